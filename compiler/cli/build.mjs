@@ -27,7 +27,7 @@ const entries = {
   main: "compiler/cli/main.ts",
   runtime: "runtime/main.ts",
   "pglite-worker": "runtime/store/pglite-worker.mjs",
-  "body-worker": "runtime/policies/body-worker.ts",
+  "body-worker": "runtime/policies/bodies/body-worker.ts",
 }
 
 /** PGlite brings its WebAssembly as files beside its own code; pg-native is pg's optional native half, which we never install. */

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { STATUS_CODES } from "node:http"
+import { accessTokenText, tokenText, type VerifiedToken } from "../policies/credentials/verified-token.ts"
 import type { Exchange, MessageBody } from "../policies/exchange.ts"
-import { HeaderList } from "../policies/header-list.ts"
-import { isStoredResponse } from "../policies/stored-response.ts"
-import { accessTokenText, tokenText, type VerifiedToken } from "../policies/verified-token.ts"
-import { toldViolations } from "../policies/violations.ts"
+import { HeaderList } from "../policies/messages/header-list.ts"
+import { isStoredResponse } from "../policies/messages/stored-response.ts"
+import { toldViolations } from "../policies/validation/violations.ts"
 import type {
   PolicyApi,
   PolicyBody,

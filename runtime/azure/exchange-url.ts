@@ -1,5 +1,5 @@
 import { type Exchange, localPath } from "../policies/exchange.ts"
-import { joinQueries, QueryString } from "../policies/query-string.ts"
+import { joinQueries, QueryString } from "../policies/messages/query-string.ts"
 import type { PolicyLists, PolicyUrl } from "./csharp/ports.ts"
 import { serviceUrl } from "./place.ts"
 

@@ -1,7 +1,7 @@
 import type { Exchange } from "../policies/exchange.ts"
-import { type HeaderList, usualSpelling } from "../policies/header-list.ts"
-import { fieldText } from "../policies/header-text.ts"
-import { allFields, ownField } from "../policies/own-fields.ts"
+import { type HeaderList, usualSpelling } from "../policies/messages/header-list.ts"
+import { fieldText } from "../policies/messages/header-text.ts"
+import { allFields, ownField } from "../policies/messages/own-fields.ts"
 import type { PolicyLists } from "./csharp/ports.ts"
 
 /** The fields of a message, as `Headers` of a program sees them. */

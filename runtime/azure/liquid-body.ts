@@ -1,5 +1,5 @@
-import { Refused } from "../policies/answer.ts"
-import { messageOf } from "../policies/message.ts"
+import { Refused } from "../policies/messages/answer.ts"
+import { messageOf } from "../policies/messages/message.ts"
 import type { AzureWing, MakeBody, Provision } from "../policies/policy.ts"
 import { compileTemplate, TemplateProblem } from "./liquid/compile-template.ts"
 import { liquidVariables, type ReadAhead, readAhead } from "./liquid-variables.ts"

@@ -1,5 +1,5 @@
 import { endWhole } from "../http/server/end-whole.ts"
-import { type Problem, problem, Refused } from "../policies/answer.ts"
+import { type Problem, problem, Refused } from "../policies/messages/answer.ts"
 import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"

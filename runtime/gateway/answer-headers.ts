@@ -1,4 +1,4 @@
-import { HeaderList } from "../policies/header-list.ts"
+import { HeaderList } from "../policies/messages/header-list.ts"
 import { headerNameOf, nominated } from "./header-names.ts"
 
 /** The fields of a backend's answer that go on to the client (RFC 9110 §7.6.1), and its Content-Length, -1 where it says none. */

@@ -1,4 +1,4 @@
-import type { Problem } from "../policies/answer.ts"
+import type { Problem } from "../policies/messages/answer.ts"
 import type { Deadlines } from "./deadlines.ts"
 import type { Patience } from "./patience.ts"
 

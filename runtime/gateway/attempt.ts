@@ -5,8 +5,8 @@ import {
   UpstreamError,
 } from "../http/client/connections.ts"
 import type { RetryCause } from "../plan/backend.ts"
-import { type Problem, problem } from "../policies/answer.ts"
-import type { HeaderList } from "../policies/header-list.ts"
+import { type Problem, problem } from "../policies/messages/answer.ts"
+import type { HeaderList } from "../policies/messages/header-list.ts"
 import { AnswerBody } from "./answer-body.ts"
 import { answerHeaders } from "./answer-headers.ts"
 import type { AnswerSource, Waiting } from "./answer-stream.ts"

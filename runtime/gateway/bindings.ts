@@ -1,11 +1,11 @@
 import { STATUS_CODES } from "node:http"
 import { plainObject } from "../expression/plain-object.ts"
-import { cookieValues } from "../policies/cookies.ts"
 import type { ExchangeError, MessageBody, PendingResponse } from "../policies/exchange.ts"
-import type { HeaderList } from "../policies/header-list.ts"
-import { fieldText } from "../policies/header-text.ts"
-import { ownField } from "../policies/own-fields.ts"
-import type { QueryString } from "../policies/query-string.ts"
+import { cookieValues } from "../policies/messages/cookies.ts"
+import type { HeaderList } from "../policies/messages/header-list.ts"
+import { fieldText } from "../policies/messages/header-text.ts"
+import { ownField } from "../policies/messages/own-fields.ts"
+import type { QueryString } from "../policies/messages/query-string.ts"
 
 /** Where the values come from: the exchange. */
 export interface BindingSource {

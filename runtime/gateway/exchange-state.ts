@@ -4,7 +4,6 @@ import { plainObject } from "../expression/plain-object.ts"
 import type { IncomingExchange, ListenerState, WaitingSocket } from "../http/server/incoming.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
-import { type DirectAnswer, type Problem, type ProblemName, problem, Refused } from "../policies/answer.ts"
 import {
   type AnsweringStep,
   type AnswerPlace,
@@ -19,8 +18,15 @@ import {
   type Section,
   type SentToken,
 } from "../policies/exchange.ts"
-import { HeaderList } from "../policies/header-list.ts"
-import { QueryString } from "../policies/query-string.ts"
+import {
+  type DirectAnswer,
+  type Problem,
+  type ProblemName,
+  problem,
+  Refused,
+} from "../policies/messages/answer.ts"
+import { HeaderList } from "../policies/messages/header-list.ts"
+import { QueryString } from "../policies/messages/query-string.ts"
 import type { AnswerStream, Waiting } from "./answer-stream.ts"
 import {
   type BindingSource,

@@ -1,4 +1,4 @@
-import { decodeSegment } from "../policies/canonical-path.ts"
+import { decodeSegment } from "../policies/messages/canonical-path.ts"
 
 /** Lower case of the decoded text; NFKC makes full-width and other compatibility forms of a letter that letter. */
 export function foldedSegment(segment: string): string {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http"
 import { FramingFields, lineFault, originForm, type RequestFault } from "../http/server/request-fault.ts"
 import type { PathForms } from "../plan/resources.ts"
-import { type Problem, problem } from "../policies/answer.ts"
-import { canonicalPath } from "../policies/canonical-path.ts"
+import { type Problem, problem } from "../policies/messages/answer.ts"
+import { canonicalPath } from "../policies/messages/canonical-path.ts"
 import type { ClientAddresses } from "./client-address.ts"
 import { headerNameOf, nominated } from "./header-names.ts"
 

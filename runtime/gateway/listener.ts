@@ -3,7 +3,7 @@ import { sendRaw } from "../http/server/connection-errors.ts"
 import type { Handle } from "../http/server/incoming.ts"
 import { type Listener, openListener } from "../http/server/listener.ts"
 import type { Address } from "../plan/resources.ts"
-import { type Problem, problem } from "../policies/answer.ts"
+import { type Problem, problem } from "../policies/messages/answer.ts"
 import { renderProblem } from "./problem.ts"
 
 /** What a public listener needs besides its address. */

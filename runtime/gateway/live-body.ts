@@ -1,9 +1,9 @@
 import { CodingError, codingsOf, decodeContent } from "../http/content-coding.ts"
 import { hasMoreValues, jsonValuesDefault } from "../plan/json-size.ts"
 import { fieldsOfBody } from "../plan/places.ts"
-import { jsonTooLarge, problem, Refused } from "../policies/answer.ts"
 import type { MessageBody } from "../policies/exchange.ts"
-import type { HeaderList } from "../policies/header-list.ts"
+import { jsonTooLarge, problem, Refused } from "../policies/messages/answer.ts"
+import type { HeaderList } from "../policies/messages/header-list.ts"
 
 /** Which message a body belongs to: whose fault a bad one is. */
 export type Sender = "request" | "response"

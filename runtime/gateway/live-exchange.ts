@@ -1,5 +1,5 @@
-import { type Problem, problem, Refused } from "../policies/answer.ts"
 import type { BackendHandle, Exchange, SendOptions } from "../policies/exchange.ts"
+import { type Problem, problem, Refused } from "../policies/messages/answer.ts"
 import { Backend } from "./backends.ts"
 import { ExchangeState } from "./exchange-state.ts"
 import { LiveResponse } from "./live-response.ts"

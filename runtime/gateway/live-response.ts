@@ -1,6 +1,6 @@
-import type { Problem } from "../policies/answer.ts"
 import type { PendingResponse } from "../policies/exchange.ts"
-import type { HeaderList } from "../policies/header-list.ts"
+import type { Problem } from "../policies/messages/answer.ts"
+import type { HeaderList } from "../policies/messages/header-list.ts"
 import type { AnswerStream } from "./answer-stream.ts"
 import { LiveBody } from "./live-body.ts"
 

@@ -5,7 +5,7 @@ import {
   type SegmentTemplate,
   shapeOfSegment,
 } from "../plan/segment-template.ts"
-import { decodeSegment } from "../policies/canonical-path.ts"
+import { decodeSegment } from "../policies/messages/canonical-path.ts"
 import { foldedSegment } from "./folded-segment.ts"
 
 /**

@@ -1,7 +1,7 @@
 import type { PdpDecided, PdpRequested } from "../pdp/standing.ts"
 import type { StepKind } from "../plan/steps.ts"
-import type { Problem, ProblemName } from "../policies/answer.ts"
 import type { Decision } from "../policies/exchange.ts"
+import type { Problem, ProblemName } from "../policies/messages/answer.ts"
 import type { RelationChange, TraceLine } from "../policies/ports.ts"
 import { problemStatus } from "./problem.ts"
 import type { Answerer } from "./request-explanation.ts"

@@ -1,6 +1,6 @@
 import { NoToken, type TokenSource } from "../identity/token-client.ts"
-import { type Problem, problem } from "../policies/answer.ts"
-import { noTokenProblem } from "../policies/authentication.ts"
+import { noTokenProblem } from "../policies/credentials/authentication.ts"
+import { type Problem, problem } from "../policies/messages/answer.ts"
 import type { BackendSettings } from "./backends.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 

@@ -1,5 +1,5 @@
 import type { PathForms } from "../plan/resources.ts"
-import { canonicalPath } from "../policies/canonical-path.ts"
+import { canonicalPath } from "../policies/messages/canonical-path.ts"
 
 const patterns: { readonly [Form in keyof Required<PathForms>]: RegExp } = {
   encodedSlash: /%2F/,

@@ -1,5 +1,5 @@
-import type { Problem, ProblemName } from "../policies/answer.ts"
-import { usualSpelling } from "../policies/header-list.ts"
+import type { Problem, ProblemName } from "../policies/messages/answer.ts"
+import { usualSpelling } from "../policies/messages/header-list.ts"
 
 interface ProblemRow {
   readonly status: number

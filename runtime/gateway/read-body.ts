@@ -1,4 +1,4 @@
-import { Refused } from "../policies/answer.ts"
+import { Refused } from "../policies/messages/answer.ts"
 import { BodyFailure, type RequestBody } from "./request-body.ts"
 
 /** Reads all of the client's body. Rejects with Refused when it is too large or comes too slowly. */

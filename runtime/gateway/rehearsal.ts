@@ -1,7 +1,7 @@
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
 import { factsOf, isCredential, kindFacts, variablesSetBy } from "../plan/steps.ts"
-import { problem } from "../policies/answer.ts"
 import type { Exchange } from "../policies/exchange.ts"
+import { problem } from "../policies/messages/answer.ts"
 import type { Outcome, Policy, Provision, Run } from "../policies/policy.ts"
 import { runSteps } from "../policies/run-steps.ts"
 import { policies } from "../policies/table.ts"

@@ -1,6 +1,12 @@
 import { endWhole } from "../http/server/end-whole.ts"
-import { type Answer, type DirectAnswer, type Found, type Problem, problem } from "../policies/answer.ts"
-import { HeaderList } from "../policies/header-list.ts"
+import {
+  type Answer,
+  type DirectAnswer,
+  type Found,
+  type Problem,
+  problem,
+} from "../policies/messages/answer.ts"
+import { HeaderList } from "../policies/messages/header-list.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { type RenderedProblem, renderProblem } from "./problem.ts"
 

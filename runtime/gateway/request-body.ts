@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
-import { type Problem, problem } from "../policies/answer.ts"
+import { type Problem, problem } from "../policies/messages/answer.ts"
 import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
 import type { Patience } from "./patience.ts"
 

@@ -1,6 +1,6 @@
 import type { Explanation } from "../check/ports.ts"
 import type { Step } from "../plan/steps.ts"
-import type { ProblemName } from "../policies/answer.ts"
+import type { ProblemName } from "../policies/messages/answer.ts"
 import type { TargetState } from "./target.ts"
 
 /** A request to explain. It need not have been made; nothing is sent anywhere. */

@@ -1,6 +1,6 @@
 import { plainObject } from "../expression/plain-object.ts"
 import type { PathForms } from "../plan/resources.ts"
-import { decodeSegment } from "../policies/canonical-path.ts"
+import { decodeSegment } from "../policies/messages/canonical-path.ts"
 import { foldedSegment } from "./folded-segment.ts"
 import type { MixedSegment } from "./mixed-segment.ts"
 

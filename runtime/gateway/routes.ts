@@ -1,5 +1,5 @@
 import { type SegmentTemplate, segmentTemplate } from "../plan/segment-template.ts"
-import { canonicalPath, decodeSegment } from "../policies/canonical-path.ts"
+import { canonicalPath, decodeSegment } from "../policies/messages/canonical-path.ts"
 import { foldedSegment } from "./folded-segment.ts"
 import { MixedSegment } from "./mixed-segment.ts"
 import {

@@ -1,4 +1,4 @@
-import { decodeSegment } from "../policies/canonical-path.ts"
+import { decodeSegment } from "../policies/messages/canonical-path.ts"
 import { foldedSegment } from "./folded-segment.ts"
 import {
   isOther,

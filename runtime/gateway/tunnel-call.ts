@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http"
 import { requestWebSocket, type UpgradedSocket } from "../http/client/web-socket.ts"
-import { type Problem, problem } from "../policies/answer.ts"
+import { type Problem, problem } from "../policies/messages/answer.ts"
 import { AnswerBody } from "./answer-body.ts"
 import { answerHeaders } from "./answer-headers.ts"
 import type { Waiting } from "./answer-stream.ts"

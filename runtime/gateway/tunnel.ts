@@ -1,6 +1,6 @@
 import type { Socket } from "node:net"
 import type { UpgradedSocket } from "../http/client/web-socket.ts"
-import { type Problem, problem, Refused } from "../policies/answer.ts"
+import { type Problem, problem, Refused } from "../policies/messages/answer.ts"
 import type { AnswerStream, Waiting } from "./answer-stream.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"

@@ -1,4 +1,4 @@
-import { type Problem, problem } from "../policies/answer.ts"
+import { type Problem, problem } from "../policies/messages/answer.ts"
 import type { ErrorFormat } from "./problem.ts"
 import type { Matchable } from "./route-tree.ts"
 import type { HostMatch } from "./routes.ts"

@@ -1,4 +1,4 @@
-import { type Problem, problem } from "../policies/answer.ts"
+import { type Problem, problem } from "../policies/messages/answer.ts"
 import type { LiveRoute } from "./generation.ts"
 import type { LiveExchange } from "./live-exchange.ts"
 

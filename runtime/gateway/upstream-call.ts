@@ -1,4 +1,4 @@
-import { type Problem, problem } from "../policies/answer.ts"
+import { type Problem, problem } from "../policies/messages/answer.ts"
 import type { Waiting } from "./answer-stream.ts"
 import { type AnswerHead, Attempt, type AttemptEvents, type AttemptFailure } from "./attempt.ts"
 import type { Backend } from "./backends.ts"

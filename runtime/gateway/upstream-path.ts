@@ -1,4 +1,4 @@
-import { joinQueries } from "../policies/query-string.ts"
+import { joinQueries } from "../policies/messages/query-string.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import type { Target } from "./target.ts"
 

@@ -1,8 +1,8 @@
 import { plainObject } from "../expression/plain-object.ts"
 import { hasMoreValues, jsonValuesDefault } from "../plan/json-size.ts"
 import type { StoredResponse } from "../policies/exchange.ts"
-import { fieldText } from "../policies/header-text.ts"
-import { isStoredResponse } from "../policies/stored-response.ts"
+import { fieldText } from "../policies/messages/header-text.ts"
+import { isStoredResponse } from "../policies/messages/stored-response.ts"
 
 /** The variables of an exchange, and as what expressions see them: `var.NAME`. */
 export class Variables extends Map<string, unknown> {

@@ -4,9 +4,9 @@ import type { TokenSource } from "../identity/token-client.ts"
 import type { Claims } from "../identity/verifier.ts"
 import type { Route } from "../plan/resources.ts"
 import type { StepId, StepKind } from "../plan/steps.ts"
-import type { Problem } from "./answer.ts"
-import type { HeaderList } from "./header-list.ts"
-import type { QueryString } from "./query-string.ts"
+import type { Problem } from "./messages/answer.ts"
+import type { HeaderList } from "./messages/header-list.ts"
+import type { QueryString } from "./messages/query-string.ts"
 
 /** A set of bodies: `requestBody`, `responseBody`, both, or 0 for none. */
 export type Needs = number

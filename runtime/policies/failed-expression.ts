@@ -1,5 +1,5 @@
 import type { Expression } from "../plan/text.ts"
-import type { FailedExpression } from "./answer.ts"
+import type { FailedExpression } from "./messages/answer.ts"
 
 // Beside the errors: they are made by the languages, which know nothing of plans.
 const expressions = new WeakMap<object, Expression>()

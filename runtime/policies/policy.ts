@@ -12,10 +12,10 @@ import type { Limiter } from "../limits/limiter.ts"
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
 import type { CsharpExpression } from "../plan/text.ts"
 import type { Validator } from "../validation/schema-set.ts"
-import type { Answer } from "./answer.ts"
 import type { BackendHandle, ClientCertificate, Exchange, Needs } from "./exchange.ts"
+import type { QuotaCounters } from "./limits/quotas.ts"
+import type { Answer } from "./messages/answer.ts"
 import type { BackendsByUrl, Meter, RelationLog, TraceLog } from "./ports.ts"
-import type { QuotaCounters } from "./quotas.ts"
 
 /** Undefined: go on with the next step. An answer ends the section. */
 export type Outcome = Answer | undefined

@@ -1,7 +1,7 @@
 import { CsharpError, ExpressionError } from "../expression/expression-error.ts"
-import { type Problem, problem, Refused } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { failedExpression } from "./failed-expression.ts"
+import { type Problem, problem, Refused } from "./messages/answer.ts"
 import type { Outcome, Step } from "./policy.ts"
 
 /** Notes the innermost step that answered, and the lists it stands in. */

@@ -10,7 +10,7 @@ import {
 import { storedKey } from "../store/stored-key.ts"
 import { type Owing, periodId, type QuotaDebt, QuotaDebts } from "./quota-debts.ts"
 
-/** A volume that can be used up; see runtime/policies/quotas.ts. */
+/** A volume that can be used up; see runtime/policies/limits/quotas.ts. */
 interface Terms {
   readonly counter: string
   readonly callsMax: number | undefined

@@ -7,9 +7,9 @@ import type { Generation } from "../../runtime/gateway/generation.ts"
 import type { Intake } from "../../runtime/gateway/intake.ts"
 import { LiveExchange } from "../../runtime/gateway/live-exchange.ts"
 import { LiveResponse } from "../../runtime/gateway/live-response.ts"
-import { HeaderList } from "../../runtime/policies/header-list.ts"
+import { HeaderList } from "../../runtime/policies/messages/header-list.ts"
 import type { Provision } from "../../runtime/policies/policy.ts"
-import { compileValue } from "../../runtime/policies/value.ts"
+import { compileValue } from "../../runtime/policies/values/value.ts"
 import { compare, must } from "./side-by-side.ts"
 
 // The same value by an expression of a policy document (C#) and by one of gateway.conf (CEL), over an exchange of the gateway, round by round in turn:

@@ -1,7 +1,7 @@
 import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Hosted, HostRoutes } from "../../runtime/gateway/host-routes.ts"
-import { canonicalPath } from "../../runtime/policies/canonical-path.ts"
+import { canonicalPath } from "../../runtime/policies/messages/canonical-path.ts"
 import { type Random, randomOf } from "../diff/edits.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { type Running, startGateway, startUpstream, type Upstream } from "./harness.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { Refused } from "../../runtime/policies/answer.ts"
-import { inlineBytesMax, runBodyJob } from "../../runtime/policies/body-threads.ts"
+import { inlineBytesMax, runBodyJob } from "../../runtime/policies/bodies/body-threads.ts"
+import { Refused } from "../../runtime/policies/messages/answer.ts"
 
 const asker = { whenOver: () => undefined }
 const plain = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { canonicalPath } from "../../runtime/policies/canonical-path.ts"
+import { canonicalPath } from "../../runtime/policies/messages/canonical-path.ts"
 import { promptlyMs } from "../support/busy.ts"
 
 /** `[path, canonical form]`; undefined: refused. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { HeaderList } from "../../runtime/policies/header-list.ts"
+import { HeaderList } from "../../runtime/policies/messages/header-list.ts"
 
 test("sets in place, appends at the end, removes every line", () => {
   const headers = new HeaderList(["a", "1", "b", "2", "a", "3", "c", "4", "a", "5"])

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { isNamedOnce, withoutItems } from "../../runtime/policies/json-splice.ts"
+import { isNamedOnce, withoutItems } from "../../runtime/policies/bodies/json-splice.ts"
 
 const path = (words: string): string[] => (words === "" ? [] : words.split("."))
 const flags = (text: string): boolean[] => [...text].map((each) => each === "+")

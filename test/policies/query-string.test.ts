@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { QueryString } from "../../runtime/policies/query-string.ts"
+import { QueryString } from "../../runtime/policies/messages/query-string.ts"
 
 test("stays the text it was until a parameter is changed, and then only there", () => {
   const raw = "a=1&&b=%zz&c&a=2&%6bey=x+y&d=%C3%A9="

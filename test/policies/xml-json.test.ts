@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type JsonToXmlOptions, xmlOfJson } from "../../runtime/policies/json-xml.ts"
-import { jsonOfXml } from "../../runtime/policies/xml-json.ts"
-import { XmlProblem } from "../../runtime/policies/xml-reading.ts"
+import { type JsonToXmlOptions, xmlOfJson } from "../../runtime/policies/bodies/json-xml.ts"
+import { jsonOfXml } from "../../runtime/policies/bodies/xml-json.ts"
+import { XmlProblem } from "../../runtime/policies/bodies/xml-reading.ts"
 
 const direct = { style: "direct", alwaysArray: false } as const
 const plain: JsonToXmlOptions = {

@@ -10,10 +10,10 @@ import { anyRequestContext } from "../../../runtime/expression/request-context.t
 import { errorView, makeBindings, responseView } from "../../../runtime/gateway/bindings.ts"
 import { LiveBody } from "../../../runtime/gateway/live-body.ts"
 import { Variables } from "../../../runtime/gateway/variables.ts"
+import { verifiedToken } from "../../../runtime/policies/credentials/verified-token.ts"
 import type { Exchange } from "../../../runtime/policies/exchange.ts"
-import { HeaderList } from "../../../runtime/policies/header-list.ts"
-import { QueryString } from "../../../runtime/policies/query-string.ts"
-import { verifiedToken } from "../../../runtime/policies/verified-token.ts"
+import { HeaderList } from "../../../runtime/policies/messages/header-list.ts"
+import { QueryString } from "../../../runtime/policies/messages/query-string.ts"
 
 /** Chance that is the same in every run. */
 export class Chance {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { csharpContext } from "../../../runtime/azure/context.ts"
 import type { Exchange } from "../../../runtime/policies/exchange.ts"
-import { HeaderList } from "../../../runtime/policies/header-list.ts"
-import { QueryString } from "../../../runtime/policies/query-string.ts"
+import { HeaderList } from "../../../runtime/policies/messages/header-list.ts"
+import { QueryString } from "../../../runtime/policies/messages/query-string.ts"
 import { run } from "./run.ts"
 
 const route = {

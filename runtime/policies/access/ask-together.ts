@@ -1,0 +1,68 @@
+import { CheckError } from "../../check/ports.ts"
+import type { StepId, StepOf } from "../../plan/steps.ts"
+import type { Exchange } from "../exchange.ts"
+import { type Problem, problem } from "../messages/answer.ts"
+import type { AccessAnswer, AccessAnswers, AccessRequest, Outcome, Provision, Run } from "../policy.ts"
+import { authorizerOf, compileQuestion, questionFailure } from "./question.ts"
+
+/** Questions that all go to one decision point go there in one request; `enough`: how many of them have to be answered yes. Undefined: they do not all go there. */
+export function compileTogether(
+  ids: readonly StepId[],
+  provision: Provision,
+  enough: "any" | "all",
+): Run | undefined {
+  const plans = ids.flatMap((id) => {
+    const plan = provision.plan(id)
+    return plan.kind === "require" ? [plan] : []
+  })
+  const [first] = plans
+  if (first?.pdp === undefined || plans.some(({ pdp }) => pdp !== first.pdp)) return undefined
+  if (plans.length < ids.length) return undefined
+  const { authorizer, name } = authorizerOf(first, provision)
+  if (authorizer.remote !== true) return undefined
+  const questions = plans.map((plan) => compileQuestion(plan, provision))
+  return async (exchange) => {
+    const asked: AccessRequest[] = []
+    let refusal: Problem | undefined
+    for (const question of questions) {
+      const request = question(exchange)
+      if ("kind" in request) refusal ??= request
+      else asked.push(request)
+    }
+    if (asked.length === 0 || (enough === "all" && refusal !== undefined)) return refusal
+    try {
+      const answers = await authorizer.batch(name, asked, exchange)
+      return judged(asked, answers, { plan: first, enough }, exchange)
+    } catch (error) {
+      const [request] = asked as [AccessRequest]
+      exchange.decided({ ...decisionOf(request, first), allowed: false })
+      return questionFailure(error)
+    }
+  }
+}
+
+/** One answer decides: of `any` the first yes, of `all` the first that is none; else the first of them. */
+function judged(
+  asked: readonly AccessRequest[],
+  { results }: AccessAnswers,
+  { plan, enough }: { readonly plan: StepOf<"require">; readonly enough: "any" | "all" },
+  exchange: Exchange,
+): Outcome {
+  const isYes = (each: AccessAnswer | CheckError) => !(each instanceof CheckError) && each.allowed === true
+  const at = Math.max(
+    0,
+    results.findIndex((each) => isYes(each) === (enough === "any")),
+  )
+  const [request, answer] = [asked[at], results[at]]
+  if (request === undefined || answer === undefined || answer instanceof CheckError)
+    return questionFailure(answer)
+  // Of all, as many as were asked.
+  if (enough === "all" && results.length < asked.length) return questionFailure(undefined)
+  const allowed = answer.allowed === true
+  exchange.decided({ ...decisionOf(request, plan), allowed, reason: answer.reason })
+  return allowed ? undefined : problem("forbidden")
+}
+
+function decisionOf({ user, relation, object }: AccessRequest, { pdp }: StepOf<"require">) {
+  return { pdp, user, relation, object }
+}

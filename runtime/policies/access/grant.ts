@@ -1,0 +1,54 @@
+import type { TupleKey } from "../../check/ports.ts"
+import { ExpressionError } from "../../expression/expression-error.ts"
+import { type Problem, problem, Refused } from "../messages/answer.ts"
+import type { Policy } from "../policy.ts"
+import { idText } from "../values/grammars.ts"
+import { compileText } from "../values/text.ts"
+
+/** Pauses before another try, in milliseconds. */
+const pausesMs = [50, 250]
+
+/**
+ * Writes or deletes a tuple once the backend has said yes. The answer waits for it: a client that goes on at once finds what it was granted. When it
+ * cannot be written the client is told (502), and that the backend has done its part: only who asked knows whether that may be done again.
+ */
+export const grant: Policy<"grant"> = (plan, provision) => {
+  const { store, action, relation } = plan
+  const statement = action === "write" ? "grant" : "revoke"
+  const reason = action === "write" ? "GrantFailed" : "RevokeFailed"
+  const authorizer = provision.authorizer()
+  const log = provision.relationLog()
+  const user = compileText(plan.user, provision, idText)
+  const object = compileText(plan.object, provision, idText)
+  return async (exchange) => {
+    const { response } = exchange
+    if (response === undefined || response.status < 200 || response.status > 299) return undefined
+    let tuple: TupleKey
+    const told = { requestId: exchange.id, store, statement } as const
+    const failed = (failure: string, named?: TupleKey): Problem => {
+      log.changed({ ...told, tuple: named, failure })
+      const words = named === undefined ? "" : ` of \`${named.user} ${named.relation} ${named.object}\``
+      const cause = `the backend answered ${response.status}, then the relation could not be changed: ${statement}${words}: ${failure}`
+      return problem("permissions-unchanged", { reason, cause })
+    }
+    try {
+      tuple = { user: user.of(exchange), relation, object: object.of(exchange) }
+    } catch (error) {
+      if (error instanceof ExpressionError || error instanceof Refused)
+        return failed(`it is not named: ${error.message}`)
+      throw error
+    }
+    let last: unknown
+    for (const pauseMs of [...pausesMs, undefined]) {
+      try {
+        await authorizer.change(store, action, tuple)
+        log.changed({ ...told, tuple, failure: undefined })
+        return undefined
+      } catch (error) {
+        last = error
+      }
+      if (pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+    return failed(last instanceof Error ? last.message : String(last), tuple)
+  }
+}

@@ -1,0 +1,30 @@
+import type { Exchange } from "../exchange.ts"
+import type { Problem } from "../messages/answer.ts"
+import type { Outcome, Policy, Step } from "../policy.ts"
+import { compileTogether } from "./ask-together.ts"
+
+/** One yes is enough. Without one, a question that had no answer (503) leaves it open whether the caller may; else the refusal is the first one. */
+export const requireAny: Policy<"require-any"> = (plan, provision) => {
+  const together = compileTogether(plan.steps, provision, "any")
+  if (together !== undefined) return together
+  const steps = plan.steps.map((id) => provision.step(id))
+  return (exchange) => attempt(steps, 0, exchange, undefined)
+}
+
+function attempt(
+  steps: readonly Step[],
+  at: number,
+  exchange: Exchange,
+  refusal: Problem | undefined,
+): Outcome | Promise<Outcome> {
+  const step = steps[at]
+  if (step === undefined) return refusal
+  const judge = (outcome: Outcome): Outcome | Promise<Outcome> => {
+    if (outcome?.kind !== "problem") return outcome
+    const worse =
+      refusal === undefined || (outcome.name === "authorization-unavailable" && refusal.name !== outcome.name)
+    return attempt(steps, at + 1, exchange, worse ? outcome : refusal)
+  }
+  const outcome = step(exchange)
+  return outcome instanceof Promise ? outcome.then(judge) : judge(outcome)
+}

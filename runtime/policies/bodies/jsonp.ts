@@ -1,0 +1,111 @@
+import { isJson, mediaTypeOf } from "../../validation/media-type.ts"
+import { type Exchange, responseBody } from "../exchange.ts"
+import { problem } from "../messages/answer.ts"
+import { forgetUnchanged } from "../messages/message.ts"
+import { QueryString } from "../messages/query-string.ts"
+import type { Outcome, Policy } from "../policy.ts"
+import { anyText } from "../values/grammars.ts"
+import { compileText } from "../values/text.ts"
+
+const media = "text/javascript; charset=utf-8"
+
+/** One name, without dots: `a.b.c` could call whatever a page has, e.g. click in it. */
+const identifier = /^[A-Za-z_$][\w$]{0,127}$/
+
+/** Words of the language that are no names (ECMA-262 §12.7.2), and literals. */
+const reserved: ReadonlySet<string> = new Set(
+  "await break case catch class const continue debugger default delete do else enum export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield".split(
+    " ",
+  ),
+)
+
+/**
+ * Makes a script of a JSON answer: a call of the function the caller names, with the JSON as its argument. Only for GET (and the head that HEAD asks for), and only where the caller names one;
+ * anything but one plain name is 400. What goes out is JSON that was read, or nothing: a page runs it.
+ */
+export const jsonp: Policy<"jsonp"> = (plan, provision) => {
+  const parameter = compileText(plan.callback, provision, anyText)
+  return (exchange) => {
+    if (exchange.method !== "GET" && exchange.method !== "HEAD") return undefined
+    const name = parameter.of(exchange)
+    // As the caller sent it: what the backend is asked may have changed.
+    const query = new QueryString(exchange.originalQuery)
+    if (name === "" || query.count(name) === 0 || !answersJson(exchange)) return undefined
+    const callback = query.get(name) ?? ""
+    if (query.count(name) > 1 || !identifier.test(callback) || reserved.has(callback)) return refusal(name)
+    const loading = exchange.load(responseBody)
+    return loading === undefined ? wrap(exchange, callback) : loading.then(() => wrap(exchange, callback))
+  }
+}
+
+function refusal(name: string): Outcome {
+  return problem("invalid-request", {
+    cause: `the value of ${name} is no plain name of a function`,
+    errors: [{ in: "query", pointer: name, message: "is not a JavaScript identifier" }],
+    reason: "CallbackParameterInvalid",
+  })
+}
+
+function answersJson({ response }: Exchange): boolean {
+  const type = mediaTypeOf(response?.headers.get("content-type") ?? "")
+  return type !== undefined && isJson(`${type.type}/${type.subtype}`)
+}
+
+/** A text of JSON as an expression with the same value: two characters end lines of older scripts, and `__proto__:` is no property in a script (ECMA-262 §13.2.5.5), but what an object inherits from. */
+function asExpression(json: string): string {
+  const text = json
+    .replace(/^\ufeff/, "")
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029")
+  return /__proto__|\\u00/i.test(text) ? withComputedNames(text) : text
+}
+
+/** The longest way to write `__proto__`, each unit escaped. */
+const writtenMax = "__proto__".length * 6 + 2
+
+function withComputedNames(json: string): string {
+  let made = ""
+  let done = 0
+  for (let at = json.indexOf('"'); at !== -1; ) {
+    const end = endOfString(json, at)
+    const isName = end - at <= writtenMax && firstBehind(json, end) === ":"
+    if (isName && JSON.parse(json.slice(at, end)) === "__proto__") {
+      made += `${json.slice(done, at)}[${json.slice(at, end)}]`
+      done = end
+    }
+    at = json.indexOf('"', end)
+  }
+  return made + json.slice(done)
+}
+
+function firstBehind(json: string, at: number): string | undefined {
+  let next = at
+  while (/\s/.test(json[next] ?? "")) next += 1
+  return json[next]
+}
+
+/** Behind the string that begins here. */
+function endOfString(json: string, at: number): number {
+  for (let quote = json.indexOf('"', at + 1); ; quote = json.indexOf('"', quote + 1)) {
+    let slashes = 0
+    while (json[quote - 1 - slashes] === "\\") slashes += 1
+    if (slashes % 2 === 0) return quote + 1
+  }
+}
+
+function wrap(exchange: Exchange, callback: string): Outcome {
+  const { response } = exchange
+  if (response === undefined) throw new Error("the answer is used before there is one")
+  const { body, headers } = response
+  if (response.status === 206) return problem("bad-gateway", { cause: "part of an answer is no JSON" })
+  if (body.present) {
+    // Read, so that nothing but JSON is run.
+    body.json()
+    body.replace(Buffer.from(`/**/${callback}(${asExpression(body.text())});`), media)
+  } else if (exchange.method === "HEAD") {
+    forgetUnchanged(exchange)
+    headers.set("content-type", media)
+  } else return undefined
+  headers.set("x-content-type-options", "nosniff")
+  return undefined
+}

@@ -1,0 +1,74 @@
+import { isJson, mediaTypeOf } from "../../validation/media-type.ts"
+import type { Exchange } from "../exchange.ts"
+import { forgetUnchanged, messageOf, partProblem } from "../messages/message.ts"
+import { UrlSwap } from "../messages/url-swap.ts"
+import type { Outcome, Policy } from "../policy.ts"
+
+/** Fields of answers that hold URLs (RFC 9110 §10.2.2 and §8.7, RFC 8288). */
+const urlFields: ReadonlySet<string> = new Set(["location", "content-location", "link"])
+
+/**
+ * Makes absolute URLs of the chosen backend in a body those of the gateway: its address becomes the address the caller asked, its base path the path of the API. In a request the other way
+ * round. Only texts are looked into; what is anything else, and streams of events, pass as they come.
+ */
+export const maskUrls: Policy<"mask-urls"> = (plan) => {
+  const message = messageOf(plan.message)
+  const swapIn = (exchange: Exchange, swap: UrlSwap): Outcome => {
+    const body = message.body(exchange)
+    if (!body.present) return undefined
+    const part = plan.message === "response" ? partProblem(exchange) : undefined
+    if (part !== undefined) return part
+    // Bytes, not characters: URLs are ASCII, and what is none stays as it is.
+    const before = body.content.toString("latin1")
+    const after = swap.in(before)
+    if (after === before) return undefined
+    body.replace(Buffer.from(after, "latin1"), null)
+    return undefined
+  }
+  return (exchange) => {
+    const headers = message.headers(exchange)
+    const isRead = isText(headers.get("content-type"))
+    const swap = isRead || plan.headers ? swapOf(plan.message, exchange) : undefined
+    if (swap === undefined) return undefined
+    if (plan.headers) {
+      const { flat } = headers
+      for (let at = 0; at < flat.length; at += 2)
+        if (urlFields.has(flat[at] as string)) flat[at + 1] = swap.in(flat[at + 1] as string)
+    }
+    if (!isRead) return undefined
+    if (plan.message === "response") forgetUnchanged(exchange)
+    const loading = exchange.load(message.needs)
+    return loading === undefined ? swapIn(exchange, swap) : loading.then(() => swapIn(exchange, swap))
+  }
+}
+
+/** What becomes what; undefined where there is no backend. */
+function swapOf(message: "request" | "response", exchange: Exchange): UrlSwap | undefined {
+  const { backend, route, scheme, authority, host } = exchange
+  const first = backend?.url ?? route?.backendUrl
+  if (first === undefined) return undefined
+  const path = (route?.plan.stripPrefix ?? "").replace(/\/+$/, "")
+  // Without a Host there is no address to name; the path alone leads back here.
+  const gateway = authority === "" ? path : `${scheme}://${authority}${path}`
+  if (message === "request") return authority === "" ? undefined : new UrlSwap([gateway], first)
+  const urls = [...(backend?.urls ?? [first])]
+  // Where another was chosen, or a redirect followed, the API's own is no address for callers either.
+  if (route?.backendUrl !== undefined) urls.push(route.backendUrl)
+  // A backend that is told a name of its own writes that name.
+  if (host !== undefined && host.toLowerCase() !== authority.toLowerCase()) urls.push(withHost(first, host))
+  return new UrlSwap(urls, gateway)
+}
+
+function withHost(url: string, host: string): string {
+  return url.replace(/^([a-z]+:\/\/)[^/]*/i, (_, scheme: string) => `${scheme}${host}`)
+}
+
+function isText(contentType: string | undefined): boolean {
+  const type = contentType === undefined ? undefined : mediaTypeOf(contentType)
+  if (type === undefined) return false
+  const essence = `${type.type}/${type.subtype}`
+  // Several parts of what may be a text (RFC 9110 §14.6), whose own types stand in the body.
+  if (essence === "multipart/byteranges") return true
+  if (type.type === "text") return essence !== "text/event-stream"
+  return isJson(essence) || /^application\/(?:[\w.+-]+\+)?(?:xml|yaml|javascript|ecmascript)$/.test(essence)
+}

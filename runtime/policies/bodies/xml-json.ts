@@ -1,0 +1,62 @@
+import { XmlCdata, XmlElement, XmlText } from "@rgrove/parse-xml"
+import { plainObject } from "../../expression/plain-object.ts"
+import { type ReadXml, readXml } from "./xml-reading.ts"
+
+/** How JSON is made of a document. */
+export interface XmlToJsonOptions {
+  /** `direct`: attributes are `@name`; `javascript-friendly`: attributes are members like any other. */
+  readonly style: "direct" | "javascript-friendly"
+  /** Every child element is an array, also where there is one. */
+  readonly alwaysArray: boolean
+}
+
+/**
+ * A document as a JSON value: an element is an object of its attributes and children, repeated children are an array, an element of text alone is
+ * that text, text beside other things is `#text`, an empty element is null. All values are texts. Comments and instructions are left out.
+ * @throws XmlProblem
+ */
+export function jsonOfXml(text: string, options: XmlToJsonOptions): unknown {
+  const document = readXml(text)
+  return { [document.root.name]: valueOfElement(document.root, document, options) }
+}
+
+type Members = Record<string, unknown>
+
+function valueOfElement(element: XmlElement, document: ReadXml, options: XmlToJsonOptions): unknown {
+  const members = plainObject<unknown>()
+  for (const [name, value] of Object.entries(element.attributes))
+    members[options.style === "direct" ? `@${name}` : name] = value
+  const repeated = new Set<string>()
+  let text = ""
+  for (const child of element.children) {
+    if (child instanceof XmlElement)
+      addChild(members, child, valueOfElement(child, document, options), repeated, options)
+    else if (child instanceof XmlText || child instanceof XmlCdata) text += child.text
+  }
+  const names = Object.keys(members)
+  if (names.length === 0) return text === "" && isSelfClosed(element, document) ? null : text
+  if (text.trim() !== "") members["#text"] = text
+  return { ...members }
+}
+
+function addChild(
+  members: Members,
+  { name }: XmlElement,
+  value: unknown,
+  repeated: Set<string>,
+  options: XmlToJsonOptions,
+): void {
+  if (repeated.has(name)) (members[name] as unknown[]).push(value)
+  else if (name in members) {
+    members[name] = [members[name], value]
+    repeated.add(name)
+  } else if (options.alwaysArray) {
+    members[name] = [value]
+    repeated.add(name)
+  } else members[name] = value
+}
+
+/** `<a/>` and `<a></a>` mean the same in XML, but the first is how `null` is written. */
+function isSelfClosed({ end }: XmlElement, { source }: ReadXml): boolean {
+  return source[end - 2] === "/"
+}

@@ -1,0 +1,84 @@
+import type { Subscriber } from "../../identity/keys.ts"
+import type { Exchange } from "../exchange.ts"
+import type { Problem } from "../messages/answer.ts"
+import type { Outcome, Policy, Step } from "../policy.ts"
+import { failureOf } from "../run-steps.ts"
+import { dropBasic } from "./basic-auth.ts"
+import { dropCredential } from "./credential.ts"
+import { dropKey } from "./validate-key.ts"
+
+/**
+ * Tries ways to authenticate until one lets the request pass. When all refuse, the client hears about the credential it brought, or about
+ * the first way when it brought none. A call of an open product, made without a key, passes when no other credential decides: one that passes counts, a bad one is
+ * refused. Keys and tokens that are not forwarded are taken out of the request whichever way was taken.
+ */
+export const anyOf: Policy<"any-of"> = (plan, provision) => {
+  const steps = plan.steps.map((id) => provision.step(id))
+  const ways = plan.steps.map((id) => provision.plan(id))
+  const pass = (exchange: Exchange): undefined => {
+    for (const way of ways) {
+      if (way.kind === "validate-key" && !way.forward) dropKey(way, exchange)
+      else if (way.kind === "basic-auth") dropBasic(way, exchange)
+      else if (way.kind === "validate-jwt" || way.kind === "introspect") dropCredential(way.from, exchange)
+    }
+  }
+  return (exchange) => new Attempt(steps, exchange, pass).from(0)
+}
+
+/** One request and its ways in. */
+class Attempt {
+  readonly #steps: readonly Step[]
+  readonly #exchange: Exchange
+  readonly #pass: (exchange: Exchange) => undefined
+  readonly #refusals: Problem[] = []
+  /** The call is one of an open product, made without a key. */
+  #keyless: Subscriber | undefined
+
+  constructor(steps: readonly Step[], exchange: Exchange, pass: (exchange: Exchange) => undefined) {
+    this.#steps = steps
+    this.#exchange = exchange
+    this.#pass = pass
+  }
+
+  from(first: number): Outcome | Promise<Outcome> {
+    for (let at = first; at < this.#steps.length; at += 1) {
+      const outcome = outcomeOf(this.#steps[at] as Step, this.#exchange)
+      if (outcome instanceof Promise)
+        return outcome.then((late) => (this.#decides(late) ? this.#ended(late) : this.from(at + 1)))
+      if (this.#decides(outcome)) return this.#ended(outcome)
+    }
+    const presented = this.#refusals.find((refusal) => refusal.presented === true)
+    if (presented !== undefined || this.#keyless === undefined) return presented ?? this.#refusals[0]
+    this.#exchange.subscriber = this.#keyless
+    return this.#pass(this.#exchange)
+  }
+
+  /** Whether no other way is tried after this outcome of one. */
+  #decides(outcome: Outcome): boolean {
+    const { subscriber, subscriptionKey } = this.#exchange
+    if (outcome === undefined && subscriber !== undefined && subscriptionKey === undefined) {
+      this.#keyless = subscriber
+      this.#exchange.subscriber = undefined
+      return false
+    }
+    if (outcome?.kind !== "problem") return true
+    this.#refusals.push(outcome)
+    return false
+  }
+
+  #ended(outcome: Outcome): Outcome {
+    return outcome === undefined ? this.#pass(this.#exchange) : outcome
+  }
+}
+
+/** A way that breaks is a way that refuses: it must not keep another from letting the request pass. */
+function outcomeOf(step: Step, exchange: Exchange): Outcome | Promise<Outcome> {
+  try {
+    const outcome = step(exchange)
+    return outcome instanceof Promise
+      ? outcome.catch((error: unknown) => failureOf(error, exchange))
+      : outcome
+  } catch (error) {
+    return failureOf(error, exchange)
+  }
+}

@@ -1,0 +1,85 @@
+import type { Claims } from "../../identity/verifier.ts"
+import type { ClaimRule } from "../../plan/caller-token.ts"
+import type { Exchange } from "../exchange.ts"
+import type { Provision } from "../policy.ts"
+import { anyText } from "../values/grammars.ts"
+import { compileText } from "../values/text.ts"
+
+/**
+ * A claim by name. The name as a whole comes first (URLs with dots are common claim names), then its dots walk into objects
+ * (`realm_access.roles`). Own properties only.
+ */
+export function claimAt(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name]
+  let node: unknown = claims
+  for (const part of name.split(".")) {
+    if (typeof node !== "object" || node === null || Array.isArray(node) || !Object.hasOwn(node, part))
+      return undefined
+    node = (node as Record<string, unknown>)[part]
+  }
+  return node
+}
+
+/** Why claims do not meet a rule: the claim is not there, or it has other values. */
+export type ClaimFault = "TokenClaimNotFound" | "TokenClaimValueNotAllowed"
+
+/** The first rule that claims do not meet. */
+export interface ClaimFailure {
+  readonly fault: ClaimFault
+  /** Name of the claim. */
+  readonly claim: string
+}
+
+/** Judges claims by rules; undefined: they meet all of them. */
+export type ClaimRules = (claims: Claims, exchange: Exchange) => ClaimFailure | undefined
+
+/** Makes rules on claims ready. Compared as text and exactly; a claim that is neither text, number, boolean nor a list of those meets no comparison. */
+export function compileClaimRules(rules: readonly ClaimRule[], provision: Provision): ClaimRules {
+  const compiled = rules.map(({ claim, test, values, separator = " " }) => {
+    const texts = values.map((value) => compileText(value, provision, anyText))
+    const constants = texts.map((each) => each.constant)
+    const known = constants.includes(undefined) ? undefined : (constants as string[])
+    const wantedOf = (exchange: Exchange) => known ?? texts.map((each) => each.of(exchange))
+    return { claim, meets: tests[test], separator, wantedOf }
+  })
+  return (claims, exchange) => {
+    for (const { claim, meets, separator, wantedOf } of compiled) {
+      const value = claimAt(claims, claim)
+      if (value === undefined || value === null) return { fault: "TokenClaimNotFound", claim }
+      if (!meets(value, wantedOf(exchange), separator)) return { fault: "TokenClaimValueNotAllowed", claim }
+    }
+    return undefined
+  }
+}
+
+type Test = (value: unknown, wanted: readonly string[], separator: string) => boolean
+
+const tests: { readonly [Name in ClaimRule["test"]]: Test } = {
+  present: () => true,
+  "has-any": (value, wanted, separator) => {
+    const held = listOf(value, separator)
+    return wanted.some((item) => held.includes(item))
+  },
+  "has-all": (value, wanted, separator) => {
+    const held = listOf(value, separator)
+    return wanted.every((item) => held.includes(item))
+  },
+  "equals-any": (value, wanted) => {
+    const text = scalar(value)
+    return text !== undefined && wanted.includes(text)
+  },
+}
+
+/** A list of the claim's own, or the parts of a string (of words: RFC 8693 §4.2). */
+function listOf(value: unknown, separator: string): readonly string[] {
+  if (typeof value === "string") return separator === "" ? [value] : value.split(separator)
+  if (Array.isArray(value)) return value.map(scalar).filter((item) => item !== undefined)
+  const text = scalar(value)
+  return text === undefined ? [] : [text]
+}
+
+function scalar(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? String(value)
+    : undefined
+}

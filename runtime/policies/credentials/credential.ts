@@ -1,0 +1,129 @@
+import type { CredentialSource } from "../../plan/caller-token.ts"
+import type { Exchange } from "../exchange.ts"
+import { cookieValues, withoutCookie } from "../messages/cookies.ts"
+import type { Provision } from "../policy.ts"
+import { anyText } from "../values/grammars.ts"
+import { compileText } from "../values/text.ts"
+
+/** What was found where a credential should be. `twice`: it is ambiguous which one is meant. */
+export type Found =
+  | { readonly kind: "credential"; readonly value: string }
+  | { readonly kind: "absent" }
+  | { readonly kind: "malformed" }
+  | { readonly kind: "twice" }
+
+/** Reads a credential, and takes it out of the request to the backend where the plan says so. */
+export interface Credential {
+  /** Where it is read from, for logs. */
+  readonly place: string
+  /** What is wrong when it is malformed. */
+  readonly malformed: string
+  read(exchange: Exchange): Found
+  drop(exchange: Exchange): void
+}
+
+const absent: Found = { kind: "absent" }
+const malformed: Found = { kind: "malformed" }
+const twice: Found = { kind: "twice" }
+
+/** Makes ready where a token is read from. */
+export function compileCredential(source: CredentialSource, provision: Provision): Credential {
+  if ("header" in source) return fromHeader(source.header, source.scheme)
+  if ("query" in source) return fromQuery(source.query, source.forward)
+  if ("cookie" in source) return fromCookie(source.cookie, source.forward)
+  const text = compileText(source.text, provision, anyText)
+  return {
+    place: "an expression",
+    malformed: "the expression gives no token",
+    read(exchange) {
+      const value = text.of(exchange)
+      return value === "" ? absent : bare(afterScheme("bearer", value) ?? value)
+    },
+    drop: nothing,
+  }
+}
+
+/** Takes out of the request what a step reads its credential from; for ways in that were not taken. */
+export function dropCredential(source: CredentialSource, exchange: Exchange): void {
+  if ("query" in source && !source.forward) exchange.query.remove(source.query)
+  if ("cookie" in source && !source.forward) dropCookie(exchange, source.cookie)
+}
+
+function fromHeader(header: string, scheme: string | null): Credential {
+  const demanded = scheme?.toLowerCase()
+  return {
+    place: `the header ${header}`,
+    malformed:
+      scheme === null ? "the header is no token" : `the header is not of the form \`${scheme} token\``,
+    read(exchange) {
+      const value = exchange.headers.get(header)
+      if (value === undefined) return absent
+      if (exchange.headers.count(header) > 1) return twice
+      if (demanded === undefined) return bare(afterScheme("bearer", value) ?? value)
+      const token = afterScheme(demanded, value)
+      if (token !== undefined) return bare(token)
+      // Another scheme (Basic, say) is a credential for someone else, e.g. the second way of an `any-of`.
+      return value.slice(0, demanded.length).toLowerCase() === demanded ? malformed : absent
+    },
+    drop: nothing,
+  }
+}
+
+function fromQuery(name: string, forward: boolean): Credential {
+  return {
+    place: `the query parameter ${name}`,
+    malformed: "the query parameter is no token",
+    read(exchange) {
+      const value = exchange.query.get(name)
+      if (value === undefined) return absent
+      return exchange.query.count(name) > 1 ? twice : bare(value)
+    },
+    drop: forward ? nothing : (exchange) => exchange.query.remove(name),
+  }
+}
+
+function fromCookie(name: string, forward: boolean): Credential {
+  return {
+    place: `the cookie ${name}`,
+    malformed: "the cookie is no token",
+    read(exchange) {
+      const { headers } = exchange
+      const count = headers.count("cookie")
+      if (count === 0) return absent
+      const [value, ...more] = cookieValues(allCookies(exchange), name)
+      if (value === undefined) return absent
+      return more.length > 0 ? twice : bare(value)
+    },
+    drop: forward ? nothing : (exchange) => dropCookie(exchange, name),
+  }
+}
+
+/** RFC 9113 §8.2.3: several Cookie lines are one list. */
+function allCookies({ headers }: Exchange): string | undefined {
+  if (headers.count("cookie") < 2) return headers.get("cookie")
+  const { flat } = headers
+  return flat.filter((_, at) => at % 2 === 1 && flat[at - 1] === "cookie").join("; ")
+}
+
+function dropCookie(exchange: Exchange, name: string): void {
+  const cookies = allCookies(exchange)
+  if (cookies === undefined || cookieValues(cookies, name).length === 0) return
+  const rest = withoutCookie(cookies, name)
+  if (rest === undefined) exchange.headers.remove("cookie")
+  else exchange.headers.set("cookie", rest)
+}
+
+/** RFC 6750 §2.1. One blank: what a lenient reader here accepts, a strict one behind us may read otherwise. Not a pattern: tokens are long. */
+function afterScheme(scheme: string, value: string): string | undefined {
+  const { length } = scheme
+  if (value.length < length + 2 || value.charCodeAt(length) !== 0x20) return undefined
+  return value.slice(0, length).toLowerCase() === scheme ? value.slice(length + 1) : undefined
+}
+
+function bare(value: string): Found {
+  return value === "" || value.includes(" ") || value.includes("\t")
+    ? malformed
+    : { kind: "credential", value }
+}
+
+function nothing(): void {}

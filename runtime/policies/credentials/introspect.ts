@@ -1,0 +1,12 @@
+import type { Policy } from "../policy.ts"
+import { compileTexts } from "../values/texts.ts"
+import { compileTokenGuard } from "./token-guard.ts"
+
+/** Has an opaque token judged by the endpoint that knows it, and judges its claims. */
+export const introspect: Policy<"introspect"> = (plan, provision) => {
+  const endpoint = provision.introspection(plan.introspection)
+  const audiences = compileTexts(plan.audiences, provision)
+  return compileTokenGuard(plan, provision, (token, exchange) =>
+    endpoint.verify(token, audiences?.(exchange)),
+  )
+}

@@ -1,0 +1,41 @@
+import { whenUsed } from "../limits/token-usage.ts"
+import type { Policy } from "../policy.ts"
+import { anyText } from "../values/grammars.ts"
+import { compileText } from "../values/text.ts"
+import { compileValue } from "../values/value.ts"
+
+/** Adds to a counter on /metrics: at once, or what the answer says was used when the exchange has ended. What a counter can't add is left out and told in the log: no call fails for a metric. */
+export const metric: Policy<"metric"> = (plan, provision) => {
+  const meter = provision.meter()
+  const log = provision.traceLog()
+  const { name, value: source } = plan
+  const tokens = typeof source === "object" && "tokens" in source ? source.tokens : undefined
+  const amount =
+    typeof source === "object" && "expression" in source
+      ? compileValue(source.expression, provision)
+      : undefined
+  const labels = plan.labels.map((label) => ({
+    name: label.name,
+    text: label.value === undefined ? undefined : compileText(label.value, provision, anyText),
+  }))
+  const constant = typeof source === "number" ? source : 0
+  return (exchange) => {
+    const values: Record<string, string> = {}
+    for (const { name: label, text } of labels) values[label] = text?.of(exchange) ?? ""
+    if (tokens !== undefined) {
+      whenUsed(exchange, (usage) => meter.add(name, values, usage[tokens]))
+      return undefined
+    }
+    const value = amount === undefined ? constant : Number(amount(exchange))
+    if (Number.isFinite(value) && value >= 0) meter.add(name, values, value)
+    else
+      log.write({
+        requestId: exchange.id,
+        source: "metric",
+        severity: "error",
+        message: `${name} is left out: ${value} is no number that can be added to it, which must be 0 or more`,
+        metadata: values,
+      })
+    return undefined
+  }
+}

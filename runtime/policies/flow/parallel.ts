@@ -1,0 +1,39 @@
+import type { Exchange } from "../exchange.ts"
+import type { Outcome, Policy, Step } from "../policy.ts"
+import { runSteps } from "../run-steps.ts"
+
+/**
+ * Runs branches at the same time, beginning in their order. `all`: goes on when all have ended. `any`: goes on when the first has ended well;
+ * the others go on by themselves and what they answer counts no more. The first answer of a branch is the answer.
+ */
+export const parallel: Policy<"parallel"> = (plan, provision) => {
+  const branches = plan.branches.map((ids) => ids.map((id) => provision.step(id)))
+  const join = plan.until === "all" ? all : any
+  return (exchange) => join(branches.map((steps) => begin(steps, exchange)))
+}
+
+/** Never rejects, as `runSteps` does not. */
+function begin(steps: readonly Step[], exchange: Exchange): Promise<Outcome> {
+  return Promise.resolve(runSteps(steps, exchange))
+}
+
+async function all(running: readonly Promise<Outcome>[]): Promise<Outcome> {
+  const outcomes = await Promise.all(running)
+  return outcomes.find((outcome) => outcome !== undefined)
+}
+
+/** A branch that failed is no end as long as another may end well. */
+function any(running: readonly Promise<Outcome>[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let left = running.length
+    let failure: Outcome
+    for (const each of running) {
+      void each.then((outcome) => {
+        left -= 1
+        if (outcome === undefined || outcome.kind !== "problem") resolve(outcome)
+        else failure ??= outcome
+        if (left === 0) resolve(failure)
+      })
+    }
+  })
+}

@@ -1,0 +1,101 @@
+import { nestedSteps } from "../../plan/nested-steps.ts"
+import type { StepId } from "../../plan/steps.ts"
+import { type Exchange, requestBody } from "../exchange.ts"
+import type { Outcome, Policy, Provision } from "../policy.ts"
+import { runSteps } from "../run-steps.ts"
+import { compileCount, compileFlag, compileTest } from "../values/value.ts"
+
+/** Between two attempts never longer than this: the time of the route ends the exchange anyway. */
+const waitMaxMs = 3_600_000
+/** More attempts than that are a mistake, whatever an expression says. */
+const timesMax = 50
+
+/** Runs steps, and again while a condition holds. */
+export const retry: Policy<"retry"> = (plan, provision) => {
+  const test = compileTest(plan.test, provision)
+  const times = compileCount(plan.times, provision)
+  const interval = compileCount(plan.intervalSeconds, provision)
+  const longest = plan.maxSeconds === undefined ? undefined : compileCount(plan.maxSeconds, provision)
+  const delta = plan.deltaSeconds === undefined ? undefined : compileCount(plan.deltaSeconds, provision)
+  const fastFirst = compileFlag(plan.fastFirst, provision)
+  const steps = plan.steps.map((id) => provision.step(id))
+  // What is sent again must be there again.
+  if (holdsForward(plan.steps, provision)) provision.need(requestBody)
+  const waitMs = (exchange: Exchange, repetition: number): number => {
+    if (repetition === 1 && fastFirst(exchange)) return 0
+    const base = interval(exchange)
+    const growth = delta?.(exchange) ?? 0
+    const most = longest?.(exchange)
+    const seconds =
+      most === undefined
+        ? base + (repetition - 1) * growth
+        : Math.min(base + (2 ** repetition - 1) * growth * (0.8 + 0.4 * Math.random()), most)
+    return Math.min(seconds * 1000, waitMaxMs)
+  }
+  return async (exchange): Promise<Outcome> => {
+    const most = Math.min(times(exchange), timesMax)
+    const pauses = new Pauses(exchange)
+    let outcome = await runSteps(steps, exchange)
+    for (let repetition = 1; repetition <= most && again(test, outcome, exchange); repetition += 1) {
+      if (!(await pauses.wait(waitMs(exchange, repetition)))) break
+      exchange.answeredBy = undefined
+      outcome = await runSteps(steps, exchange)
+    }
+    return outcome
+  }
+}
+
+function holdsForward(ids: readonly StepId[], provision: Provision): boolean {
+  return ids.some((id) => {
+    const step = provision.plan(id)
+    return step.kind === "forward" || nestedSteps(step).some(({ steps }) => holdsForward(steps, provision))
+  })
+}
+
+/** Failures of a backend, which may pass; every other answer is one. */
+const mayPass: ReadonlySet<string> = new Set([
+  "bad-gateway",
+  "gateway-timeout",
+  "overloaded",
+  "backend-refused",
+])
+/** RFC 9110 §9.2.2: asking twice is as good as asking once. */
+const repeatable: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
+
+/**
+ * Whether the condition holds. Without an answer of the backend there may be nothing it can be asked about: then it holds, unless the
+ * backend may have done what must not be done twice.
+ */
+function again(test: (exchange: Exchange) => boolean, outcome: Outcome, exchange: Exchange): boolean {
+  if (outcome === undefined) return test(exchange)
+  if (outcome.kind !== "problem" || !mayPass.has(outcome.name)) return false
+  if (exchange.response !== undefined) return test(exchange)
+  return repeatable.has(exchange.sentMethod ?? exchange.method)
+}
+
+/** The waiting of one exchange; it ends with the exchange. */
+class Pauses {
+  #over = false
+  #wake: (() => void) | undefined
+
+  constructor(exchange: Exchange) {
+    exchange.whenOver(() => {
+      this.#over = true
+      this.#wake?.()
+    })
+  }
+
+  /** False when the exchange has ended. */
+  async wait(ms: number): Promise<boolean> {
+    if (!this.#over && ms > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    return !this.#over
+  }
+}

@@ -1,0 +1,117 @@
+import type { StepOf } from "../../plan/steps.ts"
+import type { Exchange } from "../exchange.ts"
+import { problem } from "../messages/answer.ts"
+import type { Outcome, Policy, Provision } from "../policy.ts"
+import { compileCount } from "../values/value.ts"
+import { compileLateCount } from "./late-count.ts"
+import { compileLimitKeys } from "./limit-key.ts"
+import { tellRemaining, tellUsage } from "./limit-signs.ts"
+import type { QuotaAnswer, QuotaCounters, QuotaTerms } from "./quotas.ts"
+
+/**
+ * Uses up a volume of calls or bytes that is the caller's for a period; used up, the call is refused with 403 and Retry-After. Bytes are known when the
+ * exchange has ended, and so is whether a call counts where a condition says it: those are counted then, and may go beyond by what was under way.
+ */
+export const quota: Policy<"quota"> = (plan, provision) => {
+  const { bytesMax } = plan
+  const termsOf = compileTerms(plan, provision)
+  const quotas = provision.quotas()
+  const keyOf = compileLimitKeys(plan.keys, provision)
+  const late = compileLateCount(plan, provision)
+  const calls = typeof plan.increment === "number" ? plan.increment : 1
+  const what = wordsOf(plan)
+  const tells = compileRemaining(plan, quotas)
+  const startMs = plan.startsAt === undefined ? undefined : Date.parse(plan.startsAt)
+  return (exchange) => {
+    const terms = termsOf(exchange)
+    const key = keyOf(exchange)
+    const anchorMs = startMs ?? startOf(key, exchange)
+    const first = late === undefined ? calls : late.ahead(exchange)
+    const go = (answer: QuotaAnswer): Outcome | Promise<Outcome> => {
+      const add = (more: number) => {
+        const bytes = bytesMax === undefined ? 0 : exchange.bytesReceived + exchange.bytesSent
+        quotas.add(terms, key, anchorMs, { calls: more, bytes })
+      }
+      if (answer.allowed) {
+        if (late !== undefined) late.later(exchange, first, add)
+        else if (bytesMax !== undefined) exchange.whenOver(() => add(0))
+      }
+      const outcome = answer.allowed ? undefined : refusal(answer, what)
+      const usage = (left?: number): Outcome => {
+        if (answer.allowed && late !== undefined) tellUsage(plan, exchange, late, first, left)
+        return outcome
+      }
+      return tells === undefined ? usage() : tells(exchange, terms, key, anchorMs).then(usage)
+    }
+    const answer = quotas.take(terms, key, anchorMs, first)
+    return answer instanceof Promise ? answer.then(go) : go(answer)
+  }
+}
+
+/** The number of calls may be the caller's own; one that is no number fails the call. */
+function compileTerms(
+  { counter, callsMax, bytesMax, periodSeconds }: StepOf<"quota">,
+  provision: Provision,
+): (exchange: Exchange) => QuotaTerms {
+  if (typeof callsMax !== "object") {
+    const terms = { counter, callsMax, bytesMax, periodSeconds }
+    return () => terms
+  }
+  const countOf = compileCount(callsMax, provision)
+  return (exchange) => ({ counter, callsMax: countOf(exchange), bytesMax, periodSeconds })
+}
+
+type Tells = (
+  exchange: Exchange,
+  terms: QuotaTerms,
+  key: string,
+  anchorMs: number,
+) => Promise<number | undefined>
+
+/** Tells what is left by the names the plan gives; nothing where nobody can say. */
+function compileRemaining(plan: StepOf<"quota">, quotas: QuotaCounters): Tells | undefined {
+  const { remainingHeader, remainingVariable } = plan
+  if (plan.callsMax === undefined || (remainingHeader === undefined && remainingVariable === undefined))
+    return undefined
+  return async (exchange, terms, key, anchorMs) => {
+    const used = await quotas.look?.(terms, key, anchorMs)
+    if (used === undefined || terms.callsMax === undefined) return undefined
+    const left = Math.max(0, terms.callsMax - used.calls)
+    tellRemaining(plan, exchange, left)
+    return left
+  }
+}
+
+/** The period of a subscription begins with it. */
+function startOf(key: string, { subscriber }: Exchange): number {
+  return key.startsWith("subscription:") ? (subscriber?.sinceMs ?? 0) : 0
+}
+
+interface Words {
+  readonly calls: string
+  readonly bytes: string
+}
+
+function wordsOf({ increment }: StepOf<"quota">): Words {
+  const tokens = typeof increment === "object" && "tokens" in increment
+  return { calls: tokens ? "token" : "call volume", bytes: "bandwidth" }
+}
+
+/** The sentences are those of Azure API Management: clients may look for them. */
+function refusal({ out, resetSeconds }: Extract<QuotaAnswer, { allowed: false }>, words: Words): Outcome {
+  const seconds = Math.max(1, resetSeconds ?? 1)
+  const again = resetSeconds === null ? "" : ` Quota will be replenished in ${clock(seconds)}.`
+  return problem("forbidden", {
+    headers: resetSeconds === null ? [] : ["retry-after", String(seconds)],
+    reason: "QuotaExceeded",
+    message: `Out of ${words[out]} quota.${again}`,
+    cause: `the quota of ${out} is used up`,
+  })
+}
+
+/** `hh:mm:ss`, with days in front where there are some. */
+function clock(seconds: number): string {
+  const [days, rest] = [Math.floor(seconds / 86_400), seconds % 86_400]
+  const parts = [Math.floor(rest / 3_600), Math.floor(rest / 60) % 60, rest % 60]
+  return `${days > 0 ? `${days}.` : ""}${parts.map((part) => String(part).padStart(2, "0")).join(":")}`
+}

@@ -1,0 +1,123 @@
+import type { Limiter, Taken } from "../../limits/limiter.ts"
+import type { StepOf } from "../../plan/steps.ts"
+import type { Exchange } from "../exchange.ts"
+import { problem } from "../messages/answer.ts"
+import type { Outcome, Policy, Provision, Run } from "../policy.ts"
+import { compileCount } from "../values/value.ts"
+import { compileLateCount, type LateCount } from "./late-count.ts"
+import { compileLimitKeys } from "./limit-key.ts"
+import { tellRemaining, tellUsage } from "./limit-signs.ts"
+
+/**
+ * Counts a call and refuses it when its window is full. Clients see how much is left by the fields of
+ * draft-ietf-httpapi-ratelimit-headers: `RateLimit` on every answer, `RateLimit-Policy` and Retry-After on refusals; and by the names the plan gives.
+ * With a condition the window is looked at when the call comes, and counted in when the exchange has ended and the condition held.
+ */
+export const rateLimit: Policy<"rate-limit"> = (plan, provision) => {
+  const limiter = provision.limiter()
+  const keyOf = compileLimitKeys(plan.keys, provision)
+  const boundsOf = compileBounds(plan, provision)
+  const answer = answering(plan)
+  const late = compileLateCount(plan, provision)
+  if (late !== undefined) return countedLater(plan, late, { limiter, keyOf, boundsOf, answer })
+  const increment = typeof plan.increment === "number" ? plan.increment : 1
+  return (exchange) => {
+    const bounds = boundsOf(exchange)
+    const { callsMax, periodSeconds } = bounds
+    const taken = limiter.take(plan.counter, keyOf(exchange), callsMax, periodSeconds, increment)
+    return taken instanceof Promise
+      ? taken.then((late) => answer(exchange, late, bounds))
+      : answer(exchange, taken, bounds)
+  }
+}
+
+interface Bounds {
+  readonly callsMax: number
+  readonly periodSeconds: number
+}
+
+interface Parts {
+  readonly limiter: Limiter
+  readonly keyOf: (exchange: Exchange) => string
+  readonly boundsOf: (exchange: Exchange) => Bounds
+  readonly answer: (exchange: Exchange, taken: Taken, bounds: Bounds) => Outcome
+}
+
+/** What counts is known when the exchange has ended: until then the window is only looked at, or what is likely is counted. */
+function countedLater(
+  plan: StepOf<"rate-limit">,
+  late: LateCount,
+  { limiter, keyOf, boundsOf, answer }: Parts,
+): Run {
+  return (exchange) => {
+    const bounds = boundsOf(exchange)
+    const key = keyOf(exchange)
+    const first = late.ahead(exchange)
+    const look = (taken: Taken): Outcome => {
+      const outcome = answer(exchange, taken, bounds)
+      if (outcome === undefined) {
+        tellUsage(plan, exchange, late, first, taken.remaining)
+        late.later(exchange, first, (amount) => limiter.add(plan.counter, key, bounds.periodSeconds, amount))
+      }
+      return outcome
+    }
+    const taken = limiter.take(plan.counter, key, bounds.callsMax, bounds.periodSeconds, first)
+    return taken instanceof Promise ? taken.then(look) : look(taken)
+  }
+}
+
+/** Tables of counters are kept per period: a period that a request could choose at will would fill the memory. */
+const periodsMax = 16
+
+function compileBounds(plan: StepOf<"rate-limit">, provision: Provision): (exchange: Exchange) => Bounds {
+  const callsMax = compileCount(plan.callsMax, provision)
+  const periodSeconds = compileCount(plan.periodSeconds, provision)
+  if (typeof plan.callsMax === "number" && typeof plan.periodSeconds === "number") {
+    const bounds = { callsMax: plan.callsMax, periodSeconds: plan.periodSeconds }
+    return () => bounds
+  }
+  const seen = new Set<number>()
+  return (exchange) => {
+    const period = Math.min(2_147_483_647, Math.max(1, periodSeconds(exchange)))
+    if (!seen.has(period) && seen.size >= periodsMax)
+      throw new Error(`the limit's period has had ${periodsMax} values already`)
+    seen.add(period)
+    return { callsMax: callsMax(exchange), periodSeconds: period }
+  }
+}
+
+function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
+  const { retryAfterHeader = "retry-after", totalHeader } = plan
+  return (exchange, { allowed, remaining, resetSeconds }, { callsMax, periodSeconds }) => {
+    const seconds = Math.max(1, resetSeconds)
+    // Several limits may be of one period: clients tell them apart by what they allow.
+    const name = `"${callsMax}-in-${periodSeconds}s"`
+    exchange.answerWith("ratelimit", `${name};r=${remaining};t=${resetSeconds}`)
+    tellRemaining(plan, exchange, remaining)
+    if (totalHeader !== undefined) exchange.answerOnce(totalHeader, String(callsMax))
+    const { variables } = exchange
+    if (plan.totalVariable !== undefined) variables.set(plan.totalVariable, BigInt(callsMax))
+    if (allowed) return undefined
+    if (plan.retryAfterVariable !== undefined) variables.set(plan.retryAfterVariable, BigInt(seconds))
+    exchange.answerWith("ratelimit-policy", `${name};q=${callsMax};w=${periodSeconds}`)
+    return problem("rate-limited", {
+      headers: [retryAfterHeader, String(seconds)],
+      cause: `${callsMax} in ${periodSeconds} s are used up; again in ${seconds} s`,
+      ...refusedWords(plan, seconds),
+    })
+  }
+}
+
+/** The words are those of Azure API Management: clients may look for them. Where the answer has Retry-After, what is said of calls is made of that. */
+function refusedWords(
+  { increment, retryAfterHeader = "retry-after" }: StepOf<"rate-limit">,
+  seconds: number,
+): { reason: string; message?: string } {
+  const again = `Try again in ${seconds} seconds.`
+  if (typeof increment === "object" && "tokens" in increment)
+    return { reason: "TokenLimitExceeded", message: `Token limit is exceeded. ${again}` }
+  const reason = "RateLimitExceeded"
+  return retryAfterHeader === "retry-after"
+    ? { reason }
+    : { reason, message: `Rate limit is exceeded. ${again}` }
+}

@@ -1,0 +1,21 @@
+import type { Policy } from "../policy.ts"
+import { anyText } from "../values/grammars.ts"
+import { compileText } from "../values/text.ts"
+import { problem } from "./answer.ts"
+
+/** A method's name (RFC 9110 §9.1). CONNECT asks for a tunnel, TRACE for the request with its secrets. */
+const methodName = /^(?!CONNECT$|TRACE$)[A-Z][A-Z0-9_-]{0,31}$/
+
+/** Says with which method the backend is asked. */
+export const setMethod: Policy<"set-method"> = (plan, provision) => {
+  const text = compileText(plan.method, provision, anyText)
+  if (text.constant !== undefined && !methodName.test(text.constant))
+    throw new Error(`\`${text.constant}\` is no method a backend can be asked with`)
+  return (exchange) => {
+    const method = text.of(exchange)
+    if (!methodName.test(method))
+      return problem("invalid-request", { cause: "what was made as a method is none" })
+    exchange.sentMethod = method
+    return undefined
+  }
+}

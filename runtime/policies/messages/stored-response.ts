@@ -1,0 +1,20 @@
+import type { Exchange, StoredResponse } from "../exchange.ts"
+import { HeaderList } from "./header-list.ts"
+
+/** The response a step left in a variable. */
+export function storedResponse(exchange: Exchange, name: string): StoredResponse | undefined {
+  const value = exchange.variables.get(name)
+  return isStoredResponse(value) ? value : undefined
+}
+
+/** Whether a value is a response that is held whole. */
+export function isStoredResponse(value: unknown): value is StoredResponse {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "headers" in value &&
+    value.headers instanceof HeaderList &&
+    "body" in value &&
+    value.body instanceof Buffer
+  )
+}

@@ -1,0 +1,79 @@
+import type { Text } from "../../plan/text.ts"
+import type { Exchange } from "../exchange.ts"
+import type { Provision } from "../policy.ts"
+import { anyText, labelText, queryPartText, segmentText } from "../values/grammars.ts"
+import { type CompiledText, compileText, type TextGrammar } from "../values/text.ts"
+import { problem, Refused } from "./answer.ts"
+
+/** A URL ready for use. */
+export interface CompiledUrl {
+  /** Whether what a request brings can decide which host it names. */
+  readonly hostVaries: boolean
+  /** @throws Refused when what was made is no absolute http or https URL. */
+  of(exchange: Exchange): string
+}
+
+/**
+ * Compiles a URL. What expressions bring is held to the grammar of the place it stands at: one label of the host, one segment of the path (or
+ * a part of one), a part of the query. Only an expression at the very beginning may bring scheme and host, and with them anything. `read` gives
+ * the address that a written one means; it is checked afterwards.
+ */
+export function compileUrl(
+  text: Text,
+  provision: Provision,
+  read: (url: string) => string = (url) => url,
+): CompiledUrl {
+  const parts: CompiledText[] = []
+  let before = ""
+  let hostVaries = false
+  for (const part of typeof text === "string" ? [text] : text.text) {
+    const grammar = grammarAfter(before)
+    const compiled = compileText({ text: [part] }, provision, grammar)
+    if (compiled.constant === undefined && (grammar === anyText || grammar === labelText)) hostVaries = true
+    parts.push(compiled)
+    before += compiled.constant ?? "x"
+  }
+  if (!hostVaries) checkConstant(read(before))
+  return {
+    hostVaries,
+    of(exchange) {
+      let url = ""
+      for (const part of parts) url += part.constant ?? part.of(exchange)
+      return checked(read(url), exchange)
+    },
+  }
+}
+
+/** Where the next part of a URL stands. */
+function grammarAfter(before: string): TextGrammar {
+  if (before === "") return anyText
+  if (before.includes("?")) return queryPartText
+  return /^[a-z]+:\/\/[^/]+\//i.test(before) ? segmentText : labelText
+}
+
+function checkConstant(url: string): void {
+  if (problemOf(url) !== undefined) throw new Error(`\`${url}\` ${problemOf(url)}`)
+}
+
+function checked(url: string, exchange: Exchange): string {
+  const wrong = problemOf(url)
+  if (wrong === undefined) return url
+  const ours = exchange.response !== undefined
+  throw new Refused(
+    problem(ours ? "bad-gateway" : "invalid-request", { cause: `what was made as a URL ${wrong}` }),
+  )
+}
+
+// Blanks and control characters are what URL parsers drop, each in its own way.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+const notInUrl = /[\u0000-\u0020\u007f\\<>"{}|^`]/
+
+function problemOf(url: string): string | undefined {
+  if (url.length > 8192) return "is too long"
+  if (notInUrl.test(url)) return "has a character no URL has"
+  if (!URL.canParse(url)) return "is no URL"
+  const { protocol, username, password, hostname } = new URL(url)
+  if (protocol !== "http:" && protocol !== "https:") return "is neither http nor https"
+  if (username !== "" || password !== "") return "holds credentials"
+  return hostname === "" ? "has no host" : undefined
+}

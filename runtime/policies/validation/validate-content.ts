@@ -1,0 +1,238 @@
+import { ExpressionError } from "../../expression/expression-error.ts"
+import type { StepOf } from "../../plan/steps.ts"
+import { pointerInto, withoutCase } from "../../validation/any-case.ts"
+import { type FieldForm, formValue, multipartValue } from "../../validation/body-value.ts"
+import { keysProblem } from "../../validation/json-text.ts"
+import { fitOf, type MediaType, mediaTypeOf } from "../../validation/media-type.ts"
+import type { Validator } from "../../validation/schema-set.ts"
+import { textShape } from "../../validation/shape.ts"
+import { valueOfText } from "../../validation/text-value.ts"
+import type { Violation } from "../../validation/violation.ts"
+import { type BodyResult, runBodyJob } from "../bodies/body-threads.ts"
+import { charsetProblem } from "../bodies/charset.ts"
+import type { Exchange, MessageBody } from "../exchange.ts"
+import { jsonTooLarge, Refused } from "../messages/answer.ts"
+import { messageOf } from "../messages/message.ts"
+import type { Policy, Provision } from "../policy.ts"
+import { compileCount, compileTextValue } from "../values/value.ts"
+import { describedFor } from "./by-status.ts"
+import { compileMediaMap } from "./media-map.ts"
+import { type Action, type ViolatedRule, Violations } from "./violations.ts"
+
+type Plan = StepOf<"validate-content">
+
+interface Rule {
+  readonly range: MediaType
+  readonly status: string | undefined
+  readonly as: Plan["types"][number]["as"]
+  readonly action: Plan["types"][number]["action"]
+  readonly validator: Validator | undefined
+  readonly anyCase: boolean
+  readonly fields: readonly FieldForm[]
+}
+
+/** Judges a body: that it is there, its size, its media type, and what it holds. */
+export const validateContent: Policy<"validate-content"> = (plan, provision) => {
+  const message = messageOf(plan.message)
+  provision.need(message.needs)
+  const log = provision.traceLog()
+  const rules = plan.types.map((each) => compileRule(each, provision))
+  const countsAs = compileMediaMap(plan.mediaMap, provision)
+  const bytesMax = compileCount(plan.bytesMax, provision)
+  const onSize = compileAction(plan.onSize, provision)
+  const onUnspecified = compileAction(plan.onUnspecified, provision)
+  return (exchange) => {
+    const violations =
+      plan.message === "request"
+        ? Violations.behindParameters(exchange, plan.kind, log)
+        : new Violations(plan.kind, log)
+    const body = message.body(exchange)
+    const headers = message.headers(exchange)
+    const written = headers.get("content-type")
+    const add = (action: Rule["action"], text: string, rule: ViolatedRule): void =>
+      violations.add(action, { in: "body", pointer: "", message: text }, rule, nameOf(rule, written))
+    if (!body.present) {
+      if (plan.onMissing !== undefined) add(plan.onMissing, "is required", "IncorrectMessage")
+    } else if (body.content.length > bytesMax(exchange))
+      add(onSize(exchange), `has more than ${bytesMax(exchange)} bytes`, "SizeLimit")
+    else if (headers.count("content-type") > 1)
+      add(onUnspecified(exchange), "has more than one Content-Type", "Unspecified")
+    else {
+      const known = rulesFor(rules, plan.message === "response" ? exchange.response?.status : undefined)
+      const media = countsAs(exchange, written)
+      const rule = bestOf(known, media)
+      if (rule !== undefined) {
+        const judged = { body, written: written ?? "", media: media ?? "" }
+        const judging = judge(rule, judged, violations, exchange)
+        if (judging !== undefined) return judging.then(() => settle(violations, exchange, plan))
+      } else if (known.length > 0 || rules.length === 0 || plan.message === "request")
+        add(
+          onUnspecified(exchange),
+          written === undefined ? "has no Content-Type" : "has a Content-Type that is not expected",
+          "Unspecified",
+        )
+    }
+    return settle(violations, exchange, plan)
+  }
+}
+
+function compileRule(
+  { media, status, as, schema, anyCase, fields = [], action }: Plan["types"][number],
+  provision: Provision,
+): Rule {
+  const range = mediaTypeOf(media)
+  if (range === undefined) throw new Error(`\`${media}\` is no media type`)
+  const validator = schema === undefined ? undefined : provision.schema(schema)
+  return { range, status, as, action, anyCase: anyCase === true, fields, validator }
+}
+
+const actions: readonly Action[] = ["ignore", "detect", "prevent"]
+
+/** What an expression brings must be one of the three words: what is none fails the call, and lets nothing through. */
+function compileAction(plan: Plan["onSize"], provision: Provision): (exchange: Exchange) => Action {
+  if (typeof plan === "string") return () => plan
+  const word = compileTextValue(plan.expression, provision)
+  return (exchange) => {
+    const said = word(exchange)
+    const found = actions.find((action) => action === said)
+    if (found === undefined) throw new ExpressionError("type", "the value is not ignore, detect or prevent")
+    return found
+  }
+}
+
+function settle(violations: Violations, exchange: Exchange, plan: Plan): ReturnType<Violations["settle"]> {
+  return violations.settle(exchange, plan.message, plan.errors)
+}
+
+/** The rules for a status: those that name it, else its class, else the default; rules without status are for any. */
+function rulesFor(rules: readonly Rule[], status: number | undefined): readonly Rule[] {
+  const any = rules.filter((rule) => rule.status === undefined)
+  if (status === undefined || any.length === rules.length) return any
+  return [...describedFor(rules, status), ...any]
+}
+
+function bestOf(rules: readonly Rule[], written: string | undefined): Rule | undefined {
+  const type = written === undefined ? undefined : mediaTypeOf(written)
+  if (type === undefined) return undefined
+  let best: Rule | undefined
+  let bestFit = 0
+  for (const rule of rules) {
+    const fit = fitOf(rule.range, type)
+    if (fit > bestFit) {
+      best = rule
+      bestFit = fit
+    }
+  }
+  return best
+}
+
+/** A body, what its Content-Type says, and what that counts as. */
+interface Judged {
+  readonly body: MessageBody
+  readonly written: string
+  readonly media: string
+}
+
+/** Notes what is wrong; waits where another thread reads the body. */
+function judge(
+  rule: Rule,
+  judged: Judged,
+  violations: Violations,
+  exchange: Exchange,
+): Promise<void> | undefined {
+  if (rule.action === "ignore") return undefined
+  const { body, written } = judged
+  const read = charsetProblem(rule.as, body.content, written) ?? valueOfBody(rule, judged, exchange)
+  if (read instanceof Promise) return read.then((late) => judgeRead(rule, late, written, violations))
+  judgeRead(rule, read, written, violations)
+  return undefined
+}
+
+function judgeRead(
+  { action, validator, anyCase }: Rule,
+  read: Read,
+  written: string,
+  violations: Violations,
+): void {
+  const add = (pointer: string, message: string): void =>
+    violations.add(action, { in: "body", pointer, message }, "IncorrectMessage", written)
+  if ("problem" in read) {
+    add("", read.problem)
+    return
+  }
+  for (const { pointer, message } of read.violations ?? []) add(pointer, message)
+  if (validator === undefined || !("value" in read)) return
+  const named = anyCase ? withoutCase(read.value) : { value: read.value }
+  if ("problem" in named) add("", named.problem)
+  else
+    for (const { pointer, message } of validator.validate(named.value))
+      add(anyCase ? pointerInto(read.value, pointer) : pointer, message)
+}
+
+/** Violations of the size are about no media type. */
+function nameOf(rule: ViolatedRule, written: string | undefined): string {
+  return rule === "SizeLimit" ? "" : (written ?? "")
+}
+
+type Read =
+  | { readonly value?: unknown; readonly violations?: readonly Violation[] }
+  | { readonly problem: string }
+
+/** What the schema judges; nothing where the body is only looked at for its form. */
+function valueOfBody(
+  { as, validator, fields }: Rule,
+  { body, written, media }: Judged,
+  exchange: Exchange,
+): Read | Promise<Read> {
+  const shape = validator?.shape ?? textShape
+  switch (as) {
+    case "json":
+      return jsonOf(body)
+    case "xml":
+    case "soap":
+      return formOfXml(as, body, media, exchange)
+    case "form":
+      return formValue(body.text(), shape, fields)
+    case "multipart":
+      return multipartValue(body.content, written, shape, fields)
+    case "text":
+      return { value: valueOfText(body.text(), shape) }
+    case "any":
+      return {}
+  }
+}
+
+function formOfXml(
+  as: "xml" | "soap",
+  body: MessageBody,
+  media: string,
+  exchange: Exchange,
+): Read | Promise<Read> {
+  const { length } = body.content
+  const read =
+    as === "xml"
+      ? runBodyJob("read-xml", { text: body.text() }, length, exchange)
+      : runBodyJob("read-soap", { text: body.text(), media: essenceOf(media) }, length, exchange)
+  const told = ({ problem }: BodyResult): Read => (problem === undefined ? {} : { problem })
+  return read instanceof Promise ? read.then(told) : told(read)
+}
+
+function essenceOf(media: string): string {
+  const type = mediaTypeOf(media)
+  return type === undefined ? "" : `${type.type}/${type.subtype}`
+}
+
+function jsonOf(body: MessageBody): Read {
+  try {
+    const value = body.json()
+    const problem = keysProblem(body.text(), value)
+    return problem === undefined ? { value } : { problem }
+  } catch (error) {
+    if (error instanceof Refused && !isTooLarge(error)) return { problem: "is not JSON" }
+    throw error
+  }
+}
+
+function isTooLarge({ answer }: Refused): boolean {
+  return answer.kind === "problem" && answer.reason === jsonTooLarge
+}

@@ -1,0 +1,20 @@
+import type { Policy } from "../policy.ts"
+import { Violations } from "./violations.ts"
+
+/** Judges the status of the answer; the exact code counts before its class (`4xx`). */
+export const validateStatus: Policy<"validate-status"> = (plan, provision) => {
+  const log = provision.traceLog()
+  const actions = new Map(plan.codes.map(({ code, action }) => [code, action]))
+  return (exchange) => {
+    const { response } = exchange
+    if (response === undefined) throw new Error("the status of the answer is judged before there is one")
+    const { status } = response
+    const action =
+      actions.get(String(status)) ?? actions.get(`${Math.floor(status / 100)}xx`) ?? plan.unspecified
+    if (action === "ignore") return undefined
+    const violations = new Violations(plan.kind, log)
+    const message = `${status} is none this API answers with`
+    violations.add(action, { in: "header", pointer: "status", message }, "Unspecified", String(status))
+    return violations.settle(exchange, "response", plan.errors)
+  }
+}

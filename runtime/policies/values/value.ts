@@ -1,0 +1,88 @@
+import { compileExpression, toSeconds, toText } from "../../expression/compile.ts"
+import { ExpressionError } from "../../expression/expression-error.ts"
+import type { Reference } from "../../expression/finding.ts"
+import type { Count, Flag } from "../../plan/step-values.ts"
+import type { Expression } from "../../plan/text.ts"
+import { type Exchange, type Needs, requestBody, responseBody } from "../exchange.ts"
+import { blamed } from "../failed-expression.ts"
+import type { AzureWing, Provision } from "../policy.ts"
+
+/** An expression ready for use. @throws ExpressionError when it has no value. */
+export type Value = (exchange: Exchange) => unknown
+
+/** Compiles an expression of either language. The bodies it reads become needs of the step. */
+export function compileValue(expression: Expression, provision: Provision): Value {
+  if (expression.lang === "cs") return azureOf(provision).compileValue(expression, provision)
+  const evaluate = compileExpression(expression.text, provision.environment(), {
+    onReferences: (references) => provision.need(needsOf(references)),
+  })
+  return (exchange) => {
+    try {
+      return evaluate(exchange.bindings())
+    } catch (error) {
+      throw blamed(error, expression)
+    }
+  }
+}
+
+/** What compiles C# and Liquid. @throws Error where it was not loaded: a mistake of whoever provisions. */
+export function azureOf(provision: Provision): AzureWing {
+  const azure = provision.azure()
+  if (azure === undefined) throw new Error("the plan has C# or Liquid, and runtime/azure was not loaded")
+  return azure
+}
+
+/** Compiles an expression whose value is written as text, each language in its own way. */
+export function compileTextValue(
+  expression: Expression,
+  provision: Provision,
+): (exchange: Exchange) => string {
+  const value = compileValue(expression, provision)
+  const write = expression.lang === "cs" ? azureOf(provision).textOf : toText
+  return (exchange) => write(value(exchange))
+}
+
+/** Compiles a number. What an expression brings must be a whole number from 0 to 10^12; a duration is its whole seconds. */
+export function compileCount(count: Count, provision: Provision): (exchange: Exchange) => number {
+  if (typeof count === "number") return () => count
+  const value = compileValue(count.expression, provision)
+  return (exchange) => {
+    const made = value(exchange)
+    const found = toSeconds(made) ?? Number(made)
+    if (!Number.isInteger(found) || found < 0 || found > 1_000_000_000_000)
+      throw blamed(
+        new ExpressionError("type", "the value is no whole number from 0 to 10^12"),
+        count.expression,
+      )
+    return found
+  }
+}
+
+/** Compiles a yes or no. */
+export function compileFlag(flag: Flag, provision: Provision): (exchange: Exchange) => boolean {
+  if (typeof flag === "boolean") return () => flag
+  return compileTest(flag.expression, provision)
+}
+
+/** Compiles a condition: a value that is neither true nor false is an error, never false. */
+export function compileTest(expression: Expression, provision: Provision): (exchange: Exchange) => boolean {
+  const value = compileValue(expression, provision)
+  return (exchange) => {
+    const found = value(exchange)
+    if (typeof found !== "boolean")
+      throw blamed(new ExpressionError("type", "the condition is neither true nor false"), expression)
+    return found
+  }
+}
+
+const bodies: Readonly<Record<string, Needs>> = { request: requestBody, response: responseBody }
+const bodyFields: ReadonlySet<string> = new Set(["body", "text"])
+
+function needsOf(references: readonly Reference[]): Needs {
+  let needs = 0
+  for (const { path } of references) {
+    const [object = "", field] = path
+    if (field !== undefined && bodyFields.has(field)) needs |= bodies[object] ?? 0
+  }
+  return needs
+}
