@@ -1,5 +1,4 @@
-import { compareTests } from "../../runtime/expression/same-outcome.ts"
-import type { Authentication, Count, Flag } from "../../runtime/plan/step-values.ts"
+import type { Authentication, Flag } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
@@ -54,48 +53,6 @@ const valueRules: FieldRules<Fields<"cache-value">> = {
         : "without a value the variable is another",
     ),
   steps: walked,
-}
-
-const retryRules: FieldRules<Fields<"retry">> = {
-  test: (before, after) =>
-    neutral(
-      compareTests(before.text, after.text) === "same"
-        ? "what is inside is repeated in the same cases, by other words"
-        : "what is inside is repeated in other cases",
-    ),
-  times: (before, after) => {
-    const words = `what is inside is repeated ${countWordsOf(after)} times at most, not ${countWordsOf(before)}`
-    return neutral(more(before, after) ? `${words}: a backend that fails gets more calls` : words)
-  },
-  intervalSeconds: (before, after) =>
-    neutral(`it waits ${secondsWords(after)} before a repetition, not ${secondsWords(before)}`),
-  maxSeconds: (_, after) =>
-    neutral(
-      after === undefined ? "the wait grows without an end" : `it waits ${secondsWords(after)} at most`,
-    ),
-  deltaSeconds: (_, after) =>
-    neutral(
-      after === undefined
-        ? "the wait does not grow by a fixed time any more"
-        : `the wait grows by ${secondsWords(after)} each time`,
-    ),
-  fastFirst: (_, after) =>
-    neutral(after === false ? "the first repetition waits too" : "the first repetition does not wait"),
-  steps: walked,
-}
-
-function more(before: Count, after: Count): boolean {
-  return typeof before === "number" && typeof after === "number" && after > before
-}
-
-const parallelRules: FieldRules<Fields<"parallel">> = {
-  until: (_, after) =>
-    neutral(
-      after === "all"
-        ? "it goes on when all branches have ended"
-        : "it goes on when the first branch has ended well: what the others find may be missing",
-    ),
-  branches: walked,
 }
 
 const sendRules: FieldRules<Fields<"send-request">> = {
@@ -231,8 +188,6 @@ export const flowRules = {
   } satisfies FieldRules<Fields<"cache-remove">>,
   "cache-value": valueRules,
   "content-safety": safetyRules,
-  retry: retryRules,
-  parallel: parallelRules,
   "send-request": sendRules,
   authenticate: {
     authentication: otherIdentity("the backend"),

@@ -1,23 +1,15 @@
 import type { Authentication } from "../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
 import { textWords } from "../analysis/words.ts"
-import { blockWords, countWordsOf } from "./access-words.ts"
+import { blockWords } from "./access-words.ts"
 import { bodyWords, headerLineWords, secondsWords } from "./content-words.ts"
 import type { WordsOf } from "./words-of.ts"
 
 /** Kinds of steps that say where requests go and how often. */
-export type FlowKind = "retry" | "parallel" | "send-request" | "set-backend" | "authenticate"
+export type FlowKind = "send-request" | "set-backend" | "authenticate"
 
 /** Such steps in words of gateway.conf. */
 export const flowWords: WordsOf<FlowKind> = {
-  retry: ({ test, times, intervalSeconds, deltaSeconds, maxSeconds, fastFirst, steps }, words) => {
-    const growth = deltaSeconds === undefined ? "" : ` plus ${secondsWords(deltaSeconds)}`
-    const most = maxSeconds === undefined ? "" : ` at-most ${secondsWords(maxSeconds)}`
-    const fast = fastFirst === false ? "" : " first-at-once"
-    return `retry ${countWordsOf(times)} while (${test.text}) every ${secondsWords(intervalSeconds)}${growth}${most}${fast} { ${words.list(steps)} }`
-  },
-  parallel: ({ until, branches }, words) =>
-    `parallel ${until}${blockWords(branches.map((steps) => `branch { ${words.list(steps)} }`))}`,
   "send-request": (step) =>
     `send${step.wait ? "" : " and forget"}${step.variable === undefined ? "" : ` ${step.variable}`}${blockWords(sendStatements(step))}`,
   "set-backend": ({ target }) => targetWords(target),

@@ -41,14 +41,7 @@ export function insidePairs(old: BlockStep, next: BlockStep): InsidePair[] {
 
 function listWords(step: BlockStep, place: string): string {
   if (hasText(step)) return blockTextOf(step).place(step, place)
-  switch (step.kind) {
-    case "retry":
-      return `retry while (${step.test.text})`
-    case "parallel":
-      return `branch ${Number(place.split(".")[1]) + 1} of parallel`
-    case "cache-value":
-      return `cache value ${step.variable}`
-  }
+  return `cache value ${step.variable}`
 }
 
 /** Whether two steps say the same, but for what stands inside of them. */

@@ -1,7 +1,6 @@
-import { canonicalJson } from "../../runtime/plan/canonical.ts"
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
+import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import { holdsBlocks } from "../../runtime/plan/steps.ts"
 import { hasText, textOf } from "../gateway/step-texts.ts"
 import { align } from "./align.ts"
@@ -97,13 +96,6 @@ const levelsMax = 5
 function identities(step: Step): readonly string[] {
   if (hasText(step)) return textOf(step).identities(step)
   switch (step.kind) {
-    case "require":
-      return [
-        `require ${canonicalJson([deciderOf(step), step.object, step.user])}`,
-        `require ${canonicalJson([deciderOf(step), step.relation])}`,
-        `require ${canonicalJson([step.object, step.user])}`,
-        "require",
-      ]
     case "cache-get":
     case "cache-value":
       return [`${step.kind} ${step.variable}`, step.kind]
@@ -111,27 +103,7 @@ function identities(step: Step): readonly string[] {
       return [`send ${step.variable ?? ""}`, "send"]
     case "metric":
       return [`metric ${step.name}`]
-    case "retry":
-      return [`retry ${step.steps.join()}`, "retry"]
-    case "parallel":
-      return [`parallel ${step.branches.join()}`, "parallel"]
-    default:
-      return guardIdentities(step)
-  }
-}
-
-/** Of statements that decide who may pass, and of all that are one by their kind. */
-function guardIdentities(step: Step): readonly string[] {
-  switch (step.kind) {
-    case "filter":
-      return [`filter ${step.items}`, "filter"]
-    case "grant":
-      return [`${step.action} ${step.relation}`, step.action]
     default:
       return [step.kind]
   }
-}
-
-function deciderOf({ store, pdp }: StepOf<"require">): string {
-  return pdp === undefined ? `store ${store}` : `pdp ${pdp}`
 }

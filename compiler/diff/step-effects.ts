@@ -1,9 +1,8 @@
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { hasText, type TextKind, textOf } from "../gateway/step-texts.ts"
-import { accessAdded, accessRemoved } from "./access-effects.ts"
 import { contentAdded, contentRemoved } from "./content-effects.ts"
 import { validationAdded, validationRemoved } from "./validation-changes.ts"
 
@@ -12,48 +11,21 @@ type Effect<Kind extends StepKind> = (step: StepOf<Kind>, steps: Steps) => reado
 
 /** What it means that a step is there now, by kind. */
 const whenAdded: Effects = {
-  ...accessAdded,
   ...contentAdded,
   ...validationAdded,
-  require: ({ relation }) =>
-    closes(
-      `who is not \`${relation}\` is refused with 403; without an answer of the engine everybody is, with 503`,
-    ),
   "content-safety": ({ backend }) =>
     closes(
       `what \`${backend}\` finds harmful is refused with 403; without its judgement everybody is, with 503`,
     ),
-  retry: (step, steps) => effectsInside(whenAdded, step, steps),
-  parallel: (step, steps) => effectsInside(whenAdded, step, steps),
   "cache-value": (step, steps) => effectsInside(whenAdded, step, steps),
-  deprecation: ({ deprecated, sunset, closed }) =>
-    closed
-      ? breaking(`answered 410 from ${sunset ?? "now"} on`)
-      : neutral(
-          deprecated
-            ? "answers announce that it is deprecated"
-            : sunset === undefined
-              ? "answers announce its successor"
-              : `answers announce its end on ${sunset}`,
-        ),
-  forward: () => opens("requests reach a backend now"),
 }
 
 /** What it means that a step is gone, by kind. */
 const whenRemoved: Effects = {
-  ...accessRemoved,
   ...contentRemoved,
   ...validationRemoved,
-  require: ({ relation }) => opens(`nobody has to be \`${relation}\` any more`),
   "content-safety": ({ backend }) => opens(`\`${backend}\` does not judge what is asked any more`),
-  retry: (step, steps) => effectsInside(whenRemoved, step, steps),
-  parallel: (step, steps) => effectsInside(whenRemoved, step, steps),
   "cache-value": (step, steps) => effectsInside(whenRemoved, step, steps),
-  deprecation: ({ sunset, closed }) =>
-    closed
-      ? opens(`not answered 410 from ${sunset ?? "now"} on any more`)
-      : neutral("answers do not announce its end any more"),
-  forward: () => breaking("requests do not reach a backend any more"),
 }
 
 /** What it means that a step is there now. */

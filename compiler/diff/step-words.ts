@@ -1,17 +1,9 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import { ownOf } from "../analysis/same.ts"
 import { textWords } from "../analysis/words.ts"
 import type { Printed, Printing } from "../gateway/print.ts"
 import { hasText, stepLine, type TextKind } from "../gateway/step-texts.ts"
-import {
-  accessWords,
-  askedWords,
-  blockWords,
-  circumstanceWords,
-  countWordsOf,
-  deciderWords,
-} from "./access-words.ts"
+import { blockWords, countWordsOf } from "./access-words.ts"
 import { contentWords } from "./content-words.ts"
 import { flowWords } from "./flow-words.ts"
 import { validationWords } from "./validation-changes.ts"
@@ -20,13 +12,11 @@ import type { Wording, WordsOf } from "./words-of.ts"
 /** Steps of one plan in words of gateway.conf. What a statement leaves to its default is left out. */
 export class StepWords implements Wording, Printing {
   readonly body: PlanBody
-  readonly severalStores: boolean
   readonly inSection = false
   readonly #known = new Map<StepId, string>()
 
   constructor(body: PlanBody) {
     this.body = body
-    this.severalStores = Object.keys(body.authz?.stores ?? {}).length > 1
   }
 
   of(id: StepId): string {
@@ -63,27 +53,10 @@ export class StepWords implements Wording, Printing {
 }
 
 const wordsOf: WordsOf<Exclude<StepKind, TextKind>> = {
-  ...accessWords,
   ...contentWords,
   ...flowWords,
   ...validationWords,
   "content-safety": (step) => `content-safety ${step.backend}${blockWords(safetyStatements(step))}`,
-  require: (step, words) =>
-    `require ${askedWords(step)}${deciderWords(step, words)}${circumstanceWords(step)}`,
-  deprecation: ({ deprecated, sunset, closed, successor }) =>
-    [
-      ...(deprecated === false ? [] : [deprecated === true ? "deprecated" : `deprecated ${deprecated}`]),
-      ...(closed && sunset === undefined ? ["removed"] : []),
-      ...(sunset === undefined ? [] : [`sunset ${sunset}${closed ? " then 410" : ""}`]),
-      ...(successor === undefined ? [] : [`successor "${successor}"`]),
-    ].join("; "),
-  forward: ({ backend }, { body }) => {
-    if (backend === null) return "forward"
-    const target = ownOf(body.backends, backend)?.targets[0]
-    return backend.startsWith("inline-") && target !== undefined
-      ? `backend ${textWords(target.url)}`
-      : `backend ${backend}`
-  },
 }
 
 function safetyStatements(step: StepOf<"content-safety">): string[] {

@@ -4,7 +4,6 @@ import type { StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 /** What saying a step needs: the plan it is of, and words for the steps inside of it. */
 export interface Wording {
   readonly body: PlanBody
-  readonly severalStores: boolean
   of(id: StepId): string
   /** Steps of a block, in order. */
   list(ids: readonly StepId[]): string

@@ -16,6 +16,7 @@ import {
   statement,
   statusText,
   textsOf,
+  wordText,
 } from "./print.ts"
 import type { Program } from "./program.ts"
 import type { Form } from "./schema/row.ts"
@@ -87,10 +88,9 @@ function sourceText(from: CredentialSource, printing: Printing): string | undefi
 
 /** `claim scope has "a"`. */
 function claimText({ claim, test, values, separator }: ClaimRule): string {
-  const name = /^[A-Za-z0-9_.:/*@%+~-]+$/.test(claim) ? claim : textWords(claim)
   const words = { present: "", "has-any": " has any", "has-all": " has", "equals-any": " is" }[test]
   const by = separator === undefined ? "" : ` separator ${separator === "" ? "none" : textWords(separator)}`
-  return `claim ${name}${words}${textsOf(values)}${by}`
+  return `claim ${wordText(claim)}${words}${textsOf(values)}${by}`
 }
 
 /** What another message of a refusal means. */

@@ -112,3 +112,8 @@ export function messageText(message: Text | undefined): string | undefined {
 export function statusText(status: Count, byDefault: number, printing: Printing): string | undefined {
   return status === byDefault ? undefined : `status ${fixedText(status, "a status", printing)}`
 }
+
+/** A name that is a word, or a text in quotes where it is none. */
+export function wordText(name: string): string {
+  return /^[A-Za-z0-9_.:/*@%+~-]+$/.test(name) ? name : textWords(name)
+}

@@ -3,11 +3,15 @@ import type { LowerStep } from "./lower/step.ts"
 import { lowerAuthenticate } from "./steps/authenticate.ts"
 import { lowerCache } from "./steps/cache.ts"
 import { checkInOrder } from "./steps/check-header.ts"
-import { lowerMetric, lowerParallel, lowerRetry, lowerSend, lowerTrace } from "./steps/flow.ts"
+import { filterStatement } from "./steps/filter.ts"
+import { lowerMetric, lowerSend, lowerTrace } from "./steps/flow.ts"
+import { grantStatement, revokeStatement } from "./steps/grant.ts"
 import { allow, deny } from "./steps/ip-filter.ts"
 import { lowerConcurrencyBlock } from "./steps/limit-concurrency.ts"
-import { lowerFilter, lowerGrant, lowerRequire } from "./steps/require.ts"
+import { parallelStatement } from "./steps/parallel.ts"
+import { requireStatement } from "./steps/require.ts"
 import { redirect, respondStatement } from "./steps/respond.ts"
+import { retryStatement } from "./steps/retry.ts"
 import { rewriteStatement } from "./steps/rewrite.ts"
 import { body } from "./steps/set-body.ts"
 import { header } from "./steps/set-header.ts"
@@ -29,10 +33,10 @@ export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   concurrency: lowerConcurrencyBlock,
   limit: lowerCountedInOrder,
   quota: lowerCountedInOrder,
-  require: lowerRequire,
-  filter: lowerFilter,
-  grant: lowerGrant,
-  revoke: lowerGrant,
+  require: requireStatement.lower,
+  filter: filterStatement.lower,
+  grant: grantStatement.lower,
+  revoke: revokeStatement.lower,
   header: header.lower,
   query: query.lower,
   rewrite: rewriteStatement.lower,
@@ -44,8 +48,8 @@ export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   set: set.lower,
   send: lowerSend,
   cache: lowerCache,
-  retry: lowerRetry,
-  parallel: lowerParallel,
+  retry: retryStatement("inbound").lower,
+  parallel: parallelStatement("inbound").lower,
   trace: lowerTrace,
   metric: lowerMetric,
   method: method.lower,

@@ -5,17 +5,26 @@ import { anyOf } from "./steps/any-of.ts"
 import { basicAuth } from "./steps/basic-auth.ts"
 import { checkHeader } from "./steps/check-header.ts"
 import { cors } from "./steps/cors.ts"
+import { deprecation } from "./steps/deprecation.ts"
+import { filter } from "./steps/filter.ts"
 import { findReplace } from "./steps/find-replace.ts"
+import { forward } from "./steps/forward.ts"
+import { grant } from "./steps/grant.ts"
 import { introspect } from "./steps/introspect.ts"
 import { ipFilter } from "./steps/ip-filter.ts"
 import { jsonToXml } from "./steps/json-to-xml.ts"
 import { jsonp } from "./steps/jsonp.ts"
 import { limitConcurrency } from "./steps/limit-concurrency.ts"
 import { maskUrls } from "./steps/mask-urls.ts"
+import { parallel } from "./steps/parallel.ts"
 import { quotaText } from "./steps/quota.ts"
 import { rateLimit } from "./steps/rate-limit.ts"
 import { renameHeader } from "./steps/rename-header.ts"
+import { requireText } from "./steps/require.ts"
+import { requireAllText } from "./steps/require-all.ts"
+import { requireAnyText } from "./steps/require-any.ts"
 import { respond } from "./steps/respond.ts"
+import { retry } from "./steps/retry.ts"
 import { rewrite } from "./steps/rewrite.ts"
 import { setBody } from "./steps/set-body.ts"
 import { setHeader } from "./steps/set-header.ts"
@@ -47,6 +56,11 @@ const texts = {
   jsonp,
   "mask-urls": maskUrls,
   respond,
+  require: requireText,
+  "require-all": requireAllText,
+  "require-any": requireAnyText,
+  filter,
+  grant,
   rewrite,
   "set-body": setBody,
   "set-header": setHeader,
@@ -56,8 +70,12 @@ const texts = {
   "set-query": setQuery,
   "set-status": setStatus,
   "set-variable": setVariable,
+  retry,
+  parallel,
   when,
   "xml-to-json": xmlToJson,
+  deprecation,
+  forward,
 } satisfies { readonly [Kind in StepKind]?: StepText<Kind> }
 
 /** Kinds whose file in `steps/` says all. */

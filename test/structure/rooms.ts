@@ -594,6 +594,7 @@ export const rooms: readonly Room[] = [
       "finding",
       "implied",
       "networks",
+      "questions",
       "same",
       "schema-comparison",
       "schema-rules",

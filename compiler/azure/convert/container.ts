@@ -1,11 +1,11 @@
-import type { Step } from "../../../runtime/plan/steps.ts"
+import { holdsBlocks, type Step } from "../../../runtime/plan/steps.ts"
 import { textWords } from "../../analysis/words.ts"
 import { type Element, elementsOf, type Node } from "../ast.ts"
 import { headersOf, type Site, translated } from "./lowering.ts"
-import { certain, fixed, foundTime, timeOf } from "./statement.ts"
+import { headOf } from "./print-step.ts"
+import { foundTime } from "./statement.ts"
 import { none, refuse } from "./translation.ts"
 import type { Block, Statement, Unit } from "./units.ts"
-import { parenthesized } from "./write-text.ts"
 
 /** Converts what is inside of a container. */
 export type Inner = (nodes: readonly Node[], site: Site) => Unit[]
@@ -21,7 +21,7 @@ export function containerOf(element: Element, site: Site, unitsOf: Inner): State
     element
   if (step.kind !== "parallel") {
     const units = unitsOf(inner.children, site)
-    return { kind: "statement", element, steps: [step], lines: [], blocks: [{ open: headOf(step), units }] }
+    return { kind: "statement", element, steps: [step], lines: [], blocks: [{ open: openOf(step), units }] }
   }
   const branches = inner.children.flatMap((child): Block[] => {
     const units = unitsOf([child], site)
@@ -31,7 +31,7 @@ export function containerOf(element: Element, site: Site, unitsOf: Inner): State
     kind: "statement",
     element,
     steps: [step],
-    lines: [`parallel ${step.until} {`],
+    lines: [openOf(step)],
     blocks: merged(branches),
   }
 }
@@ -50,27 +50,9 @@ function merged(branches: readonly Block[]): Block[] {
   return made
 }
 
-function headOf(step: Step): string {
-  switch (step.kind) {
-    case "retry": {
-      if (certain(step.fastFirst, "`first-fast-retry`")) return none("a first repetition that does not wait")
-      const [every, plus, most] = [step.intervalSeconds, step.deltaSeconds, step.maxSeconds]
-      const words = [
-        `retry ${fixed(step.times, "a number")} while ${parenthesized(step.test.text)}`,
-        `every ${timeOf(fixed(every, "a time"))}`,
-        ...(plus === undefined ? [] : [`plus ${timeOf(fixed(plus, "a time"))}`]),
-        ...(most === undefined ? [] : [`at-most ${timeOf(fixed(most, "a time"))}`]),
-      ]
-      return `${words.join(" ")} {`
-    }
-    case "limit-concurrency":
-      return `concurrency ${step.max} by ${textWords(step.key)} {`
-    case "cache-value": {
-      if (step.default !== undefined || step.refreshAfterSeconds !== undefined)
-        return none("a value that is made again before its end, or has a default")
-      return `cache value ${step.variable} ${textWords(step.key)} for ${foundTime(step.seconds)} {`
-    }
-    default:
-      return none(`\`${step.kind}\``)
-  }
+function openOf(step: Step): string {
+  if (step.kind !== "cache-value") return `${holdsBlocks(step) ? headOf(step) : none(`\`${step.kind}\``)} {`
+  if (step.default !== undefined || step.refreshAfterSeconds !== undefined)
+    return none("a value that is made again before its end, or has a default")
+  return `cache value ${step.variable} ${textWords(step.key)} for ${foundTime(step.seconds)} {`
 }

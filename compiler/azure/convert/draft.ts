@@ -13,6 +13,7 @@ import { CheckedTokens } from "./checked-tokens.ts"
 import { lossOf, lowered, type Note, orLoss, type Site, stepOf } from "./lowering.ts"
 import { valueName } from "./names.ts"
 import { commentsOf, linesOf, placeOf } from "./policy-text.ts"
+import { lackingOf } from "./print-step.ts"
 import { scopedOf } from "./scoped.ts"
 import { unitsOf } from "./section.ts"
 import { sharingCounters } from "./shared-counters.ts"
@@ -215,7 +216,7 @@ export class Draft {
   /** What is said of sending a request: where it may be more than that it is sent, what and where else that is said. */
   #sending(element: Element, site: Site): readonly Unit[] {
     return orLoss(element, site, () => {
-      const reasons = lowered(element, site).flatMap((used) => reasonsOf(stepOf(used, site)))
+      const reasons = lowered(element, site).flatMap((used) => lackingOf(stepOf(used, site)))
       if (reasons.length > 0) return refuse(reasons.join("; "))
       this.#noteWithout(element, site)
       return []
@@ -279,30 +280,6 @@ export class Draft {
       () => undefined,
     )
   }
-}
-
-/** Why a `forward-request` has no statement: what it says besides that the request is sent. */
-function reasonsOf(step: Step): string[] {
-  if (step.kind !== "forward") return []
-  const { timeoutMs, bufferRequest, bufferResponse, failOnStatus, followRedirects } = step
-  const seconds = typeof timeoutMs === "number" ? `${timeoutMs / 1000}s` : "TIME"
-  const said: readonly (readonly [boolean | undefined, string])[] = [
-    [
-      timeoutMs !== undefined,
-      `the time of a request is said by the block of the backend: \`timeout total ${seconds}\``,
-    ],
-    [
-      bufferRequest,
-      "no statement has a request read whole before it is sent: what is repeated is kept anyway",
-    ],
-    [bufferResponse, "no statement has an answer read whole before it goes out"],
-    [
-      failOnStatus,
-      "no statement takes statuses of the backend for errors: `when (response.status >= 400)` in `outbound` does what is to be done",
-    ],
-    [followRedirects, "no statement follows redirects of the backend"],
-  ]
-  return said.flatMap(([isSaid, why]) => (isSaid === true ? [why] : []))
 }
 
 /** The document and the fragments it may include. */

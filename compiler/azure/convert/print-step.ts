@@ -1,5 +1,5 @@
 import type { Authentication, BodyContent } from "../../../runtime/plan/step-values.ts"
-import type { Step, StepKind, StepOf } from "../../../runtime/plan/steps.ts"
+import type { BlockStep, Step, StepKind, StepOf } from "../../../runtime/plan/steps.ts"
 import type { Expression, Text } from "../../../runtime/plan/text.ts"
 import { textWords } from "../../analysis/words.ts"
 import type { Printed, Printing } from "../../gateway/print.ts"
@@ -23,8 +23,31 @@ export function printWith(step: Step, inside: readonly Step[]): string[] {
   return printedLines(step, inside)
 }
 
+/** The head of the statement that makes a step that holds blocks. @throws NoCounterpart */
+export function headOf(step: BlockStep): string {
+  return printed(step).head
+}
+
+/** What the language cannot write of a step. */
+export function lackingOf(step: Step): readonly string[] {
+  return hasText(step) ? printTo(step).lacking : []
+}
+
 /** The lines of a step that the language can write. @throws NoCounterpart */
 function printedLines(step: Step, inside: readonly Step[] = []): string[] {
+  return linesOf(printed(step, inside))
+}
+
+function printed(step: Step, inside: readonly Step[] = []): Printed {
+  const { statement, lacking } = printTo(step, inside)
+  const [why] = lacking
+  return why === undefined ? statement : refuse(why)
+}
+
+function printTo(
+  step: Step,
+  inside: readonly Step[] = [],
+): { statement: Printed; lacking: readonly string[] } {
   const lacking: string[] = []
   const printing: Printing = {
     body: undefined,
@@ -34,9 +57,7 @@ function printedLines(step: Step, inside: readonly Step[] = []): string[] {
     lacks: (what) => lacking.push(`there is no counterpart for ${what}`),
     refuses: (why) => lacking.push(why),
   }
-  const printed = statementOf(step, printing)
-  const [why] = lacking
-  return why === undefined ? linesOf(printed) : refuse(why)
+  return { statement: statementOf(step, printing), lacking }
 }
 
 function linesOf({ head, text, block }: Printed): string[] {

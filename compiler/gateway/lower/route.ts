@@ -7,10 +7,11 @@ import { lowerCacheResponse } from "../steps/cache.ts"
 import { check } from "../steps/check-header.ts"
 import { corsStatement } from "../steps/cors.ts"
 import { lowerDeprecation } from "../steps/deprecation.ts"
+import { backendStatement } from "../steps/forward.ts"
 import { lowerIp } from "../steps/ip-filter.ts"
 import { lowerConcurrency } from "../steps/limit-concurrency.ts"
 import { isAnonymous } from "../steps/rate-limit.ts"
-import { lowerRequire } from "../steps/require.ts"
+import { requireStatement } from "../steps/require.ts"
 import { authOf, lowerAuth } from "./auth.ts"
 import type { Backends } from "./backends.ts"
 import { CacheHalves } from "./cache-halves.ts"
@@ -284,7 +285,7 @@ export class RouteLowering {
 
   #require(bound: Bound, place: Place): Lowered[] {
     const lowered = this.#memo.once(`require ${this.#memo.keyOf([{ bound }])} ${place.key}`, () =>
-      lowerRequire(bound, this.#context(place)),
+      requireStatement.lower(bound, this.#context(place)),
     )
     return lowered === undefined ? [] : [lowered]
   }
@@ -351,16 +352,9 @@ export class RouteLowering {
     for (const scope of chain) {
       if (!mentions(scope?.block, "backend")) continue
       const statement = statementOf(scope?.block, "backend")
-      const name = statement === undefined ? undefined : this.#backends.use(statement)
-      if (statement === undefined || name === undefined) return "broken"
-      const key = this.#backends.hashKey(name)
-      const hashKey =
-        key === undefined
-          ? undefined
-          : this.#memo.once(`hash ${name} ${place.key}`, () => this.#shared.texts.lower(key, place))
-      if (key !== undefined && hashKey === undefined) return "broken"
-      const step = { kind: "forward" as const, backend: name, ...(hashKey === undefined ? {} : { hashKey }) }
-      return this.#shared.steps.add(step, headSpan(statement.statement))
+      if (statement === undefined) return "broken"
+      const key = `backend ${this.#memo.idOf(statement)} ${place.key}`
+      return this.#memo.once(key, () => backendStatement.lower(statement, this.#context(place))) ?? "broken"
     }
     return undefined
   }

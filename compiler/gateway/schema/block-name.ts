@@ -66,3 +66,6 @@ export type BlockName =
   | "xml-to-json"
   | "product"
   | "subscription"
+
+/** Blocks of statements that run. */
+export type StepBlock = "inbound" | "outbound" | "on-error"

@@ -6,6 +6,7 @@ import { corsRows } from "../steps/cors.ts"
 import { authIntrospectionRows } from "../steps/introspect.ts"
 import { jsonToXmlRows } from "../steps/json-to-xml.ts"
 import { maskUrlsRows } from "../steps/mask-urls.ts"
+import { branchRows } from "../steps/parallel.ts"
 import { quota, quotaRows } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
 import { authJwtRows } from "../steps/validate-jwt.ts"
@@ -28,7 +29,7 @@ import {
   engineLimitRows,
   grantRows,
 } from "./engine.ts"
-import { branchRows, cacheResponseRows, choiceRows, metricRows, weightedRows } from "./flow.ts"
+import { cacheResponseRows, choiceRows, metricRows, weightedRows } from "./flow.ts"
 import { extraRow, validateRequestRows, validateResponseRows } from "./openapi.ts"
 import { pdpRows } from "./pdp.ts"
 import {

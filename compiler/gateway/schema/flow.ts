@@ -1,12 +1,11 @@
+import { parallelStatement } from "../steps/parallel.ts"
+import { retryStatement } from "../steps/retry.ts"
 import { method } from "../steps/set-method.ts"
 import { set } from "../steps/set-variable.ts"
-import type { BlockName } from "./block-name.ts"
+import type { StepBlock } from "./block-name.ts"
 import { textOrExpression } from "./content.ts"
 import { sendAuthenticate } from "./credentials.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
-
-/** Blocks of statements that run. */
-export type StepBlock = "inbound" | "outbound" | "on-error"
 
 const seconds = { min: 1_000, max: 31_536_000, wholeSeconds: true } as const
 const variable = slot("variable", "value-name", { label: "NAME" })
@@ -109,56 +108,9 @@ function cache(block: StepBlock): Row {
   }
 }
 
-function retry(block: StepBlock): Row {
-  return {
-    keyword: "retry",
-    several: true,
-    forms: [
-      {
-        args: [
-          slot("times", "count", { min: 1, max: 50 }),
-          word("while"),
-          slot("test", "condition"),
-          optional(word("every"), slot("interval", "duration", { ...seconds, min: 0 })),
-          optional(word("plus"), slot("growth", "duration", seconds)),
-          optional(word("at-most"), slot("longest", "duration", seconds)),
-        ],
-        block,
-        blockRequired: true,
-      },
-    ],
-    docs: "Runs its statements, and again while the condition holds, at most so many times. `plus` makes each wait longer; with `at-most` waits double, with chance, up to it.",
-    example: 'retry 3 while (var.reply.status >= 500) every 1s { send reply { url "https://x.internal/" } }',
-  }
-}
-
-function parallel(block: BlockName): Row {
-  return {
-    keyword: "parallel",
-    several: true,
-    forms: [{ args: [slot("until", "choice", { choices: ["all", "any"] })], block, blockRequired: true }],
-    docs: "Runs its branches at the same time and goes on when `all` have ended, or `any` has ended well.",
-    example: 'parallel all { branch { set a "1" }; branch { set b "2" } }',
-  }
-}
-
-/** What stands in a `parallel` block. */
-export function branchRows(block: StepBlock): readonly Row[] {
-  return [
-    {
-      keyword: "branch",
-      several: 50,
-      required: true,
-      forms: [{ args: [], block, blockRequired: true }],
-      docs: "Statements that run beside those of the other branches.",
-      example: 'branch { set a "1" }',
-    },
-  ]
-}
-
 /** Statements of every block that runs. */
 export function flowRows(block: StepBlock): readonly Row[] {
-  return [set.row, send, cache(block), retry(block), parallel(`parallel ${block}`), trace, metric]
+  return [set.row, send, cache(block), retryStatement(block).row, parallelStatement(block).row, trace, metric]
 }
 
 export const useBackend: Row = {

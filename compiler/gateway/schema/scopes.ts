@@ -1,11 +1,16 @@
 import { authBasic } from "../steps/basic-auth.ts"
 import { check } from "../steps/check-header.ts"
 import { corsStatement } from "../steps/cors.ts"
+import { deprecationRows } from "../steps/deprecation.ts"
+import { filterStatement } from "../steps/filter.ts"
+import { backendStatement } from "../steps/forward.ts"
+import { grantStatement, revokeStatement } from "../steps/grant.ts"
 import { authIntrospection } from "../steps/introspect.ts"
 import { allow, deny } from "../steps/ip-filter.ts"
 import { concurrency } from "../steps/limit-concurrency.ts"
 import { quota } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
+import { requireStatement } from "../steps/require.ts"
 import { authJwt } from "../steps/validate-jwt.ts"
 import { authSubscription } from "../steps/validate-key.ts"
 import { cacheResponse, onError } from "./flow.ts"
@@ -20,8 +25,7 @@ import {
   validateRow,
 } from "./openapi.ts"
 import { operations } from "./operations.ts"
-import { relationRows, requireRow } from "./relations.ts"
-import { many, optional, type Row, slot, word } from "./row.ts"
+import { many, type Row, slot, word } from "./row.ts"
 import { policyXml } from "./xml.ts"
 
 const authForms: Row["forms"] = [
@@ -149,20 +153,16 @@ const pathForms: readonly Row[] = pathFormKeywords.map((keyword) => ({
   example: `${keyword} pass`,
 }))
 
-const backend: Row = {
-  keyword: "backend",
-  forms: [{ args: [slot("backend", "reference", { to: ["backend"] })] }, { args: [slot("url", "url")] }],
-  docs: "Where requests are sent: a declared backend, or the URL of one. The nearest block decides.",
-  example: "backend orders_v1",
-}
+/** What happens to answers by relations. */
+const relationRows: readonly Row[] = [filterStatement.row, grantStatement.row, revokeStatement.row]
 
 /** Statements of API, version and operation. */
 export const routeScope: readonly Row[] = [
   ...everyScope,
-  requireRow,
+  requireStatement.row,
   ...relationRows,
   without,
-  backend,
+  backendStatement.row,
   timeout,
   validateRow,
   mockRow,
@@ -175,7 +175,7 @@ export const docsRows: readonly Row[] = [corsStatement.row, auth, limit, without
 
 export const openapiRows: readonly Row[] = [securityRow(auth), documentSizeRow, skipRow, lenientRow]
 
-export const policyRows: readonly Row[] = [...everyScope, requireRow, ...relationRows]
+export const policyRows: readonly Row[] = [...everyScope, requireStatement.row, ...relationRows]
 
 export const apiRows: readonly Row[] = [
   {
@@ -206,30 +206,7 @@ export const apiRows: readonly Row[] = [
 ]
 
 export const versionRows: readonly Row[] = [
-  {
-    keyword: "deprecated",
-    forms: [{ args: [optional(slot("date", "date")), optional(slot("documentation", "constant"))] }],
-    docs: "Announces by a Deprecation header that the version should not be used any more, perhaps since or from a day on; the text is the URL of a page that says more.",
-    example: "deprecated 2026-03-01",
-  },
-  {
-    keyword: "removed",
-    forms: [{ args: [] }],
-    docs: "The version is gone: every request is answered 410, with a link to its successor where there is one.",
-    example: "removed",
-  },
-  {
-    keyword: "successor",
-    forms: [{ args: [slot("version", "name", { label: "VERSION" })] }],
-    docs: "The version to use instead, told by a Link header on every answer.",
-    example: "successor v2",
-  },
-  {
-    keyword: "sunset",
-    forms: [{ args: [slot("date", "date"), optional(word("then"), word("410"))] }],
-    docs: "The day the version ends, announced by a Sunset header; with `then 410` requests are answered 410 from that day on (UTC).",
-    example: "sunset 2099-06-30 then 410",
-  },
+  ...deprecationRows,
   openapiRow,
   docsRow,
   ...routeScope,

@@ -1,8 +1,11 @@
 import { checkInOrder } from "../steps/check-header.ts"
+import { filterStatement } from "../steps/filter.ts"
+import { grantStatement, revokeStatement } from "../steps/grant.ts"
 import { allow, deny } from "../steps/ip-filter.ts"
 import { concurrencyBlock } from "../steps/limit-concurrency.ts"
 import { quota } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
+import { requireStatement } from "../steps/require.ts"
 import { bodyRow, headerRow, redirect, respondStatement } from "../steps/respond.ts"
 import { rewriteStatement } from "../steps/rewrite.ts"
 import { body } from "../steps/set-body.ts"
@@ -14,7 +17,6 @@ import { status } from "../steps/set-status.ts"
 import { whenStatement } from "../steps/when.ts"
 import { authenticate } from "./credentials.ts"
 import { flowRows, sendRows, useBackend } from "./flow.ts"
-import { relationRows, requireRow } from "./relations.ts"
 import type { Row } from "./row.ts"
 import { validateAnswer, validateContentInOrder } from "./validation.ts"
 
@@ -25,7 +27,7 @@ export const inboundRows: readonly Row[] = [
   limit,
   quota,
   concurrencyBlock,
-  requireRow,
+  requireStatement.row,
   validateContentInOrder,
   header.row,
   query.row,
@@ -42,7 +44,9 @@ export const inboundRows: readonly Row[] = [
 ]
 
 export const outboundRows: readonly Row[] = [
-  ...relationRows,
+  filterStatement.row,
+  grantStatement.row,
+  revokeStatement.row,
   validateAnswer,
   header.row,
   status.row,

@@ -1,11 +1,44 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { breaking, type Finding, neutral, opens } from "../../analysis/finding.ts"
+import { textWords } from "../../analysis/words.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { nearest } from "../../core/nearest.ts"
 import type { Word } from "../ast.ts"
 import { type Bound, headSpan, statementOf } from "../bind/bound.ts"
 import { printPath, staticSegment } from "../bind/path.ts"
 import type { Lowered, StepContext } from "../lower/step.ts"
+import { statement } from "../print.ts"
 import type { RouteSource } from "../routes.ts"
+import { optional, type Row, slot, word } from "../schema/row.ts"
+import type { Fields, StepText } from "../step-text.ts"
+
+/** What a version may say of its end. */
+export const deprecationRows: readonly Row[] = [
+  {
+    keyword: "deprecated",
+    forms: [{ args: [optional(slot("date", "date")), optional(slot("documentation", "constant"))] }],
+    docs: "Announces by a Deprecation header that the version should not be used any more, perhaps since or from a day on; the text is the URL of a page that says more.",
+    example: "deprecated 2026-03-01",
+  },
+  {
+    keyword: "removed",
+    forms: [{ args: [] }],
+    docs: "The version is gone: every request is answered 410, with a link to its successor where there is one.",
+    example: "removed",
+  },
+  {
+    keyword: "successor",
+    forms: [{ args: [slot("version", "name", { label: "VERSION" })] }],
+    docs: "The version to use instead, told by a Link header on every answer.",
+    example: "successor v2",
+  },
+  {
+    keyword: "sunset",
+    forms: [{ args: [slot("date", "date"), optional(word("then"), word("410"))] }],
+    docs: "The day the version ends, announced by a Sunset header; with `then 410` requests are answered 410 from that day on (UTC).",
+    example: "sunset 2099-06-30 then 410",
+  },
+]
 
 /** What a version says of its end: `deprecated`, `sunset`, `removed`, `successor`. Undefined where it says nothing. */
 export function lowerDeprecation(
@@ -55,4 +88,48 @@ function successorOf(
   const hint = near === undefined ? "" : `; did you mean \`${near}\`?`
   report.add("SP2012", span, `the API has no other version \`${text}\`${hint}`)
   return undefined
+}
+
+/** What the compiler knows of a step that announces the end of a version. */
+export const deprecation: StepText<"deprecation"> = {
+  // Up to three statements of a version, which the lowering makes one step of.
+  print: ({ deprecated, sunset, closed, successor, documentation }) => {
+    const since = deprecated === true ? "deprecated" : `deprecated ${deprecated}`
+    const page = documentation === undefined ? "" : ` ${textWords(documentation)}`
+    return statement(
+      [
+        ...(deprecated === false ? [] : [`${since}${page}`]),
+        ...(closed && sunset === undefined ? ["removed"] : []),
+        ...(sunset === undefined ? [] : [`sunset ${sunset}${closed ? " then 410" : ""}`]),
+        // The path of the successor begins with its name.
+        ...(successor === undefined ? [] : [`successor ${successor.split("/", 2)[1]}`]),
+      ].join("; "),
+    )
+  },
+  identities: () => ["deprecation"],
+  added: ({ deprecated, sunset, closed }) =>
+    closed
+      ? breaking(`answered 410 from ${sunset ?? "now"} on`)
+      : neutral(
+          deprecated
+            ? "answers announce that it is deprecated"
+            : sunset === undefined
+              ? "answers announce its successor"
+              : `answers announce its end on ${sunset}`,
+        ),
+  removed: ({ sunset, closed }) =>
+    closed
+      ? opens(`not answered 410 from ${sunset ?? "now"} on any more`)
+      : neutral("answers do not announce its end any more"),
+  changed: (before, after) => [otherEnd(before, after)],
+}
+
+function otherEnd(before: Fields<"deprecation">, after: Fields<"deprecation">): Finding {
+  const end = ({ closed, sunset }: Fields<"deprecation">) => (closed ? (sunset ?? "now") : undefined)
+  const [old, next] = [end(before), end(after)]
+  if (old === next) return neutral("answers announce something else")
+  if (next === undefined) return opens(`not answered 410 from ${old} on any more`)
+  if (old === undefined || next === "now" || (old !== "now" && next < old))
+    return breaking(`answered 410 from ${next} on${old === undefined ? "" : `, not from ${old}`}`)
+  return opens(`answered 410 from ${next} on, not from ${old}`)
 }

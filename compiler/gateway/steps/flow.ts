@@ -4,50 +4,8 @@ import { headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { lowerContent } from "../lower/content.ts"
 import { secondsOf } from "../lower/count.ts"
 import { headerUse, lowerAll, mayWrite, messageAt } from "../lower/header.ts"
-import { idsOf, type Lowered, type LowerStep } from "../lower/step.ts"
+import type { LowerStep } from "../lower/step.ts"
 import { lowerAuthentication } from "./authenticate.ts"
-
-/** `retry N while (CEL) every 1s plus 1s at-most 10s { … }`. The condition sees what the block leaves. */
-export const lowerRetry: LowerStep = (bound, context) => {
-  const { args } = bound
-  const times = args.value<number>("times")
-  const condition = args.cel("test")
-  const inside = context.block(bound.block, context.place)
-  if (times === undefined || condition === undefined || inside.length === 0) return undefined
-  const test = context.expressions.lower(condition, context.behind(inside), "bool")
-  if (test === undefined) return undefined
-  const inSeconds = (slot: string) => {
-    const ms = args.value<number>(slot)
-    return ms === undefined ? undefined : ms / 1000
-  }
-  const [growth, longest] = [inSeconds("growth"), inSeconds("longest")]
-  const step = {
-    kind: "retry" as const,
-    test,
-    times,
-    intervalSeconds: inSeconds("interval") ?? 0,
-    ...(longest === undefined ? {} : { maxSeconds: longest }),
-    ...(growth === undefined ? {} : { deltaSeconds: growth }),
-    fastFirst: false,
-    steps: idsOf(inside),
-  }
-  return context.steps.add(step, headSpan(bound.statement), { steps: inside })
-}
-
-/** `parallel all|any { branch { … } … }` */
-export const lowerParallel: LowerStep = (bound, { place, block, steps }) => {
-  const until = bound.args.value<"all" | "any">("until")
-  const branches = statementsOf(bound.block, "branch").map((each) => block(each.block, place))
-  const filled = branches.filter((branch) => branch.length > 0)
-  if (until === undefined || filled.length === 0) return undefined
-  const inside: Record<string, readonly Lowered[]> = {}
-  for (const [index, branch] of filled.entries()) inside[`branches.${index}`] = branch
-  return steps.add(
-    { kind: "parallel", until, branches: filled.map(idsOf) },
-    headSpan(bound.statement),
-    inside,
-  )
-}
 
 /** `send NAME { … }` or `send and forget { … }` */
 export const lowerSend: LowerStep = (bound, context) => {

@@ -1,291 +1,99 @@
+import { canonicalJson } from "../../../runtime/plan/canonical.ts"
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
-import type { Text as PlanText } from "../../../runtime/plan/text.ts"
-import { shown } from "../../core/shown.ts"
-import type { Span } from "../../core/source.ts"
-import type { Text, Word } from "../ast.ts"
-import { type Bound, type BoundBlock, headSpan, statementsOf } from "../bind/bound.ts"
-import { type AuthWay, brings, providers, wordOf } from "../lower/place.ts"
-import { idsOf, type Lowered, type StepContext } from "../lower/step.ts"
-import type { StoreModel } from "../lower/store-model.ts"
-import { listed } from "../schema/slots.ts"
-import { changedStoreOf, type Decider, deciderOf, fitsDecider, fitsPdp, lowerProperties } from "./decider.ts"
-
-/** An object or user as far as it is constant: its type, and of a user the relation or `*` at its end. */
-interface Subject {
-  readonly type: string
-  readonly relation: string | undefined
-}
+import type { Text } from "../../../runtime/plan/text.ts"
+import { closes, compareFields, type Finding, opens } from "../../analysis/finding.ts"
+import { isImplied } from "../../analysis/implied.ts"
+import { askedRules } from "../../analysis/questions.ts"
+import { ownOf, same } from "../../analysis/same.ts"
+import { textWords } from "../../analysis/words.ts"
+import { headSpan } from "../bind/bound.ts"
+import { lowerQuestion } from "../lower/question.ts"
+import { statement } from "../print.ts"
+import { askedText, circumstanceLines } from "../print-question.ts"
+import { asked } from "../schema/relations.ts"
+import { slot } from "../schema/row.ts"
+import type { Fields, Statement, StepText } from "../step-text.ts"
+import { allForm, lowerRequireAll } from "./require-all.ts"
+import { anyForm, lowerRequireAny } from "./require-any.ts"
 
 /** `require RELATION of "type:…" for "type:…" in STORE { … }`, checked against the store's model; or `require any { … }`, `require all { … }`. */
-export function lowerRequire(bound: Bound, context: StepContext): Lowered | undefined {
-  const { steps } = context
-  if (bound.args.word("relation") === undefined) return lowerSeveral(bound, context)
-  const asked = lowerQuestion(bound, bound.args.word("relation"), context)
-  return asked === undefined ? undefined : steps.add({ kind: "require", ...asked }, headSpan(bound.statement))
-}
-
-/** One of several is enough, or all are needed: each line of the block is a `require` without its keyword. */
-function lowerSeveral(bound: Bound, context: StepContext): Lowered | undefined {
-  const [first] = bound.statement.args
-  const word = first?.kind === "word" ? first.text : "any"
-  const lines = bound.block?.statements ?? []
-  const inside = lines.map((line) => {
-    const { text, span } = line.statement.keyword
-    const asked = lowerQuestion(line, { kind: "word", text, span }, context)
-    return asked === undefined
-      ? undefined
-      : context.steps.add({ kind: "require", ...asked }, headSpan(line.statement))
-  })
-  const known = inside.filter((each) => each !== undefined)
-  if (bound.broken || known.length < inside.length) return undefined
-  const [only, second] = known
-  if (only === undefined || second === undefined) {
-    context.report.add(
-      "SP2009",
-      headSpan(bound.statement),
-      `\`require ${word}\` is about several relations`,
-      {
-        help: 'Write two lines at least, e.g. `viewer of "order:${path.id}" for "user:${jwt.sub}"`.',
-      },
-    )
-    return undefined
-  }
-  const kind = word === "all" ? ("require-all" as const) : ("require-any" as const)
-  const step = { kind, steps: idsOf(known) }
-  return context.steps.add(step, headSpan(bound.statement), { steps: known })
-}
-
-/** `filter "items" by RELATION of "…" for "…"`: the object may read `item`. */
-export function lowerFilter(bound: Bound, context: StepContext): Lowered | undefined {
-  const { place, places, steps } = context
-  const route = { key: place.route, span: place.routeSpan }
-  const inside = places.make(route, place.section, place.pathParameters, place.auth, true, place.variables)
-  const asked = lowerQuestion(bound, bound.args.word("relation"), { ...context, place: inside })
-  const items = bound.args.value<string>("items")
-  return asked === undefined || items === undefined
-    ? undefined
-    : steps.add({ kind: "filter", items: items === "." ? "" : items, ...asked }, headSpan(bound.statement))
-}
-
-/** `grant RELATION of "…" to "…"`, `revoke RELATION of "…" from "…"`. */
-export function lowerGrant(bound: Bound, context: StepContext): Lowered | undefined {
-  const changed = bound.broken ? undefined : changedStoreOf(bound, context)
-  const asked = lowerQuestion(bound, bound.args.word("relation"), context, changed ?? null)
-  if (asked === undefined || changed === undefined) return undefined
-  const { relation, object, user } = asked
-  const action = bound.row.keyword === "grant" ? "write" : "delete"
-  const step = { kind: "grant" as const, action, ...changed, relation, object, user } as const
-  return context.steps.add(step, headSpan(bound.statement))
-}
-
-type Asked = Omit<StepOf<"require">, "kind">
-
-/** What is asked, or written. Who asks must come from `auth`; who is given something, by `changed`, need not. */
-function lowerQuestion(
-  bound: Bound,
-  relation: Word | undefined,
-  context: StepContext,
-  changed: Decider | null | "asked" = "asked",
-): Asked | undefined {
-  const { texts, place } = context
-  const objectAt = bound.args.text("object")
-  const userAt = bound.args.text("user")
-  if (bound.broken || relation === undefined || objectAt === undefined || userAt === undefined)
-    return undefined
-  const decider = changed === "asked" ? deciderOf(bound, context) : (changed ?? undefined)
-  const object = texts.lower(objectAt, place)
-  // Of the user, what is not certain is an error below and needs no warning.
-  const user = texts.lower(userAt, { ...place, asked: true, key: `${place.key}?` })
-  if (user !== undefined && changed === "asked") checkCertain(userAt, context)
-  const fits = fitsDecider(bound.block, decider, context)
-  const more = lowerCircumstances(bound.block, decider, context)
-  if (object === undefined || user === undefined || decider === undefined || more === undefined || !fits)
-    return undefined
-  const objectIs = readSubject(object, objectAt.span, "object", context)
-  const userIs = readSubject(user, userAt.span, "user", context)
-  if (objectIs === undefined || userIs === undefined) return undefined
-  if ("pdp" in decider) {
-    const asked = { relation, userAt: userAt.span, relationOfUser: userIs.relation }
-    return fitsPdp(decider.pdp, asked, context)
-      ? { ...decider, relation: relation.text, object, user, ...more }
-      : undefined
-  }
-  const model = context.models.get(decider.store)
-  const question = { relation, object: objectIs, user: userIs, objectAt, userAt }
-  if (model !== undefined && !fitsModel(model, question, context)) return undefined
-  return { ...decider, relation: relation.text, object, user, ...more }
-}
-
-/** `context NAME (CEL)` and `tuple "user:…" relation "object:…"` of a question. */
-function lowerCircumstances(
-  block: BoundBlock | undefined,
-  decider: Decider | undefined,
-  context: StepContext,
-): Pick<Asked, "context" | "tuples" | "properties"> | undefined {
-  const store = decider !== undefined && "store" in decider ? decider.store : undefined
-  const properties = lowerProperties(block, context)
-  const { expressions, texts, place } = context
-  const values = statementsOf(block, "context").map(({ args }) => {
-    const source = args.cel("value")
-    const value = source === undefined ? undefined : expressions.lower(source, place)
-    return value === undefined ? undefined : { key: args.value<string>("name") ?? "", value }
-  })
-  const tuples = statementsOf(block, "tuple").map(({ args }) => {
-    const [userAt, objectAt, relation] = [args.text("user"), args.text("object"), args.word("relation")]
-    if (userAt === undefined || objectAt === undefined || relation === undefined) return undefined
-    const user = texts.lower(userAt, place)
-    const object = texts.lower(objectAt, place)
-    if (user === undefined || object === undefined) return undefined
-    const objectIs = readSubject(object, objectAt.span, "object", context)
-    const userIs = readSubject(user, userAt.span, "user", context)
-    if (objectIs === undefined || userIs === undefined) return undefined
-    const model = store === undefined ? undefined : context.models.get(store)
-    const question = { relation, object: objectIs, user: userIs, objectAt, userAt }
-    if (model !== undefined && !fitsModel(model, question, context)) return undefined
-    return { user, relation: relation.text, object }
-  })
-  if (values.includes(undefined) || tuples.includes(undefined) || properties === undefined) return undefined
-  return {
-    ...properties,
-    ...(values.length === 0 ? {} : { context: values.filter((each) => each !== undefined) }),
-    ...(tuples.length === 0 ? {} : { tuples: tuples.filter((each) => each !== undefined) }),
-  }
-}
-
-/**
- * What varies in a user must come from `auth`, whichever way the caller came in. Else callers could say who they are, or a way in would
- * only ever end in an error.
- */
-function checkCertain(argument: Text | Word, context: StepContext): void {
-  const { place, report, expressions, program } = context
-  if (argument.kind !== "text" || place.auth.ways.length === 0) return
-  for (const part of argument.parts) {
-    if (part.kind !== "cel" || program.find("value", part.source.trim()) !== undefined) continue
-    const variables = expressions.variables(part, place)
-    const lacking = place.auth.ways.find((way) => !variables.some((name) => brings(way, name)))
-    if (lacking === undefined) {
-      checkPromised(part, context)
-      continue
+export const requireStatement: Statement = {
+  row: {
+    keyword: "require",
+    several: true,
+    forms: [{ args: [slot("relation", "relation"), ...asked], block: "question" }, anyForm, allForm],
+    docs: "Asks the authorization engine, or a decision point; no is answered 403. With `any` one of the relations in the block is enough, with `all` each is needed; a decision point is asked for them in one request. The store, or the decision point, is named where there are several.",
+    example: 'require viewer of "order:${path.id}" for "user:${jwt.sub}"',
+  },
+  lower: (bound, context) => {
+    const relation = bound.args.word("relation")
+    if (relation === undefined) {
+      const [first] = bound.statement.args
+      const isAll = first?.kind === "word" && first.text === "all"
+      return isAll ? lowerRequireAll(bound, context) : lowerRequireAny(bound, context)
     }
-    const known = variables.filter((name) => Object.hasOwn(providers, name))
-    const detail =
-      known.length === 0
-        ? "who is asked about comes from the request, not from `auth`: callers could say they are somebody else"
-        : `who comes in by \`auth ${wordOf(lacking)}\` has no ${listed(
-            known.map((name) => `\`${name}\``),
-            "or",
-          )}`
-    report.add("SP5015", part.span, detail, {
-      related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
-    })
-  }
+    const question = lowerQuestion(bound, relation, context)
+    return question === undefined
+      ? undefined
+      : context.steps.add({ kind: "require", ...question }, headSpan(bound.statement))
+  },
 }
 
-/** Of several issuers each has to promise the claim: where the only one, or none, does not, the expression is refused already. */
-function checkPromised(part: { readonly source: string; readonly span: Span }, context: StepContext): void {
-  const { place, report } = context
-  const claim = /^\s*jwt\.(\w+)/.exec(part.source)?.[1]
-  if (claim === undefined) return
-  const promises = ({ claims }: AuthWay) =>
-    claims === undefined || claims === "any" || Object.hasOwn(claims, claim)
-  const lacking = place.auth.ways.find((way) => !promises(way))
-  if (lacking === undefined || !place.auth.ways.some(promises)) return
-  const whose = lacking.by === undefined ? `the tokens of \`${lacking.issuer}\`` : "users with passwords"
-  report.add("SP5015", part.span, `${whose} have no claim \`${claim}\``, {
-    related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
-  })
+/** What the compiler knows of a step that asks whether the caller has a relation. */
+export const requireText: StepText<"require"> = {
+  print: (step, printing) => statement(`require ${askedText(step, printing)}`, circumstanceLines(step)),
+  identities: ({ relation, object, user, store, pdp }) => {
+    const decider = pdp === undefined ? `store ${store}` : `pdp ${pdp}`
+    return [
+      `require ${canonicalJson([decider, object, user])}`,
+      `require ${canonicalJson([decider, relation])}`,
+      `require ${canonicalJson([object, user])}`,
+      "require",
+    ]
+  },
+  added: ({ relation }) =>
+    closes(
+      `who is not \`${relation}\` is refused with 403; without an answer of the engine everybody is, with 503`,
+    ),
+  removed: ({ relation }) => opens(`nobody has to be \`${relation}\` any more`),
+  changed: (before, after, plans) =>
+    compareFields<Fields<"require">>(
+      {
+        ...askedRules,
+        relation: () => otherRelation(before, after, plans.after),
+        object: (_, next) => opens(`another object is asked about: ${textWords(next)}`),
+        user: (_, next) => opens(`another user is asked about: ${textWords(next)}`),
+        tuples: () => opens("other tuples count for this question"),
+      },
+      before,
+      after,
+    ),
 }
 
-function readSubject(
-  text: PlanText,
-  span: Span,
-  what: "object" | "user",
-  { report }: StepContext,
-): Subject | undefined {
-  const parts = typeof text === "string" ? [text] : text.text
-  const [first] = parts
-  const last = parts.at(-1)
-  const type = typeof first === "string" ? /^([^:#@\s]{1,254}):/.exec(first)?.[1] : undefined
-  if (type === undefined) {
-    const why =
-      typeof first === "string"
-        ? `\`${shown(first)}\` does not begin with a type and \`:\``
-        : `the type of the ${what} is not written out`
-    report.add("SP5014", span, why)
-    return undefined
-  }
-  const constants = parts.map((part) => (typeof part === "string" ? part : "x")).join("")
-  const rest = constants.slice(type.length + 1)
-  const relation =
-    typeof last === "string" && what === "user" ? /#([^:#@\s]{1,50})$/.exec(last)?.[1] : undefined
-  const id = relation === undefined ? rest : rest.slice(0, -relation.length - 1)
-  const wildcard = what === "user" && typeof text === "string" && id === "*"
-  if (!wildcard && (id === "" || /[:#*\s]/.test(id))) {
-    const why = id === "" ? `the id of the ${what} is empty` : `\`${shown(id)}\` can't be an id`
-    report.add("SP5014", span, why)
-    return undefined
-  }
-  return { type, relation: wildcard ? "*" : relation }
-}
-
-interface Question {
-  readonly relation: Word
-  readonly object: Subject
-  readonly user: Subject
-  readonly objectAt: Text | Word
-  readonly userAt: Text | Word
-}
-
-function fitsModel(model: StoreModel, question: Question, context: StepContext): boolean {
-  const { relation, object, user, userAt } = question
-  const userset = user.relation === "*" ? undefined : user.relation
-  const known = [
-    hasType(model, object.type, question.objectAt.span, context),
-    hasType(model, user.type, userAt.span, context),
-  ]
-  if (known[0] === true) known.push(hasRelation(model, object.type, relation.text, relation.span, context))
-  if (known[1] === true && userset !== undefined)
-    known.push(hasRelation(model, user.type, userset, userAt.span, context))
-  if (known.includes(false)) return false
-  if (model.canReach(object.type, relation.text, user.type, user.relation)) return true
-  const subject =
-    user.relation === undefined
-      ? user.type
-      : user.relation === "*"
-        ? `${user.type}:*`
-        : `${user.type}#${userset}`
-  const at = model.source.types.get(object.type)?.relations.get(relation.text)
-  context.report.add(
-    "SP5013",
-    userAt.span,
-    `no \`${subject}\` can be \`${relation.text}\` of \`${object.type}\``,
-    {
-      related: at === undefined ? [] : [{ span: at, message: "the relation" }],
-    },
+function otherRelation(
+  before: StepOf<"require">,
+  after: StepOf<"require">,
+  { authz, models }: PlanBody,
+): Finding {
+  const [old, next] = [before.relation, after.relation]
+  if (after.pdp !== undefined)
+    return opens(
+      `who may \`${next}\` passes, not who may \`${old}\`; who that is only the decision point knows`,
+    )
+  const type = typeOf(after.object)
+  const model = ownOf(models, ownOf(authz?.stores ?? {}, after.store ?? "")?.model ?? "")
+  const sure = before.store === after.store && same(before.object, after.object) && model !== undefined
+  if (sure && isImplied(model, type, next, old))
+    return closes(`who is \`${old}\` but not \`${next}\` is refused; every \`${next}\` is \`${old}\``)
+  if (sure && isImplied(model, type, old, next))
+    return opens(`who is \`${next}\` passes without being \`${old}\``)
+  return opens(
+    `who is \`${next}\` passes, and not every \`${next}\` is \`${old}\`; who is only \`${old}\` is refused`,
   )
-  return false
 }
 
-function hasType(model: StoreModel, type: string, span: Span, { report, program }: StepContext): boolean {
-  if (model.hasType(type)) return true
-  report.add("SP5011", span, `the model has no type \`${type}\`${program.hint(type, model.typeNames())}`, {
-    related: [{ span: model.source.file.span(0, 0), message: "the model" }],
-  })
-  return false
-}
-
-function hasRelation(
-  model: StoreModel,
-  type: string,
-  relation: string,
-  span: Span,
-  { report, program }: StepContext,
-): boolean {
-  if (model.hasRelation(type, relation)) return true
-  const at = model.source.types.get(type)?.span
-  const hint = program.hint(relation, model.relationNames(type))
-  report.add("SP5012", span, `\`${type}\` has no relation \`${shown(relation)}\`${hint}`, {
-    related: at === undefined ? [] : [{ span: at, message: `the type \`${type}\`` }],
-  })
-  return false
+function typeOf(object: Text): string {
+  const [first] = typeof object === "string" ? [object] : object.text
+  return typeof first === "string" ? (first.split(":", 1)[0] ?? "") : ""
 }

@@ -4,9 +4,9 @@ import type { Span } from "../../core/source.ts"
 import type { Word } from "../ast.ts"
 import { type Bound, type BoundBlock, headSpan, statementsOf } from "../bind/bound.ts"
 import { authzPdp } from "../bind/names.ts"
-import { actionsOf } from "../lower/pdps.ts"
-import type { StepContext } from "../lower/step.ts"
 import { listed } from "../schema/slots.ts"
+import { actionsOf } from "./pdps.ts"
+import type { StepContext } from "./step.ts"
 
 /** Who answers a question: one of the two is there. */
 export type Decider = { readonly store: string } | { readonly pdp: string }

@@ -1,0 +1,252 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { Text as PlanText } from "../../../runtime/plan/text.ts"
+import { shown } from "../../core/shown.ts"
+import type { Span } from "../../core/source.ts"
+import type { Text, Word } from "../ast.ts"
+import { type Bound, type BoundBlock, headSpan, statementsOf } from "../bind/bound.ts"
+import { listed } from "../schema/slots.ts"
+import { type Decider, deciderOf, fitsDecider, fitsPdp, lowerProperties } from "./decider.ts"
+import { type AuthWay, brings, providers, wordOf } from "./place.ts"
+import type { Lowered, StepContext } from "./step.ts"
+import type { StoreModel } from "./store-model.ts"
+
+/** An object or user as far as it is constant: its type, and of a user the relation or `*` at its end. */
+interface Subject {
+  readonly type: string
+  readonly relation: string | undefined
+}
+
+/** The lines of `require any` or `require all`: each is a `require` without its keyword. Undefined: something is wrong (reported). */
+export function lowerAlternatives(
+  bound: Bound,
+  word: "any" | "all",
+  context: StepContext,
+): readonly Lowered[] | undefined {
+  const lines = bound.block?.statements ?? []
+  const inside = lines.map((line) => {
+    const { text, span } = line.statement.keyword
+    const asked = lowerQuestion(line, { kind: "word", text, span }, context)
+    return asked === undefined
+      ? undefined
+      : context.steps.add({ kind: "require", ...asked }, headSpan(line.statement))
+  })
+  const known = inside.filter((each) => each !== undefined)
+  if (bound.broken || known.length < inside.length) return undefined
+  if (known.length > 1) return known
+  context.report.add("SP2009", headSpan(bound.statement), `\`require ${word}\` is about several relations`, {
+    help: 'Write two lines at least, e.g. `viewer of "order:${path.id}" for "user:${jwt.sub}"`.',
+  })
+  return undefined
+}
+
+type Asked = Omit<StepOf<"require">, "kind">
+
+/** What is asked, or written. Who asks must come from `auth`; who is given something, by `changed`, need not. */
+export function lowerQuestion(
+  bound: Bound,
+  relation: Word | undefined,
+  context: StepContext,
+  changed: Decider | null | "asked" = "asked",
+): Asked | undefined {
+  const { texts, place } = context
+  const objectAt = bound.args.text("object")
+  const userAt = bound.args.text("user")
+  if (bound.broken || relation === undefined || objectAt === undefined || userAt === undefined)
+    return undefined
+  const decider = changed === "asked" ? deciderOf(bound, context) : (changed ?? undefined)
+  const object = texts.lower(objectAt, place)
+  // Of the user, what is not certain is an error below and needs no warning.
+  const user = texts.lower(userAt, { ...place, asked: true, key: `${place.key}?` })
+  if (user !== undefined && changed === "asked") checkCertain(userAt, context)
+  const fits = fitsDecider(bound.block, decider, context)
+  const more = lowerCircumstances(bound.block, decider, context)
+  if (object === undefined || user === undefined || decider === undefined || more === undefined || !fits)
+    return undefined
+  const objectIs = readSubject(object, objectAt.span, "object", context)
+  const userIs = readSubject(user, userAt.span, "user", context)
+  if (objectIs === undefined || userIs === undefined) return undefined
+  if ("pdp" in decider) {
+    const asked = { relation, userAt: userAt.span, relationOfUser: userIs.relation }
+    return fitsPdp(decider.pdp, asked, context)
+      ? { ...decider, relation: relation.text, object, user, ...more }
+      : undefined
+  }
+  const model = context.models.get(decider.store)
+  const question = { relation, object: objectIs, user: userIs, objectAt, userAt }
+  if (model !== undefined && !fitsModel(model, question, context)) return undefined
+  return { ...decider, relation: relation.text, object, user, ...more }
+}
+
+/** `context NAME (CEL)` and `tuple "user:…" relation "object:…"` of a question. */
+function lowerCircumstances(
+  block: BoundBlock | undefined,
+  decider: Decider | undefined,
+  context: StepContext,
+): Pick<Asked, "context" | "tuples" | "properties"> | undefined {
+  const store = decider !== undefined && "store" in decider ? decider.store : undefined
+  const properties = lowerProperties(block, context)
+  const { expressions, texts, place } = context
+  const values = statementsOf(block, "context").map(({ args }) => {
+    const source = args.cel("value")
+    const value = source === undefined ? undefined : expressions.lower(source, place)
+    return value === undefined ? undefined : { key: args.value<string>("name") ?? "", value }
+  })
+  const tuples = statementsOf(block, "tuple").map(({ args }) => {
+    const [userAt, objectAt, relation] = [args.text("user"), args.text("object"), args.word("relation")]
+    if (userAt === undefined || objectAt === undefined || relation === undefined) return undefined
+    const user = texts.lower(userAt, place)
+    const object = texts.lower(objectAt, place)
+    if (user === undefined || object === undefined) return undefined
+    const objectIs = readSubject(object, objectAt.span, "object", context)
+    const userIs = readSubject(user, userAt.span, "user", context)
+    if (objectIs === undefined || userIs === undefined) return undefined
+    const model = store === undefined ? undefined : context.models.get(store)
+    const question = { relation, object: objectIs, user: userIs, objectAt, userAt }
+    if (model !== undefined && !fitsModel(model, question, context)) return undefined
+    return { user, relation: relation.text, object }
+  })
+  if (values.includes(undefined) || tuples.includes(undefined) || properties === undefined) return undefined
+  return {
+    ...properties,
+    ...(values.length === 0 ? {} : { context: values.filter((each) => each !== undefined) }),
+    ...(tuples.length === 0 ? {} : { tuples: tuples.filter((each) => each !== undefined) }),
+  }
+}
+
+/**
+ * What varies in a user must come from `auth`, whichever way the caller came in. Else callers could say who they are, or a way in would
+ * only ever end in an error.
+ */
+function checkCertain(argument: Text | Word, context: StepContext): void {
+  const { place, report, expressions, program } = context
+  if (argument.kind !== "text" || place.auth.ways.length === 0) return
+  for (const part of argument.parts) {
+    if (part.kind !== "cel" || program.find("value", part.source.trim()) !== undefined) continue
+    const variables = expressions.variables(part, place)
+    const lacking = place.auth.ways.find((way) => !variables.some((name) => brings(way, name)))
+    if (lacking === undefined) {
+      checkPromised(part, context)
+      continue
+    }
+    const known = variables.filter((name) => Object.hasOwn(providers, name))
+    const detail =
+      known.length === 0
+        ? "who is asked about comes from the request, not from `auth`: callers could say they are somebody else"
+        : `who comes in by \`auth ${wordOf(lacking)}\` has no ${listed(
+            known.map((name) => `\`${name}\``),
+            "or",
+          )}`
+    report.add("SP5015", part.span, detail, {
+      related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
+    })
+  }
+}
+
+/** Of several issuers each has to promise the claim: where the only one, or none, does not, the expression is refused already. */
+function checkPromised(part: { readonly source: string; readonly span: Span }, context: StepContext): void {
+  const { place, report } = context
+  const claim = /^\s*jwt\.(\w+)/.exec(part.source)?.[1]
+  if (claim === undefined) return
+  const promises = ({ claims }: AuthWay) =>
+    claims === undefined || claims === "any" || Object.hasOwn(claims, claim)
+  const lacking = place.auth.ways.find((way) => !promises(way))
+  if (lacking === undefined || !place.auth.ways.some(promises)) return
+  const whose = lacking.by === undefined ? `the tokens of \`${lacking.issuer}\`` : "users with passwords"
+  report.add("SP5015", part.span, `${whose} have no claim \`${claim}\``, {
+    related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
+  })
+}
+
+function readSubject(
+  text: PlanText,
+  span: Span,
+  what: "object" | "user",
+  { report }: StepContext,
+): Subject | undefined {
+  const parts = typeof text === "string" ? [text] : text.text
+  const [first] = parts
+  const last = parts.at(-1)
+  const type = typeof first === "string" ? /^([^:#@\s]{1,254}):/.exec(first)?.[1] : undefined
+  if (type === undefined) {
+    const why =
+      typeof first === "string"
+        ? `\`${shown(first)}\` does not begin with a type and \`:\``
+        : `the type of the ${what} is not written out`
+    report.add("SP5014", span, why)
+    return undefined
+  }
+  const constants = parts.map((part) => (typeof part === "string" ? part : "x")).join("")
+  const rest = constants.slice(type.length + 1)
+  const relation =
+    typeof last === "string" && what === "user" ? /#([^:#@\s]{1,50})$/.exec(last)?.[1] : undefined
+  const id = relation === undefined ? rest : rest.slice(0, -relation.length - 1)
+  const wildcard = what === "user" && typeof text === "string" && id === "*"
+  if (!wildcard && (id === "" || /[:#*\s]/.test(id))) {
+    const why = id === "" ? `the id of the ${what} is empty` : `\`${shown(id)}\` can't be an id`
+    report.add("SP5014", span, why)
+    return undefined
+  }
+  return { type, relation: wildcard ? "*" : relation }
+}
+
+interface Question {
+  readonly relation: Word
+  readonly object: Subject
+  readonly user: Subject
+  readonly objectAt: Text | Word
+  readonly userAt: Text | Word
+}
+
+function fitsModel(model: StoreModel, question: Question, context: StepContext): boolean {
+  const { relation, object, user, userAt } = question
+  const userset = user.relation === "*" ? undefined : user.relation
+  const known = [
+    hasType(model, object.type, question.objectAt.span, context),
+    hasType(model, user.type, userAt.span, context),
+  ]
+  if (known[0] === true) known.push(hasRelation(model, object.type, relation.text, relation.span, context))
+  if (known[1] === true && userset !== undefined)
+    known.push(hasRelation(model, user.type, userset, userAt.span, context))
+  if (known.includes(false)) return false
+  if (model.canReach(object.type, relation.text, user.type, user.relation)) return true
+  const subject =
+    user.relation === undefined
+      ? user.type
+      : user.relation === "*"
+        ? `${user.type}:*`
+        : `${user.type}#${userset}`
+  const at = model.source.types.get(object.type)?.relations.get(relation.text)
+  context.report.add(
+    "SP5013",
+    userAt.span,
+    `no \`${subject}\` can be \`${relation.text}\` of \`${object.type}\``,
+    {
+      related: at === undefined ? [] : [{ span: at, message: "the relation" }],
+    },
+  )
+  return false
+}
+
+function hasType(model: StoreModel, type: string, span: Span, { report, program }: StepContext): boolean {
+  if (model.hasType(type)) return true
+  report.add("SP5011", span, `the model has no type \`${type}\`${program.hint(type, model.typeNames())}`, {
+    related: [{ span: model.source.file.span(0, 0), message: "the model" }],
+  })
+  return false
+}
+
+function hasRelation(
+  model: StoreModel,
+  type: string,
+  relation: string,
+  span: Span,
+  { report, program }: StepContext,
+): boolean {
+  if (model.hasRelation(type, relation)) return true
+  const at = model.source.types.get(type)?.span
+  const hint = program.hint(relation, model.relationNames(type))
+  report.add("SP5012", span, `\`${type}\` has no relation \`${shown(relation)}\`${hint}`, {
+    related: at === undefined ? [] : [{ span: at, message: `the type \`${type}\`` }],
+  })
+  return false
+}

@@ -1,0 +1,58 @@
+import { closes, opens } from "../../analysis/finding.ts"
+import { askedRules } from "../../analysis/questions.ts"
+import { textWords } from "../../analysis/words.ts"
+import { headSpan } from "../bind/bound.ts"
+import { lowerQuestion } from "../lower/question.ts"
+import { statement } from "../print.ts"
+import { askedText, circumstanceLines } from "../print-question.ts"
+import { asked } from "../schema/relations.ts"
+import { slot, word } from "../schema/row.ts"
+import type { Statement, StepText } from "../step-text.ts"
+
+/** `filter "items" by RELATION of "…" for "…"`: the object may read `item`. */
+export const filterStatement: Statement = {
+  row: {
+    keyword: "filter",
+    several: true,
+    forms: [
+      {
+        args: [slot("items", "constant", { max: 1024 }), word("by"), slot("relation", "relation"), ...asked],
+        block: "question",
+      },
+    ],
+    docs: "Leaves in a JSON answer what the caller may see: of the list at this place (dots walk into objects, `.` is the whole), in its order, by one batch. `item` is the item.",
+    example: 'filter "items" by viewer of "order:${item.id}" for "user:${jwt.sub}"',
+  },
+  lower: (bound, context) => {
+    const { place, places, steps } = context
+    const route = { key: place.route, span: place.routeSpan }
+    const inside = places.make(route, place.section, place.pathParameters, place.auth, true, place.variables)
+    const question = lowerQuestion(bound, bound.args.word("relation"), { ...context, place: inside })
+    const items = bound.args.value<string>("items")
+    if (question === undefined || items === undefined) return undefined
+    return steps.add(
+      { kind: "filter", items: items === "." ? "" : items, ...question },
+      headSpan(bound.statement),
+    )
+  },
+}
+
+/** What the compiler knows of a step that takes items out of a list that the caller may not see. */
+export const filter: StepText<"filter"> = {
+  print: (step, printing) =>
+    statement(
+      `filter ${textWords(step.items || ".")} by ${askedText(step, printing)}`,
+      circumstanceLines(step),
+    ),
+  identities: ({ items }) => [`filter ${items}`, "filter"],
+  added: ({ relation }) => closes(`callers do not see items on which they are not \`${relation}\``),
+  removed: ({ relation }) => opens(`callers see items too on which they are not \`${relation}\``),
+  changed: {
+    ...askedRules,
+    items: (_, after) => opens(`items are left out of the list at \`${after}\` now, and of no other`),
+    relation: (before, after) => opens(`who is \`${after}\` sees an item, not who is \`${before}\``),
+    object: () => opens("another object is asked about for each item"),
+    user: () => opens("another user is asked about"),
+    tuples: () => opens("other tuples count for the questions"),
+  },
+}

@@ -1,0 +1,101 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { otherBackend } from "../../analysis/backend-rules.ts"
+import { breaking, closes, compareFields, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
+import { ownOf, same } from "../../analysis/same.ts"
+import { textWords } from "../../analysis/words.ts"
+import { headSpan } from "../bind/bound.ts"
+import { inlineBackendPrefix } from "../bind/names.ts"
+import { type Printing, statement } from "../print.ts"
+import { slot } from "../schema/row.ts"
+import type { Fields, Statement, StepText } from "../step-text.ts"
+
+/** `backend NAME` or `backend "URL"`, in scopes of routes. */
+export const backendStatement: Statement = {
+  row: {
+    keyword: "backend",
+    forms: [{ args: [slot("backend", "reference", { to: ["backend"] })] }, { args: [slot("url", "url")] }],
+    docs: "Where requests are sent: a declared backend, or the URL of one. The nearest block decides.",
+    example: "backend orders_v1",
+  },
+  lower: (bound, { backends, texts, place, steps }) => {
+    const name = backends.use(bound)
+    if (name === undefined) return undefined
+    const key = backends.hashKey(name)
+    const hashKey = key === undefined ? undefined : texts.lower(key, place)
+    if (key !== undefined && hashKey === undefined) return undefined
+    const step = {
+      kind: "forward" as const,
+      backend: name,
+      ...(hashKey === undefined ? {} : { hashKey }),
+    }
+    return steps.add(step, headSpan(bound.statement))
+  },
+}
+
+/** What the compiler knows of the step that asks the backend. */
+export const forward: StepText<"forward"> = {
+  print: (step, printing) => {
+    refuseDetails(step, printing)
+    const { backend } = step
+    if (backend === null) return statement("forward")
+    const target = ownOf(printing.body?.backends ?? {}, backend)?.targets[0]
+    const isInline = backend.startsWith(inlineBackendPrefix) && target !== undefined
+    return statement(`backend ${isInline ? textWords(target.url) : backend}`)
+  },
+  identities: () => ["forward"],
+  added: () => opens("requests reach a backend now"),
+  removed: () => breaking("requests do not reach a backend any more"),
+  changed: (before, after, plans) => {
+    const [old, next] = [before.backend, after.backend]
+    if (old === null || next === null || old === next) return compareFields(fieldRules, before, after)
+    const besides = { ...before, backend: next }
+    return [
+      ...otherBackend(old, next, plans.before, plans.after),
+      ...(same(besides, after) ? [] : compareFields(fieldRules, besides, after)),
+    ]
+  },
+}
+
+/** Only documents say how a request is sent: no statement does. */
+function refuseDetails(step: StepOf<"forward">, printing: Printing): void {
+  const { timeoutMs, bufferRequest, bufferResponse, failOnStatus, followRedirects } = step
+  const seconds = typeof timeoutMs === "number" ? `${timeoutMs / 1000}s` : "TIME"
+  const said: readonly (readonly [boolean | undefined, string])[] = [
+    [
+      timeoutMs !== undefined,
+      `the time of a request is said by the block of the backend: \`timeout total ${seconds}\``,
+    ],
+    [
+      bufferRequest,
+      "no statement has a request read whole before it is sent: what is repeated is kept anyway",
+    ],
+    [bufferResponse, "no statement has an answer read whole before it goes out"],
+    [
+      failOnStatus,
+      "no statement takes statuses of the backend for errors: `when (response.status >= 400)` in `outbound` does what is to be done",
+    ],
+    [followRedirects, "no statement follows redirects of the backend"],
+  ]
+  for (const [isSaid, why] of said) if (isSaid === true) printing.refuses(why)
+}
+
+const fieldRules: FieldRules<Fields<"forward">> = {
+  backend: () => opens("requests go to another backend, with what callers send"),
+  hashKey: () => neutral("targets are chosen by another key"),
+  timeoutMs: (before, after) => {
+    const [was, is] = [before ?? Number.POSITIVE_INFINITY, after ?? Number.POSITIVE_INFINITY]
+    if (typeof was === "number" && typeof is === "number" && is > was)
+      return neutral("the backend has more time for its answer")
+    return closes("an answer may have to come sooner: what is late is answered 504")
+  },
+  bufferRequest: (_, after) =>
+    after === true
+      ? closes("bodies of requests that are too large to be read whole are refused")
+      : opens("bodies of requests that are too large to be read whole pass"),
+  bufferResponse: () => neutral("bodies of answers are read whole first, or not any more"),
+  failOnStatus: () => neutral("what failures of the backend do has changed"),
+  followRedirects: (_, after) =>
+    after === true
+      ? opens("requests go where the backend redirects to")
+      : breaking("redirects of the backend are the callers' to follow"),
+}

@@ -1,0 +1,77 @@
+import { breaking, closes, opens } from "../../analysis/finding.ts"
+import { textWords } from "../../analysis/words.ts"
+import { headSpan } from "../bind/bound.ts"
+import { changedStoreOf } from "../lower/decider.ts"
+import { lowerQuestion } from "../lower/question.ts"
+import { statement } from "../print.ts"
+import { storeText } from "../print-question.ts"
+import { inStore } from "../schema/relations.ts"
+import { slot, word } from "../schema/row.ts"
+import type { Statement, StepText } from "../step-text.ts"
+
+/** `grant RELATION of "…" to "…"` */
+export const grantStatement: Statement = changing("grant", "to", "write")
+
+/** `revoke RELATION of "…" from "…"` */
+export const revokeStatement: Statement = changing("revoke", "from", "delete")
+
+function changing(keyword: "grant" | "revoke", joint: "to" | "from", action: "write" | "delete"): Statement {
+  return {
+    row: {
+      keyword,
+      several: true,
+      forms: [
+        {
+          args: [
+            slot("relation", "relation"),
+            word("of"),
+            slot("object", "text"),
+            word(joint),
+            slot("user", "text"),
+            inStore,
+          ],
+        },
+      ],
+      docs:
+        action === "write"
+          ? "Writes a tuple after the backend said yes (2xx), before its answer goes out. One that is there already is fine; what cannot be written is answered 502, with words that say the backend has done its part."
+          : "Deletes a tuple after the backend said yes (2xx), before its answer goes out. One that is gone already is fine; what cannot be deleted is answered 502, with words that say the backend has done its part.",
+      example: `${keyword} owner of "order:\${response.body.id}" ${joint} "user:\${jwt.sub}"`,
+    },
+    lower: (bound, context) => {
+      const changed = bound.broken ? undefined : changedStoreOf(bound, context)
+      const tuple = lowerQuestion(bound, bound.args.word("relation"), context, changed ?? null)
+      if (tuple === undefined || changed === undefined) return undefined
+      const { relation, object, user } = tuple
+      const step = { kind: "grant" as const, action, ...changed, relation, object, user }
+      return context.steps.add(step, headSpan(bound.statement))
+    },
+  }
+}
+
+/** What the compiler knows of a step that writes or deletes a tuple. */
+export const grant: StepText<"grant"> = {
+  print: ({ action, relation, object, user, store }, printing) => {
+    const [keyword, joint] = action === "write" ? ["grant", "to"] : ["revoke", "from"]
+    return statement(
+      `${keyword} ${relation} of ${textWords(object)} ${joint} ${textWords(user)}${storeText(store, printing)}`,
+    )
+  },
+  identities: ({ action, relation }) => [`${action} ${relation}`, action],
+  added: ({ action, relation }) =>
+    action === "write"
+      ? opens(`whoever the backend says yes to makes somebody \`${relation}\``)
+      : closes(`after a yes of the backend somebody is not \`${relation}\` any more`),
+  removed: ({ action, relation }) =>
+    action === "write"
+      ? breaking(`nobody becomes \`${relation}\` by this any more`)
+      : opens(`who was \`${relation}\` stays it`),
+  changed: {
+    action: (_, after) =>
+      opens(after === "write" ? "relations are written, not deleted" : "relations are deleted, not written"),
+    store: (before, after) => opens(`the store \`${after}\` is changed, not \`${before}\``),
+    relation: (before, after) => opens(`it is about \`${after}\`, not \`${before}\``),
+    object: () => opens("it is about another object"),
+    user: () => opens("it is about another user"),
+  },
+}

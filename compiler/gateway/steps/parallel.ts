@@ -1,0 +1,83 @@
+import { neutral } from "../../analysis/finding.ts"
+import { headSpan, statementsOf } from "../bind/bound.ts"
+import { idsOf } from "../lower/step.ts"
+import { statement } from "../print.ts"
+import type { StepBlock } from "../schema/block-name.ts"
+import { type Row, slot } from "../schema/row.ts"
+import { always, lacking, type Statement, type StepText } from "../step-text.ts"
+
+/** `parallel all|any { branch { … } … }`, in blocks of this name. */
+export const parallelStatement = (block: StepBlock): Statement => ({
+  row: {
+    keyword: "parallel",
+    several: true,
+    forms: [
+      {
+        args: [slot("until", "choice", { choices: ["all", "any"] })],
+        block: `parallel ${block}`,
+        blockRequired: true,
+      },
+    ],
+    docs: "Runs its branches at the same time and goes on when `all` have ended, or `any` has ended well.",
+    example: 'parallel all { branch { set a "1" }; branch { set b "2" } }',
+  },
+  lower: (bound, { place, block, steps }) => {
+    const until = bound.args.value<"all" | "any">("until")
+    const branches = statementsOf(bound.block, "branch").map((each) => block(each.block, place))
+    const filled = branches.filter((branch) => branch.length > 0)
+    if (until === undefined || filled.length === 0) return undefined
+    const inside = Object.fromEntries(filled.map((branch, index) => [`branches.${index}`, branch]))
+    return steps.add(
+      { kind: "parallel", until, branches: filled.map(idsOf) },
+      headSpan(bound.statement),
+      inside,
+    )
+  },
+})
+
+/** What stands in a `parallel` block. */
+export function branchRows(block: StepBlock): readonly Row[] {
+  return [
+    {
+      keyword: "branch",
+      several: 50,
+      required: true,
+      forms: [{ args: [], block, blockRequired: true }],
+      docs: "Statements that run beside those of the other branches.",
+      example: 'branch { set a "1" }',
+    },
+  ]
+}
+
+/** What the compiler knows of a step that runs blocks at the same time. */
+export const parallel: StepText<"parallel"> = {
+  print: ({ until, branches }, printing) =>
+    statement(
+      `parallel ${until}`,
+      branches.map((steps) => statement("branch", printing.inside(steps))),
+    ),
+  identities: ({ branches }) => [`parallel ${branches.join()}`, "parallel"],
+  added: (step, effects) => effects.inside(step),
+  removed: (step, effects) => effects.inside(step),
+  changed: {
+    until: (_, after) =>
+      neutral(
+        after === "all"
+          ? "it goes on when all branches have ended"
+          : "it goes on when the first branch has ended well: what the others find may be missing",
+      ),
+    // Told where they stand inside.
+    branches: () => [],
+  },
+  block: {
+    place: (_, place) => `branch ${Number(place.split(".")[1]) + 1} of parallel`,
+    wrapping: ({ until }, removed) =>
+      until === "all"
+        ? [neutral("it runs beside other branches now")]
+        : lacking("only until another branch has ended well; without it", removed),
+    unwrapping: ({ until }, added) =>
+      until === "all"
+        ? [neutral("it does not run beside other branches any more")]
+        : always("whatever other branches do", added),
+  },
+}

@@ -1,0 +1,30 @@
+import { closes, opens } from "../../analysis/finding.ts"
+import { headSpan } from "../bind/bound.ts"
+import { lowerAlternatives } from "../lower/question.ts"
+import { idsOf, type LowerStep } from "../lower/step.ts"
+import { statement } from "../print.ts"
+import { alternativeLines } from "../print-question.ts"
+import { type Form, word } from "../schema/row.ts"
+import type { StepText } from "../step-text.ts"
+
+/** The form of `require` for several relations of which each is needed. */
+export const allForm: Form = { args: [word("all")], block: "require any", blockRequired: true }
+
+/** `require all { … }` */
+export const lowerRequireAll: LowerStep = (bound, context) => {
+  const inside = lowerAlternatives(bound, "all", context)
+  return inside === undefined
+    ? undefined
+    : context.steps.add({ kind: "require-all", steps: idsOf(inside) }, headSpan(bound.statement), {
+        steps: inside,
+      })
+}
+
+/** What the compiler knows of a step that asks for several relations of which each is needed. */
+export const requireAllText: StepText<"require-all"> = {
+  print: ({ steps }, printing) => statement("require all", alternativeLines(steps, printing)),
+  identities: () => ["require-all"],
+  added: () => closes("who does not have all of these relations is refused with 403"),
+  removed: () => opens("nobody has to have these relations any more"),
+  changed: { steps: () => opens("other relations are needed now") },
+}

@@ -1,0 +1,30 @@
+import { closes, opens } from "../../analysis/finding.ts"
+import { headSpan } from "../bind/bound.ts"
+import { lowerAlternatives } from "../lower/question.ts"
+import { idsOf, type LowerStep } from "../lower/step.ts"
+import { statement } from "../print.ts"
+import { alternativeLines } from "../print-question.ts"
+import { type Form, word } from "../schema/row.ts"
+import type { StepText } from "../step-text.ts"
+
+/** The form of `require` for several relations of which one is enough. */
+export const anyForm: Form = { args: [word("any")], block: "require any", blockRequired: true }
+
+/** `require any { … }` */
+export const lowerRequireAny: LowerStep = (bound, context) => {
+  const inside = lowerAlternatives(bound, "any", context)
+  return inside === undefined
+    ? undefined
+    : context.steps.add({ kind: "require-any", steps: idsOf(inside) }, headSpan(bound.statement), {
+        steps: inside,
+      })
+}
+
+/** What the compiler knows of a step that asks for several relations of which one is enough. */
+export const requireAnyText: StepText<"require-any"> = {
+  print: ({ steps }, printing) => statement("require any", alternativeLines(steps, printing)),
+  identities: () => ["require-any"],
+  added: () => closes("who has none of these relations is refused with 403"),
+  removed: () => opens("nobody has to have one of these relations any more"),
+  changed: { steps: () => opens("other relations are enough now") },
+}

@@ -1,0 +1,114 @@
+import { compareTests } from "../../../runtime/expression/same-outcome.ts"
+import type { Count } from "../../../runtime/plan/step-values.ts"
+import { neutral } from "../../analysis/finding.ts"
+import { headSpan } from "../bind/bound.ts"
+import { idsOf } from "../lower/step.ts"
+import { countText, fixedText, fixedTime, flagText, statement, timeText } from "../print.ts"
+import type { StepBlock } from "../schema/block-name.ts"
+import { optional, slot, word } from "../schema/row.ts"
+import type { Statement, StepText } from "../step-text.ts"
+
+const seconds = { min: 1_000, max: 31_536_000, wholeSeconds: true } as const
+
+/** `retry N while (CEL) every 1s plus 1s at-most 10s { … }`, in blocks of this name. The condition sees what the block leaves. */
+export const retryStatement = (block: StepBlock): Statement => ({
+  row: {
+    keyword: "retry",
+    several: true,
+    forms: [
+      {
+        args: [
+          slot("times", "count", { min: 1, max: 50 }),
+          word("while"),
+          slot("test", "condition"),
+          optional(word("every"), slot("interval", "duration", { ...seconds, min: 0 })),
+          optional(word("plus"), slot("growth", "duration", seconds)),
+          optional(word("at-most"), slot("longest", "duration", seconds)),
+        ],
+        block,
+        blockRequired: true,
+      },
+    ],
+    docs: "Runs its statements, and again while the condition holds, at most so many times. `plus` makes each wait longer; with `at-most` waits double, with chance, up to it.",
+    example: 'retry 3 while (var.reply.status >= 500) every 1s { send reply { url "https://x.internal/" } }',
+  },
+  lower: (bound, context) => {
+    const { args } = bound
+    const times = args.value<number>("times")
+    const condition = args.cel("test")
+    const inside = context.block(bound.block, context.place)
+    if (times === undefined || condition === undefined || inside.length === 0) return undefined
+    const test = context.expressions.lower(condition, context.behind(inside), "bool")
+    if (test === undefined) return undefined
+    const inSeconds = (slot: string) => {
+      const ms = args.value<number>(slot)
+      return ms === undefined ? undefined : ms / 1000
+    }
+    const [growth, longest] = [inSeconds("growth"), inSeconds("longest")]
+    const step = {
+      kind: "retry" as const,
+      test,
+      times,
+      intervalSeconds: inSeconds("interval") ?? 0,
+      ...(longest === undefined ? {} : { maxSeconds: longest }),
+      ...(growth === undefined ? {} : { deltaSeconds: growth }),
+      fastFirst: false,
+      steps: idsOf(inside),
+    }
+    return context.steps.add(step, headSpan(bound.statement), { steps: inside })
+  },
+})
+
+/** What the compiler knows of a step that runs its block again. */
+export const retry: StepText<"retry"> = {
+  print: ({ test, times, intervalSeconds, deltaSeconds, maxSeconds, fastFirst, steps }, printing) => {
+    // The word is none of the language: it only shows that the step says so.
+    const fast = flagText(fastFirst, "first-fast-retry", printing)
+    if (fastFirst === true) printing.lacks("a first repetition that does not wait")
+    const time = (word: string, seconds: Count | undefined) =>
+      seconds === undefined ? [] : [`${word} ${fixedTime(seconds, "a time", printing)}`]
+    const head = [
+      `retry ${fixedText(times, "a number", printing)} while (${test.text})`,
+      ...time("every", intervalSeconds === 0 ? undefined : intervalSeconds),
+      ...time("plus", deltaSeconds),
+      ...time("at-most", maxSeconds),
+      ...(fast === false ? [] : [fast]),
+    ]
+    return statement(head.join(" "), printing.inside(steps))
+  },
+  identities: ({ steps }) => [`retry ${steps.join()}`, "retry"],
+  added: (step, effects) => effects.inside(step),
+  removed: (step, effects) => effects.inside(step),
+  changed: {
+    test: (before, after) =>
+      neutral(
+        compareTests(before.text, after.text) === "same"
+          ? "what is inside is repeated in the same cases, by other words"
+          : "what is inside is repeated in other cases",
+      ),
+    times: (before, after) => {
+      const words = `what is inside is repeated ${countText(after)} times at most, not ${countText(before)}`
+      const isMore = typeof before === "number" && typeof after === "number" && after > before
+      return neutral(isMore ? `${words}: a backend that fails gets more calls` : words)
+    },
+    intervalSeconds: (before, after) =>
+      neutral(`it waits ${timeText(after)} before a repetition, not ${timeText(before)}`),
+    maxSeconds: (_, after) =>
+      neutral(after === undefined ? "the wait grows without an end" : `it waits ${timeText(after)} at most`),
+    deltaSeconds: (_, after) =>
+      neutral(
+        after === undefined
+          ? "the wait does not grow by a fixed time any more"
+          : `the wait grows by ${timeText(after)} each time`,
+      ),
+    fastFirst: (_, after) =>
+      neutral(after === false ? "the first repetition waits too" : "the first repetition does not wait"),
+    // Told where they stand inside.
+    steps: () => [],
+  },
+  block: {
+    place: ({ test }) => `retry while (${test.text})`,
+    wrapping: () => [neutral("it is repeated now while the test holds")],
+    unwrapping: () => [neutral("it is not repeated any more")],
+  },
+}
