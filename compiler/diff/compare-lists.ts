@@ -82,10 +82,11 @@ export class ListComparison {
             [routes.after, this.#next.body.steps],
           ])
     const names = renamed ?? new Map<string, string>()
-    const key = `${section}|${before.join()}|${after.join()}|${[...names].join()}|${JSON.stringify(seen)}`
+    const takesOptions = routes === undefined || ["OPTIONS", "*"].includes(routes.after.method)
+    const key = `${takesOptions}|${section}|${before.join()}|${after.join()}|${[...names].join()}|${JSON.stringify(seen)}`
     let drafts = this.#known.get(key)
     if (drafts === undefined) {
-      const around = { section, seenAfter: seen, beside: false }
+      const around = { section, seenAfter: seen, beside: false, takesOptions }
       drafts = this.#compare({ within: section, path: section, renamed: names, around }, before, after)
       this.#known.set(key, drafts)
     }
@@ -144,7 +145,7 @@ export class ListComparison {
   }
 
   /** `stay`: steps inside of it that are there still. */
-  #removed({ within, path }: Place, step: Step, at: number, stay: readonly StepId[]): StepDraft {
+  #removed({ within, path, around }: Place, step: Step, at: number, stay: readonly StepId[]): StepDraft {
     const left = without(this.#old.body.steps, stay)
     const was = { step, steps: left }
     return {
@@ -152,7 +153,7 @@ export class ListComparison {
       kind: kindOf(step),
       before: this.#old.ofStep(step),
       after: undefined,
-      verdict: this.#joined(effectsOfRemoving(step, left), { gone: [was], come: [], changed: [was] }),
+      verdict: this.#joined(effectsOfRemoving(step, left, around.takesOptions), { gone: [was], come: [], changed: [was] }),
       within,
       path: `${path}.${at}`,
     }

@@ -34,16 +34,16 @@ export function effectsOfAdding(step: Step, steps: Steps): Finding[] {
 }
 
 /** What it means that a step is gone. */
-export function effectsOfRemoving(step: Step, steps: Steps): Finding[] {
-  return effectOf(whenRemoved, step, steps)
+export function effectsOfRemoving(step: Step, steps: Steps, takesOptions = false): Finding[] {
+  return effectOf(whenRemoved, step, steps, takesOptions)
 }
 
 type Effects = { readonly [Kind in Exclude<StepKind, TextKind>]: Effect<Kind> }
 
-function effectOf(effects: Effects, step: Step, steps: Steps): Finding[] {
+function effectOf(effects: Effects, step: Step, steps: Steps, takesOptions = false): Finding[] {
   if (hasText(step)) {
     const text = textOf(step)
-    const of = { steps, inside: (holder: Step) => effectsInside(effects, holder, steps) }
+    const of = { steps, takesOptions, inside: (holder: Step) => effectsInside(effects, holder, steps) }
     return [(effects === whenAdded ? text.added : text.removed)(step, of)].flat()
   }
   return [(effects[step.kind] as Effect<StepKind>)(step, steps)].flat()

@@ -23,6 +23,8 @@ export interface SeenAfter {
 export interface Surroundings {
   readonly section: string
   readonly seenAfter: SeenAfter | "everything"
+  /** Whether the route takes OPTIONS. */
+  readonly takesOptions: boolean
   /** The list runs beside others: a step that waits lets those go on. */
   readonly beside: boolean
 }

@@ -101,7 +101,10 @@ export const messageRules: FieldRules<Pick<Token, "message">> = {
 /** What a difference means in every check of a token. */
 export const tokenRules: FieldRules<Token> = {
   ...messageRules,
-  from: (before, after) => breaking(`the token is read ${placeWords(after)}, not ${placeWords(before)}`),
+  from: (before, after) => [
+    opens(`a token ${placeWords(after)} is enough now`),
+    breaking(`the token is not read ${placeWords(before)} any more`),
+  ],
   claims: claimChanges,
   audiences: (before, after) => demanded("audience", before, after),
   status: (before, after) =>

@@ -25,6 +25,8 @@ export type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 /** What the meaning of a step may depend on besides the step. */
 export interface Effects {
   readonly steps: PlanBody["steps"]
+  /** Whether the route takes OPTIONS: preflights that nobody answers go on to its backend. */
+  readonly takesOptions: boolean
   /** What the steps inside of a step mean, were they added or removed with it. */
   inside(step: Step): Finding[]
 }

@@ -178,7 +178,10 @@ export const cors: StepText<"cors"> = {
     opens(
       `pages of ${originWords(origins)} may call, and read answers${credentials ? ", with the caller's own credentials" : ""}`,
     ),
-  removed: ({ origins }) => breaking(`pages of ${originWords(origins)} cannot call any more`),
+  removed: ({ origins }, { takesOptions }) => [
+    breaking(`pages of ${originWords(origins)} cannot call any more`),
+    ...(takesOptions ? [opens("preflights go on to the backend")] : []),
+  ],
   changed: {
     origins: originChanges,
     methods: methodChanges,

@@ -99,10 +99,13 @@ export const validateKey: StepText<"validate-key"> = {
   },
 }
 
-function otherPlace(what: string, before: string | null, after: string | null): Finding {
+function otherPlace(what: string, before: string | null, after: string | null): Finding | Finding[] {
   if (before === null) return opens(`the key may come in the ${what} \`${after}\` too`)
   if (after === null) return breaking(`the key is not read from the ${what} \`${before}\` any more`)
-  return breaking(`the key is read from the ${what} \`${after}\`, not from \`${before}\``)
+  return [
+    opens(`the key may come in the ${what} \`${after}\``),
+    breaking(`the key is not read from the ${what} \`${before}\` any more`),
+  ]
 }
 
 function keyScheme(place: "header" | "query", name: string): readonly [string, object] {
