@@ -153,7 +153,11 @@ export class ListComparison {
       kind: kindOf(step),
       before: this.#old.ofStep(step),
       after: undefined,
-      verdict: this.#joined(effectsOfRemoving(step, left, around.takesOptions), { gone: [was], come: [], changed: [was] }),
+      verdict: this.#joined(effectsOfRemoving(step, left, around.takesOptions), {
+        gone: [was],
+        come: [],
+        changed: [was],
+      }),
       within,
       path: `${path}.${at}`,
     }
