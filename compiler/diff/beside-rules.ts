@@ -3,7 +3,7 @@ import { meets } from "../../runtime/plan/places.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { expressionsOf } from "../../runtime/plan/step-expressions.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
-import { factsOf } from "../../runtime/plan/steps.ts"
+import { factsOf, variablesSetBy } from "../../runtime/plan/steps.ts"
 import { closes, type Finding, opens } from "../analysis/finding.ts"
 import { inside, touchOf } from "../analysis/step-touch.ts"
 import { variableDiffers } from "../analysis/variable-readers.ts"
@@ -77,9 +77,8 @@ function keptVariablesOf({ step, steps, alone }: Expressive, after: Steps): stri
   )
   if (kept.length === 0) return []
   return Object.values(after).flatMap((reader) =>
-    (reader.kind === "cache-get" || reader.kind === "cache-value") &&
     (factsOf(reader).reads ?? []).some((place) => kept.some((each) => meets(place, each)))
-      ? [reader.variable]
+      ? variablesSetBy(reader)
       : [],
   )
 }

@@ -6,6 +6,7 @@ import { type Finding, joined, neutral, type Verdict } from "../analysis/finding
 import { same } from "../analysis/same.ts"
 import { SchemaComparison } from "../analysis/schema-comparison.ts"
 import { listWords } from "../analysis/words.ts"
+import { blockTextOf } from "../gateway/step-texts.ts"
 import { isAuth } from "./auth-changes.ts"
 import { type Difference, withBesides } from "./beside-rules.ts"
 import type { SubjectKind } from "./change.ts"
@@ -15,7 +16,6 @@ import { compareSteps } from "./step-changes.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { answersBefore, orderChange, type Surroundings, seenAfterEnd } from "./step-order.ts"
 import type { StepWords } from "./step-words.ts"
-import { unwrapping, wrapping } from "./step-wrapping.ts"
 
 export const sections = ["inbound", "backend", "outbound", "onError"] as const
 /** As the language calls them. */
@@ -135,11 +135,11 @@ export class ListComparison {
     }
     for (const each of match.wrapped) {
       const [old, next] = [oldAt(each.before), nextAt(each.after)]
-      if (old !== undefined && next !== undefined) drafts.push(this.#wrapped(place, old, next, each.after))
+      if (old !== undefined && holdsBlocks(next)) drafts.push(this.#wrapped(place, old, next, each.after))
     }
     for (const each of match.unwrapped) {
       const [old, next] = [oldAt(each.before), nextAt(each.after)]
-      if (old !== undefined && next !== undefined) drafts.push(this.#unwrapped(place, old, next, each.after))
+      if (holdsBlocks(old) && next !== undefined) drafts.push(this.#unwrapped(place, old, next, each.after))
     }
     return drafts
   }
@@ -190,9 +190,10 @@ export class ListComparison {
     }
   }
 
-  #wrapped(place: Place, old: Step, next: Step, at: number): StepDraft {
+  #wrapped(place: Place, old: Step, next: BlockStep, at: number): StepDraft {
     const was = { step: old, steps: this.#old.body.steps }
-    const verdict = this.#joined(wrapping(next, effectsOfRemoving(old, was.steps)), {
+    const removed = effectsOfRemoving(old, was.steps)
+    const verdict = this.#joined(blockTextOf(next).wrapping(next, removed), {
       gone: [was],
       come: [{ step: next, steps: this.#next.body.steps, alone: true }],
       changed: [was],
@@ -200,9 +201,10 @@ export class ListComparison {
     return this.#changed(place, old, next, at, verdict)
   }
 
-  #unwrapped(place: Place, old: Step, next: Step, at: number): StepDraft {
+  #unwrapped(place: Place, old: BlockStep, next: Step, at: number): StepDraft {
     const is = { step: next, steps: this.#next.body.steps }
-    const verdict = this.#joined(unwrapping(old, effectsOfAdding(next, is.steps)), {
+    const added = effectsOfAdding(next, is.steps)
+    const verdict = this.#joined(blockTextOf(old).unwrapping(old, added), {
       gone: [{ step: old, steps: this.#old.body.steps, alone: true }],
       come: [is],
       changed: [is],

@@ -1,7 +1,7 @@
 import { type NestedSteps, nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { BlockStep, StepId } from "../../runtime/plan/steps.ts"
 import { same } from "../analysis/same.ts"
-import { blockTextOf, hasText } from "../gateway/step-texts.ts"
+import { blockTextOf } from "../gateway/step-texts.ts"
 import { align } from "./align.ts"
 
 /** A list inside of a step, before and after; `place` is the field that holds it: `matched`, `branches.1`. */
@@ -19,7 +19,7 @@ export function insidePairs(old: BlockStep, next: BlockStep): InsidePair[] {
   if (next.kind !== "parallel")
     return after.map(({ place, steps }, at) => ({
       place,
-      words: listWords(next, place),
+      words: blockTextOf(next).place(next, place),
       before: before[at]?.steps ?? [],
       after: steps,
     }))
@@ -32,16 +32,11 @@ export function insidePairs(old: BlockStep, next: BlockStep): InsidePair[] {
     const place = (come[at] ?? gone[at])?.place ?? ""
     return {
       place,
-      words: listWords(next, place),
+      words: blockTextOf(next).place(next, place),
       before: gone[at]?.steps ?? [],
       after: come[at]?.steps ?? [],
     }
   })
-}
-
-function listWords(step: BlockStep, place: string): string {
-  if (hasText(step)) return blockTextOf(step).place(step, place)
-  return `cache value ${step.variable}`
 }
 
 /** Whether two steps say the same, but for what stands inside of them. */

@@ -1,8 +1,8 @@
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import type { StepId } from "../../runtime/plan/steps.ts"
 import { holdsBlocks } from "../../runtime/plan/steps.ts"
-import { hasText, textOf } from "../gateway/step-texts.ts"
+import { textOf } from "../gateway/step-texts.ts"
 import { align } from "./align.ts"
 
 /** A step that is in both lists, perhaps another now: `before` and `after` are positions. `stays`: the same, and in order. */
@@ -48,7 +48,7 @@ export function matchSteps(
     if (b !== undefined) pair(a, b)
   }
   const identitiesOf = (ids: readonly StepId[], steps: Steps) =>
-    ids.map((id) => (steps[id] === undefined ? [] : identities(steps[id])))
+    ids.map((id) => (steps[id] === undefined ? [] : textOf(steps[id]).identities(steps[id])))
   const [old, next] = [identitiesOf(before, stepsBefore), identitiesOf(after, stepsAfter)]
   for (let level = 0; level < levelsMax; level += 1) {
     for (const a of [...removed]) {
@@ -91,19 +91,3 @@ function takeContained(
 }
 
 const levelsMax = 5
-
-/** What makes two steps the same statement, the surest first; steps are paired level by level. */
-function identities(step: Step): readonly string[] {
-  if (hasText(step)) return textOf(step).identities(step)
-  switch (step.kind) {
-    case "cache-get":
-    case "cache-value":
-      return [`${step.kind} ${step.variable}`, step.kind]
-    case "send-request":
-      return [`send ${step.variable ?? ""}`, "send"]
-    case "metric":
-      return [`metric ${step.name}`]
-    default:
-      return [step.kind]
-  }
-}

@@ -1,5 +1,5 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Count, Flag } from "../../runtime/plan/step-values.ts"
+import type { Authentication, Count, Flag } from "../../runtime/plan/step-values.ts"
 import type { StepId } from "../../runtime/plan/steps.ts"
 import type { Expression, Text } from "../../runtime/plan/text.ts"
 import { durationWords, textWords } from "../analysis/words.ts"
@@ -36,6 +36,12 @@ export type Line = string | Printed | false | undefined | readonly Line[]
 /** A statement; what is false or undefined is left out of its block. */
 export function statement(head: string, ...lines: readonly Line[]): Printed {
   return { head, block: flat(lines) }
+}
+
+/** A statement whose block must be there, even with nothing in it. */
+export function requiredBlock(head: string, ...lines: readonly Line[]): Printed {
+  const printed = statement(head, ...lines)
+  return printed.block.length > 0 ? printed : { ...printed, head: `${head} { }` }
 }
 
 function flat(lines: readonly Line[]): Printed[] {
@@ -86,6 +92,11 @@ export function timeText(seconds: Count): string {
   return seconds === 0 ? "0s" : durationWords(seconds * 1000)
 }
 
+/** A time in seconds as sentences have it. */
+export function secondsText(seconds: Count): string {
+  return typeof seconds === "number" ? `${seconds}s` : countText(seconds)
+}
+
 /** The keyword where the flag is set. The language wants yes or no written out: `what` names it. */
 export function flagText(flag: Flag | undefined, word: string, printing: Printing): string | false {
   if (typeof flag !== "object") return flag === true && word
@@ -116,4 +127,23 @@ export function statusText(status: Count, byDefault: number, printing: Printing)
 /** A name that is a word, or a text in quotes where it is none. */
 export function wordText(name: string): string {
   return /^[A-Za-z0-9_.:/*@%+~-]+$/.test(name) ? name : textWords(name)
+}
+
+/** `authenticate token stock`: how a request says who we are. */
+export function authenticationText(authentication: Authentication): string {
+  switch (authentication.scheme) {
+    case "basic":
+      return `authenticate basic ${textWords(authentication.user)} ${textWords(authentication.password)}`
+    case "bearer":
+      return `authenticate bearer ${textWords(authentication.token)}`
+    case "token":
+      return `authenticate token ${authentication.client}`
+    case "certificate":
+      return `authenticate certificate ${authentication.certificate}`
+  }
+}
+
+/** `errors found` where a variable gets what was found. */
+export function errorsText({ errors }: { readonly errors?: string | undefined }): string | undefined {
+  return errors === undefined ? undefined : `errors ${errors}`
 }

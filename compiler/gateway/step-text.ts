@@ -19,6 +19,14 @@ export interface StatementForm {
   readonly lower: LowerStep
 }
 
+/** Lowers a statement by the form it is written in, whose first word is its key. */
+export function byFirstWord(forms: Readonly<Record<string, StatementForm>>): LowerStep {
+  return (bound, context) => {
+    const [first] = bound.statement.args
+    return first?.kind === "word" ? forms[first.text]?.lower(bound, context) : undefined
+  }
+}
+
 /** The fields of a kind of step. */
 export type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 

@@ -2,8 +2,16 @@ import type { BlockStep, CredentialStep, Step, StepKind } from "../../runtime/pl
 import { oneLine, type Printed, type Printing } from "./print.ts"
 import type { BlockText, CredentialText, StepText } from "./step-text.ts"
 import { anyOf } from "./steps/any-of.ts"
+import { authenticate } from "./steps/authenticate.ts"
 import { basicAuth } from "./steps/basic-auth.ts"
+import { cacheGet } from "./steps/cache-get.ts"
+import { cacheLookup } from "./steps/cache-lookup.ts"
+import { cacheRemove } from "./steps/cache-remove.ts"
+import { cacheSet } from "./steps/cache-set.ts"
+import { cacheStore } from "./steps/cache-store.ts"
+import { cacheValue } from "./steps/cache-value.ts"
 import { checkHeader } from "./steps/check-header.ts"
+import { contentSafety } from "./steps/content-safety.ts"
 import { cors } from "./steps/cors.ts"
 import { deprecation } from "./steps/deprecation.ts"
 import { filter } from "./steps/filter.ts"
@@ -16,6 +24,7 @@ import { jsonToXml } from "./steps/json-to-xml.ts"
 import { jsonp } from "./steps/jsonp.ts"
 import { limitConcurrency } from "./steps/limit-concurrency.ts"
 import { maskUrls } from "./steps/mask-urls.ts"
+import { metric } from "./steps/metric.ts"
 import { parallel } from "./steps/parallel.ts"
 import { quotaText } from "./steps/quota.ts"
 import { rateLimit } from "./steps/rate-limit.ts"
@@ -26,6 +35,8 @@ import { requireAnyText } from "./steps/require-any.ts"
 import { respond } from "./steps/respond.ts"
 import { retry } from "./steps/retry.ts"
 import { rewrite } from "./steps/rewrite.ts"
+import { sendRequest } from "./steps/send-request.ts"
+import { setBackend } from "./steps/set-backend.ts"
 import { setBody } from "./steps/set-body.ts"
 import { setHeader } from "./steps/set-header.ts"
 import { setHost } from "./steps/set-host.ts"
@@ -33,8 +44,13 @@ import { setMethod } from "./steps/set-method.ts"
 import { setQuery } from "./steps/set-query.ts"
 import { setStatus } from "./steps/set-status.ts"
 import { setVariable } from "./steps/set-variable.ts"
+import { trace } from "./steps/trace.ts"
+import { validateContent } from "./steps/validate-content.ts"
+import { validateHeaders } from "./steps/validate-headers.ts"
 import { validateJwt } from "./steps/validate-jwt.ts"
 import { validateKey } from "./steps/validate-key.ts"
+import { validateParameters } from "./steps/validate-parameters.ts"
+import { validateStatus } from "./steps/validate-status.ts"
 import { when } from "./steps/when.ts"
 import { xmlToJson } from "./steps/xml-to-json.ts"
 
@@ -74,21 +90,29 @@ const texts = {
   parallel,
   when,
   "xml-to-json": xmlToJson,
+  "cache-lookup": cacheLookup,
+  "cache-store": cacheStore,
+  "cache-get": cacheGet,
+  "cache-set": cacheSet,
+  "cache-remove": cacheRemove,
+  "cache-value": cacheValue,
+  "validate-content": validateContent,
+  "validate-parameters": validateParameters,
+  "validate-headers": validateHeaders,
+  "validate-status": validateStatus,
+  "content-safety": contentSafety,
+  "set-backend": setBackend,
+  "send-request": sendRequest,
+  trace,
+  metric,
+  authenticate,
   deprecation,
   forward,
-} satisfies { readonly [Kind in StepKind]?: StepText<Kind> }
-
-/** Kinds whose file in `steps/` says all. */
-export type TextKind = keyof typeof texts
-
-/** Whether a step is of such a kind. */
-export function hasText(step: Step): step is Extract<Step, { kind: TextKind }> {
-  return Object.hasOwn(texts, step.kind)
-}
+} satisfies { readonly [Kind in StepKind]: StepText<Kind> }
 
 /** What the compiler knows of the kind of a step. */
 export function textOf(step: Step): StepText<StepKind> {
-  return texts[step.kind as TextKind] as unknown as StepText<StepKind>
+  return texts[step.kind] as unknown as StepText<StepKind>
 }
 
 /** What is known of a step that holds blocks of statements. */

@@ -1,9 +1,7 @@
 import { holdsBlocks, type Step } from "../../../runtime/plan/steps.ts"
-import { textWords } from "../../analysis/words.ts"
 import { type Element, elementsOf, type Node } from "../ast.ts"
 import { headersOf, type Site, translated } from "./lowering.ts"
 import { headOf } from "./print-step.ts"
-import { foundTime } from "./statement.ts"
 import { none, refuse } from "./translation.ts"
 import type { Block, Statement, Unit } from "./units.ts"
 
@@ -51,8 +49,5 @@ function merged(branches: readonly Block[]): Block[] {
 }
 
 function openOf(step: Step): string {
-  if (step.kind !== "cache-value") return `${holdsBlocks(step) ? headOf(step) : none(`\`${step.kind}\``)} {`
-  if (step.default !== undefined || step.refreshAfterSeconds !== undefined)
-    return none("a value that is made again before its end, or has a default")
-  return `cache value ${step.variable} ${textWords(step.key)} for ${foundTime(step.seconds)} {`
+  return `${holdsBlocks(step) ? headOf(step) : none(`\`${step.kind}\``)} {`
 }

@@ -1,14 +1,9 @@
-import type { LoadText, Text } from "../../../runtime/plan/text.ts"
+import type { Text } from "../../../runtime/plan/text.ts"
 import { piecesOf, textWords } from "../../analysis/words.ts"
 
 /** An expression as a statement has it. */
 export function parenthesized(text: string): string {
   return `(${text})`
-}
-
-/** Words in quotes, behind a blank each. */
-export function quotedAll(texts: readonly (Text | LoadText)[]): string {
-  return texts.map((text) => ` ${textWords(text)}`).join("")
 }
 
 /** The lines of an argument that is a text and the last of its statement: over several lines where that is how it reads, and exactly the same. */

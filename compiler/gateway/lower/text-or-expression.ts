@@ -17,3 +17,13 @@ export function textOrExpression(
   const argument = bound.args.text("value")
   return argument === undefined ? undefined : texts.lower(argument, place)
 }
+
+/** The text of a slot; undefined where there is none, or it is wrong (reported). */
+export function textAt(
+  bound: Bound | undefined,
+  slot: string,
+  { texts, place }: StepContext,
+): Text | undefined {
+  const argument = bound?.args.text(slot)
+  return argument === undefined ? undefined : texts.lower(argument, place)
+}

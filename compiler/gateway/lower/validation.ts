@@ -1,4 +1,5 @@
 import type { CelType } from "../../../runtime/expression/types.ts"
+import type { Violation } from "../../../runtime/plan/judging.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Content, Parameter } from "../../openapi/api-document.ts"
@@ -10,14 +11,12 @@ import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.t
 import type { DescribedOperation } from "../described.ts"
 import type { RouteSource, Scope } from "../routes.ts"
 import type { Lowered, StepTable } from "./step.ts"
+import { actionOf, bytesDefault, errorsOf } from "./violations.ts"
 
-type Action = "ignore" | "detect" | "prevent"
 type ContentRule = StepOf<"validate-content">["types"][number]
 type ParameterRule = StepOf<"validate-parameters">["parameters"][number]
 type HeaderRules = NonNullable<StepOf<"validate-headers">["described"]>[number]
 type Direction = "request" | "response"
-
-const bytesDefault = 1_000_000
 
 /** Steps that judge the messages of routes by what their documents say. */
 export class Validation {
@@ -37,7 +36,7 @@ export class Validation {
   contents(
     described: DescribedOperation,
     direction: Direction,
-    action: Action,
+    action: Violation,
     overrides: SchemaOverrides = {},
   ): ContentRule[] {
     const { operation, document } = described
@@ -50,7 +49,7 @@ export class Validation {
   }
 
   /** How parameters of a described operation are judged, by place and name; those of the path have the route's names. */
-  parameters({ operation, document, names }: DescribedOperation, action: Action): ParameterRule[] {
+  parameters({ operation, document, names }: DescribedOperation, action: Violation): ParameterRule[] {
     const rules = operation.parameters.map((each) => ({
       in: each.in,
       name: each.in === "path" ? (names.get(each.name) ?? each.name) : each.name,
@@ -65,7 +64,7 @@ export class Validation {
   }
 
   /** How headers of its answers are judged. All statuses are named, so that one without headers is not taken for `default`. */
-  headers({ operation, document }: DescribedOperation, action: Action): HeaderRules[] {
+  headers({ operation, document }: DescribedOperation, action: Violation): HeaderRules[] {
     return operation.responses.map(({ status, headers }) => ({
       status,
       // What the body is, its own rules say (OpenAPI 3.1 §4.8.17).
@@ -195,7 +194,7 @@ export class Validation {
   #rules(
     content: Content,
     schemas: Schemas,
-    { direction, action, overrides }: { direction: Direction; action: Action; overrides: SchemaOverrides },
+    { direction, action, overrides }: { direction: Direction; action: Violation; overrides: SchemaOverrides },
   ): ContentRule[] {
     const { media, span, schema, fields } = content
     return readingsOf(content, schemas, direction).map(({ range, as, judges }) => {
@@ -241,36 +240,33 @@ type Judging = StepOf<"validate-content" | "validate-parameters" | "validate-sta
 /** What a `validate` statement says, its defaults filled in. */
 class Settings {
   readonly #block: Bound["block"]
-  readonly #action: Action
+  readonly #action: Violation
+  readonly errors: ReturnType<typeof errorsOf>
 
-  constructor({ block, args }: Bound) {
-    this.#block = block
-    this.#action = args.value<Action>("action") ?? "prevent"
+  constructor(bound: Bound) {
+    this.#block = bound.block
+    this.#action = actionOf(bound)
+    this.errors = errorsOf(bound)
   }
 
-  action(keyword: string, byDefault: Action = this.#action): Action {
-    return statementOf(this.#block, keyword)?.args.value<Action>("action") ?? byDefault
+  action(keyword: string, byDefault: Violation = this.#action): Violation {
+    return statementOf(this.#block, keyword)?.args.value<Violation>("action") ?? byDefault
   }
 
   says(keyword: string): boolean {
     return statementOf(this.#block, keyword) !== undefined
   }
 
-  get errors(): { errors?: string } {
-    const variable = statementOf(this.#block, "errors")?.args.value<string>("variable")
-    return variable === undefined ? {} : { errors: variable }
-  }
-
   /** The step for bodies, where there is something to do. */
   content(
     message: Direction,
     types: readonly ContentRule[],
-    missing: { onMissing?: Action },
+    missing: { onMissing?: Violation },
   ): StepOf<"validate-content">[] {
     const content = this.action("content")
     const onUnspecified = this.action("unknown-content", content)
     const size = statementOf(this.#block, "size")?.args
-    const onSize = size?.value<Action>("action") ?? content
+    const onSize = size?.value<Violation>("action") ?? content
     if (content === "ignore" && onUnspecified === "ignore" && onSize === "ignore") return []
     return [
       {

@@ -1,16 +1,23 @@
 import { limitRows } from "../lower/counting.ts"
 import { checkAnyRows } from "../steps/any-of.ts"
 import { authBasicRows } from "../steps/basic-auth.ts"
+import { lookupRows } from "../steps/cache-lookup.ts"
 import { checkRows } from "../steps/check-header.ts"
 import { corsRows } from "../steps/cors.ts"
 import { authIntrospectionRows } from "../steps/introspect.ts"
 import { jsonToXmlRows } from "../steps/json-to-xml.ts"
 import { maskUrlsRows } from "../steps/mask-urls.ts"
+import { metricRows } from "../steps/metric.ts"
 import { branchRows } from "../steps/parallel.ts"
 import { quota, quotaRows } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
+import { sendRows } from "../steps/send-request.ts"
+import { choiceRows, weightedRows } from "../steps/set-backend.ts"
+import { contentJsonRows, validateContentRows } from "../steps/validate-content.ts"
+import { validateHeadersRows } from "../steps/validate-headers.ts"
 import { authJwtRows } from "../steps/validate-jwt.ts"
 import { authSubscriptionRows } from "../steps/validate-key.ts"
+import { validateStatusRows } from "../steps/validate-status.ts"
 import { xmlToJsonRows } from "../steps/xml-to-json.ts"
 import type { BlockName } from "./block-name.ts"
 import {
@@ -29,7 +36,6 @@ import {
   engineLimitRows,
   grantRows,
 } from "./engine.ts"
-import { cacheResponseRows, choiceRows, metricRows, weightedRows } from "./flow.ts"
 import { extraRow, validateRequestRows, validateResponseRows } from "./openapi.ts"
 import { pdpRows } from "./pdp.ts"
 import {
@@ -53,14 +59,8 @@ import {
   versionRows,
   websocketRows,
 } from "./scopes.ts"
-import { inboundRows, onErrorRows, operationRespond, outboundRows, respondRows, sentRows } from "./steps.ts"
+import { inboundRows, onErrorRows, operationRespond, outboundRows, respondRows } from "./steps.ts"
 import { fileRows, gatewayRows, limitsRows, productRows, storeRows, subscriptionRows } from "./top.ts"
-import {
-  contentJsonRows,
-  validateContentRows,
-  validateHeadersRows,
-  validateStatusRows,
-} from "./validation.ts"
 import { policyXml, xmlRows } from "./xml.ts"
 
 /** The language: every block and what it may hold. */
@@ -117,15 +117,15 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   outbound: { title: "`outbound`", rows: outboundRows },
   "on-error": { title: "`on-error`", rows: onErrorRows },
   respond: { title: "`respond`", rows: respondRows },
-  send: { title: "`send`", rows: sentRows },
+  send: { title: "`send`", rows: sendRows },
   metric: { title: "`metric`", rows: metricRows },
   weighted: { title: "`use weighted`", rows: weightedRows },
   choices: { title: "`use by`", rows: choiceRows },
   "parallel inbound": { title: "`parallel`", rows: branchRows("inbound") },
   "parallel outbound": { title: "`parallel`", rows: branchRows("outbound") },
   "parallel on-error": { title: "`parallel`", rows: branchRows("on-error") },
-  "cache response": { title: "`cache response`", rows: cacheResponseRows },
-  "cache lookup": { title: "`cache lookup`", rows: cacheResponseRows },
+  "cache response": { title: "`cache response`", rows: lookupRows },
+  "cache lookup": { title: "`cache lookup`", rows: lookupRows },
   "mask-urls": { title: "`body mask-urls`", rows: maskUrlsRows },
   "json-to-xml": { title: "`body json-to-xml`", rows: jsonToXmlRows },
   "xml-to-json": { title: "`body xml-to-json`", rows: xmlToJsonRows },

@@ -1,4 +1,4 @@
-import { type Form, oneOf, optional, type Row, slot, word } from "./row.ts"
+import { type Form, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
 
 const secret = slot("secret", "reference", { to: ["secret"], label: "SECRET" })
 const clientArgs = [slot("client", "data", { label: '"ID"' }), word("secret"), secret]
@@ -180,41 +180,16 @@ export const backendCredentialRows: readonly Row[] = [
   },
 ]
 
-const basicForm = { args: [word("basic"), slot("user", "text"), slot("password", "text")] }
-const bearerForm = { args: [word("bearer"), slot("token", "text")] }
-const certificateForm = { args: [word("certificate"), certificateName] }
-
-/** In `send`. */
-export const sendAuthenticate: Row = {
-  keyword: "authenticate",
-  forms: [
-    basicForm,
-    bearerForm,
-    { args: [word("token"), slot("client", "reference", { to: ["token"], label: "TOKEN" })] },
-    certificateForm,
-  ],
-  docs: "Who we say we are.",
-  example: 'authenticate basic "gateway" partner_password',
-}
-
-/** In `inbound`. */
-export const authenticate: Row = {
-  keyword: "authenticate",
-  several: true,
-  forms: [
-    basicForm,
-    bearerForm,
+/** Ways to say to somebody who we are, in statements that run; `token`: what may follow the name of a client. */
+export function stepIdentityForms(...token: Part[]): Form[] {
+  return [
+    { args: [word("basic"), slot("user", "text"), slot("password", "text")] },
+    { args: [word("bearer"), slot("token", "text")] },
     {
-      args: [
-        word("token"),
-        slot("client", "reference", { to: ["token"], label: "TOKEN" }),
-        optional(word("as"), slot("variable", "value-name", { label: "NAME" })),
-      ],
+      args: [word("token"), slot("client", "reference", { to: ["token"], label: "TOKEN" }), ...token],
     },
-    certificateForm,
-  ],
-  docs: "Says to the backend who the gateway is, whichever backend that will be; with `as` the token is left in a variable instead. What one backend always gets stands in its `backend` block.",
-  example: "authenticate token stock",
+    { args: [word("certificate"), certificateName] },
+  ]
 }
 
 /** In `xml`. */

@@ -1,7 +1,5 @@
 import { oneOf, optional, type Row, slot, word } from "./row.ts"
-
-const actions = ["prevent", "detect", "ignore"]
-const action = slot("action", "choice", { choices: actions })
+import { action, errors } from "./violations.ts"
 
 /** What happens to messages with one kind of fault. */
 function fault(keyword: string, byDefault: string, docs: string): Row {
@@ -12,23 +10,12 @@ const size: Row = {
   keyword: "size",
   forms: [
     {
-      args: [
-        slot("size", "size", { min: 1, max: 1_073_741_824 }),
-        optional(slot("action", "choice", { choices: actions })),
-      ],
+      args: [slot("size", "size", { min: 1, max: 1_073_741_824 }), optional(action)],
     },
   ],
   byDefault: "1MB, and what happens to a larger body is what happens to its content",
   docs: "Largest body that is judged, and what happens to a larger one.",
   example: "size 100KB prevent",
-}
-
-const errors: Row = {
-  keyword: "errors",
-  forms: [{ args: [slot("variable", "value-name")] }],
-  byDefault: "no variable",
-  docs: 'The variable that gets the list of all that was found: of each `["in"]`, `.pointer` and `.message`; it is not there where nothing was: `has(var.found)`.',
-  example: "errors found",
 }
 
 export const validateRequestRows: readonly Row[] = [

@@ -1,3 +1,4 @@
+import { cacheResponse } from "../lower/cache-response.ts"
 import { authBasic } from "../steps/basic-auth.ts"
 import { check } from "../steps/check-header.ts"
 import { corsStatement } from "../steps/cors.ts"
@@ -13,7 +14,7 @@ import { limit } from "../steps/rate-limit.ts"
 import { requireStatement } from "../steps/require.ts"
 import { authJwt } from "../steps/validate-jwt.ts"
 import { authSubscription } from "../steps/validate-key.ts"
-import { cacheResponse, onError } from "./flow.ts"
+import { onError } from "./flow.ts"
 import {
   docsRow,
   documentSizeRow,

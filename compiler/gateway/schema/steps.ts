@@ -1,3 +1,4 @@
+import { authenticateStatement } from "../steps/authenticate.ts"
 import { checkInOrder } from "../steps/check-header.ts"
 import { filterStatement } from "../steps/filter.ts"
 import { grantStatement, revokeStatement } from "../steps/grant.ts"
@@ -8,6 +9,7 @@ import { limit } from "../steps/rate-limit.ts"
 import { requireStatement } from "../steps/require.ts"
 import { bodyRow, headerRow, redirect, respondStatement } from "../steps/respond.ts"
 import { rewriteStatement } from "../steps/rewrite.ts"
+import { use } from "../steps/set-backend.ts"
 import { body } from "../steps/set-body.ts"
 import { header } from "../steps/set-header.ts"
 import { forwardHost } from "../steps/set-host.ts"
@@ -15,8 +17,7 @@ import { method } from "../steps/set-method.ts"
 import { query } from "../steps/set-query.ts"
 import { status } from "../steps/set-status.ts"
 import { whenStatement } from "../steps/when.ts"
-import { authenticate } from "./credentials.ts"
-import { flowRows, sendRows, useBackend } from "./flow.ts"
+import { flowRows } from "./flow.ts"
 import type { Row } from "./row.ts"
 import { validateAnswer, validateContentInOrder } from "./validation.ts"
 
@@ -33,10 +34,10 @@ export const inboundRows: readonly Row[] = [
   query.row,
   rewriteStatement.row,
   forwardHost.row,
-  authenticate,
+  authenticateStatement.row,
   body("inbound").row,
   method.row,
-  useBackend,
+  use.row,
   respondStatement.row,
   redirect.row,
   whenStatement("inbound").row,
@@ -47,7 +48,7 @@ export const outboundRows: readonly Row[] = [
   filterStatement.row,
   grantStatement.row,
   revokeStatement.row,
-  validateAnswer,
+  validateAnswer.row,
   header.row,
   status.row,
   body("outbound").row,
@@ -58,7 +59,7 @@ export const outboundRows: readonly Row[] = [
 ]
 
 export const onErrorRows: readonly Row[] = [
-  validateAnswer,
+  validateAnswer.row,
   header.row,
   status.row,
   body("on-error").row,
@@ -69,9 +70,6 @@ export const onErrorRows: readonly Row[] = [
 ]
 
 export const respondRows: readonly Row[] = [bodyRow, headerRow]
-
-/** Statements of `send`; header and body are those of an answer. */
-export const sentRows: readonly Row[] = sendRows(bodyRow, headerRow)
 
 /** `respond` in an operation is short for `inbound { respond … }`. */
 export const operationRespond: Row = { ...respondStatement.row, several: false }

@@ -1,33 +1,66 @@
-import type { Authentication } from "../../../runtime/plan/step-values.ts"
-import { type Bound, headSpan } from "../bind/bound.ts"
-import type { LowerStep, StepContext } from "../lower/step.ts"
+import { breaking, neutral, opens } from "../../analysis/finding.ts"
+import { otherIdentity } from "../../analysis/identity-rules.ts"
+import { noOwnCredentials } from "../../analysis/seen-by-backend.ts"
+import { headSpan } from "../bind/bound.ts"
+import { lowerAuthentication } from "../lower/authentication.ts"
+import { authenticationText, statement } from "../print.ts"
+import { stepIdentityForms } from "../schema/credentials.ts"
+import { optional, slot, word } from "../schema/row.ts"
+import type { Statement, StepText } from "../step-text.ts"
 
 /** `authenticate basic "user" SECRET`, `authenticate token NAME as variable`, `authenticate certificate NAME` */
-export const lowerAuthenticate: LowerStep = (bound, context) => {
-  const authentication = lowerAuthentication(bound, context)
-  if (authentication === undefined) return undefined
-  const output = bound.args.value<string>("variable")
-  const step = { kind: "authenticate" as const, authentication, ...(output === undefined ? {} : { output }) }
-  const lowered = context.steps.add(step, headSpan(bound.statement))
-  return output === undefined ? lowered : { ...lowered, declares: { [output]: "string" } }
+export const authenticateStatement: Statement = {
+  row: {
+    keyword: "authenticate",
+    several: true,
+    forms: stepIdentityForms(optional(word("as"), slot("variable", "value-name", { label: "NAME" }))),
+    docs: "Says to the backend who the gateway is, whichever backend that will be; with `as` the token is left in a variable instead. What one backend always gets stands in its `backend` block.",
+    example: "authenticate token stock",
+  },
+  lower: (bound, context) => {
+    const authentication = lowerAuthentication(bound, context)
+    if (authentication === undefined) return undefined
+    const output = bound.args.value<string>("variable")
+    const step = {
+      kind: "authenticate" as const,
+      authentication,
+      ...(output === undefined ? {} : { output }),
+    }
+    const lowered = context.steps.add(step, headSpan(bound.statement))
+    return output === undefined ? lowered : { ...lowered, declares: { [output]: "string" } }
+  },
 }
 
-/** How a request says who we are; undefined when that is wrong (reported) or not said. */
-export function lowerAuthentication(
-  bound: Bound | undefined,
-  { texts, place }: StepContext,
-): Authentication | undefined {
-  if (bound === undefined) return undefined
-  const text = (slot: string) => {
-    const argument = bound.args.text(slot)
-    return argument === undefined ? undefined : texts.lower(argument, place, { secrets: true })
-  }
-  const certificate = bound.args.word("certificate")?.text
-  if (certificate !== undefined) return { scheme: "certificate", certificate }
-  const client = bound.args.word("client")?.text
-  if (client !== undefined) return { scheme: "token", client }
-  const token = text("token")
-  if (token !== undefined) return { scheme: "bearer", token }
-  const [user, password] = [text("user"), text("password")]
-  return user === undefined || password === undefined ? undefined : { scheme: "basic", user, password }
+/** What the compiler knows of a step that says to the backend who the gateway is. */
+export const authenticate: StepText<"authenticate"> = {
+  print: ({ authentication, output, outputAs }, printing) => {
+    if (outputAs !== undefined) printing.lacks("a token that is left as an object")
+    return statement(`${authenticationText(authentication)}${output === undefined ? "" : ` as ${output}`}`)
+  },
+  identities: () => ["authenticate"],
+  added: ({ output }) =>
+    output === undefined
+      ? opens("callers act on the backend in the gateway's name")
+      : neutral("a token is got"),
+  removed: ({ output, authentication }) => {
+    if (output !== undefined) return neutral("a token is not got any more")
+    return authentication.scheme === "certificate"
+      ? breaking("the backend is not told any more who the gateway is")
+      : noOwnCredentials("the backend")
+  },
+  changed: {
+    authentication: otherIdentity("the backend"),
+    output: (before, after) => {
+      if (after === undefined) return opens("callers act on the backend in the gateway's name")
+      return before === undefined
+        ? breaking(`the backend is not told any more who the gateway is: the token goes to \`${after}\``)
+        : neutral(`the token goes to \`${after}\``)
+    },
+    outputAs: (_, after) =>
+      neutral(
+        after === undefined
+          ? "the token is kept as text"
+          : "the token is kept as an object with `accessToken`",
+      ),
+  },
 }

@@ -6,9 +6,8 @@ import { idsOf } from "../lower/step.ts"
 import { countText, fixedText, fixedTime, flagText, statement, timeText } from "../print.ts"
 import type { StepBlock } from "../schema/block-name.ts"
 import { optional, slot, word } from "../schema/row.ts"
+import { stepTime } from "../schema/times.ts"
 import type { Statement, StepText } from "../step-text.ts"
-
-const seconds = { min: 1_000, max: 31_536_000, wholeSeconds: true } as const
 
 /** `retry N while (CEL) every 1s plus 1s at-most 10s { … }`, in blocks of this name. The condition sees what the block leaves. */
 export const retryStatement = (block: StepBlock): Statement => ({
@@ -21,9 +20,9 @@ export const retryStatement = (block: StepBlock): Statement => ({
           slot("times", "count", { min: 1, max: 50 }),
           word("while"),
           slot("test", "condition"),
-          optional(word("every"), slot("interval", "duration", { ...seconds, min: 0 })),
-          optional(word("plus"), slot("growth", "duration", seconds)),
-          optional(word("at-most"), slot("longest", "duration", seconds)),
+          optional(word("every"), slot("interval", "duration", { ...stepTime, min: 0 })),
+          optional(word("plus"), slot("growth", "duration", stepTime)),
+          optional(word("at-most"), slot("longest", "duration", stepTime)),
         ],
         block,
         blockRequired: true,

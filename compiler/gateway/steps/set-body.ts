@@ -8,7 +8,7 @@ import { messageAt } from "../lower/header.ts"
 import { bodyStatement } from "../print-message.ts"
 import { bodyContent } from "../schema/content.ts"
 import { word } from "../schema/row.ts"
-import type { Fields, Statement, StatementForm, StepText } from "../step-text.ts"
+import { byFirstWord, type Fields, type Statement, type StatementForm, type StepText } from "../step-text.ts"
 import { replaceForm } from "./find-replace.ts"
 import { jsonToXmlForm } from "./json-to-xml.ts"
 import { jsonpForm } from "./jsonp.ts"
@@ -47,10 +47,7 @@ export const body = (block: "inbound" | "outbound" | "on-error"): Statement => (
     docs: "Replaces the body, replaces a text in it wherever it stands, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value; `xml` escapes it for the text or the attribute it stands in. In `text` nothing is escaped. `mask-urls` makes absolute URLs of the backend in a text those of the gateway (in a request the other way round); the backend is then asked for whole answers, never for a part (`Range`); `jsonp` makes a script of a JSON answer to GET where the query parameter names a function.",
     example: 'body set json ({"error": "no such order"})',
   },
-  lower: (bound, context) => {
-    const [what] = bound.statement.args
-    return what?.kind === "word" ? forms[what.text]?.lower(bound, context) : undefined
-  },
+  lower: byFirstWord(forms),
 })
 
 /** What the compiler knows of a step that replaces the body. */

@@ -1,56 +1,153 @@
+import type { Violation } from "../../../runtime/plan/judging.ts"
 import { mediaRange } from "../../../runtime/plan/media-range.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
+import {
+  breaking,
+  closes,
+  compareFields,
+  type FieldRules,
+  type Finding,
+  neutral,
+  opens,
+} from "../../analysis/finding.ts"
+import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
+import { type Judged, ruleChanges } from "../../analysis/schema-rules.ts"
+import { otherAction, otherErrors, strongest } from "../../analysis/violations.ts"
+import { sizeWords, textWords } from "../../analysis/words.ts"
 import { shown } from "../../core/shown.ts"
 import { describedContents } from "../../openapi/described-contents.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"
-import type { Lowered, StepContext } from "../lower/step.ts"
+import type { StepContext } from "../lower/step.ts"
+import { actionOf, addJudging, bytesDefault, errorsOf } from "../lower/violations.ts"
+import { errorsText, fixedText, type Printed, type Printing, statement } from "../print.ts"
+import { optional, type Row, slot, word } from "../schema/row.ts"
+import { action, errors } from "../schema/violations.ts"
+import type { Fields, StatementForm, StepText } from "../step-text.ts"
 
-type Plan = StepOf<"validate-content">
-type Rule = Plan["types"][number]
-type Action = Rule["action"]
-type MediaMap = NonNullable<Plan["mediaMap"]>
-
-const bytesDefault = 1_000_000
+type Content = StepOf<"validate-content">
+type Rule = Content["types"][number]
+type MediaMap = NonNullable<Content["mediaMap"]>
+/** An action, perhaps one that is found per request. */
+type FoundAction = Content["onSize"]
 
 /** `validate content { json "application/json" { schema "FILE" }; map missing to "application/json"; size 100KB }` */
-export function lowerValidateContent(bound: Bound, context: StepContext): Lowered | undefined {
-  const { block, args, statement } = bound
-  const action = args.value<Action>("action") ?? "prevent"
-  const types = (block?.statements ?? []).flatMap((each): (readonly Rule[] | undefined)[] => {
-    const { keyword } = each.row
-    if (each.broken || (keyword !== "json" && keyword !== "xml" && keyword !== "soap")) return []
-    return [lowerRule(each, keyword, action, context)]
-  })
-  const mediaMap = lowerMap(statementsOf(block, "map"), context)
-  const size = statementOf(block, "size")?.args
-  const errors = statementOf(block, "errors")?.args.value<string>("variable")
-  if (types.includes(undefined) || mediaMap === "broken") return undefined
-  const step: Plan = {
-    kind: "validate-content",
-    message: messageAt(context.place),
-    bytesMax: size?.value<number>("size") ?? bytesDefault,
-    onSize: size?.value<Action>("action") ?? action,
-    onUnspecified: action,
-    ...(mediaMap === undefined ? {} : { mediaMap }),
-    types: (types as (readonly Rule[])[]).flat(),
-    ...(errors === undefined ? {} : { errors }),
-  }
-  const declares = errors === undefined ? {} : { declares: { [errors]: "dyn" as const } }
-  return { ...context.steps.add(step, headSpan(statement)), ...declares }
+export const contentForm: StatementForm = {
+  form: { args: [word("content"), optional(action)], block: "validate content", blockRequired: true },
+  lower: (bound, context) => {
+    const { block } = bound
+    const action = actionOf(bound)
+    const types = (block?.statements ?? []).flatMap((each): (readonly Rule[] | undefined)[] => {
+      const { keyword } = each.row
+      if (each.broken || (keyword !== "json" && keyword !== "xml" && keyword !== "soap")) return []
+      return [lowerRule(each, keyword, action, context)]
+    })
+    const mediaMap = lowerMap(statementsOf(block, "map"), context)
+    const size = statementOf(block, "size")?.args
+    if (types.includes(undefined) || mediaMap === "broken") return undefined
+    const step: Content = {
+      kind: "validate-content",
+      message: messageAt(context.place),
+      bytesMax: size?.value<number>("size") ?? bytesDefault,
+      onSize: size?.value<Violation>("action") ?? action,
+      onUnspecified: action,
+      ...(mediaMap === undefined ? {} : { mediaMap }),
+      types: (types as (readonly Rule[])[]).flat(),
+      ...errorsOf(bound),
+    }
+    return addJudging(step, bound, context)
+  },
 }
+
+const media = slot("media", "constant", { label: '"TYPE"', max: 256 })
+const to = [word("to"), slot("to", "constant", { label: '"TYPE"', max: 256 })]
+
+function form(as: "xml" | "soap", what: string): Row {
+  return {
+    keyword: as,
+    several: 50,
+    forms: [{ args: [optional(media), optional(action)] }],
+    docs: `Bodies of this media type are ${what}; without a type those the operation's document describes as XML, else all.`,
+    example: as === "xml" ? 'xml "application/xml"' : 'soap "application/soap+xml"',
+  }
+}
+
+/** Statements in the block of `validate content`. */
+export const validateContentRows: readonly Row[] = [
+  {
+    keyword: "json",
+    several: 50,
+    forms: [{ args: [optional(media), optional(action)], block: "validate content json" }],
+    docs: "Bodies of this media type are JSON that fits the schema: the one the block names, else that of the operation's OpenAPI document, else any JSON. Without a type those the document describes are meant, else all.",
+    example: 'json "application/json" { schema "models/order.schema.json" }',
+  },
+  form("xml", "well-formed XML"),
+  form("soap", "SOAP messages, of the version the type is for"),
+  {
+    keyword: "map",
+    several: 100,
+    forms: [
+      { args: [slot("what", "choice", { choices: ["missing", "any"] }), ...to] },
+      { args: [slot("from", "constant", { label: '"TYPE"', max: 256 }), ...to] },
+      { args: [slot("test", "condition"), ...to] },
+    ],
+    byDefault: "each type counts as what it is",
+    docs: "What a media type counts as: what the first rule says whose type or condition fits; else what `missing` says of a body without a type, else what `any` says of all.",
+    example: 'map "application/hal+json" to "application/json"',
+  },
+  {
+    keyword: "size",
+    forms: [{ args: [slot("size", "size", { min: 1, max: 1_073_741_824 }), optional(action)] }],
+    byDefault: "1MB, and what happens to a larger body is what the statement says",
+    docs: "Largest body, without its coding, and what happens to a larger one.",
+    example: "size 100KB prevent",
+  },
+  errors,
+]
+
+/** Statements of `json` in that block. */
+export const contentJsonRows: readonly Row[] = [
+  {
+    keyword: "schema",
+    forms: [
+      {
+        args: [
+          slot("path", "constant", { label: '"FILE"' }),
+          optional(slot("ref", "constant", { label: '"#/POINTER"' })),
+        ],
+      },
+    ],
+    byDefault: "that of the operation's OpenAPI document, else any JSON",
+    docs: "The JSON Schema a body must fit, or the one the pointer leads to in the file.",
+    example: 'schema "models/schemas.json" "#/components/schemas/Order"',
+  },
+  {
+    keyword: "additional-properties",
+    forms: [{ args: [slot("how", "choice", { choices: ["allow", "deny"] })] }],
+    byDefault: "as the schema says",
+    docs: "Whether objects may have properties the schema does not name, whatever the schema says of it.",
+    example: "additional-properties deny",
+  },
+  {
+    keyword: "any-case",
+    forms: [{ args: [] }],
+    byDefault: "names are as the schema has them",
+    docs: "Names of properties count in any letter case; two of one object that differ in nothing else are refused.",
+    example: "any-case",
+  },
+]
 
 /** Without `schema` those of the operation's document count; without a media type all the document describes are meant, or any. */
 function lowerRule(
   bound: Bound,
   as: "json" | "xml" | "soap",
-  otherwise: Action,
+  otherwise: Violation,
   context: StepContext,
 ): readonly Rule[] | undefined {
   const { args, block } = bound
   const media = mediaOf(bound, "media", context) ?? "*"
-  const action = args.value<Action>("action") ?? otherwise
+  const action = args.value<Violation>("action") ?? otherwise
   const message = messageAt(context.place)
   const additional = statementOf(block, "additional-properties")?.args.value<string>("how")
   const overrides: SchemaOverrides = {
@@ -104,4 +201,134 @@ function lowerMap(statements: readonly Bound[], context: StepContext): MediaMap 
     else if (to !== undefined && from !== undefined) rules.push({ from, to })
   }
   return context.report.errors > errors ? "broken" : { rules, ...whole }
+}
+
+/** What the compiler knows of a step that judges bodies. */
+export const validateContent: StepText<"validate-content"> = {
+  print: (step, printing) => (isDescribed(step) ? describedText(step, printing) : ownText(step, printing)),
+  identities: () => ["validate-content"],
+  added: ({ message, onSize, onUnspecified, types }) => {
+    const actions = [onSize, onUnspecified, ...types.map(({ action }) => action)]
+    if (!actions.some((action) => action === "prevent" || typeof action === "object"))
+      return neutral(`bodies of ${message}s that do not fit are noted`)
+    return message === "request"
+      ? closes("requests whose bodies do not fit are refused with 400")
+      : breaking("answers whose bodies do not fit become 502")
+  },
+  removed: ({ message }) => opens(`the bodies of ${message}s are not judged any more`),
+  changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
+}
+
+/** By schemas and missing bodies those are known that a document asks for. */
+function isDescribed({ onMissing, types }: Content): boolean {
+  return onMissing !== undefined || types.some(({ schema }) => schema !== undefined)
+}
+
+/** As the statement of a scope judges by the document. */
+function describedText({ message, types, bytesMax, mediaMap }: Content, printing: Printing): Printed {
+  const size = sizeText(bytesMax, printing)
+  printing.lacks("a schema of the cloud's store")
+  return statement(`validate ${message}`, `content ${strongest(types)}`, size, mapText(mediaMap))
+}
+
+function ownText(step: Content, printing: Printing): Printed {
+  const size = sizeText(step.bytesMax, printing)
+  return statement(
+    `validate content ${actionText(step.onUnspecified, printing)}`,
+    step.types.map(
+      ({ as, media, action }) => `${as}${media === "*" ? "" : ` ${textWords(media)}`} ${action}`,
+    ),
+    mapText(step.mediaMap),
+    `${size} ${actionText(step.onSize, printing)}`,
+    errorsText(step),
+  )
+}
+
+function sizeText(bytes: Content["bytesMax"], printing: Printing): string {
+  return `size ${typeof bytes === "number" ? sizeWords(bytes) : fixedText(bytes, "a size", printing)}`
+}
+
+function actionText(action: FoundAction, printing: Printing): string {
+  if (typeof action === "string") return action
+  printing.lacks("what is done about a violation, found per request")
+  return `(${action.expression.text})`
+}
+
+function mapText(map: Content["mediaMap"]): string[] {
+  if (map === undefined) return []
+  const { rules, missing, any } = map
+  return [
+    ...rules.map(
+      (rule) =>
+        `map ${"from" in rule ? textWords(rule.from) : `(${rule.when.text})`} to ${textWords(rule.to)}`,
+    ),
+    ...(missing === undefined ? [] : [`map missing to ${textWords(missing)}`]),
+    ...(any === undefined ? [] : [`map any to ${textWords(any)}`]),
+  ]
+}
+
+const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-content">> => ({
+  message: (_, after) => neutral(`it is about the ${after} now`),
+  bytesMax: (before, after) => {
+    if (typeof after !== "number") return opens("what a request says may decide how large bodies may be")
+    return typeof before === "number" && after > before
+      ? opens(`bodies of up to ${after} bytes are let through`)
+      : closes(`bodies have ${after} bytes at most`)
+  },
+  onSize: (before, after) => foundChange(before, after, "bodies that are too large"),
+  onUnspecified: (before, after) => foundChange(before, after, "bodies of other media types"),
+  onMissing: (before, after) => otherAction(before ?? "ignore", after ?? "ignore", "messages without a body"),
+  mediaMap: (_, after) =>
+    opens(
+      after === undefined
+        ? "media types count as what they are: bodies may be judged by another rule, or by none"
+        : "media types count as others: bodies may be judged by another rule, or by none",
+    ),
+  types: (before, after, items) => typeChanges(before, after, items, schemas),
+  errors: otherErrors,
+})
+
+/** Bodies by their media types, of answers by their statuses too. */
+function typeChanges(
+  before: Content["types"],
+  after: Content["types"],
+  items: { readonly before: Fields<"validate-content">; readonly after: Fields<"validate-content"> },
+  schemas: SchemaComparison,
+): Finding[] {
+  const { message } = items.after
+  const nameOf = ({ media, status }: Content["types"][number]) =>
+    [media, ...(status === undefined ? [] : [status])].join(" ")
+  // Another rule may be for it: a range of media types, or of statuses.
+  const isRange = ({ media, status }: Content["types"][number]) =>
+    media.includes("*") || (status !== undefined && !/^[1-5][0-9]{2}$/.test(status))
+  const others = (name: string) => {
+    if (items.before.types.some(isRange) || items.after.types.some(isRange))
+      return [opens(`\`${name}\` is judged by another rule`)]
+    return undefined
+  }
+  const judged: Judged<Content["types"][number]> = {
+    message,
+    nameOf,
+    subject: () => (message === "request" ? "bodies" : "answers"),
+    isText: ({ as }) => as !== "json",
+    gone: (name) =>
+      others(name) ??
+      (items.after.onUnspecified === "prevent" ? [refused(message, `bodies of \`${name}\``)] : undefined),
+    come: (name) =>
+      others(name) ??
+      (items.before.onUnspecified === "prevent"
+        ? [opens(`bodies of \`${name}\` are let through where they fit`)]
+        : undefined),
+  }
+  return ruleChanges(before, after, judged, schemas)
+}
+
+/** What a request decides may be anything. */
+function foundChange(before: FoundAction, after: FoundAction, what: string): Finding {
+  if (typeof after === "object") return opens(`what is done about ${what} is found per request`)
+  return otherAction(typeof before === "object" ? "prevent" : before, after, what)
+}
+
+function refused(message: "request" | "response", what: string): Finding {
+  return message === "request" ? closes(`${what} are refused`) : breaking(`answers with ${what} become 502`)
 }

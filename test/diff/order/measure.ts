@@ -1,7 +1,7 @@
 import { type Risk, risks } from "../../../compiler/analysis/finding.ts"
 import { ListComparison } from "../../../compiler/diff/compare-lists.ts"
 import { StepWords } from "../../../compiler/diff/step-words.ts"
-import type { StepKind } from "../../../runtime/plan/steps.ts"
+import type { StepId, StepKind } from "../../../runtime/plan/steps.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import { planOf, type RouteDraft, type StepDraft } from "../../gateway/plan-builder.ts"
 import { type Random, randomOf } from "../edits.ts"
@@ -97,7 +97,7 @@ async function runChunk(drawn: readonly Candidate[], terms: Terms, services: Ser
     const told = drafts.flatMap(({ verdict }) =>
       verdict.reasons.map(({ risk: own, why }) => `${own}: ${why}`),
     )
-    const steps = [`${old.list(first)} → ${next.list(second)}`, ...told].join("\n  ")
+    const steps = [`${listOf(old, first)} → ${listOf(next, second)}`, ...told].join("\n  ")
     return [{ candidate, risk, isNeutral: risk === "neutral", steps }]
   })
   const wanted = judged.filter(
@@ -333,4 +333,8 @@ function aroundOf(
     outbound: [...(section === "outbound" ? list : []), ...store, dump("response", variables)],
     onError: section === "onError" ? [...list, dump("response", variables)] : onError,
   })
+}
+
+function listOf(words: StepWords, ids: readonly StepId[]): string {
+  return ids.map((id) => words.of(id)).join("; ")
 }

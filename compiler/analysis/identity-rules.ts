@@ -1,0 +1,44 @@
+import type { Authentication } from "../../runtime/plan/step-values.ts"
+import type { Text } from "../../runtime/plan/text.ts"
+import { breaking, type Finding, opens } from "./finding.ts"
+import { secretsIn } from "./text-findings.ts"
+
+/** What it means that the gateway says something else about who it is; `whom`: the one it says it to. */
+export function otherIdentity(
+  whom: string,
+): (before: Authentication | undefined, after: Authentication | undefined) => Finding[] {
+  return (before, after) => {
+    if (after === undefined) return [breaking(`${whom} is not told any more who the gateway is`)]
+    const as =
+      after.scheme === "token"
+        ? `\`${after.client}\``
+        : after.scheme === "certificate"
+          ? `\`${after.certificate}\``
+          : "another"
+    if (before === undefined)
+      return [
+        opens(`${whom} is told who the gateway is, ${schemeWords[after.scheme]}`),
+        ...secretsIn(secretOf(after)),
+      ]
+    return [
+      before.scheme === after.scheme
+        ? opens(`the gateway is ${as} to ${whom}`)
+        : opens(
+            `${whom} is told who the gateway is ${schemeWords[after.scheme]}, not ${schemeWords[before.scheme]}`,
+          ),
+      ...secretsIn(secretOf(after), secretOf(before)),
+    ]
+  }
+}
+
+const schemeWords: Readonly<Record<Authentication["scheme"], string>> = {
+  basic: "by user and password",
+  bearer: "by a token",
+  token: "by the token of a client",
+  certificate: "by a certificate",
+}
+
+function secretOf(authentication: Authentication): Text | undefined {
+  if (authentication.scheme === "basic") return authentication.password
+  return authentication.scheme === "bearer" ? authentication.token : undefined
+}

@@ -1,0 +1,52 @@
+import type { Violation } from "../../../runtime/plan/judging.ts"
+import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import type { Lowered, StepContext } from "./step.ts"
+
+/** The largest body that is judged where nothing else is said. */
+export const bytesDefault = 1_000_000
+
+/** What the statement says happens to messages that do not fit. */
+export function actionOf({ args }: Bound): Violation {
+  return args.value<Violation>("action") ?? "prevent"
+}
+
+/** The variable that gets what was found. */
+export function errorsOf({ block }: Bound): { readonly errors?: string } {
+  const errors = statementOf(block, "errors")?.args.value<string>("variable")
+  return errors === undefined ? {} : { errors }
+}
+
+/** Adds a step that judges messages; what stands behind it may read what it has found. */
+export function addJudging(
+  step: Parameters<StepContext["steps"]["add"]>[0] & { readonly errors?: string | undefined },
+  { statement }: Bound,
+  { steps }: StepContext,
+): Lowered {
+  const lowered = steps.add(step, headSpan(statement))
+  return step.errors === undefined ? lowered : { ...lowered, declares: { [step.errors]: "dyn" } }
+}
+
+/** Reads the names in a block by keyword. A name that is there twice is reported. */
+export class NamesOnce {
+  readonly #seen = new Set<string>()
+  readonly #bound: Bound
+  readonly #slot: string
+  readonly #report: StepContext["report"]
+
+  constructor(bound: Bound, slot: string, { report }: StepContext) {
+    this.#bound = bound
+    this.#slot = slot
+    this.#report = report
+  }
+
+  of(keyword: string): string[] {
+    return statementsOf(this.#bound.block, keyword).flatMap(({ args }) =>
+      args.all(this.#slot).flatMap(({ value, argument }) => {
+        if (typeof value !== "string") return []
+        if (this.#seen.has(value)) this.#report.add("SP2016", argument.span, `\`${value}\` is named before`)
+        this.#seen.add(value)
+        return [value]
+      }),
+    )
+  }
+}

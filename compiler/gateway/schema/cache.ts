@@ -1,0 +1,36 @@
+import { byFirstWord, type Statement, type StatementForm } from "../step-text.ts"
+import { getForm } from "../steps/cache-get.ts"
+import { lookupForm } from "../steps/cache-lookup.ts"
+import { removeForm } from "../steps/cache-remove.ts"
+import { setForm } from "../steps/cache-set.ts"
+import { storeForm } from "../steps/cache-store.ts"
+import { valueForm } from "../steps/cache-value.ts"
+import type { StepBlock } from "./block-name.ts"
+
+/** In `inbound` and `outbound` also the two halves of `cache response`, each where it is to run. */
+const halves: Readonly<Record<StepBlock, readonly StatementForm[]>> = {
+  inbound: [lookupForm],
+  outbound: [storeForm],
+  "on-error": [],
+}
+
+const halvesDocs: Readonly<Record<StepBlock, string>> = {
+  inbound: " `lookup` answers with what a `cache store` in `outbound` has kept for such a request.",
+  outbound: " `store` keeps the answer as it is now, for the `cache lookup` in `inbound`.",
+  "on-error": "",
+}
+
+/** `cache get|set|remove|value|lookup|store …` */
+export function cache(block: StepBlock): Statement {
+  const forms = { get: getForm, set: setForm, remove: removeForm, value: valueForm(block) }
+  return {
+    row: {
+      keyword: "cache",
+      several: true,
+      forms: [...halves[block], ...Object.values(forms)].map(({ form }) => form),
+      docs: `Reads, keeps or forgets a value. \`value\` makes it with the statements of its block where it is not there, once for all who wait. A time may be found by an expression: a \`duration\`, or seconds as an \`int\`.${halvesDocs[block]}`,
+      example: 'cache get rates "rates" default ({})',
+    },
+    lower: byFirstWord({ lookup: lookupForm, store: storeForm, ...forms }),
+  }
+}

@@ -1,0 +1,176 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { type Finding, neutral, opens } from "../../analysis/finding.ts"
+import { textWords } from "../../analysis/words.ts"
+import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { textAt } from "../lower/text-or-expression.ts"
+import { type Printing, statement, textsOf } from "../print.ts"
+import { many, oneOf, optional, type Row, slot, word } from "../schema/row.ts"
+import type { StatementForm, StepText } from "../step-text.ts"
+
+type Lookup = StepOf<"cache-lookup">
+
+/** `cache lookup { vary header "Accept" }` */
+export const lookupForm: StatementForm = {
+  form: { args: [word("lookup")], block: "cache lookup" },
+  lower: (bound, context) => {
+    const { statement, block } = bound
+    const keyAt = statementOf(block, "key")
+    const key = textAt(keyAt, "key", context)
+    if (keyAt?.args.text("key") !== undefined && key === undefined) return undefined
+    const vary = statementsOf(block, "vary")
+    const byQuery = vary.find((each) => isWord(each.statement.args[0], "query"))
+    const downstream = statementOf(block, "downstream")
+    return context.steps.add(
+      {
+        kind: "cache-lookup",
+        varyHeaders: vary.flatMap(({ args }) => args.values<string>("name")),
+        varyQuery: byQuery === undefined ? null : [...byQuery.args.values<string>("parameter")],
+        ...(key === undefined ? {} : { key }),
+        authorized: mentions(block, "shared"),
+        downstream: downstream?.args.value<"private" | "public">("who") ?? "none",
+        mustRevalidate: downstream?.statement.args.some((each) => isWord(each, "must-revalidate")) ?? false,
+        ...(mentions(block, "coalesce") ? { coalesce: true } : {}),
+      },
+      headSpan(statement),
+    )
+  },
+}
+
+function isWord(argument: Bound["statement"]["args"][number] | undefined, text: string): boolean {
+  return argument?.kind === "word" && argument.text === text
+}
+
+/** Statements in its block, and in that of `cache response`. */
+export const lookupRows: readonly Row[] = [
+  {
+    keyword: "vary",
+    several: 2,
+    forms: [
+      { args: [word("header"), many(slot("name", "header-name"), 50)] },
+      { args: [word("query"), oneOf([word("none")], [many(slot("parameter", "query-name"), 50)])] },
+    ],
+    byDefault: "by the whole query",
+    docs: "Headers and query parameters by which answers differ.",
+    example: 'vary header "Accept-Language"',
+  },
+  {
+    keyword: "key",
+    forms: [{ args: [slot("key", "text")] }],
+    docs: "A text by which answers differ too.",
+    example: 'key "${jwt.tenant}"',
+  },
+  {
+    keyword: "shared",
+    forms: [{ args: [] }],
+    docs: "Answers to requests with a token are kept too, and given to whoever asks the same.",
+    example: "shared",
+  },
+  {
+    keyword: "coalesce",
+    forms: [{ args: [] }],
+    docs: "Of several requests that find nothing at the same time one asks the backend, the others wait.",
+    example: "coalesce",
+  },
+  {
+    keyword: "downstream",
+    forms: [
+      {
+        args: [slot("who", "choice", { choices: ["private", "public"] }), optional(word("must-revalidate"))],
+      },
+    ],
+    byDefault: "what the backend says",
+    docs: "What Cache-Control tells callers, with the time that is left.",
+    example: "downstream private",
+  },
+]
+
+/** What the compiler knows of a step that answers with what the cache has. */
+export const cacheLookup: StepText<"cache-lookup"> = {
+  print: (step, printing) =>
+    statement(
+      "cache lookup",
+      varyText("header", step.varyHeaders.map(printing.header)),
+      step.varyQuery !== null &&
+        (step.varyQuery.length === 0 ? "vary query none" : varyText("query", step.varyQuery)),
+      step.key !== undefined && `key ${textWords(step.key)}`,
+      step.authorized && "shared",
+      downstreamText(step, printing),
+      step.coalesce === true && "coalesce",
+      likeText(step.like, printing),
+    ),
+  identities: () => ["cache-lookup"],
+  added: ({ authorized }) =>
+    authorized
+      ? opens("an answer to one caller with a token may be given to another")
+      : neutral("answers may come from the cache"),
+  removed: () => neutral("answers do not come from the cache any more"),
+  changed: {
+    varyHeaders: (before, after) => differing(before, after, "the header"),
+    varyQuery: (before, after) => otherQuery(before, after),
+    key: (_, after) =>
+      after === undefined
+        ? opens("requests for which the text differs get the same answer")
+        : opens("another text tells which requests get the same answer"),
+    authorized: (_, after) =>
+      after
+        ? opens("an answer to one caller with a token may be given to another")
+        : neutral("answers to requests with a token are not kept any more"),
+    downstream: (_, after) => neutral(`callers are told \`${after}\` of the cache`),
+    mustRevalidate: () => neutral("callers are told something else of the cache"),
+    coalesce: () => neutral("requests wait for each other's answer, or not any more"),
+    like: (before, after) => otherLikeness(before, after),
+  },
+}
+
+function varyText(what: "header" | "query", names: readonly string[]): string | false {
+  return names.length > 0 && `vary ${what}${textsOf(names)}`
+}
+
+function downstreamText({ downstream, mustRevalidate }: Lookup, printing: Printing): string | false {
+  if (downstream !== "none") return `downstream ${downstream}${mustRevalidate ? " must-revalidate" : ""}`
+  if (mustRevalidate) printing.lacks("`must-revalidate` without a cache behind")
+  return false
+}
+
+function likeText(like: Lookup["like"], printing: Printing): string | false {
+  if (like === undefined) return false
+  printing.lacks("prompts that are alike are looked for by policy documents alone")
+  const { backend, distance, ignoreSystem, messagesMax } = like
+  const system = ignoreSystem ? " without system messages" : ""
+  return `like ${backend} within ${distance}${system}${messagesMax === undefined ? "" : ` up to ${messagesMax} messages`}`
+}
+
+function otherQuery(before: Lookup["varyQuery"], after: Lookup["varyQuery"]): readonly Finding[] | Finding {
+  if (after === null) return neutral("answers differ by the whole query")
+  if (before !== null) return differing(before, after, "the query parameter")
+  return opens(
+    after.length === 0
+      ? "requests with other queries get the same answer"
+      : `requests that differ in other query parameters than ${shown(after)} get the same answer`,
+  )
+}
+
+function otherLikeness(before: Lookup["like"], after: Lookup["like"]): Finding {
+  if (after === undefined) return opens("requests of which only the prompt differs get the same answer")
+  if (before === undefined) return opens("prompts that are near get the same answer")
+  if (after.backend !== before.backend)
+    return opens(`\`${after.backend}\` is told what is asked, and says which prompts are near`)
+  if (after.distance > before.distance)
+    return opens(`prompts get the same answer up to the distance ${after.distance}, not ${before.distance}`)
+  if (after.ignoreSystem && !before.ignoreSystem)
+    return opens("prompts that differ in their system messages get the same answer")
+  return neutral("fewer prompts are near enough to get the same answer")
+}
+
+function differing(before: readonly string[], after: readonly string[], what: string): Finding[] {
+  const gone = before.filter((name) => !after.includes(name))
+  const come = after.filter((name) => !before.includes(name))
+  return [
+    ...(gone.length > 0 ? [opens(`requests that differ in ${what} ${shown(gone)} get the same answer`)] : []),
+    ...(come.length > 0 ? [neutral(`answers differ by ${what} ${shown(come)}`)] : []),
+  ]
+}
+
+function shown(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(", ")
+}

@@ -1,0 +1,50 @@
+import type { Flag } from "../../../runtime/plan/step-values.ts"
+import { neutral } from "../../analysis/finding.ts"
+import { type Bound, headSpan } from "../bind/bound.ts"
+import { secondsOf } from "../lower/count.ts"
+import type { Place } from "../lower/place.ts"
+import type { Lowered, StepContext } from "../lower/step.ts"
+import { countText, secondsText, statement, timeText } from "../print.ts"
+import { optional, slot, word } from "../schema/row.ts"
+import { foundTime } from "../schema/times.ts"
+import type { StatementForm, StepText } from "../step-text.ts"
+
+/** How long answers are kept, and which: `60s if (CEL)`. */
+export const storing = [foundTime, optional(word("if"), slot("test", "condition"))] as const
+
+/** `cache store 60s if (CEL)` */
+export const storeForm: StatementForm = {
+  form: { args: [word("store"), ...storing] },
+  lower: (bound, context) => lowerStore(bound, context, context.place),
+}
+
+/** The step, as it is at a place: that of `cache response` runs later than the statement stands. */
+export function lowerStore(bound: Bound, context: StepContext, place: Place): Lowered | undefined {
+  const { expressions, steps } = context
+  const seconds = secondsOf(bound, context, place)
+  const test = bound.args.cel("test")
+  const expression = test === undefined ? undefined : expressions.lower(test, place, "bool")
+  if (seconds === undefined || (test !== undefined && expression === undefined)) return undefined
+  const condition = expression === undefined ? {} : { storeIf: { expression } }
+  return steps.add({ kind: "cache-store", seconds, ...condition }, headSpan(bound.statement))
+}
+
+/** What the compiler knows of a step that keeps the answer. */
+export const cacheStore: StepText<"cache-store"> = {
+  print: ({ seconds, storeIf }) => {
+    const test = storeIf === undefined ? "" : ` if ${conditionText(storeIf)}`
+    return statement(`cache store ${timeText(seconds)}${test}`)
+  },
+  identities: () => ["cache-store"],
+  added: ({ seconds }) => neutral(`answers are kept for ${secondsText(seconds)}`),
+  removed: () => neutral("answers are not kept any more"),
+  changed: {
+    seconds: (before, after) =>
+      neutral(`answers are kept for ${countText(after)}s, not ${countText(before)}s`),
+    storeIf: () => neutral("other answers are kept"),
+  },
+}
+
+function conditionText(flag: Flag): string {
+  return typeof flag === "object" ? countText(flag) : `(${flag})`
+}

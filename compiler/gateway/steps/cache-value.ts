@@ -1,0 +1,71 @@
+import { cachedValueRules } from "../../analysis/cached-values.ts"
+import { neutral } from "../../analysis/finding.ts"
+import { textWords } from "../../analysis/words.ts"
+import { headSpan } from "../bind/bound.ts"
+import { secondsOf } from "../lower/count.ts"
+import { idsOf } from "../lower/step.ts"
+import { textAt } from "../lower/text-or-expression.ts"
+import { secondsText, statement, timeText } from "../print.ts"
+import type { BlockName } from "../schema/block-name.ts"
+import { slot, word } from "../schema/row.ts"
+import { foundTime } from "../schema/times.ts"
+import { always, lacking, type StatementForm, type StepText } from "../step-text.ts"
+
+/** `cache value NAME "key" for 1m { … }`, in blocks of this name. */
+export const valueForm = (block: BlockName): StatementForm => ({
+  form: {
+    args: [
+      word("value"),
+      slot("variable", "value-name", { label: "NAME" }),
+      slot("key", "text"),
+      word("for"),
+      foundTime,
+    ],
+    block,
+    blockRequired: true,
+  },
+  lower: (bound, context) => {
+    const key = textAt(bound, "key", context)
+    if (key === undefined) return undefined
+    const seconds = secondsOf(bound, context)
+    if (seconds === undefined) return undefined
+    const variable = bound.args.value<string>("variable") ?? ""
+    const inside = context.block(bound.block, context.place)
+    const step = { kind: "cache-value" as const, key, variable, seconds, steps: idsOf(inside) }
+    const lowered = context.steps.add(step, headSpan(bound.statement), { steps: inside })
+    return { ...lowered, declares: { [variable]: "dyn" } }
+  },
+})
+
+/** What the compiler knows of a step that reads a value of the cache, and makes it where it is not there. */
+export const cacheValue: StepText<"cache-value"> = {
+  print: ({ variable, key, seconds, refreshAfterSeconds, default: otherwise, steps }, printing) => {
+    if (otherwise !== undefined || refreshAfterSeconds !== undefined)
+      printing.lacks("a value that is made again before its end, or has a default")
+    return statement(
+      `cache value ${variable} ${textWords(key)} for ${timeText(seconds)}`,
+      printing.inside(steps),
+    )
+  },
+  identities: ({ variable }) => [`cache-value ${variable}`, "cache-value"],
+  added: (step, effects) => effects.inside(step),
+  removed: (step, effects) => effects.inside(step),
+  changed: {
+    ...cachedValueRules,
+    seconds: (before, after) =>
+      neutral(`a value is kept for ${secondsText(after)}, not ${secondsText(before)}`),
+    refreshAfterSeconds: (_, after) =>
+      neutral(
+        after === undefined
+          ? "a value is used until it ends, and made anew then"
+          : `from ${secondsText(after)} on a value is made anew while the old one is used`,
+      ),
+    // Told where they stand inside.
+    steps: () => [],
+  },
+  block: {
+    place: ({ variable }) => `cache value ${variable}`,
+    wrapping: (_, removed) => lacking("only where the cache has no value now; without it", removed),
+    unwrapping: (_, added) => always("whatever the cache has", added),
+  },
+}

@@ -1,0 +1,64 @@
+import { closes, type FieldRules, type Finding, opens } from "../../analysis/finding.ts"
+import { listChanges, same } from "../../analysis/same.ts"
+import { textWords } from "../../analysis/words.ts"
+import { countText, statement } from "../print.ts"
+import type { Fields, StepText } from "../step-text.ts"
+
+const categories: FieldRules<Fields<"content-safety">>["categories"] = (before, after) => {
+  const thresholds = (list: typeof before) => new Map(list.map(({ name, threshold }) => [name, threshold]))
+  const [old, next] = [thresholds(before), thresholds(after)]
+  const names = [...new Set([...old.keys(), ...next.keys()])]
+  return names.flatMap((name): Finding[] => {
+    const [was, now] = [old.get(name), next.get(name)]
+    if (now === undefined) return [opens(`\`${name}\` is not judged any more`)]
+    if (was === undefined) return [closes(`\`${name}\` is judged now`)]
+    if (same(was, now)) return []
+    const words = `\`${name}\` is refused from ${countText(now)} on, not from ${countText(was)}`
+    return [typeof was === "number" && typeof now === "number" && now < was ? closes(words) : opens(words)]
+  })
+}
+
+/** What the compiler knows of a step that has a service judge what a language model is asked. Policy documents alone make it: gateway.conf has no statement for it. */
+export const contentSafety: StepText<"content-safety"> = {
+  print: (step, printing) => {
+    printing.refuses(
+      "what a language model is asked is judged by policy documents alone: it stays one, used by `policy xml`",
+    )
+    return statement(
+      `content-safety ${step.backend}`,
+      step.categories.map(({ name, threshold }) => `category ${name} ${countText(threshold)}`),
+      step.levels === "eight" && "levels eight",
+      step.blocklists.map((each) => `blocklist ${textWords(each)}`),
+      step.shieldPrompt !== false && "shield-prompt",
+      step.completions !== false && "completions",
+    )
+  },
+  identities: () => ["content-safety"],
+  added: ({ backend }) =>
+    closes(
+      `what \`${backend}\` finds harmful is refused with 403; without its judgement everybody is, with 503`,
+    ),
+  removed: ({ backend }) => opens(`\`${backend}\` does not judge what is asked any more`),
+  changed: {
+    backend: (before, after) => opens(`\`${after}\` judges what is asked, not \`${before}\``),
+    categories,
+    levels: (_, after) => opens(`severities are judged in ${after} levels`),
+    blocklists: (before, after) => {
+      const { removed, added } = listChanges(before, after)
+      return [
+        ...(removed.length === 0
+          ? []
+          : [opens(`terms of ${removed.map((each) => textWords(each)).join(", ")} pass`)]),
+        ...(added.length === 0
+          ? []
+          : [closes(`terms of ${added.map((each) => textWords(each)).join(", ")} are refused`)]),
+      ]
+    },
+    shieldPrompt: (_, after) =>
+      after === true ? closes("attacks in prompts are refused") : opens("attacks in prompts may pass"),
+    completions: (_, after) =>
+      after === true
+        ? closes("what the model answers is judged too")
+        : opens("what the model answers may not be judged"),
+  },
+}

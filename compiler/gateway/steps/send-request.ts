@@ -1,0 +1,220 @@
+import type { Flag } from "../../../runtime/plan/step-values.ts"
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { Text } from "../../../runtime/plan/text.ts"
+import { breaking, type Finding, neutral, opens } from "../../analysis/finding.ts"
+import { otherIdentity } from "../../analysis/identity-rules.ts"
+import { callersDecide, escapingLost, fromCaller, secretsIn } from "../../analysis/text-findings.ts"
+import { textWords } from "../../analysis/words.ts"
+import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { lowerAuthentication } from "../lower/authentication.ts"
+import { lowerContent } from "../lower/content.ts"
+import { secondsOf } from "../lower/count.ts"
+import { headerUse, lowerAll, mayWrite } from "../lower/header.ts"
+import type { StepContext } from "../lower/step.ts"
+import { authenticationText, flagText, secondsText, statement, timeText } from "../print.ts"
+import { bodyStatement, headerLines } from "../print-message.ts"
+import { stepIdentityForms } from "../schema/credentials.ts"
+import { type Row, slot, word } from "../schema/row.ts"
+import { foundTime } from "../schema/times.ts"
+import type { Statement, StepText } from "../step-text.ts"
+import { bodyRow, headerRow } from "./respond.ts"
+import { method } from "./set-method.ts"
+
+const secondsByDefault = 60
+
+/** `send NAME { … }` or `send and forget { … }` */
+export const send: Statement = {
+  row: {
+    keyword: "send",
+    several: true,
+    forms: [
+      { args: [word("and"), word("forget")], block: "send", blockRequired: true },
+      {
+        args: [slot("variable", "value-name", { label: "NAME" })],
+        block: "send",
+        blockRequired: true,
+      },
+    ],
+    docs: "Asks another service and leaves its response in a variable: `var.NAME.status`, `.headers`, `.body` (its JSON), `.text`. With `and forget` nobody waits.",
+    example: 'send profile { url "https://profiles.internal/${path.id}" }',
+  },
+  lower: (bound, context) => {
+    const { texts, place, steps } = context
+    const { block } = bound
+    const variable = bound.args.value<string>("variable")
+    const text = (keyword: string, slot: string, secrets = false) => {
+      const argument = statementOf(block, keyword)?.args.text(slot)
+      return argument === undefined ? undefined : texts.lower(argument, place, { secrets })
+    }
+    const url = text("url", "url", true)
+    const method = text("method", "method")
+    const bodyAt = statementOf(block, "body")
+    const content = bodyAt === undefined ? undefined : lowerContent(bodyAt, context)
+    const headers = lowerHeaders(bound, context)
+    if (headers === undefined) return undefined
+    const authentication = lowerAuthentication(statementOf(block, "authenticate"), context)
+    const timeoutAt = statementOf(block, "timeout")
+    const timeoutSeconds = timeoutAt === undefined ? secondsByDefault : secondsOf(timeoutAt, context)
+    const isWhole =
+      url !== undefined &&
+      mentions(block, "method") === (method !== undefined) &&
+      mentions(block, "body") === (content !== undefined) &&
+      mentions(block, "authenticate") === (authentication !== undefined)
+    if (!isWhole || timeoutSeconds === undefined) return undefined
+    const step = {
+      kind: "send-request" as const,
+      mode: mentions(block, "copy") ? ("copy" as const) : ("new" as const),
+      url,
+      ...(method === undefined ? {} : { method }),
+      headers,
+      media: content?.media ?? null,
+      ...(content === undefined ? {} : { body: content.content }),
+      ...(authentication === undefined ? {} : { authentication }),
+      timeoutSeconds,
+      ...(variable === undefined ? {} : { variable }),
+      ignoreError: mentions(block, "ignore-error"),
+      wait: variable !== undefined,
+    }
+    const lowered = steps.add(step, headSpan(bound.statement))
+    return variable === undefined ? lowered : { ...lowered, declares: { [variable]: "dyn" } }
+  },
+}
+
+function lowerHeaders(
+  { block }: Bound,
+  { texts, place, report }: StepContext,
+): StepOf<"send-request">["headers"] | undefined {
+  const headers: { name: string; action: "set"; values: Text[] }[] = []
+  for (const each of statementsOf(block, "header")) {
+    const name = each.args.value<string>("name")
+    const nameAt = each.args.get("name")?.argument.span
+    if (name === undefined || nameAt === undefined || !mayWrite(name, nameAt, "request", report))
+      return undefined
+    const values = lowerAll(each, "value", (argument) => texts.lower(argument, place, headerUse(true)))
+    if (values === undefined) return undefined
+    headers.push({ name, action: "set", values })
+  }
+  return headers
+}
+
+/** Statements in its block; header and body are those of an answer. */
+export const sendRows: readonly Row[] = [
+  {
+    keyword: "url",
+    required: true,
+    forms: [{ args: [slot("url", "text", { label: '"URL"' })] }],
+    docs: "What is asked. What an expression brings stays inside of its segment, query value or label of the host; only one that is the beginning may be more.",
+    example: 'url "https://profiles.internal/${path.id}"',
+  },
+  { ...method.row, several: false, byDefault: "GET", docs: "The method it is asked with." },
+  headerRow,
+  bodyRow,
+  {
+    keyword: "copy",
+    forms: [{ args: [] }],
+    docs: "Begins with the method, headers and body of the caller's request.",
+    example: "copy",
+  },
+  {
+    keyword: "authenticate",
+    forms: stepIdentityForms(),
+    docs: "Who we say we are.",
+    example: 'authenticate basic "gateway" partner_password',
+  },
+  {
+    keyword: "timeout",
+    forms: [{ args: [foundTime] }],
+    byDefault: "60s",
+    docs: "Longest time for all of it; then the request fails with 504. An expression is a `duration`, or seconds as an `int`.",
+    example: "timeout 5s",
+  },
+  {
+    keyword: "ignore-error",
+    forms: [{ args: [] }],
+    docs: "Without a response the variable is null, and the request goes on.",
+    example: "ignore-error",
+  },
+]
+
+/** What the compiler knows of a step that asks another service. */
+export const sendRequest: StepText<"send-request"> = {
+  print: (step, printing) => {
+    const { url, method, media, body, authentication, timeoutSeconds, variable } = step
+    if (url === undefined) printing.lacks("a request without an address of its own")
+    if (step.wait && variable === undefined) printing.lacks("a request that is waited for and leaves nothing")
+    return statement(
+      step.wait ? ["send", ...(variable === undefined ? [] : [variable])].join(" ") : "send and forget",
+      step.mode === "copy" && "copy",
+      url !== undefined && `url ${textWords(url)}`,
+      method !== undefined && `method ${textWords(method)}`,
+      headerLines(step.headers, 100, printing),
+      body !== undefined && bodyStatement("body", media, body, printing),
+      authentication !== undefined && authenticationText(authentication),
+      timeoutSeconds !== secondsByDefault && `timeout ${timeText(timeoutSeconds)}`,
+      flagText(step.ignoreError, "ignore-error", printing),
+    )
+  },
+  identities: ({ variable }) => [`send ${variable ?? ""}`, "send"],
+  added: ({ url, wait, ignoreError }) => [
+    neutral("another service is asked"),
+    ...(wait && ignoreError !== true
+      ? [breaking("without its answer the request fails with 502 or 504")]
+      : []),
+    ...(url !== undefined && fromCaller(url) ? [opens("what callers send is part of the URL")] : []),
+    ...secretsIn(url),
+  ],
+  removed: () => neutral("another service is not asked any more"),
+  changed: {
+    mode: (_, after) =>
+      after === "copy"
+        ? opens("the other service gets the headers and the body of the caller")
+        : neutral("the other service does not get the headers and the body of the caller any more"),
+    url: (before, after) => [
+      opens("another service is asked: it gets what is sent, and its answer counts"),
+      ...callersDecide(before, after),
+      ...secretsIn(after, before),
+    ],
+    method: (before, after) => [
+      opens("the other service is asked with another method"),
+      ...callersDecide(before, after),
+    ],
+    headers: (before, after) => otherHeaders(before, after),
+    media: () => opens("the other service gets a body of another type: its answer may be another"),
+    body: (before, after) => [
+      ...escapingLost(before, after),
+      opens("the other service gets another body: its answer may be another"),
+    ],
+    authentication: otherIdentity("the other service"),
+    timeoutSeconds: (before, after) =>
+      neutral(`its answer has ${secondsText(after)}, not ${secondsText(before)}`),
+    variable: (_, after) =>
+      neutral(after === undefined ? "its answer is kept nowhere" : `its answer is in \`${after}\``),
+    ignoreError: (_, after) => withoutAnswer(after),
+    wait: (_, after, items) =>
+      after
+        ? withoutAnswer(items.after.ignoreError)
+        : neutral("nobody waits for its answer, nor learns that there is none"),
+  },
+}
+
+type HeaderLines = StepOf<"send-request">["headers"]
+
+function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
+  const known = (name: string) => before.find((line) => line.name === name)
+  return [
+    opens("the other service gets other headers: its answer may be another"),
+    ...after.flatMap(({ name, values }) =>
+      values.flatMap((value, at) => [
+        ...secretsIn(value, known(name)?.values[at]),
+        ...callersDecide(known(name)?.values[at], value),
+      ]),
+    ),
+  ]
+}
+
+function withoutAnswer(ignored: Flag): Finding {
+  if (ignored === false) return breaking("without its answer the request fails with 502 or 504")
+  return ignored === true
+    ? opens("without its answer the request goes on")
+    : opens("without its answer the request may go on")
+}

@@ -1,0 +1,181 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { type Finding, neutral, opens } from "../../analysis/finding.ts"
+import { same } from "../../analysis/same.ts"
+import { textWords } from "../../analysis/words.ts"
+import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import type { StepContext } from "../lower/step.ts"
+import { textAt } from "../lower/text-or-expression.ts"
+import { type Printed, statement } from "../print.ts"
+import { optional, type Row, slot, word } from "../schema/row.ts"
+import type { Statement, StepText } from "../step-text.ts"
+
+type Target = StepOf<"set-backend">["target"]
+
+const backend = slot("backend", "reference", { to: ["backend"] })
+
+/** `use backend NAME`, `use url "…" raw`, `use weighted by "…" { … }`, `use by "…" { … }` */
+export const use: Statement = {
+  row: {
+    keyword: "use",
+    several: true,
+    forms: [
+      { args: [word("backend"), backend] },
+      { args: [word("url"), slot("url", "text", { label: '"URL"' }), optional(word("raw"))] },
+      {
+        args: [word("weighted"), optional(word("by"), slot("key", "text"))],
+        block: "weighted",
+        blockRequired: true,
+      },
+      { args: [word("by"), slot("value", "text")], block: "choices", blockRequired: true },
+    ],
+    docs: "Sends the request to another backend: by name, by weight (with `by` the same for the same text), by what a text says, or to a URL. With `raw` an expression may decide the host.",
+    example: "use backend orders_v2",
+  },
+  lower: (bound, context) => {
+    const [what] = bound.statement.args
+    const lower = what?.kind === "word" ? targets[what.text] : undefined
+    const target = lower?.(bound, context)
+    return target === undefined
+      ? undefined
+      : context.steps.add({ kind: "set-backend", target }, headSpan(bound.statement))
+  },
+}
+
+/** Statements of `use weighted`. */
+export const weightedRows: readonly Row[] = [
+  {
+    keyword: "backend",
+    several: 50,
+    required: true,
+    forms: [{ args: [backend, word("weight"), slot("weight", "count", { min: 0, max: 1000 })] }],
+    docs: "A backend and its share.",
+    example: "backend orders_v2 weight 5",
+  },
+]
+
+/** Statements of `use by`. */
+export const choiceRows: readonly Row[] = [
+  {
+    keyword: "case",
+    several: 200,
+    required: true,
+    forms: [{ args: [slot("value", "constant", { max: 1024 }), backend] }],
+    docs: "The backend where the text is this.",
+    example: 'case "beta" orders_v2',
+  },
+  {
+    keyword: "otherwise",
+    forms: [{ args: [backend] }],
+    byDefault: "the route's own backend",
+    docs: "The backend where the text is something else.",
+    example: "otherwise orders_v1",
+  },
+  {
+    keyword: "refuse-others",
+    forms: [{ args: [] }],
+    docs: "A text that is something else is an error (500) and does not lead to the route's own backend.",
+    example: "refuse-others",
+  },
+]
+
+type LowerTarget = (bound: Bound, context: StepContext) => Target | undefined
+
+/** By the first word of the statement. */
+const targets: Readonly<Record<string, LowerTarget>> = {
+  backend: (bound, context) => {
+    const backend = namedBackend(bound, context)
+    return backend === undefined ? undefined : { backend }
+  },
+  url: (bound, context) => {
+    const url = textAt(bound, "url", context)
+    if (url === undefined) return undefined
+    const raw = bound.statement.args.some((each) => each.kind === "word" && each.text === "raw")
+    const [first] = typeof url === "string" ? [url] : url.text
+    const isWhole = typeof url === "string" && /^https?:\/\/[^/]+$/.test(url)
+    if (!raw && !isWhole && !(typeof first === "string" && /^https?:\/\/[^/]+\//.test(first))) {
+      context.report.add("SP2026", bound.args.text("url")?.span, "the host must be written out", {
+        help: "Begin with `http://HOST/` or `https://HOST/`, or add `raw`: then what a request brings decides where it goes.",
+      })
+      return undefined
+    }
+    return { url, raw }
+  },
+  weighted: (bound, context) => {
+    const weighted = statementsOf(bound.block, "backend").flatMap((each) => {
+      const backend = namedBackend(each, context)
+      const weight = each.args.value<number>("weight")
+      return backend === undefined || weight === undefined ? [] : [{ backend, weight }]
+    })
+    const key = textAt(bound, "key", context)
+    if (weighted.length === 0) return undefined
+    return { weighted, ...(key === undefined ? {} : { key }) }
+  },
+  by: (bound, context) => {
+    const by = textAt(bound, "value", context)
+    if (by === undefined) return undefined
+    const cases = statementsOf(bound.block, "case").flatMap((each) => {
+      const backend = namedBackend(each, context)
+      const value = each.args.value<string>("value")
+      return backend === undefined || value === undefined ? [] : [{ value, backend }]
+    })
+    const refuse = statementOf(bound.block, "refuse-others")
+    const other = statementOf(bound.block, "otherwise")
+    if (refuse !== undefined && other !== undefined) {
+      const detail = "with `otherwise` there is no `refuse-others`"
+      context.report.add("SP2017", refuse.statement.keyword.span, detail, {
+        related: [{ span: other.statement.keyword.span, message: "`otherwise`" }],
+        help: "Keep one of the two.",
+      })
+      return undefined
+    }
+    const otherwise = namedBackend(other, context) ?? null
+    return { by, cases, otherwise, ...(refuse === undefined ? {} : { strict: true as const }) }
+  },
+}
+
+function namedBackend(bound: Bound | undefined, { backends }: StepContext): string | undefined {
+  const word = bound?.args.word("backend")
+  return word !== undefined && backends.useDeclared(word.text) ? word.text : undefined
+}
+
+/** What the compiler knows of a step that chooses the backend. */
+export const setBackend: StepText<"set-backend"> = {
+  print: ({ target }) => targetText(target),
+  identities: () => ["set-backend"],
+  added: ({ target }) => otherTarget(target),
+  removed: () => opens("requests go to the route's own backend, with what callers send"),
+  changed: {
+    target: (before, after) =>
+      same(sharesOf(before), sharesOf(after))
+        ? neutral("requests are shared among the same backends in another way")
+        : otherTarget(after),
+  },
+}
+
+function targetText(target: Target): Printed {
+  if ("backend" in target) return statement(`use backend ${target.backend}`)
+  if ("url" in target) return statement(`use url ${textWords(target.url)}${target.raw ? " raw" : ""}`)
+  if ("weighted" in target)
+    return statement(
+      `use weighted${target.key === undefined ? "" : ` by ${textWords(target.key)}`}`,
+      target.weighted.map(({ backend, weight }) => `backend ${backend} weight ${weight}`),
+    )
+  return statement(
+    `use by ${textWords(target.by)}`,
+    target.cases.map(({ value, backend }) => `case ${textWords(value)} ${backend}`),
+    target.otherwise !== null && `otherwise ${target.otherwise}`,
+    target.strict === true && "refuse-others",
+  )
+}
+
+/** What it means that requests may go somewhere else. */
+function otherTarget(target: Target): Finding {
+  return "url" in target && target.raw
+    ? opens("an expression decides where requests go")
+    : opens("requests may go to another backend, with what callers send")
+}
+
+/** Who may be chosen, where only the shares of each differ from another such target. */
+function sharesOf(target: Target): unknown {
+  return "weighted" in target ? [...new Set(target.weighted.map(({ backend }) => backend))].sort() : target
+}

@@ -1,0 +1,182 @@
+import type { Violation } from "../../../runtime/plan/judging.ts"
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { breaking, compareFields, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
+import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
+import { ruleChanges } from "../../analysis/schema-rules.ts"
+import { otherAnswerAction, otherErrors } from "../../analysis/violations.ts"
+import { statementOf } from "../bind/bound.ts"
+import { actionOf, addJudging, errorsOf, NamesOnce } from "../lower/violations.ts"
+import { errorsText, type Printed, type Printing, requiredBlock, statement, textsOf } from "../print.ts"
+import { many, optional, type Row, slot, word } from "../schema/row.ts"
+import { action, errors } from "../schema/violations.ts"
+import type { Fields, StatementForm, StepText } from "../step-text.ts"
+
+type ValidateHeaders = StepOf<"validate-headers">
+
+/** `validate headers { allow "X-A"; require "X-B" }` */
+export const headersForm: StatementForm = {
+  form: { args: [word("headers"), optional(action)], block: "validate headers", blockRequired: true },
+  lower: (bound, context) => {
+    const action = actionOf(bound)
+    const names = new NamesOnce(bound, "name", context)
+    const allowed = names.of("allow").map((name) => ({ name, required: false, action: "ignore" as const }))
+    const required = names.of("require").map((name) => ({ name, required: true, action }))
+    const named = (["detect", "prevent"] as const).flatMap((keyword) =>
+      names.of(keyword).map((name) => ({ name, action: keyword })),
+    )
+    const step: ValidateHeaders = {
+      kind: "validate-headers",
+      headers: [...allowed, ...required],
+      ...(named.length === 0 ? {} : { named }),
+      unspecified: statementOf(bound.block, "others")?.args.value<Violation>("action") ?? action,
+      ...errorsOf(bound),
+    }
+    return addJudging(step, bound, context)
+  },
+}
+
+function judged(keyword: string, docs: string, example: string): Row {
+  const names = many(slot("name", "header-name"), 50)
+  return { keyword, several: true, forms: [{ args: [names] }], docs, example: `${keyword} ${example}` }
+}
+
+export const validateHeadersRows: readonly Row[] = [
+  judged(
+    "allow",
+    "Headers an answer may have besides those every answer may have, such as Content-Type.",
+    '"X-Total" "X-Page"',
+  ),
+  judged("require", "Headers an answer must have.", '"X-Total"'),
+  judged("detect", "Headers that are noted where an answer has them.", '"X-Debug"'),
+  judged("prevent", "Headers with which an answer becomes 502.", '"X-Debug"'),
+  {
+    keyword: "others",
+    forms: [{ args: [action] }],
+    byDefault: "as the statement says",
+    docs: "What happens to answers with headers nobody named.",
+    example: "others ignore",
+  },
+  errors,
+]
+
+/** What the compiler knows of a step that judges the headers of answers. */
+export const validateHeaders: StepText<"validate-headers"> = {
+  print: (step, printing) => {
+    if (step.described !== undefined) printing.lacks("headers as an OpenAPI document describes them")
+    return step.described !== undefined && step.headers.length === 0
+      ? describedText(step, printing)
+      : ownText(step, printing)
+  },
+  identities: () => ["validate-headers"],
+  added: ({ headers, described = [], named = [], unspecified }) =>
+    [
+      unspecified,
+      ...[...headers, ...described.flatMap((each) => each.headers), ...named].map(({ action }) => action),
+    ].includes("prevent")
+      ? breaking("answers with other headers become 502")
+      : neutral("answers with other headers are noted"),
+  removed: () => opens("the headers of answers are not looked at any more"),
+  changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
+}
+
+/** As the statement of a scope judges by the document. */
+function describedText({ described = [], ...step }: ValidateHeaders, printing: Printing): Printed {
+  return statement(
+    "validate response",
+    `headers ${described.flatMap((each) => each.headers)[0]?.action ?? "ignore"}`,
+    step.unspecified !== "ignore" && `unknown-headers ${step.unspecified}`,
+    (["ignore", "detect", "prevent"] as const).map((action) => namedText(step.named, action, printing)),
+    errorsText(step),
+  )
+}
+
+/** Only what is required has an action: that is the statement's. */
+function ownText({ headers, named, unspecified, errors }: ValidateHeaders, printing: Printing): Printed {
+  const action = headers.find(({ required }) => required)?.action ?? unspecified
+  const others = headers.filter((each) => each.action !== (each.required ? action : "ignore"))
+  if (others.length > 0)
+    printing.lacks(
+      others.some(({ required }) => required)
+        ? "headers that must be there, each with an action of its own"
+        : "a header that may be there and is judged",
+    )
+  const list = (keyword: string, isRequired: boolean) => {
+    const found = headers.filter(({ required }) => required === isRequired)
+    return found.length > 0 && `${keyword}${textsOf(found.map(({ name }) => printing.header(name)))}`
+  }
+  return requiredBlock(
+    `validate headers ${action}`,
+    list("allow", false),
+    list("require", true),
+    (["ignore", "detect", "prevent"] as const).map((each) => namedText(named, each, printing)),
+    unspecified !== action && `others ${unspecified}`,
+    errorsText({ errors }),
+  )
+}
+
+function namedText(
+  named: ValidateHeaders["named"] = [],
+  action: Violation,
+  { header }: Printing,
+): string | false {
+  const names = named.flatMap((each) => (each.action === action ? [header(each.name)] : []))
+  return names.length > 0 && `${action === "ignore" ? "allow" : action}${textsOf(names)}`
+}
+
+/** What is done where an answer has a header that nothing describes. */
+function unlistedAction(step: Fields<"validate-headers">, name: string): Violation {
+  if (step.headers.some((each) => each.name === name)) return "ignore"
+  return step.named?.find((each) => each.name === name)?.action ?? step.unspecified
+}
+
+/** By schemas where a document describes them. */
+const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-headers">> => ({
+  described: (before = [], after = []) => {
+    const listed = (list: typeof before) =>
+      list.flatMap(({ status, headers }) => headers.map((rule) => ({ ...rule, status })))
+    const found = ruleChanges(
+      listed(before),
+      listed(after),
+      {
+        message: "response",
+        nameOf: ({ status, name }) => `${name}\` of answers with \`${status}`,
+        subject: (name) => `answers with \`${name}\``,
+        isText: () => true,
+        gone: () => undefined,
+        come: () => undefined,
+      },
+      schemas,
+    )
+    return found.length > 0 ? found : neutral("other statuses are described")
+  },
+  headers: (before, after, items) => {
+    const wanted = (headers: typeof before, name: string): Violation =>
+      headers.find((each) => each.name === name && each.required)?.action ?? "ignore"
+    const names = [...new Set([...before, ...after].map(({ name }) => name))]
+    const found = names.flatMap((name) => [
+      ...otherAnswerAction(wanted(before, name), wanted(after, name), `no \`${name}\``),
+      ...otherUnlisted(items, name),
+    ])
+    return found.length > 0 ? found : neutral("the same headers are judged by other words")
+  },
+  named: (before = [], after = [], items) => {
+    // Those that are listed on one side are a matter of the list.
+    const listed = new Set([...items.before.headers, ...items.after.headers].map(({ name }) => name))
+    const names = new Set([...before, ...after].map(({ name }) => name))
+    const found = [...names].flatMap((name) => (listed.has(name) ? [] : otherUnlisted(items, name)))
+    return found.length > 0 ? found : neutral("the same headers are judged by other words")
+  },
+  unspecified: (before, after) => otherAnswerAction(before, after, "other headers"),
+  errors: otherErrors,
+})
+
+function otherUnlisted(
+  items: { readonly before: Fields<"validate-headers">; readonly after: Fields<"validate-headers"> },
+  name: string,
+) {
+  return otherAnswerAction(
+    unlistedAction(items.before, name),
+    unlistedAction(items.after, name),
+    `\`${name}\``,
+  )
+}

@@ -1,0 +1,122 @@
+import type { Violation } from "../../../runtime/plan/judging.ts"
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import {
+  closes,
+  compareFields,
+  type FieldRules,
+  type Finding,
+  neutral,
+  opens,
+} from "../../analysis/finding.ts"
+import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
+import { type Judged, ruleChanges } from "../../analysis/schema-rules.ts"
+import { otherAction, otherErrors, strongest } from "../../analysis/violations.ts"
+import { textWords } from "../../analysis/words.ts"
+import { statement } from "../print.ts"
+import type { Fields, StepText } from "../step-text.ts"
+
+type Parameters = StepOf<"validate-parameters">
+type Unspecified = Parameters["unspecified"]
+type Named = NonNullable<Unspecified["named"]>[number]
+
+/** What the compiler knows of a step that judges the parameters of requests. */
+export const validateParameters: StepText<"validate-parameters"> = {
+  print: ({ parameters, unspecified }, printing) => {
+    const { query, header, named = [] } = unspecified
+    printing.refuses(
+      `what parameters must be is said by an OpenAPI document; in the API that has one: \`validate request { unknown-query ${query}; unknown-headers ${header} }\``,
+    )
+    return statement(
+      "validate request",
+      `parameters ${strongest(parameters)}`,
+      query !== "ignore" && `unknown-query ${query}`,
+      header !== "ignore" && `unknown-headers ${header}`,
+      named.map(({ in: place, name, action }) => `${place} ${textWords(name)} ${action}`),
+    )
+  },
+  identities: () => ["validate-parameters"],
+  added: ({ parameters, unspecified }) =>
+    [
+      unspecified.query,
+      unspecified.header,
+      ...[...parameters, ...(unspecified.named ?? [])].map(({ action }) => action),
+    ].includes("prevent")
+      ? closes("requests whose parameters do not fit are refused with 400")
+      : neutral("parameters that do not fit are noted"),
+  removed: () => opens("the parameters of requests are not judged any more"),
+  changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
+}
+
+const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-parameters">> => ({
+  parameters: (before, after, items) => parameterChanges(before, after, items, schemas),
+  unspecified: (before, after) =>
+    orOtherWords([
+      ...(before.query === after.query
+        ? []
+        : [otherAction(before.query, after.query, "other query parameters")]),
+      ...(before.header === after.header ? [] : [otherAction(before.header, after.header, "other headers")]),
+      ...namedChanges(before, after),
+    ]),
+  errors: otherErrors,
+  withBody: (_, after) =>
+    neutral(
+      after === true
+        ? "faults of parameters and of the body are told in one answer"
+        : "faults of parameters are told without those of the body",
+    ),
+})
+
+function parameterChanges(
+  before: Parameters["parameters"],
+  after: Parameters["parameters"],
+  items: { readonly before: Fields<"validate-parameters">; readonly after: Fields<"validate-parameters"> },
+  schemas: SchemaComparison,
+): Finding[] {
+  const unknownAction = (
+    { unspecified }: Fields<"validate-parameters">,
+    rule: Parameters["parameters"][number],
+  ): Violation => {
+    const { in: place, name } = rule
+    if (place !== "query" && place !== "header") return "ignore"
+    return (
+      unspecified.named?.find((each) => each.in === place && each.name === name)?.action ?? unspecified[place]
+    )
+  }
+  const judged: Judged<Parameters["parameters"][number]> = {
+    message: "request",
+    nameOf: (rule) => `${rule.in} ${rule.name}`,
+    subject: (name) => `requests with \`${name}\``,
+    isText: () => true,
+    gone: (name, rule) =>
+      unknownAction(items.after, rule) === "prevent"
+        ? [
+            closes(`requests with \`${name}\` are refused: nothing describes it any more`),
+            ...(rule.required ? [opens(`requests without \`${name}\` may pass`)] : []),
+          ]
+        : undefined,
+    come: (name, rule) =>
+      unknownAction(items.before, rule) === "prevent"
+        ? [
+            opens(`requests with \`${name}\` are let through where it fits`),
+            ...(rule.required ? [closes(`requests without \`${name}\` are refused`)] : []),
+          ]
+        : undefined,
+  }
+  return ruleChanges(before, after, judged, schemas)
+}
+
+function orOtherWords(found: Finding[]): Finding[] {
+  return found.length > 0 ? found : [neutral("other parameters are judged as before, by other words")]
+}
+
+/** Names that one of them has an action of its own for. */
+function namedChanges(before: Unspecified, after: Unspecified): Finding[] {
+  const keyOf = ({ in: place, name }: Named): string => `${place} ${name}`
+  const all = new Map([...(before.named ?? []), ...(after.named ?? [])].map((each) => [keyOf(each), each]))
+  return [...all].flatMap(([key, { in: place }]) => {
+    const actionIn = (where: Unspecified): Violation =>
+      where.named?.find((each) => keyOf(each) === key)?.action ?? where[place]
+    const [old, now] = [actionIn(before), actionIn(after)]
+    return old === now ? [] : [otherAction(old, now, `requests with \`${key}\``)]
+  })
+}

@@ -1,0 +1,76 @@
+import type { Violation } from "../../../runtime/plan/judging.ts"
+import { breaking, neutral, opens } from "../../analysis/finding.ts"
+import { otherAnswerAction, otherErrors } from "../../analysis/violations.ts"
+import { actionOf, addJudging, errorsOf, NamesOnce } from "../lower/violations.ts"
+import { errorsText, requiredBlock } from "../print.ts"
+import { many, optional, type Row, slot, word } from "../schema/row.ts"
+import { action, errors } from "../schema/violations.ts"
+import type { StatementForm, StepText } from "../step-text.ts"
+
+/** Statements in its block, by what happens to answers with the statuses they name. */
+const keywords = { allow: "ignore", detect: "detect", prevent: "prevent" } as const
+
+/** `validate status detect { allow 200 4xx; prevent 500 }` */
+export const statusForm: StatementForm = {
+  form: { args: [word("status"), optional(action)], block: "validate status", blockRequired: true },
+  lower: (bound, context) => {
+    const names = new NamesOnce(bound, "code", context)
+    const codes = Object.entries(keywords).flatMap(([keyword, action]) =>
+      names.of(keyword).map((code) => ({ code, action })),
+    )
+    return addJudging(
+      { kind: "validate-status", codes, unspecified: actionOf(bound), ...errorsOf(bound) },
+      bound,
+      context,
+    )
+  },
+}
+
+function judged(keyword: string, docs: string): Row {
+  const codes = many(slot("code", "status-or-class"), 50)
+  return { keyword, several: true, forms: [{ args: [codes] }], docs, example: `${keyword} 500 5xx` }
+}
+
+export const validateStatusRows: readonly Row[] = [
+  judged("allow", "Statuses that are right. An exact status counts before its class."),
+  judged("detect", "Statuses that are noted."),
+  judged("prevent", "Statuses that are answered 502."),
+  errors,
+]
+
+/** What the compiler knows of a step that judges the status of answers. */
+export const validateStatus: StepText<"validate-status"> = {
+  print: (step) =>
+    requiredBlock(
+      `validate status ${step.unspecified}`,
+      Object.entries(keywords).map(([keyword, action]) => {
+        const codes = step.codes.filter((each) => each.action === action)
+        return codes.length > 0 && `${keyword} ${codes.map(({ code }) => code).join(" ")}`
+      }),
+      errorsText(step),
+    ),
+  identities: () => ["validate-status"],
+  added: ({ codes, unspecified }) =>
+    [unspecified, ...codes.map(({ action }) => action)].includes("prevent")
+      ? breaking("answers with other statuses become 502")
+      : neutral("answers with other statuses are noted"),
+  removed: () => opens("the status of answers is not looked at any more"),
+  changed: {
+    codes: (before, after, items) => {
+      const actionIn = (codes: typeof before, others: Violation, code: string): Violation =>
+        (codes.find((each) => each.code === code) ?? codes.find((each) => each.code === `${code[0]}xx`))
+          ?.action ?? others
+      const codes = [...new Set([...before, ...after].map(({ code }) => code))]
+      const found = codes.flatMap((code) =>
+        otherAnswerAction(
+          actionIn(before, items.before.unspecified, code),
+          actionIn(after, items.after.unspecified, code),
+          `status ${code}`,
+        ),
+      )
+      return found.length > 0 ? found : neutral("the same statuses are judged by other words")
+    },
+    unspecified: (before, after) => otherAnswerAction(before, after, "other statuses"),
+    errors: otherErrors,
+  },
+}
