@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { readModule } from "./structure/module.ts"
+import { stillRepeated } from "./structure/repeated-types.ts"
 import { limits, type Room, rooms } from "./structure/rooms.ts"
 import { breachesOf, type Tree, targetOf } from "./structure/rules.ts"
 import { projectTree, show } from "./structure/tree.ts"
@@ -19,6 +20,36 @@ describe("the project", () => {
     expect(found).toEqual([])
   })
 })
+
+test("exported types of one name are declared in one file, but for names that are listed", () => {
+  expect(repeatedTypes(tree)).toEqual(stillRepeated)
+})
+
+test("finds types of one name in two files", () => {
+  const files = new Map([
+    [
+      "runtime/a.ts",
+      "export interface Place {}\nexport class Node {}\ntype Local = 1\nexport type Row = 1\n",
+    ],
+    [
+      "runtime/b.ts",
+      'export type Place = 1\nexport enum Node {}\ntype Local = 1\nexport type { Row } from "./a.ts"\n',
+    ],
+    ["test/c.ts", "export type Row = 1\n"],
+  ])
+  expect(repeatedTypes(files)).toEqual({ Node: 2, Place: 2 })
+})
+
+/** Names that more than one file of the product declares and exports a type by, with the number of files. */
+function repeatedTypes(files: Tree): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const [path, text] of files) {
+    if (!/^(?:compiler|runtime)\/.*\.ts$/.test(path)) continue
+    for (const name of new Set(readModule(path, text).types)) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const repeated = [...counts].filter(([, count]) => count > 1)
+  return Object.fromEntries(repeated.sort(([one], [other]) => (one < other ? -1 : 1)))
+}
 
 const named = new Map<string, readonly string[]>()
 

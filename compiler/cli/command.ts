@@ -10,7 +10,7 @@ export const exitCode = { ok: 0, failed: 1, changes: 2, refused: 3 } as const
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
 /** The values of the options, by their camel-case long name, as the command line gave them. */
-export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
+export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
 /** The command line of one command, without its work: what the help shows, and how words become `Args`. */
 export interface CommandLine<Args> {
@@ -24,20 +24,20 @@ export interface CommandLine<Args> {
   /** `[line, text]`: lines that work when pasted. */
   readonly examples: readonly (readonly [line: string, text: string])[]
   /** Throws a `CliError` for values that cannot be meant. */
-  parse(operands: readonly string[], options: Options): Args
+  parse(operands: readonly string[], options: OptionValues): Args
 }
 
 /** The work of a command. */
-export type Work<Args> = (args: Args, io: Io) => Promise<ExitCode>
+export type CommandAction<Args> = (args: Args, io: Io) => Promise<ExitCode>
 
 /** A command: its line, and its work, loaded only when it runs. */
 export interface Command {
   readonly line: CommandLine<unknown>
-  run(operands: readonly string[], options: Options, io: Io): Promise<ExitCode>
+  run(operands: readonly string[], options: OptionValues, io: Io): Promise<ExitCode>
 }
 
 /** Ties a command line to the module that does its work. */
-export function command<Args>(line: CommandLine<Args>, load: () => Promise<Work<Args>>): Command {
+export function command<Args>(line: CommandLine<Args>, load: () => Promise<CommandAction<Args>>): Command {
   return {
     line,
     async run(operands, options, io) {

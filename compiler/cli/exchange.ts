@@ -5,7 +5,7 @@ const timeoutMs = 60_000
 const responseBytesMax = 1024 ** 3
 
 /** One of the APIs of a running Sallyport, and what to say of it when it does not answer. */
-export interface Address {
+export interface ApiAddress {
   /** As people know it. */
   readonly url: string
   /** What paths are put behind. */
@@ -31,7 +31,7 @@ export class NoAnswer extends CliError {}
 
 /** One request and its answer, whatever its status. @throws NoAnswer when there is none within a minute; it says where was asked, why there is none and how to ask elsewhere. */
 export async function exchange(
-  { url, base, token, what, remedy }: Address,
+  { url, base, token, what, remedy }: ApiAddress,
   method: string,
   path: string,
   body: unknown,
@@ -68,12 +68,12 @@ export async function exchange(
 }
 
 /** Something answers at an address, but not what was looked for. */
-export function somethingElse({ url, what, remedy }: Address): CliError {
+export function somethingElse({ url, what, remedy }: ApiAddress): CliError {
   return new CliError(`${url} answers, but is no ${what}`, `Check ${remedy}.`)
 }
 
 /** The JSON of an answer, undefined when it is empty. @throws CliError when it is none: something else answers there. */
-export function jsonOf({ text }: Exchanged, address: Address): unknown {
+export function jsonOf({ text }: Exchanged, address: ApiAddress): unknown {
   if (text === "") return undefined
   try {
     return JSON.parse(text)

@@ -1,6 +1,6 @@
 import { Command as Commander, CommanderError } from "commander"
 import manifest from "../../package.json" with { type: "json" }
-import { CliError, type Command, type ExitCode, exitCode, type Options } from "./command.ts"
+import { CliError, type Command, type ExitCode, exitCode, type OptionValues } from "./command.ts"
 import { commands } from "./commands.ts"
 import { type Io, processIo } from "./io.ts"
 
@@ -65,7 +65,7 @@ function parentOf(command: Command, program: Commander, groups: Map<string, Comm
 function register(
   { line }: Command,
   parent: Commander,
-  run: (operands: readonly string[], options: Options) => Promise<void>,
+  run: (operands: readonly string[], options: OptionValues) => Promise<void>,
 ): void {
   const made = parent
     .command(line.name.split(" ").at(-1) as string)

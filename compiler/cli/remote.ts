@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { ControlMark, ControlProblem } from "../../runtime/control/api.ts"
 import { CliError, exitCode } from "./command.ts"
 import { traceOfDev } from "./dev/trace.ts"
-import { type Address, exchange, jsonOf, somethingElse } from "./exchange.ts"
+import { type ApiAddress, exchange, jsonOf, somethingElse } from "./exchange.ts"
 import type { Io } from "./io.ts"
 
 const controlMark: ControlMark = "sallyport-control"
@@ -72,7 +72,7 @@ async function tokenOfDev(io: Io): Promise<string> {
   }
 }
 
-async function send(address: Address, method: string, path: string, body: unknown): Promise<RemoteAnswer> {
+async function send(address: ApiAddress, method: string, path: string, body: unknown): Promise<RemoteAnswer> {
   const answer = await exchange(address, method, path, body)
   if (!answer.headers.has(controlMark)) throw somethingElse(address)
   if (answer.status === 401) {

@@ -5,7 +5,7 @@ import { readSubject, validateTuple } from "../../runtime/check/tuple.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { nearest } from "../core/nearest.ts"
 import type { Span } from "../core/source.ts"
-import type { PlacedTuple, Question } from "./suite.ts"
+import type { PlacedTuple, TestAssertion } from "./suite.ts"
 
 /**
  * The tuples a store would take, each once: what the model does not allow and what is given twice with different conditions is
@@ -57,9 +57,9 @@ export class FittingTuples {
 /** The questions the model can answer; the others are reported. */
 export function fittingQuestions(
   model: LoadedModel,
-  questions: readonly Question[],
+  questions: readonly TestAssertion[],
   report: Report,
-): readonly Question[] {
+): readonly TestAssertion[] {
   return questions.filter((question) => {
     const [problem] = problemsOf(model, question)
     if (problem !== undefined) report.add("SP6009", problem.span ?? question.span, problem.detail)
@@ -74,7 +74,7 @@ interface Problem {
 }
 
 /** What is asked first, what is expected last: the latter means nothing without the former. */
-function problemsOf(model: LoadedModel, question: Question): Problem[] {
+function problemsOf(model: LoadedModel, question: TestAssertion): Problem[] {
   const { relation, places } = question
   const problem = (detail: string | undefined, span?: Span): Problem[] =>
     detail === undefined ? [] : [{ span, detail }]

@@ -1,6 +1,6 @@
 import type { Report } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
-import type { ListUsersQuestion, Question } from "./suite.ts"
+import type { ListUsersQuestion, TestAssertion } from "./suite.ts"
 import type { YamlEntry, YamlReader, YamlValue } from "./yaml-reader.ts"
 
 interface PlacedText {
@@ -12,7 +12,7 @@ interface PlacedText {
 interface Asking {
   readonly key: "check" | "list_objects" | "list_users"
   readonly keys: readonly string[]
-  questions(entry: Entry): Question[]
+  questions(entry: Entry): TestAssertion[]
 }
 
 /** Questions of one entry: a few hundred users and objects would otherwise be millions. */
@@ -34,7 +34,7 @@ const checks: Asking = {
     return users.flatMap((user) =>
       objects.flatMap((object) =>
         expectations.map(
-          (each): Question => ({
+          (each): TestAssertion => ({
             kind: "check",
             user: user.text,
             object: object.text,
@@ -55,7 +55,7 @@ const listObjects: Asking = {
     const user = entry.text("user")
     const type = entry.text("type")
     const context = entry.json("context")
-    return entry.assertions().flatMap(({ name, key, value }): Question[] => {
+    return entry.assertions().flatMap(({ name, key, value }): TestAssertion[] => {
       const expected = entry.texts(value, `\`${name}\``)
       if (user === undefined || type === undefined) return []
       const places = { user: user.span, type: type.span }
@@ -72,7 +72,7 @@ const listUsers: Asking = {
     const object = entry.text("object")
     const filter = entry.userFilter()
     const context = entry.json("context")
-    return entry.assertions().flatMap(({ name, key, value }): Question[] => {
+    return entry.assertions().flatMap(({ name, key, value }): TestAssertion[] => {
       const fields = entry.reader.entries(value, `\`${name}\``, ["users"])
       const users = fields?.find((each) => each.name === "users")
       if (users === undefined) {
@@ -94,7 +94,11 @@ const askings: readonly Asking[] = [checks, listObjects, listUsers]
 export const questionKeys: readonly string[] = askings.map(({ key }) => key)
 
 /** All questions of a test, in the order of `check`, `list_objects`, `list_users`. */
-export function readQuestions(reader: YamlReader, test: readonly YamlEntry[], report: Report): Question[] {
+export function readQuestions(
+  reader: YamlReader,
+  test: readonly YamlEntry[],
+  report: Report,
+): TestAssertion[] {
   return askings.flatMap((asking) => {
     const list = test.find(({ name }) => name === asking.key)
     return reader.list(list?.value, `\`${asking.key}\``).flatMap((value) => {

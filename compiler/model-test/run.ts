@@ -4,10 +4,10 @@ import { listUsers } from "../../runtime/check/list-users.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { MemorySource } from "../../runtime/check/memory-source.ts"
 import { type CheckAnswer, CheckError, type TupleKey } from "../../runtime/check/ports.ts"
-import type { ModelTest, Question, TestSuite } from "./suite.ts"
+import type { ModelTest, TestAssertion, TestSuite } from "./suite.ts"
 
 /** What a question was answered: the answer, or the message of the error there was instead. */
-export type Answer = { readonly got: boolean | readonly string[] } | { readonly error: string }
+export type TestAnswer = { readonly got: boolean | readonly string[] } | { readonly error: string }
 
 /** Why one check came out as it did. */
 export interface Reason {
@@ -19,9 +19,9 @@ export interface Reason {
 
 /** One question, what came of it, and for a wrong answer why. */
 export interface QuestionResult {
-  readonly question: Question
+  readonly question: TestAssertion
   readonly passed: boolean
-  readonly answer: Answer
+  readonly answer: TestAnswer
   /** Of a list: the first items that are missing or too many. */
   readonly reasons: readonly Reason[]
 }
@@ -97,7 +97,7 @@ function commonTuples(tests: readonly ModelTest[]): readonly TupleKey[] | undefi
 async function runQuestion(
   world: TestWorld,
   model: LoadedModel,
-  question: Question,
+  question: TestAssertion,
 ): Promise<QuestionResult> {
   const answer = await world.answer(model, question)
   const passed = "got" in answer && answerKey(answer) === answerKey({ got: question.expected })
@@ -105,7 +105,7 @@ async function runQuestion(
 }
 
 /** Answers as text that is equal for equal answers: the order of a list means nothing. */
-export function answerKey(answer: Answer): string {
+export function answerKey(answer: TestAnswer): string {
   if (!("got" in answer)) return `error ${answer.error}`
   return typeof answer.got === "boolean"
     ? String(answer.got)
@@ -127,7 +127,7 @@ export class TestWorld {
     this.#engine.close()
   }
 
-  async answer(model: LoadedModel, question: Question): Promise<Answer> {
+  async answer(model: LoadedModel, question: TestAssertion): Promise<TestAnswer> {
     try {
       return { got: await this.#ask(model, question) }
     } catch (error) {
@@ -137,7 +137,7 @@ export class TestWorld {
   }
 
   /** Why a wrong answer is what it is. An error says so itself. */
-  async reasons(model: LoadedModel, question: Question, answer: Answer): Promise<readonly Reason[]> {
+  async reasons(model: LoadedModel, question: TestAssertion, answer: TestAnswer): Promise<readonly Reason[]> {
     const reasons: Reason[] = []
     for (const { user, relation, object } of checksBehind(question, answer).slice(0, explainedMax)) {
       try {
@@ -150,7 +150,7 @@ export class TestWorld {
     return reasons
   }
 
-  async #ask(model: LoadedModel, question: Question): Promise<boolean | readonly string[]> {
+  async #ask(model: LoadedModel, question: TestAssertion): Promise<boolean | readonly string[]> {
     const { relation, context } = question
     if (question.kind === "check") {
       const { user, object } = question
@@ -169,8 +169,8 @@ export class TestWorld {
 
 /** The checks that tell why an answer is wrong: the question itself, or of a list the items that differ. */
 function checksBehind(
-  question: Question,
-  answer: Answer,
+  question: TestAssertion,
+  answer: TestAnswer,
 ): { user: string; relation: string; object: string }[] {
   const { relation } = question
   if (question.kind === "check") return [{ user: question.user, relation, object: question.object }]

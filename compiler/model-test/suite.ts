@@ -55,7 +55,7 @@ export interface ListUsersQuestion extends Asked {
 }
 
 /** One assertion: a question and the answer that is expected. */
-export type Question = CheckQuestion | ListObjectsQuestion | ListUsersQuestion
+export type TestAssertion = CheckQuestion | ListObjectsQuestion | ListUsersQuestion
 
 /** An entry of `tests`. */
 export interface ModelTest {
@@ -64,7 +64,7 @@ export interface ModelTest {
   readonly span: Span
   /** The store's tuples and its own; one list for all tests that have none of their own. */
   readonly tuples: readonly TupleKey[]
-  readonly questions: readonly Question[]
+  readonly questions: readonly TestAssertion[]
 }
 
 /** One store of a store file (a file may hold several, as YAML documents): a model, tuples, and tests. */

@@ -3,7 +3,7 @@ import { lowerModel } from "../../runtime/model/lower.ts"
 import { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile, Span } from "../core/source.ts"
-import { type CompiledModel, type CompileOptions, compileModel } from "../model/compile-model.ts"
+import { type CompiledModel, compileModel, type ModelCompileOptions } from "../model/compile-model.ts"
 import { modelInOrder } from "../model/model-order.ts"
 import { embeddedText, reportEmbedded } from "./embedded-text.ts"
 import type { TestedModel } from "./suite.ts"
@@ -31,7 +31,7 @@ export class TestedModels {
     const file = this.#project.readNamed(path, at)
     if (file === undefined) return undefined
     if (!this.#byFile.has(file)) {
-      const options: CompileOptions = { parts: this.#project }
+      const options: ModelCompileOptions = { parts: this.#project }
       this.#byFile.set(
         file,
         testedModel(compileModel(file, this.#report, options), (span) => span),

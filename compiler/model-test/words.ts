@@ -1,8 +1,8 @@
-import type { Answer } from "./run.ts"
-import type { Question } from "./suite.ts"
+import type { TestAnswer } from "./run.ts"
+import type { TestAssertion } from "./suite.ts"
 
 /** A question in one line: `check user:ann viewer order:1 {"now":…}`. */
-export function questionText(question: Question): string {
+export function questionText(question: TestAssertion): string {
   const { relation } = question
   const context = question.context === undefined ? "" : ` ${JSON.stringify(question.context)}`
   if (question.kind === "check") return `check ${question.user} ${relation} ${question.object}${context}`
@@ -13,7 +13,7 @@ export function questionText(question: Question): string {
 }
 
 /** An answer in one line. */
-export function answerText(answer: Answer): string {
+export function answerText(answer: TestAnswer): string {
   if (!("got" in answer)) return `error: ${answer.error}`
   if (typeof answer.got === "boolean") return answer.got ? "allowed" : "denied"
   return answer.got.length === 0 ? "nothing" : [...answer.got].sort().join(", ")

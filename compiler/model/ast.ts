@@ -4,7 +4,7 @@ import type { ConditionBody } from "./condition-body.ts"
 /** A .fga file after parsing. Parts that were not understood are marked `broken`: they were reported, and nothing may rest on them. */
 export interface ModelDocument {
   readonly file: SourceFile
-  readonly header: Header | undefined
+  readonly header: ModelHeader | undefined
   readonly types: readonly TypeNode[]
   readonly conditions: readonly ConditionNode[]
   /** A type's or condition's line was not understood, so that there are names nobody knows. */
@@ -23,7 +23,7 @@ export type StatementNode =
   | { readonly kind: "model" | "relations"; readonly span: Span }
   | { readonly kind: "schema" | "module"; readonly value: string; readonly span: Span }
   | { readonly kind: "type"; readonly name: string; readonly extend: boolean; readonly span: Span }
-  | { readonly kind: "define"; readonly relation: RelationNode; readonly span: Span }
+  | { readonly kind: "define"; readonly relation: RelationDefinition; readonly span: Span }
   | {
       readonly kind: "condition"
       readonly condition: ConditionNode
@@ -34,7 +34,7 @@ export type StatementNode =
     }
 
 /** `model` and `schema 1.1`, or `module name`: the first line of one part of a modular model. */
-export type Header =
+export type ModelHeader =
   | { readonly kind: "model"; readonly schema: Name; readonly span: Span }
   | { readonly kind: "module"; readonly name: Name; readonly span: Span }
 
@@ -54,13 +54,13 @@ export interface Origin {
 export interface TypeNode {
   readonly name: Name
   readonly extend: boolean
-  readonly relations: readonly RelationNode[]
+  readonly relations: readonly RelationDefinition[]
   /** Only in a model that was put together from modules. */
   readonly origin?: Origin
 }
 
 /** `define name: rewrite`. */
-export interface RelationNode {
+export interface RelationDefinition {
   readonly name: Name
   /** Absent when broken. */
   readonly rewrite: Rewrite | undefined

@@ -10,10 +10,10 @@ import { reportFindings } from "./findings.ts"
 import { declaredIn, readJsonModel } from "./json-model.ts"
 import { lintModel } from "./lints.ts"
 import { lowerModel } from "./lower.ts"
-import { Mistakes } from "./mistakes.ts"
+import { ModelMistakes } from "./mistakes.ts"
 import { isModFile, readModFile } from "./mod-file.ts"
-import { type Parts, readModules } from "./modules.ts"
-import { type PlaceOf, Places } from "./places.ts"
+import { type ModuleFiles, readModules } from "./modules.ts"
+import { ModelPlaces, type PlaceOf } from "./places.ts"
 import { checkReadable } from "./readable.ts"
 import { checkRepetitions } from "./repetitions.ts"
 import { reportWithUnlisted } from "./unlisted-modules.ts"
@@ -34,8 +34,8 @@ export interface CompiledModel {
 }
 
 /** `parts` has the files that a `fga.mod` names (a `Project` does); needed for such a file only. `limits` replaces single limits of runtime/model. */
-export interface CompileOptions {
-  readonly parts?: Parts
+export interface ModelCompileOptions {
+  readonly parts?: ModuleFiles
   readonly limits?: Partial<ModelLimits>
 }
 
@@ -48,9 +48,9 @@ export interface CompileOptions {
 export function compileModel(
   file: SourceFile,
   report: Report,
-  { parts, limits = {} }: CompileOptions = {},
+  { parts, limits = {} }: ModelCompileOptions = {},
 ): CompiledModel | undefined {
-  const mistakes = new Mistakes(file, report)
+  const mistakes = new ModelMistakes(file, report)
   if (!checkReadable(mistakes)) return undefined
   if (file.path.endsWith(".json")) return compileJson(mistakes, limits)
   if (isModFile(file.path)) return compileModular(mistakes, report, parts, limits)
@@ -58,7 +58,7 @@ export function compileModel(
   return document === undefined ? undefined : compileDocument(document, mistakes, limits)
 }
 
-function readText(mistakes: Mistakes): ModelDocument | undefined {
+function readText(mistakes: ModelMistakes): ModelDocument | undefined {
   const document = parseModel(mistakes)
   checkRepetitions(document, mistakes)
   if (document.header?.kind !== "module") return document
@@ -67,9 +67,9 @@ function readText(mistakes: Mistakes): ModelDocument | undefined {
 }
 
 function compileModular(
-  mistakes: Mistakes,
+  mistakes: ModelMistakes,
   report: Report,
-  parts: Parts | undefined,
+  parts: ModuleFiles | undefined,
   limits: Partial<ModelLimits>,
 ): CompiledModel | undefined {
   if (parts === undefined) throw new Error("who compiles a fga.mod must give `parts`")
@@ -77,7 +77,7 @@ function compileModular(
   if (mod === undefined) return undefined
   const attempt = (more: readonly SourceFile[]) => {
     const own = new Report()
-    const found = new Mistakes(mod.file, own)
+    const found = new ModelMistakes(mod.file, own)
     const compiled = compileDocument(readModules(mod, parts, found, more), found, limits)
     return { compiled, findings: own.sorted() }
   }
@@ -90,11 +90,11 @@ function compileModular(
 
 function compileDocument(
   document: ModelDocument,
-  mistakes: Mistakes,
+  mistakes: ModelMistakes,
   limits: Partial<ModelLimits>,
 ): CompiledModel | undefined {
   const { model, broken } = lowerModel(document)
-  const places = new Places(document)
+  const places = new ModelPlaces(document)
   const placeOf: PlaceOf = (path, range) => places.of(path, range)
   // Without a header line there is no version, which was reported.
   const findings = validateModel(model, { rules: "language", broken, limits }).filter(hasVersion)
@@ -110,7 +110,7 @@ function hasVersion({ kind }: ModelFinding): boolean {
 }
 
 /** By the rules of the server, which stores such a model: what only the language's tools refuse can't be mended in JSON made elsewhere. */
-function compileJson(mistakes: Mistakes, limits: Partial<ModelLimits>): CompiledModel | undefined {
+function compileJson(mistakes: ModelMistakes, limits: Partial<ModelLimits>): CompiledModel | undefined {
   const json = readJsonModel(mistakes)
   if (json === undefined) return undefined
   reportFindings(validateModel(json.model, { limits }), json.placeOf, mistakes)
@@ -119,7 +119,7 @@ function compileJson(mistakes: Mistakes, limits: Partial<ModelLimits>): Compiled
   return { file: mistakes.file, model: json.model, ...declaredIn(json) }
 }
 
-function reportLints(model: AuthorizationModel, placeOf: PlaceOf, mistakes: Mistakes): void {
+function reportLints(model: AuthorizationModel, placeOf: PlaceOf, mistakes: ModelMistakes): void {
   for (const { code, path, detail, related = [] } of lintModel(model)) {
     const places = related.map((each) => ({ span: placeOf(each.path), message: each.message }))
     mistakes.add(code, placeOf(path), detail, { related: places })

@@ -1,14 +1,14 @@
 import type { Span } from "../core/source.ts"
 import type { ConditionNode, ExpressionNode, ParameterNode } from "./ast.ts"
 import { readSimpleName } from "./expressions.ts"
-import type { Mistakes } from "./mistakes.ts"
+import type { ModelMistakes } from "./mistakes.ts"
 import type { RawParameter, RawStatement } from "./parser.ts"
 import { type BodyToken, endOf } from "./tokens.ts"
 
 /** Builds a condition from its statement. */
 export function buildCondition(
   raw: Extract<RawStatement, { kind: "condition" }>,
-  mistakes: Mistakes,
+  mistakes: ModelMistakes,
 ): ConditionNode {
   return {
     name: readSimpleName(raw.name, mistakes),
@@ -17,11 +17,11 @@ export function buildCondition(
   }
 }
 
-function buildParameter(raw: RawParameter, mistakes: Mistakes): ParameterNode {
+function buildParameter(raw: RawParameter, mistakes: ModelMistakes): ParameterNode {
   return { name: readSimpleName(raw.name, mistakes), type: raw.type.image, generic: raw.generic?.image }
 }
 
-function buildExpression(token: BodyToken, mistakes: Mistakes): ExpressionNode | undefined {
+function buildExpression(token: BodyToken, mistakes: ModelMistakes): ExpressionNode | undefined {
   const { file } = mistakes
   const start = token.startOffset
   const brace = file.span(start, start + 1)
@@ -37,7 +37,7 @@ function buildExpression(token: BodyToken, mistakes: Mistakes): ExpressionNode |
 }
 
 /** The text between the braces without the scanner's cuts, and where its pieces stand. */
-function readExpression(token: BodyToken, { file }: Mistakes): ExpressionNode {
+function readExpression(token: BodyToken, { file }: ModelMistakes): ExpressionNode {
   const pieces: { at: number; start: number }[] = []
   const inner = { start: token.startOffset + 1, end: endOf(token) - 1 }
   let text = ""

@@ -1,6 +1,6 @@
 import type { IndexedRelation, ModelIndex } from "../../runtime/model/model-index.ts"
 import type { Userset } from "../../runtime/plan/authorization-model.ts"
-import { type Part, relationsBehind } from "./lint.ts"
+import { type DefinitionPart, relationsBehind } from "./lint.ts"
 
 /** Comparisons of parts in one model, and how deep one goes: what is not shown by then is passed over. */
 const comparisonsMax = 200_000
@@ -28,7 +28,7 @@ export class Containment {
   }
 
   /** Whether who is in `inner` is in `outer`. */
-  holds(inner: Part, outer: Part, depth = 0): boolean {
+  holds(inner: DefinitionPart, outer: DefinitionPart, depth = 0): boolean {
     const key = this.#number(inner) * partsMax + this.#number(outer)
     const known = this.#known.get(key)
     if (known !== undefined) return known
@@ -46,7 +46,7 @@ export class Containment {
     return shown
   }
 
-  #show(inner: Part, outer: Part, depth: number): boolean {
+  #show(inner: DefinitionPart, outer: DefinitionPart, depth: number): boolean {
     if (this.#isSame(inner, outer)) return true
     const [left, right] = [inner.rewrite, outer.rewrite]
     const inside = (rewrite: Userset) => ({ rewrite, relation: inner.relation })
@@ -71,7 +71,7 @@ export class Containment {
     )
   }
 
-  #isSame(inner: Part, outer: Part): boolean {
+  #isSame(inner: DefinitionPart, outer: DefinitionPart): boolean {
     const [left, right] = [inner.rewrite, outer.rewrite]
     if ("this" in left && "this" in right) return inner.relation === outer.relation
     if (inner.relation.type !== outer.relation.type) return false
@@ -86,7 +86,7 @@ export class Containment {
   }
 
   /** By what computed relations stand for, and by what holds on all objects behind `from`. */
-  #showByDefinition(inner: Part, outer: Part, depth: number): boolean {
+  #showByDefinition(inner: DefinitionPart, outer: DefinitionPart, depth: number): boolean {
     const opened = this.#opened(inner)
     if (opened !== undefined && this.holds(opened, outer, depth)) return true
     const around = this.#opened(outer)
@@ -103,13 +103,13 @@ export class Containment {
     })
   }
 
-  #opened({ rewrite, relation }: Part): Part | undefined {
+  #opened({ rewrite, relation }: DefinitionPart): DefinitionPart | undefined {
     if (!("computedUserset" in rewrite)) return undefined
     const target = this.#index.types.get(relation.type)?.get(rewrite.computedUserset.relation)
     return target === undefined ? undefined : partOf(target)
   }
 
-  #number({ rewrite, relation }: Part): number {
+  #number({ rewrite, relation }: DefinitionPart): number {
     let own = this.#numbers.get(relation)
     if (own === undefined) {
       own = new Map()
@@ -138,6 +138,6 @@ export function voidExclusions(
   }
 }
 
-function partOf(relation: IndexedRelation): Part {
+function partOf(relation: IndexedRelation): DefinitionPart {
   return { rewrite: relation.rewrite, relation }
 }

@@ -3,18 +3,18 @@ import { didYouMean, nearest } from "../core/nearest.ts"
 import type { Span } from "../core/source.ts"
 import type {
   ConditionNode,
-  Header,
   ModelDocument,
+  ModelHeader,
   ModelLayout,
   Name,
-  RelationNode,
+  RelationDefinition,
   StatementNode,
   TypeNode,
 } from "./ast.ts"
 import { buildCondition } from "./conditions.ts"
 import { buildRewrite, readName, spanOf } from "./expressions.ts"
-import { type Line, layout } from "./layout.ts"
-import type { Mistakes } from "./mistakes.ts"
+import { layout, type StatementLine } from "./layout.ts"
+import type { ModelMistakes } from "./mistakes.ts"
 import { hasSimpleNameForm } from "./names.ts"
 import { type ParseMistake, parseStatement, type RawStatement } from "./parser.ts"
 import {
@@ -38,16 +38,16 @@ import {
  * Parses a model. Every mistake is reported with the line it is in, and the other lines are understood all the same; names whose
  * definitions were not understood are kept, so that their uses are no mistakes.
  */
-export function parseModel(mistakes: Mistakes): ModelDocument {
+export function parseModel(mistakes: ModelMistakes): ModelDocument {
   return build(mistakes).document
 }
 
 /** Parses a model for its text: what stands where, and the comments. */
-export function parseLayout(mistakes: Mistakes): ModelLayout {
+export function parseLayout(mistakes: ModelMistakes): ModelLayout {
   return build(mistakes).layout
 }
 
-function build(mistakes: Mistakes): { readonly document: ModelDocument; readonly layout: ModelLayout } {
+function build(mistakes: ModelMistakes): { readonly document: ModelDocument; readonly layout: ModelLayout } {
   const { file } = mistakes
   const { tokens, comments, strange } = tokenize(file.text)
   const builder = new DocumentBuilder(mistakes)
@@ -82,27 +82,27 @@ const forms: Readonly<Record<RawStatement["kind"], string>> = {
 interface OpenType {
   readonly name: Name
   readonly extend: boolean
-  readonly relations: RelationNode[]
+  readonly relations: RelationDefinition[]
   /** Its line `relations`, or the first `define` that stands without one. */
   relationsLine: IToken | undefined
 }
 
 class DocumentBuilder {
   readonly statements: StatementNode[] = []
-  readonly #mistakes: Mistakes
+  readonly #mistakes: ModelMistakes
   readonly #types: OpenType[] = []
   readonly #conditions: ConditionNode[] = []
-  #header: Header | undefined
+  #header: ModelHeader | undefined
   #expected: "header" | "schema" | "definitions" = "header"
   #modelLine: IToken | undefined
   #type: OpenType | undefined
   #namesMissing = false
 
-  constructor(mistakes: Mistakes) {
+  constructor(mistakes: ModelMistakes) {
     this.#mistakes = mistakes
   }
 
-  add({ tokens, broken }: Line): void {
+  add({ tokens, broken }: StatementLine): void {
     const [first] = tokens
     if (first === undefined) return
     const rule = rules.get(first.tokenType)
@@ -312,6 +312,6 @@ function isTypeWord({ tokenType: { CATEGORIES = [] } }: IToken): boolean {
   return CATEGORIES.includes(plainType) || CATEGORIES.includes(containerType)
 }
 
-function nameOf(token: IToken, mistakes: Mistakes): Name {
+function nameOf(token: IToken, mistakes: ModelMistakes): Name {
   return { text: token.image, span: spanOf(token, mistakes) }
 }

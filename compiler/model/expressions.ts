@@ -1,18 +1,18 @@
 import type { IToken } from "chevrotain"
 import type { Span } from "../core/source.ts"
 import type { Name, Restriction, Rewrite } from "./ast.ts"
-import type { Mistakes } from "./mistakes.ts"
+import type { ModelMistakes } from "./mistakes.ts"
 import { hasNameForm, hasSimpleNameForm } from "./names.ts"
 import type { RawExpression, RawOperand, RawRestriction } from "./parser.ts"
 import { butNot, endOf, or } from "./tokens.ts"
 
 /** Span of a token. */
-export function spanOf(token: IToken, mistakes: Mistakes): Span {
+export function spanOf(token: IToken, mistakes: ModelMistakes): Span {
   return mistakes.file.span(token.startOffset, endOf(token))
 }
 
 /** A name of a type or relation: the lexer takes words more loosely than the language. */
-export function readName(token: IToken, mistakes: Mistakes): Name {
+export function readName(token: IToken, mistakes: ModelMistakes): Name {
   const span = spanOf(token, mistakes)
   if (!hasNameForm(token.image)) {
     mistakes.add("SP4016", span, `\`${token.image}\` is not a name`)
@@ -21,7 +21,7 @@ export function readName(token: IToken, mistakes: Mistakes): Name {
 }
 
 /** A name of a condition or parameter. */
-export function readSimpleName(token: IToken, mistakes: Mistakes): Name {
+export function readSimpleName(token: IToken, mistakes: ModelMistakes): Name {
   const span = spanOf(token, mistakes)
   if (!hasSimpleNameForm(token.image)) {
     const help = "Use letters, digits, `_` and `-`."
@@ -31,7 +31,7 @@ export function readSimpleName(token: IToken, mistakes: Mistakes): Name {
 }
 
 /** Builds a relation's tree; undefined when a part of it was refused, which has been reported then. */
-export function buildRewrite(raw: RawExpression, mistakes: Mistakes): Rewrite | undefined {
+export function buildRewrite(raw: RawExpression, mistakes: ModelMistakes): Rewrite | undefined {
   return buildExpression(raw, { first: true, grouped: false }, mistakes)
 }
 
@@ -41,7 +41,11 @@ interface Position {
   readonly grouped: boolean
 }
 
-function buildExpression(raw: RawExpression, position: Position, mistakes: Mistakes): Rewrite | undefined {
+function buildExpression(
+  raw: RawExpression,
+  position: Position,
+  mistakes: ModelMistakes,
+): Rewrite | undefined {
   const operands = raw.operands.map((operand, at) =>
     buildOperand(operand, position.first && at === 0, mistakes),
   )
@@ -60,7 +64,7 @@ function buildExpression(raw: RawExpression, position: Position, mistakes: Mista
 }
 
 /** One kind of operator per level, and one `but not`. */
-function mayStandTogether(raw: RawExpression, { grouped }: Position, mistakes: Mistakes): boolean {
+function mayStandTogether(raw: RawExpression, { grouped }: Position, mistakes: ModelMistakes): boolean {
   const [first] = raw.operators
   const at = raw.operators.findIndex(
     (each, index) => index > 0 && (each.tokenType !== first?.tokenType || each.tokenType === butNot),
@@ -89,7 +93,7 @@ function word(operator: IToken): string {
   return operator.tokenType === butNot ? "but not" : operator.image
 }
 
-function buildOperand(raw: RawOperand, first: boolean, mistakes: Mistakes): Rewrite | undefined {
+function buildOperand(raw: RawOperand, first: boolean, mistakes: ModelMistakes): Rewrite | undefined {
   const span = mistakes.file.span(startOfOperand(raw), endOfOperand(raw))
   if (raw.kind === "list") {
     const restrictions = raw.restrictions.map((each) => buildRestriction(each, mistakes))
@@ -103,7 +107,7 @@ function buildOperand(raw: RawOperand, first: boolean, mistakes: Mistakes): Rewr
   return { kind: "from", relation, tupleset: readName(raw.tupleset, mistakes), span }
 }
 
-function buildRestriction(raw: RawRestriction, mistakes: Mistakes): Restriction {
+function buildRestriction(raw: RawRestriction, mistakes: ModelMistakes): Restriction {
   const { file } = mistakes
   const start = raw.type.startOffset
   const subjectEnd = raw.relation ?? raw.star ?? raw.type
@@ -132,7 +136,12 @@ function buildRestriction(raw: RawRestriction, mistakes: Mistakes): Restriction 
   }
 }
 
-function checkSpacing(before: RawOperand, operator: IToken, after: RawOperand, mistakes: Mistakes): void {
+function checkSpacing(
+  before: RawOperand,
+  operator: IToken,
+  after: RawOperand,
+  mistakes: ModelMistakes,
+): void {
   const span = spanOf(operator, mistakes)
   if (endOfOperand(before) === operator.startOffset || endOf(operator) === startOfOperand(after)) {
     const help = "Put a blank before and after the operator."

@@ -2,7 +2,7 @@ import type { ModelFinding, ModelFindingKind } from "../../runtime/model/finding
 import type { Code } from "../core/catalogue.ts"
 import type { Related } from "../core/diagnostic.ts"
 import { tellOdd } from "../core/odd-characters.ts"
-import type { Mistakes } from "./mistakes.ts"
+import type { ModelMistakes } from "./mistakes.ts"
 import type { PlaceOf } from "./places.ts"
 
 /** Kinds whose code depends on more than the kind, or that no file can have: text is one module a file, JSON is judged by the server's rules. */
@@ -46,7 +46,7 @@ function codeOf({ kind, path }: ModelFinding): Code {
 export function reportFindings(
   findings: readonly ModelFinding[],
   placeOf: PlaceOf,
-  mistakes: Mistakes,
+  mistakes: ModelMistakes,
 ): void {
   for (const finding of findings) {
     const { path, range, unknown } = finding

@@ -3,7 +3,7 @@ import type { SourceFile, Span } from "../core/source.ts"
 import { parseLayout } from "./document.ts"
 import { formatMod } from "./format-mod.ts"
 import { formatModel } from "./format-model.ts"
-import { Mistakes } from "./mistakes.ts"
+import { ModelMistakes } from "./mistakes.ts"
 import { isModFile, parseModYaml, readModFile } from "./mod-file.ts"
 import { checkReadable } from "./readable.ts"
 
@@ -12,7 +12,7 @@ import { checkReadable } from "./readable.ts"
  * the file means the same. Undefined when the file was not understood; the report says why. What it means is not looked at.
  */
 export function formatModelFile(file: SourceFile, report: Report): string | undefined {
-  const mistakes = new Mistakes(file, report)
+  const mistakes = new ModelMistakes(file, report)
   if (!checkReadable(mistakes)) return undefined
   if (!isModFile(file.path)) {
     const layout = parseLayout(mistakes)
@@ -27,6 +27,6 @@ export function modulesIn(
   file: SourceFile,
   report: Report,
 ): readonly { readonly text: string; readonly span: Span }[] {
-  const mistakes = new Mistakes(file, report)
+  const mistakes = new ModelMistakes(file, report)
   return isModFile(file.path) && checkReadable(mistakes) ? (readModFile(mistakes)?.contents.value ?? []) : []
 }

@@ -4,7 +4,7 @@ import type { AuthorizationModel } from "../../runtime/plan/authorization-model.
 import { type JsonPlaces, readJson } from "../../runtime/plan/json-scan.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { reportFindings } from "./findings.ts"
-import type { Mistakes } from "./mistakes.ts"
+import type { ModelMistakes } from "./mistakes.ts"
 import type { PlaceOf } from "./places.ts"
 
 /** A model that is given as JSON, and where its parts stand. */
@@ -14,7 +14,7 @@ export interface JsonModel {
 }
 
 /** Reads a model's JSON as the HTTP API takes it. Undefined when it is no JSON or has another shape, which is reported. */
-export function readJsonModel(mistakes: Mistakes): JsonModel | undefined {
+export function readJsonModel(mistakes: ModelMistakes): JsonModel | undefined {
   const { file } = mistakes
   const json = readJson(file.text.replace(/^\uFEFF/, " "))
   if ("problem" in json) {

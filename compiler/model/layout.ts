@@ -1,6 +1,6 @@
 import type { IToken, TokenType } from "chevrotain"
 import { numberOf, tellOdd } from "../core/odd-characters.ts"
-import type { Mistakes } from "./mistakes.ts"
+import type { ModelMistakes } from "./mistakes.ts"
 import {
   body,
   close,
@@ -20,7 +20,7 @@ import {
 } from "./tokens.ts"
 
 /** One statement: the tokens of a line, and of the lines that go on with it. */
-export interface Line {
+export interface StatementLine {
   readonly tokens: readonly IToken[]
   /** Something in it was reported already; only its first words may be used. */
   readonly broken: boolean
@@ -37,9 +37,9 @@ export const nestingMax = 64
 export function layout(
   tokens: readonly IToken[],
   strange: readonly StrangeText[],
-  mistakes: Mistakes,
-): Line[] {
-  const lines: Line[] = []
+  mistakes: ModelMistakes,
+): StatementLine[] {
+  const lines: StatementLine[] = []
   const rows = physicalLines(tokens, strange)
   for (let at = 0; at < rows.length; ) {
     const statement = new Statement(rows[at++] as Row)
@@ -106,7 +106,7 @@ class Statement {
   }
 
   /** Reports what is wrong with the statement as a whole; true when it can't be parsed. */
-  report(mistakes: Mistakes): boolean {
+  report(mistakes: ModelMistakes): boolean {
     const { file } = mistakes
     // The first says enough: a text in quotes, for example, has two.
     for (const { start, end } of this.#strange) {

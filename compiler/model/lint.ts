@@ -12,7 +12,7 @@ export interface Lint {
 }
 
 /** A part of a relation's definition. `this` means the tuples of that relation. */
-export interface Part {
+export interface DefinitionPart {
   readonly rewrite: Userset
   readonly relation: IndexedRelation
 }

@@ -12,7 +12,7 @@ import type {
   ModelDocument,
   Origin,
   ParameterNode,
-  RelationNode,
+  RelationDefinition,
   Restriction,
   Rewrite,
   TypeNode,
@@ -130,7 +130,7 @@ export function restrictionsOf(rewrite: Rewrite): readonly Restriction[] | undef
   return listOf(rewrite)?.restrictions
 }
 
-function nameOf({ name }: RelationNode): string {
+function nameOf({ name }: RelationDefinition): string {
   return name.text
 }
 

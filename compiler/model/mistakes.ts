@@ -13,7 +13,7 @@ interface State {
 }
 
 /** The report of the run, seen from one model: knows whether this model, in any of its files, had an error. */
-export class Mistakes {
+export class ModelMistakes {
   readonly file: SourceFile
   readonly #report: Report
   readonly #state: State
@@ -25,8 +25,8 @@ export class Mistakes {
   }
 
   /** The same for another file of the model. */
-  in(file: SourceFile): Mistakes {
-    return new Mistakes(file, this.#report, this.#state)
+  in(file: SourceFile): ModelMistakes {
+    return new ModelMistakes(file, this.#report, this.#state)
   }
 
   add(code: Code, span: Span, detail: string, extra: Extra = {}): void {

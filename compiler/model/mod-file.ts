@@ -4,7 +4,7 @@ import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { yamlCauses, yamlProblem } from "../core/yaml-problem.ts"
 import type { Name } from "./ast.ts"
-import type { Mistakes } from "./mistakes.ts"
+import type { ModelMistakes } from "./mistakes.ts"
 
 /**
  * `fga.mod`: the schema version, and the files of the modules in their order. Spans cover the values as they are written, with their
@@ -25,7 +25,7 @@ export function isModFile(path: string): boolean {
  * Reads a `fga.mod`. Every mistake is reported with its place; undefined when one of them leaves nothing to go by. Entries of `contents`
  * that can't be meant are reported and left out.
  */
-export function readModFile(mistakes: Mistakes): ModFile | undefined {
+export function readModFile(mistakes: ModelMistakes): ModFile | undefined {
   const document = parseModYaml(mistakes)
   if (document === undefined) return undefined
   const { file } = mistakes
@@ -41,7 +41,7 @@ export function readModFile(mistakes: Mistakes): ModFile | undefined {
 }
 
 /** The tree of the YAML, with places; undefined when it is none, which is reported. The library recurses, so that a text can make it overflow the stack. */
-export function parseModYaml(mistakes: Mistakes): Document | undefined {
+export function parseModYaml(mistakes: ModelMistakes): Document | undefined {
   const { file } = mistakes
   let document: Document.Parsed
   try {
@@ -63,7 +63,7 @@ interface Field {
   readonly span: Span
 }
 
-function fieldsOf(root: YAMLMap, mistakes: Mistakes): ReadonlyMap<string, Field> {
+function fieldsOf(root: YAMLMap, mistakes: ModelMistakes): ReadonlyMap<string, Field> {
   const fields = new Map<string, Field>()
   for (const { key, value } of root.items) {
     const at = spanOf(key as Node, mistakes.file)
@@ -79,7 +79,7 @@ function fieldsOf(root: YAMLMap, mistakes: Mistakes): ReadonlyMap<string, Field>
   return fields
 }
 
-function readSchema(field: Field | undefined, mistakes: Mistakes): Name | undefined {
+function readSchema(field: Field | undefined, mistakes: ModelMistakes): Name | undefined {
   if (field === undefined) {
     mistakes.add("SP4051", mistakes.file.span(0, 0), "missing schema field")
     return undefined
@@ -98,7 +98,7 @@ function readSchema(field: Field | undefined, mistakes: Mistakes): Name | undefi
   return { text, span: field.span }
 }
 
-function readContents(field: Field | undefined, mistakes: Mistakes): ModFile["contents"] | undefined {
+function readContents(field: Field | undefined, mistakes: ModelMistakes): ModFile["contents"] | undefined {
   if (field === undefined) {
     mistakes.add("SP4051", mistakes.file.span(0, 0), "missing contents field")
     return undefined
@@ -132,7 +132,7 @@ function readContents(field: Field | undefined, mistakes: Mistakes): ModFile["co
   return { value: [...known.values()], span: mistakes.file.span(start, end) }
 }
 
-function readItem(field: Field, mistakes: Mistakes): Name | undefined {
+function readItem(field: Field, mistakes: ModelMistakes): Name | undefined {
   const text = textOf(field.node)
   if (text === undefined) {
     const detail = `unexpected contents item type, expected string got value ${written(field)}`

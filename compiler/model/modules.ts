@@ -1,13 +1,13 @@
 import type { SourceFile, Span } from "../core/source.ts"
-import type { ConditionNode, ModelDocument, Name, Origin, RelationNode, TypeNode } from "./ast.ts"
+import type { ConditionNode, ModelDocument, Name, Origin, RelationDefinition, TypeNode } from "./ast.ts"
 import { parseModel } from "./document.ts"
-import type { Mistakes } from "./mistakes.ts"
+import type { ModelMistakes } from "./mistakes.ts"
 import type { ModFile } from "./mod-file.ts"
 import { checkReadable } from "./readable.ts"
 import { checkRepetitions } from "./repetitions.ts"
 
 /** The files around a `fga.mod`; a `Project` of core/load.ts is one. */
-export interface Parts {
+export interface ModuleFiles {
   /** Reads a file that `fga.mod` names, relative to its folder. What keeps it from being read is reported there. */
   readNamed(path: string, at: Span): SourceFile | undefined
   /** The files in its folder and below whose names end so, in case one of them is missing in it. Nothing is reported. */
@@ -20,8 +20,8 @@ export interface Parts {
  */
 export function readModules(
   mod: ModFile,
-  parts: Parts,
-  mistakes: Mistakes,
+  parts: ModuleFiles,
+  mistakes: ModelMistakes,
   more: readonly SourceFile[] = [],
 ): ModelDocument {
   const linker = new Linker(mistakes)
@@ -44,14 +44,14 @@ interface Extension {
 }
 
 class Linker {
-  readonly #mistakes: Mistakes
+  readonly #mistakes: ModelMistakes
   readonly #types: TypeNode[] = []
   readonly #extensions: Extension[] = []
   readonly #conditions: ConditionNode[] = []
   readonly #conditionNames = new Map<string, Name>()
   #namesMissing = false
 
-  constructor(mistakes: Mistakes) {
+  constructor(mistakes: ModelMistakes) {
     this.#mistakes = mistakes
   }
 
@@ -60,7 +60,11 @@ class Linker {
     this.#namesMissing = true
   }
 
-  add(path: string, { file, header, types, conditions, namesMissing }: ModelDocument, own: Mistakes): void {
+  add(
+    path: string,
+    { file, header, types, conditions, namesMissing }: ModelDocument,
+    own: ModelMistakes,
+  ): void {
     if (namesMissing) this.missing()
     if (header?.kind !== "module") {
       own.add("SP4055", header?.span ?? file.span(0, 0), "file is not a module")
@@ -75,7 +79,7 @@ class Linker {
   }
 
   link(mod: ModFile): ModelDocument {
-    const added = new Map<TypeNode, RelationNode[]>()
+    const added = new Map<TypeNode, RelationDefinition[]>()
     const known = new Map([...this.#types].reverse().map((type) => [type.name.text, type]))
     for (const extension of this.#extensions) {
       const type = known.get(extension.type.name.text)
@@ -109,8 +113,8 @@ class Linker {
   #relationsOf(
     { type: extending, origin }: Extension,
     type: TypeNode,
-    added: ReadonlyMap<TypeNode, readonly RelationNode[]>,
-  ): RelationNode[] {
+    added: ReadonlyMap<TypeNode, readonly RelationDefinition[]>,
+  ): RelationDefinition[] {
     const before = [...type.relations, ...(added.get(type) ?? [])]
     const names = new Map([...before].reverse().map((each) => [each.name.text, each.name]))
     return extending.relations.flatMap((relation) => {

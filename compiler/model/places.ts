@@ -4,7 +4,7 @@ import type {
   ConditionNode,
   ModelDocument,
   Name,
-  RelationNode,
+  RelationDefinition,
   Restriction,
   Rewrite,
   TypeNode,
@@ -19,9 +19,9 @@ export type PlaceOf = (path: ModelPath, range?: { start: number; end: number }) 
  * Where parts of the model's JSON stand in the text. A path is walked down the tree, which has the JSON's shape; no text is
  * searched. A path that leads to a relation or condition is the place of its name.
  */
-export class Places {
+export class ModelPlaces {
   readonly #document: ModelDocument
-  readonly #relations = new Map<TypeNode, ReadonlyMap<string, RelationNode>>()
+  readonly #relations = new Map<TypeNode, ReadonlyMap<string, RelationDefinition>>()
   readonly #conditions: ReadonlyMap<string, ConditionNode>
 
   constructor(document: ModelDocument) {
@@ -52,7 +52,7 @@ export class Places {
     return inMetadata ? placeInList(relation, rest.slice(1)) : placeInRewrite(relation, rest)
   }
 
-  #relationsOf(type: TypeNode): ReadonlyMap<string, RelationNode> {
+  #relationsOf(type: TypeNode): ReadonlyMap<string, RelationDefinition> {
     const known = this.#relations.get(type) ?? firstByName(type.relations)
     this.#relations.set(type, known)
     return known
@@ -66,7 +66,7 @@ function firstByName<Node extends { readonly name: Name }>(
 }
 
 /** `[2, "condition"]` in a relation's list of types. */
-function placeInList(relation: RelationNode, [at, part]: ModelPath): Span {
+function placeInList(relation: RelationDefinition, [at, part]: ModelPath): Span {
   const listed = relation.rewrite === undefined ? [] : (restrictionsOf(relation.rewrite) ?? [])
   const restriction = listed[typeof at === "number" ? at : -1]
   return restriction === undefined ? relation.name.span : placeInRestriction(restriction, part)
@@ -81,7 +81,7 @@ function placeInRestriction(restriction: Restriction, part: string | number | un
     : restriction.span
 }
 
-function placeInRewrite(relation: RelationNode, path: ModelPath): Span {
+function placeInRewrite(relation: RelationDefinition, path: ModelPath): Span {
   let rewrite = relation.rewrite
   if (rewrite === undefined || path.length === 0) return relation.name.span
   let steps = path

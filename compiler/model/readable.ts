@@ -1,10 +1,10 @@
-import type { Mistakes } from "./mistakes.ts"
+import type { ModelMistakes } from "./mistakes.ts"
 
 /** Characters a model's text may have. OpenFGA stores 256 KiB of model; the rest is room for comments. */
 const textMax = 1024 * 1024
 
 /** Reports what would make everything after it meaningless: no text, or too much. */
-export function checkReadable(mistakes: Mistakes): boolean {
+export function checkReadable(mistakes: ModelMistakes): boolean {
   const { file } = mistakes
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   const strange = file.text.search(/[\u0000-\u0008\u000b\u000e-\u001f\u007f\ufffd]/)
@@ -20,7 +20,7 @@ export function checkReadable(mistakes: Mistakes): boolean {
 }
 
 /** The catalogue's help is for a text. */
-function reportEmpty(mistakes: Mistakes): void {
+function reportEmpty(mistakes: ModelMistakes): void {
   const { file } = mistakes
   const help = file.path.endsWith(".mod")
     ? 'Write `schema: "1.2"` and `contents:` with one `- FILE.fga` per line.'

@@ -1,5 +1,5 @@
 import type { ModelDocument, Name } from "./ast.ts"
-import type { Mistakes } from "./mistakes.ts"
+import type { ModelMistakes } from "./mistakes.ts"
 
 /**
  * Names defined twice where the model's JSON could not even hold both: relations, conditions, parameters, extensions. `modular`: the file is
@@ -7,7 +7,7 @@ import type { Mistakes } from "./mistakes.ts"
  */
 export function checkRepetitions(
   { header, types, conditions }: ModelDocument,
-  mistakes: Mistakes,
+  mistakes: ModelMistakes,
   modular = header?.kind === "module",
 ): void {
   const extended: Name[] = []

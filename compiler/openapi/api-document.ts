@@ -40,9 +40,9 @@ export interface Operation {
   /** The method in the document. */
   readonly span: Span
   readonly pathSpan: Span
-  readonly parameters: readonly Parameter[]
-  readonly body: Body | undefined
-  readonly responses: readonly Response[]
+  readonly parameters: readonly OperationParameter[]
+  readonly body: OperationBody | undefined
+  readonly responses: readonly OperationResponse[]
   /** Ways to be let in, any of them; undefined: the document says nothing. */
   readonly security: readonly Requirement[] | undefined
 }
@@ -59,7 +59,7 @@ export type Style =
   | "json"
 
 /** A parameter. `style` is `json` where its value is JSON (`content`). */
-export interface Parameter {
+export interface OperationParameter {
   readonly in: "path" | "query" | "header" | "cookie"
   readonly name: string
   readonly description: string | undefined
@@ -83,7 +83,7 @@ export interface Example {
 }
 
 /** The body of a request, in each of its media types. */
-export interface Body {
+export interface OperationBody {
   readonly description: string | undefined
   readonly required: boolean
   readonly contents: readonly Content[]
@@ -108,7 +108,7 @@ export interface Content {
 }
 
 /** What an operation answers. `status`: `200`, `2xx` or `default`. */
-export interface Response {
+export interface OperationResponse {
   readonly status: string
   readonly description: string
   readonly headers: readonly ResponseHeader[]

@@ -1,14 +1,14 @@
 import { mediaTypeOf } from "../../runtime/validation/media-type.ts"
 import { shown } from "../core/shown.ts"
-import type { Content, Example, Response, ResponseHeader } from "./api-document.ts"
-import type { Fields } from "./fields.ts"
+import type { Content, Example, OperationResponse, ResponseHeader } from "./api-document.ts"
+import type { DocumentFields } from "./fields.ts"
 import { isForm, readEncoding } from "./form-fields.ts"
-import { type Entry, type MapNode, type Node, plainOf } from "./node.ts"
+import { type DocumentEntry, type DocumentMap, type DocumentNode, plainOf } from "./node.ts"
 import type { Schemas } from "./schema.ts"
 
 /** What readers of a document share. */
-export interface Reading {
-  readonly fields: Fields
+export interface ReaderContext {
+  readonly fields: DocumentFields
   readonly schemas: Schemas
   readonly version: "2.0" | "3.0" | "3.1"
   /** Operations that are not read, as `GET /x`. */
@@ -16,7 +16,7 @@ export interface Reading {
 }
 
 /** Reads `content` of a body or an answer (3.x). */
-export function readContents(map: MapNode, reading: Reading): Content[] {
+export function readContents(map: DocumentMap, reading: ReaderContext): Content[] {
   const { fields } = reading
   return fields.entries(map, "content").flatMap(([media, { key, value }]) => {
     const content = fields.part(value, "a media type")
@@ -41,27 +41,32 @@ const streamKeys = ["itemSchema", "itemEncoding", "prefixEncoding"]
 const mediaKeys = ["schema", "example", "examples", "encoding", ...streamKeys]
 
 /** Since 3.2 a body may be a sequence of items (JSON lines, events, parts). */
-function reportStream(content: MapNode, { report }: Fields): void {
+function reportStream(content: DocumentMap, { report }: DocumentFields): void {
   const key = streamKeys.map((name) => content.entries.get(name)?.key).find((each) => each !== undefined)
   if (key !== undefined) report.add("SP8015", key, "items of a stream are not judged one by one")
 }
 
 /** Whether a key of `content` is a media type or range (RFC 9110 §8.3.1, §12.5.1). */
-export function checkMedia(media: string, at: Content["span"], fields: Fields): boolean {
+export function checkMedia(media: string, at: Content["span"], fields: DocumentFields): boolean {
   if (isMedia(media)) return true
   fields.aside({ span: at }, `\`${shown(media)}\` is no media type: what is said of such bodies is left out`)
   return false
 }
 
 /** Converted documents have members of an example where media types stand: without a schema they say nothing of a body. */
-function isExampleAlone(media: string, at: Content["span"], content: MapNode, fields: Fields): boolean {
+function isExampleAlone(
+  media: string,
+  at: Content["span"],
+  content: DocumentMap,
+  fields: DocumentFields,
+): boolean {
   const has = (name: string) => content.entries.has(name)
   if (isMedia(media) || has("schema") || has("encoding") || !(has("example") || has("examples"))) return false
   reportExample(media, at, fields)
   return true
 }
 
-function reportExample(media: string, at: Content["span"], { report }: Fields): void {
+function reportExample(media: string, at: Content["span"], { report }: DocumentFields): void {
   report.add("SP8014", at, `\`${shown(media)}\` is no media type: the example means nothing`, {
     help: "Write `application/json` around it.",
   })
@@ -72,7 +77,7 @@ function isMedia(media: string): boolean {
 }
 
 /** `example` and `examples` of a body or a parameter exclude each other; of both the first is meant. */
-export function examplesOf(map: MapNode, fields: Fields): Example[] {
+export function examplesOf(map: DocumentMap, fields: DocumentFields): Example[] {
   const one = map.entries.get("example")?.value
   if (one !== undefined) return [unnamed(one)]
   return fields.entries(map, "examples").flatMap(([name, { value }]) => {
@@ -87,7 +92,7 @@ export function examplesOf(map: MapNode, fields: Fields): Example[] {
   })
 }
 
-function unnamed(node: Node): Example {
+function unnamed(node: DocumentNode): Example {
   return { name: undefined, summary: undefined, description: undefined, value: plainOf(node) }
 }
 
@@ -100,11 +105,11 @@ const headerKeys = [
 
 /** Reads `responses` of an operation. `produces` are the media types of 2.0. */
 export function readResponses(
-  operation: MapNode,
-  at: Node["span"],
+  operation: DocumentMap,
+  at: DocumentNode["span"],
   produces: readonly string[],
-  reading: Reading,
-): Response[] {
+  reading: ReaderContext,
+): OperationResponse[] {
   const { fields } = reading
   if (!operation.entries.has("responses") && reading.version !== "3.1") {
     fields.aside({ span: at }, "the operation has no `responses`")
@@ -127,7 +132,11 @@ export function readResponses(
 }
 
 /** An answer of 2.0: one schema for all media types, and examples by media type. */
-function oldContents(map: MapNode, produces: readonly string[], { fields, schemas }: Reading): Content[] {
+function oldContents(
+  map: DocumentMap,
+  produces: readonly string[],
+  { fields, schemas }: ReaderContext,
+): Content[] {
   const schema = map.entries.get("schema")?.value
   const examples = oldExamples(map, fields)
   if (schema === undefined && examples.size === 0) return []
@@ -150,7 +159,7 @@ function oldContents(map: MapNode, produces: readonly string[], { fields, schema
 }
 
 /** By media type. Many write one example as it is: its members are no types, and judge nothing. */
-function oldExamples(map: MapNode, fields: Fields): ReadonlyMap<string, Entry> {
+function oldExamples(map: DocumentMap, fields: DocumentFields): ReadonlyMap<string, DocumentEntry> {
   return new Map(
     fields.entries(map, "examples").filter(([media, { key }]) => {
       if (isMedia(media)) return true
@@ -160,7 +169,7 @@ function oldExamples(map: MapNode, fields: Fields): ReadonlyMap<string, Entry> {
   )
 }
 
-function readHeaders(map: MapNode, { fields, schemas, version }: Reading): ResponseHeader[] {
+function readHeaders(map: DocumentMap, { fields, schemas, version }: ReaderContext): ResponseHeader[] {
   return fields.entries(map, "headers").flatMap(([name, { key, value }]) => {
     const header = fields.part(value, "a header")
     if (header === undefined) return []

@@ -1,12 +1,12 @@
 import { stringify } from "yaml"
 import type {
   ApiDocument,
-  Body,
   Content,
   Example,
   FormField,
   Operation,
-  Parameter,
+  OperationBody,
+  OperationParameter,
   Requirement,
   SecurityScheme,
 } from "./api-document.ts"
@@ -120,7 +120,7 @@ class Writing {
     return key === undefined ? {} : { schema: this.#schemas.of(this.#document.schemas, key) }
   }
 
-  body({ description, required, contents }: Body): Json {
+  body({ description, required, contents }: OperationBody): Json {
     return {
       ...optional("description", description),
       ...(required ? { required: true } : {}),
@@ -165,7 +165,7 @@ class Writing {
   }
 }
 
-function parameterOf(parameter: Parameter, schema: Json): Json {
+function parameterOf(parameter: OperationParameter, schema: Json): Json {
   const { style, explode, name, description, required, deprecated } = parameter
   const head = {
     name,

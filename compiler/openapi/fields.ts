@@ -2,31 +2,31 @@ import type { Extra, Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
-import { type Entry, kindOf, type MapNode, type Node, type ScalarNode } from "./node.ts"
-import type { References } from "./references.ts"
+import { type DocumentEntry, type DocumentMap, type DocumentNode, kindOf, type ScalarNode } from "./node.ts"
+import type { DocumentReferences } from "./references.ts"
 
 /** For readers: nothing goes by them. */
 const words: ReadonlySet<string> = new Set(["title", "summary", "description", "version", "operationId"])
 
 /** Reads the parts of a document as they are expected to be. What is otherwise is a finding at its place, and undefined or empty here. */
-export class Fields {
+export class DocumentFields {
   readonly report: Report
-  readonly references: References
+  readonly references: DocumentReferences
 
-  constructor(report: Report, references: References) {
+  constructor(report: Report, references: DocumentReferences) {
     this.report = report
     this.references = references
   }
 
   /** The map a value is, or what its `$ref` leads to. */
-  map(node: Node | undefined, what: string): MapNode | undefined {
+  map(node: DocumentNode | undefined, what: string): DocumentMap | undefined {
     const found = node === undefined ? undefined : this.references.follow(node)?.node
     if (found === undefined || found.kind === "map") return found
     return this.wrong(found, `${what} is a map, this is ${kindOf(found)}`)
   }
 
   /** As `map`, of a part that may have nothing in it: one without a value is told. */
-  part(node: Node, what: string): MapNode | undefined {
+  part(node: DocumentNode, what: string): DocumentMap | undefined {
     const found = this.references.follow(node)?.node
     if (found === undefined || !isNull(found)) return this.map(node, what)
     this.withoutValue(found, what)
@@ -34,12 +34,12 @@ export class Fields {
   }
 
   /** Tells of a key without a value. It states nothing, so nothing that the document states is lost. */
-  withoutValue(node: Node, what: string): undefined {
+  withoutValue(node: DocumentNode, what: string): undefined {
     return this.aside(node, `${what} has no value and states nothing`)
   }
 
   /** The entries of a map field; extensions (`x-…`) are left out. */
-  entries(map: MapNode, key: string, what = `\`${key}\``): readonly (readonly [string, Entry])[] {
+  entries(map: DocumentMap, key: string, what = `\`${key}\``): readonly (readonly [string, DocumentEntry])[] {
     const field = map.entries.get(key)?.value
     if (field === undefined || isNull(field)) return []
     const found = this.map(field, what)
@@ -47,7 +47,7 @@ export class Fields {
   }
 
   /** The items of a list field. */
-  list(map: MapNode, key: string): readonly Node[] {
+  list(map: DocumentMap, key: string): readonly DocumentNode[] {
     const field = map.entries.get(key)?.value
     if (field === undefined || isNull(field)) return []
     if (field.kind === "list") return field.items
@@ -55,7 +55,7 @@ export class Fields {
     return []
   }
 
-  text(map: MapNode, key: string): string | undefined {
+  text(map: DocumentMap, key: string): string | undefined {
     const field = map.entries.get(key)?.value
     if (field === undefined || isNull(field)) return undefined
     if (field.kind === "scalar" && typeof field.value === "string") return field.value
@@ -65,7 +65,7 @@ export class Fields {
     return words.has(key) ? this.aside(field, detail) : this.wrong(field, detail)
   }
 
-  flag(map: MapNode, key: string): boolean {
+  flag(map: DocumentMap, key: string): boolean {
     return (
       this.choice(
         map,
@@ -78,7 +78,7 @@ export class Fields {
 
   /** A scalar that `read` understands. */
   choice<Value>(
-    map: MapNode,
+    map: DocumentMap,
     key: string,
     read: (value: ScalarNode["value"]) => Value | undefined,
     expected: string,
@@ -93,7 +93,7 @@ export class Fields {
   }
 
   /** Warns of keys that mean nothing here. */
-  known(map: MapNode, what: string, keys: readonly string[]): void {
+  known(map: DocumentMap, what: string, keys: readonly string[]): void {
     for (const [name, { key }] of map.entries) {
       if (keys.includes(name) || name.startsWith("x-") || name === "$ref") continue
       this.report.add("SP8014", key, `\`${shown(name)}\` means nothing in ${what}${didYouMean(name, keys)}`)
@@ -117,6 +117,6 @@ export class Fields {
   }
 }
 
-export function isNull(node: Node): boolean {
+export function isNull(node: DocumentNode): boolean {
   return node.kind === "scalar" && node.value === null
 }

@@ -1,8 +1,8 @@
 import { mediaTypeOf } from "../../runtime/validation/media-type.ts"
 import { shown } from "../core/shown.ts"
 import type { FormField } from "./api-document.ts"
-import type { Fields } from "./fields.ts"
-import type { MapNode } from "./node.ts"
+import type { DocumentFields } from "./fields.ts"
+import type { DocumentMap } from "./node.ts"
 
 const styles = ["form", "spaceDelimited", "pipeDelimited", "deepObject"] as const
 
@@ -12,7 +12,7 @@ export function isForm(media: string): boolean {
 }
 
 /** Reads `encoding` of a form: fields it says something about. One that says no more than a type is of consequence for parts alone. */
-export function readEncoding(content: MapNode, media: string, fields: Fields): FormField[] {
+export function readEncoding(content: DocumentMap, media: string, fields: DocumentFields): FormField[] {
   const hasParts = /^multipart/i.test(media)
   return fields.entries(content, "encoding").flatMap(([name, { value }]) => {
     const map = fields.part(value, "an encoding")
@@ -36,7 +36,7 @@ export function readEncoding(content: MapNode, media: string, fields: Fields): F
   })
 }
 
-function mediasOfPart(map: MapNode, fields: Fields): string[] {
+function mediasOfPart(map: DocumentMap, fields: DocumentFields): string[] {
   const text = fields.text(map, "contentType")
   const at = map.entries.get("contentType")?.value
   if (text === undefined || at === undefined) return []

@@ -1,5 +1,5 @@
 import type { Span } from "../core/source.ts"
-import type { Node } from "./node.ts"
+import type { DocumentNode } from "./node.ts"
 
 /** Steps from a file's root to a value. */
 export type Steps = readonly string[]
@@ -23,10 +23,10 @@ export class Identifiers {
   readonly #resources = new Map<string, Resource | "several">()
   /** By the place of a `$ref`. */
   readonly #around = new Map<Span, Resource>()
-  readonly #tree: Node
+  readonly #tree: DocumentNode
 
   /** `path`: of the file, in the project. */
-  constructor(tree: Node, path: string) {
+  constructor(tree: DocumentNode, path: string) {
     this.#tree = tree
     this.#file = {
       uri: resolved(encodeURI(path), "project:///") ?? "project:///",
@@ -69,7 +69,7 @@ export class Identifiers {
   }
 
   #has(steps: Steps): boolean {
-    let node: Node | undefined = this.#tree
+    let node: DocumentNode | undefined = this.#tree
     for (const step of steps)
       node =
         node?.kind === "map"
@@ -81,7 +81,7 @@ export class Identifiers {
   }
 
   /** `names`: the keys of the map are names, not keywords. */
-  #walk(node: Node, steps: Steps, around: Resource, names: boolean): void {
+  #walk(node: DocumentNode, steps: Steps, around: Resource, names: boolean): void {
     if (node.kind === "list")
       for (const [at, item] of node.items.entries()) this.#walk(item, [...steps, String(at)], around, false)
     if (node.kind !== "map") return
@@ -95,7 +95,7 @@ export class Identifiers {
   }
 
   /** The resource a schema is in, which may be itself. */
-  #named(node: Node & { readonly kind: "map" }, steps: Steps, around: Resource): Resource {
+  #named(node: DocumentNode & { readonly kind: "map" }, steps: Steps, around: Resource): Resource {
     const word = (name: string): string | undefined => {
       const value = node.entries.get(name)?.value
       return value?.kind === "scalar" && typeof value.value === "string" ? value.value : undefined

@@ -1,6 +1,6 @@
 import type { StepOf } from "../../runtime/plan/steps.ts"
 import { shown } from "../core/shown.ts"
-import type { ApiDocument, Content, Operation, Response } from "./api-document.ts"
+import type { ApiDocument, Content, Operation, OperationResponse } from "./api-document.ts"
 import { sampleOf } from "./sample.ts"
 
 /** What a mock answers: a status, and the text of a body of a media type. */
@@ -49,7 +49,7 @@ function typeIn(media: string): string {
 }
 
 /** The answer of a status: itself, its class, the default; without one the first success. */
-function responseOf({ responses }: Operation, status: number | undefined): Response | undefined {
+function responseOf({ responses }: Operation, status: number | undefined): OperationResponse | undefined {
   const find = (wanted: string) => responses.find((each) => each.status === wanted)
   if (status !== undefined)
     return find(String(status)) ?? find(`${Math.trunc(status / 100)}xx`) ?? find("default")
@@ -61,11 +61,11 @@ function responseOf({ responses }: Operation, status: number | undefined): Respo
   )
 }
 
-function statusOf({ status }: Response): number {
+function statusOf({ status }: OperationResponse): number {
   return /^\d+$/.test(status) ? Number(status) : status === "default" ? 200 : Number(status[0]) * 100
 }
 
-function contentOf({ contents }: Response, media: string | undefined): Content | undefined {
+function contentOf({ contents }: OperationResponse, media: string | undefined): Content | undefined {
   if (media !== undefined)
     return contents.find((each) => each.media === media || each.media.split(";", 1)[0] === media)
   return contents.find((each) => /\/(?:.*\+)?json/.test(each.media)) ?? contents[0]

@@ -1,24 +1,24 @@
 import type { Span } from "../core/source.ts"
 
 /** A value of a document, JSON or YAML alike, and the place it stands at (its first line). References of YAML make one node stand in several places. */
-export type Node = MapNode | ListNode | ScalarNode
+export type DocumentNode = DocumentMap | DocumentList | ScalarNode
 
-export interface MapNode {
+export interface DocumentMap {
   readonly kind: "map"
   readonly span: Span
-  readonly entries: ReadonlyMap<string, Entry>
+  readonly entries: ReadonlyMap<string, DocumentEntry>
 }
 
 /** A key and its value. */
-export interface Entry {
+export interface DocumentEntry {
   readonly key: Span
-  readonly value: Node
+  readonly value: DocumentNode
 }
 
-export interface ListNode {
+export interface DocumentList {
   readonly kind: "list"
   readonly span: Span
-  readonly items: readonly Node[]
+  readonly items: readonly DocumentNode[]
 }
 
 export interface ScalarNode {
@@ -28,14 +28,14 @@ export interface ScalarNode {
 }
 
 /** The value as JSON has it. */
-export function plainOf(node: Node): unknown {
+export function plainOf(node: DocumentNode): unknown {
   if (node.kind === "scalar") return node.value
   if (node.kind === "list") return node.items.map(plainOf)
   return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, plainOf(value)]))
 }
 
 /** How a value is called in a sentence. */
-export function kindOf(node: Node): string {
+export function kindOf(node: DocumentNode): string {
   if (node.kind === "map") return "a map"
   if (node.kind === "list") return "a list"
   if (typeof node.value === "string") return "a text"

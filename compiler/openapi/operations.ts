@@ -1,9 +1,9 @@
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
-import type { ApiDocument, Operation, Parameter, SecurityScheme } from "./api-document.ts"
-import { type Reading, readResponses } from "./contents.ts"
+import type { ApiDocument, Operation, OperationParameter, SecurityScheme } from "./api-document.ts"
+import { type ReaderContext, readResponses } from "./contents.ts"
 import { isNull } from "./fields.ts"
-import type { MapNode, Node } from "./node.ts"
+import type { DocumentMap, DocumentNode } from "./node.ts"
 import { mediasOf, readInputs } from "./parameters.ts"
 import { routePath, shapeOf } from "./path-template.ts"
 import { demandTheSame, joined } from "./same-route.ts"
@@ -44,9 +44,9 @@ type Schemes = ReadonlyMap<string, SecurityScheme>
 
 /** Reads all operations of a document, in its order. */
 export function readOperations(
-  root: MapNode,
+  root: DocumentMap,
   schemes: Schemes,
-  reading: Reading,
+  reading: ReaderContext,
 ): Pick<ApiDocument, "operations" | "skipped"> {
   const reader = new Reader(root, schemes, reading)
   if (!root.entries.has("paths") && reading.version !== "3.1")
@@ -59,7 +59,7 @@ export function readOperations(
 }
 
 /** What stands beside the `$ref` of a path belongs to it as well; what is in both has no meaning (OpenAPI 3.1 §4.8.9). */
-function withSiblings(value: Node, item: MapNode, { fields }: Reading): MapNode {
+function withSiblings(value: DocumentNode, item: DocumentMap, { fields }: ReaderContext): DocumentMap {
   if (value.kind !== "map" || value === item) return item
   const entries = new Map(item.entries)
   for (const [name, entry] of value.entries) {
@@ -76,22 +76,22 @@ function withSiblings(value: Node, item: MapNode, { fields }: Reading): MapNode 
 
 class Reader {
   readonly skipped = new Set<string>()
-  readonly #root: MapNode
+  readonly #root: DocumentMap
   readonly #schemes: Schemes
-  readonly #reading: Reading
+  readonly #reading: ReaderContext
   readonly #ids = new Map<string, Span>()
   readonly #byShape = new Map<string, Written[]>()
   #count = 0
   readonly #security: Operation["security"]
 
-  constructor(root: MapNode, schemes: Schemes, reading: Reading) {
+  constructor(root: DocumentMap, schemes: Schemes, reading: ReaderContext) {
     this.#root = root
     this.#schemes = schemes
     this.#reading = reading
     this.#security = readSecurity(root, schemes, reading.fields)
   }
 
-  path(template: string, at: Span, whole: MapNode): void {
+  path(template: string, at: Span, whole: DocumentMap): void {
     const { fields } = this.#reading
     const item = this.#withoutSkipped(template, whole)
     if (item === undefined) return
@@ -132,7 +132,7 @@ class Reader {
   }
 
   /** Undefined where nothing is left. */
-  #withoutSkipped(template: string, item: MapNode): MapNode | undefined {
+  #withoutSkipped(template: string, item: DocumentMap): DocumentMap | undefined {
     const isSkipped = (name: string): boolean => this.#reading.skip.has(`${name.toUpperCase()} ${template}`)
     const names = [...item.entries.keys()].filter(isSkipped)
     for (const name of names) this.skipped.add(`${name.toUpperCase()} ${template}`)
@@ -142,7 +142,7 @@ class Reader {
   }
 
   /** The text says where an API is served. */
-  #reportServers(map: MapNode, what: string): void {
+  #reportServers(map: DocumentMap, what: string): void {
     const servers = map.entries.get("servers")
     const detail = `servers of ${what} are not asked: the backend of the text is`
     if (servers !== undefined) this.#reading.fields.report.add("SP8015", servers.key, detail)
@@ -183,7 +183,7 @@ class Reader {
     )
   }
 
-  #operation(place: Place, item: MapNode, map: MapNode): Operation {
+  #operation(place: Place, item: DocumentMap, map: DocumentMap): Operation {
     const { fields } = this.#reading
     const { span, method, path, query, pathSpan, route } = place
     fields.known(map, "an operation", operationKeys)
@@ -221,7 +221,11 @@ class Reader {
   }
 
   /** The parameters that have a place: those of the path must be in its template, and the other way. */
-  #placed(parameters: readonly Parameter[], names: Operation["names"], place: Place): Parameter[] {
+  #placed(
+    parameters: readonly OperationParameter[],
+    names: Operation["names"],
+    place: Place,
+  ): OperationParameter[] {
     const { fields } = this.#reading
     const declared = new Set<string>()
     const kept = parameters.filter((parameter) => {
@@ -246,7 +250,7 @@ class Reader {
     return kept
   }
 
-  #id(map: MapNode): string | undefined {
+  #id(map: DocumentMap): string | undefined {
     const { fields } = this.#reading
     const id = fields.text(map, "operationId")
     const at = map.entries.get("operationId")?.value.span

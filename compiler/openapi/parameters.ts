@@ -1,20 +1,20 @@
 import { isJson } from "../../runtime/validation/media-type.ts"
 import { shown } from "../core/shown.ts"
-import type { Body, Content, FormField, Parameter, Style } from "./api-document.ts"
-import { checkMedia, examplesOf, type Reading, readContents } from "./contents.ts"
+import type { Content, FormField, OperationBody, OperationParameter, Style } from "./api-document.ts"
+import { checkMedia, examplesOf, type ReaderContext, readContents } from "./contents.ts"
 import { isNull } from "./fields.ts"
-import { type MapNode, type Node, plainOf } from "./node.ts"
+import { type DocumentMap, type DocumentNode, plainOf } from "./node.ts"
 
 /** Parameters of an operation, and its body where 2.0 writes it as one. */
 export interface Inputs {
-  readonly parameters: readonly Parameter[]
-  readonly body: Body | undefined
+  readonly parameters: readonly OperationParameter[]
+  readonly body: OperationBody | undefined
 }
 
 const places = ["path", "query", "header", "cookie"] as const
 /** Headers that other parts of an operation speak of: a parameter of this name means nothing. */
 const elsewhere = ["accept", "content-type", "authorization"]
-const styles: Readonly<Record<Parameter["in"], readonly Style[]>> = {
+const styles: Readonly<Record<OperationParameter["in"], readonly Style[]>> = {
   path: ["simple", "label", "matrix"],
   query: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
   header: ["simple"],
@@ -23,17 +23,17 @@ const styles: Readonly<Record<Parameter["in"], readonly Style[]>> = {
 
 /** Reads the parameters of a path and of an operation, which replaces those of the path with the same name and place. */
 export function readInputs(
-  lists: readonly (readonly Node[])[],
-  operation: MapNode,
+  lists: readonly (readonly DocumentNode[])[],
+  operation: DocumentMap,
   consumes: readonly string[],
-  reading: Reading,
+  reading: ReaderContext,
 ): Inputs {
   const { fields } = reading
-  const byName = new Map<string, Parameter>()
-  const forms: MapNode[] = []
-  let body: Body | undefined
+  const byName = new Map<string, OperationParameter>()
+  const forms: DocumentMap[] = []
+  let body: OperationBody | undefined
   for (const list of lists) {
-    const seen = new Map<string, Node["span"]>()
+    const seen = new Map<string, DocumentNode["span"]>()
     for (const item of list) {
       const map = fields.map(item, "a parameter")
       const where = map === undefined ? undefined : fields.text(map, "in")
@@ -60,13 +60,23 @@ export function readInputs(
   return { parameters: [...byName.values()], body }
 }
 
-function reportTwice(name: string, at: Node["span"], first: Node["span"], { fields }: Reading): void {
+function reportTwice(
+  name: string,
+  at: DocumentNode["span"],
+  first: DocumentNode["span"],
+  { fields }: ReaderContext,
+): void {
   fields.report.add("SP8008", at, `the parameter \`${shown(name)}\` is there twice`, {
     related: [{ span: first, message: "the first" }],
   })
 }
 
-function readParameter(map: MapNode, where: string, name: string, reading: Reading): Parameter | undefined {
+function readParameter(
+  map: DocumentMap,
+  where: string,
+  name: string,
+  reading: ReaderContext,
+): OperationParameter | undefined {
   const { fields } = reading
   const place = places.find((each) => each === where)
   if (where === "querystring") {
@@ -103,7 +113,11 @@ function readParameter(map: MapNode, where: string, name: string, reading: Readi
   }
 }
 
-function allowsEmpty(map: MapNode, place: Parameter["in"], fields: Reading["fields"]): boolean {
+function allowsEmpty(
+  map: DocumentMap,
+  place: OperationParameter["in"],
+  fields: ReaderContext["fields"],
+): boolean {
   const allowed = fields.flag(map, "allowEmptyValue")
   const key = map.entries.get("allowEmptyValue")?.key
   if (place === "query" || !allowed || key === undefined) return allowed
@@ -112,20 +126,25 @@ function allowsEmpty(map: MapNode, place: Parameter["in"], fields: Reading["fiel
 }
 
 /** Behind the gateway `X_User` and `X-User` may be the same name. */
-export function reportDropped(name: string, at: Node, { report }: Reading["fields"]): void {
+export function reportDropped(name: string, at: DocumentNode, { report }: ReaderContext["fields"]): void {
   report.add("SP8015", at.span, `fields like \`${shown(name)}\` are dropped from requests`, {
     help: "Let the name have `-` in the place of `_`.",
   })
 }
 
-type Form = Pick<Parameter, "style" | "explode" | "schema"> & Partial<Pick<Parameter, "examples">>
+type Form = Pick<OperationParameter, "style" | "explode" | "schema"> &
+  Partial<Pick<OperationParameter, "examples">>
 
 const parameterKeys = [
   ...["name", "in", "description", "required", "deprecated", "allowEmptyValue", "style", "explode"],
   ...["allowReserved", "schema", "content", "example", "examples"],
 ]
 
-function newStyle(map: MapNode, place: Parameter["in"], reading: Reading): Form | undefined {
+function newStyle(
+  map: DocumentMap,
+  place: OperationParameter["in"],
+  reading: ReaderContext,
+): Form | undefined {
   const { fields, schemas } = reading
   fields.known(map, "a parameter", parameterKeys)
   const [content] = readContents(map, reading)
@@ -153,7 +172,7 @@ function newStyle(map: MapNode, place: Parameter["in"], reading: Reading): Form 
 }
 
 /** No path with `;` gets to a route: servers disagree about what is behind it. */
-function reportMatrix(map: MapNode, { fields }: Reading): void {
+function reportMatrix(map: DocumentMap, { fields }: ReaderContext): void {
   fields.report.add(
     "SP8015",
     map.entries.get("style")?.value.span ?? map.span,
@@ -171,7 +190,11 @@ const oldFormats: Readonly<Record<string, Pick<FormField, "style" | "explode">>>
 
 const besideSchema = ["name", "in", "description", "required", "collectionFormat", "allowEmptyValue"]
 
-function oldStyle(map: MapNode, place: Parameter["in"], { fields, schemas }: Reading): Form | undefined {
+function oldStyle(
+  map: DocumentMap,
+  place: OperationParameter["in"],
+  { fields, schemas }: ReaderContext,
+): Form | undefined {
   const written = fields.text(map, "collectionFormat") ?? "csv"
   const format = oldFormats[written]
   if (format === undefined || (place !== "query" && written !== "csv"))
@@ -184,7 +207,11 @@ function oldStyle(map: MapNode, place: Parameter["in"], { fields, schemas }: Rea
 }
 
 /** The body of 2.0: a parameter with a schema, in each media type the operation consumes. */
-function oldBody(map: MapNode, consumes: readonly string[], { fields, schemas }: Reading): Body {
+function oldBody(
+  map: DocumentMap,
+  consumes: readonly string[],
+  { fields, schemas }: ReaderContext,
+): OperationBody {
   const schema = map.entries.get("schema")?.value
   if (schema === undefined) fields.missing("schema", "the body", map.span)
   const key = schema === undefined ? undefined : schemas.use(schema)
@@ -207,7 +234,7 @@ function oldBody(map: MapNode, consumes: readonly string[], { fields, schemas }:
 }
 
 /** A list in a form of 2.0: `csv` unless it says otherwise. */
-function oldField(map: MapNode, fields: Reading["fields"]): FormField[] {
+function oldField(map: DocumentMap, fields: ReaderContext["fields"]): FormField[] {
   if (fields.text(map, "type") !== "array") return []
   const written = fields.text(map, "collectionFormat") ?? "csv"
   const format = oldFormats[written]
@@ -221,10 +248,10 @@ function oldField(map: MapNode, fields: Reading["fields"]): FormField[] {
 
 /** The form of 2.0: a parameter for each field. */
 function formBody(
-  forms: readonly MapNode[],
+  forms: readonly DocumentMap[],
   consumes: readonly string[],
-  { fields, schemas }: Reading,
-): Body {
+  { fields, schemas }: ReaderContext,
+): OperationBody {
   for (const map of forms) reportEmptyField(map, fields)
   const read = forms.map((map) => ({
     name: fields.text(map, "name") ?? "",
@@ -232,7 +259,7 @@ function formBody(
     schema: schemas.make(map, besideSchema),
     file: plainOf(map.entries.get("type")?.value ?? map) === "file",
   }))
-  const span = (forms[0] as MapNode).span
+  const span = (forms[0] as DocumentMap).span
   const schema = schemas.form(read, span)
   const written = forms.flatMap((map) => oldField(map, fields))
   const known = consumes.filter((media) =>
@@ -253,7 +280,7 @@ function formBody(
   return { description: undefined, required: read.some(({ required }) => required), contents, span }
 }
 
-function reportEmptyField(map: MapNode, fields: Reading["fields"]): void {
+function reportEmptyField(map: DocumentMap, fields: ReaderContext["fields"]): void {
   const key = map.entries.get("allowEmptyValue")?.key
   if (key === undefined || !fields.flag(map, "allowEmptyValue")) return
   fields.report.add("SP8015", key, "an empty field of a form is judged by its schema as any other", {
@@ -261,7 +288,7 @@ function reportEmptyField(map: MapNode, fields: Reading["fields"]): void {
   })
 }
 
-function readBody(node: Node, reading: Reading): Body | undefined {
+function readBody(node: DocumentNode, reading: ReaderContext): OperationBody | undefined {
   const { fields } = reading
   if (isNull(node)) return fields.withoutValue(node, "the request body")
   const map = fields.map(node, "a request body")
@@ -280,8 +307,8 @@ function readBody(node: Node, reading: Reading): Body | undefined {
 /** Media types of `consumes` and `produces`, of the operation or of the document. */
 export function mediasOf(
   key: "consumes" | "produces",
-  maps: readonly MapNode[],
-  { fields }: Reading,
+  maps: readonly DocumentMap[],
+  { fields }: ReaderContext,
 ): string[] {
   const map = maps.find((each) => each.entries.has(key))
   if (map === undefined) return []

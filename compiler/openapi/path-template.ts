@@ -1,7 +1,7 @@
 import { shown } from "../core/shown.ts"
 
 /** A path of a document as routes have it, or why none can be it. */
-export type RoutePath =
+export type DocumentPath =
   | { readonly path: string; readonly names: ReadonlyMap<string, string> }
   | { readonly problem: string }
 
@@ -11,7 +11,7 @@ export type RoutePath =
  * @example
  * routePath("/orders/{order-id}:cancel/") // { path: "/orders/{order_id}:cancel", names: order-id → order_id }
  */
-export function routePath(template: string): RoutePath {
+export function routePath(template: string): DocumentPath {
   if (!template.startsWith("/")) return { problem: `\`${shown(template)}\` does not start with \`/\`` }
   if (/[?#]/.test(template)) return { problem: `\`${shown(template)}\` holds a query or fragment` }
   const names = new Map<string, string>()

@@ -3,11 +3,11 @@ import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile } from "../core/source.ts"
 import type { ApiDocument, Server } from "./api-document.ts"
-import { Fields } from "./fields.ts"
+import { DocumentFields } from "./fields.ts"
 import { LenientReport } from "./lenient-report.ts"
-import type { MapNode } from "./node.ts"
+import type { DocumentMap } from "./node.ts"
 import { readOperations } from "./operations.ts"
-import { type LoadFile, References } from "./references.ts"
+import { DocumentReferences, type LoadFile } from "./references.ts"
 import { Schemas } from "./schema.ts"
 import { readSecuritySchemes } from "./security.ts"
 
@@ -64,10 +64,10 @@ export function readApiDocument(
   { lenient = false, skip = new Set() }: ReadAs = {},
 ): ApiDocument | undefined {
   const report = lenient ? new LenientReport(told) : told
-  const references = new References(load, report)
+  const references = new DocumentReferences(load, report)
   const tree = references.tree(file)
   if (tree === undefined) return undefined
-  const fields = new Fields(report, references)
+  const fields = new DocumentFields(report, references)
   const root = fields.map(tree, "an OpenAPI document")
   const version = root === undefined ? undefined : versionOf(root, fields)
   if (root === undefined || version === undefined) return undefined
@@ -94,7 +94,7 @@ export function readApiDocument(
   }
 }
 
-function versionOf(root: MapNode, fields: Fields): ApiDocument["version"] | undefined {
+function versionOf(root: DocumentMap, fields: DocumentFields): ApiDocument["version"] | undefined {
   const entry = root.entries.get("openapi") ?? root.entries.get("swagger")
   if (entry === undefined) {
     const near = didYouMean("openapi", root.entries.keys())
@@ -113,7 +113,7 @@ function versionOf(root: MapNode, fields: Fields): ApiDocument["version"] | unde
 }
 
 /** Tells what a document may have and no gateway can do for its callers. */
-function reportUnserved(root: MapNode, { report }: Fields): void {
+function reportUnserved(root: DocumentMap, { report }: DocumentFields): void {
   const webhooks = root.entries.get("webhooks")
   if (webhooks !== undefined)
     report.add(
@@ -123,7 +123,7 @@ function reportUnserved(root: MapNode, { report }: Fields): void {
     )
 }
 
-function readServers(root: MapNode, fields: Fields): Server[] {
+function readServers(root: DocumentMap, fields: DocumentFields): Server[] {
   return fields.list(root, "servers").flatMap((node) => {
     const map = fields.map(node, "a server")
     const url = map === undefined ? undefined : fields.text(map, "url")
@@ -137,7 +137,7 @@ function readServers(root: MapNode, fields: Fields): Server[] {
   })
 }
 
-function oldServers(root: MapNode, fields: Fields): Server[] {
+function oldServers(root: DocumentMap, fields: DocumentFields): Server[] {
   const host = fields.text(root, "host")
   const base = fields.text(root, "basePath")
   const entry = root.entries.get("host") ?? root.entries.get("basePath")

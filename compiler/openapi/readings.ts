@@ -4,17 +4,21 @@ import type { Direction, Schemas } from "./schema.ts"
 import { annotations } from "./schema-keywords.ts"
 
 /** How bodies of a media type or range are read to be judged. `bytes` are what their schema says nothing about, `any` what no schema can judge; `judges`: by the schema. */
-export interface Reading {
+export interface BodyReading {
   readonly range: string
   readonly as: "json" | "xml" | "form" | "multipart" | "text" | "bytes" | "any"
   readonly judges: boolean
 }
 
 /** How the bodies of a content are read: one way, or for a range all that can come under it, so that no request gets by its schema because it says to be of a type nobody thought of. */
-export function readingsOf({ media, schema }: Content, schemas: Schemas, direction: Direction): Reading[] {
+export function readingsOf(
+  { media, schema }: Content,
+  schemas: Schemas,
+  direction: Direction,
+): BodyReading[] {
   const essence = media.split(";", 1)[0]?.trim() ?? ""
   const bytes = schema === undefined || isBytes(schemas, schema)
-  const reading = (range: string, as: Reading["as"]): Reading => ({
+  const reading = (range: string, as: BodyReading["as"]): BodyReading => ({
     range,
     as,
     judges: !bytes && as !== "any" && as !== "xml",
@@ -25,7 +29,7 @@ export function readingsOf({ media, schema }: Content, schemas: Schemas, directi
   return [...inRange(essence, direction), [media, "text"] as const].map(([range, as]) => reading(range, as))
 }
 
-function formOf(essence: string): Reading["as"] {
+function formOf(essence: string): BodyReading["as"] {
   if (isJson(essence)) return "json"
   if (/^(?:(?:application|text)\/xml|[\w.+-]+\/[\w.+*-]+\+xml)$/.test(essence)) return "xml"
   if (essence === "application/x-www-form-urlencoded") return "form"
@@ -33,7 +37,7 @@ function formOf(essence: string): Reading["as"] {
   return essence.startsWith("text/") ? "text" : "any"
 }
 
-const known: readonly (readonly [string, Reading["as"]])[] = [
+const known: readonly (readonly [string, BodyReading["as"]])[] = [
   ["application/json", "json"],
   ["text/json", "json"],
   ["application/x-www-form-urlencoded", "form"],

@@ -3,15 +3,15 @@ import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { type Identified, Identifiers, mayIdentify, pointerSteps, type Steps } from "./identifiers.ts"
-import type { MapNode, Node } from "./node.ts"
+import type { DocumentMap, DocumentNode } from "./node.ts"
 import { readTree } from "./tree.ts"
 
 /** Reads the file of the project that the text at `at` names, relative to its own; what keeps it from being read is reported. */
 export type LoadFile = (path: string, at: Span) => SourceFile | undefined
 
 /** What a `$ref` means: the value, and the one name that all references to it have (`models/a.yaml#/components/schemas/Order`). */
-export interface Target {
-  readonly node: Node
+export interface ReferenceTarget {
+  readonly node: DocumentNode
   readonly key: string
 }
 
@@ -25,11 +25,11 @@ const chainMax = 100
 const referencesMax = 1_000_000
 
 /** `$ref` of all files of a document. A reference may stay in its file or lead to another one of the project; what it says about URLs is refused. */
-export class References {
+export class DocumentReferences {
   readonly #load: LoadFile
   readonly #report: Report
-  readonly #trees = new Map<SourceFile, Node | undefined>()
-  readonly #found = new Map<string, Target | undefined>()
+  readonly #trees = new Map<SourceFile, DocumentNode | undefined>()
+  readonly #found = new Map<string, ReferenceTarget | undefined>()
   readonly #identifiers = new Map<SourceFile, Identifiers | undefined>()
   #count = 0
   #identifies = false
@@ -40,7 +40,7 @@ export class References {
   }
 
   /** The values of a file, read once. */
-  tree(file: SourceFile): Node | undefined {
+  tree(file: SourceFile): DocumentNode | undefined {
     if (!this.#trees.has(file)) this.#trees.set(file, readTree(file, this.#report))
     return this.#trees.get(file)
   }
@@ -51,7 +51,7 @@ export class References {
   }
 
   /** What a value means: itself (without a key), or what its `$ref` leads to. Undefined when it leads nowhere, which is reported once. */
-  follow(node: Node): { readonly node: Node; readonly key: string | undefined } | undefined {
+  follow(node: DocumentNode): { readonly node: DocumentNode; readonly key: string | undefined } | undefined {
     let at = node
     let key: string | undefined
     for (let steps = 0; steps <= chainMax; steps += 1) {
@@ -67,7 +67,7 @@ export class References {
   }
 
   /** What the `$ref` of a value leads to, which may have one again. */
-  step(node: Node): Target | undefined {
+  step(node: DocumentNode): ReferenceTarget | undefined {
     const reference = referenceOf(node)
     return reference === undefined ? undefined : this.#target(reference.text, reference.span)
   }
@@ -77,7 +77,7 @@ export class References {
     return this.#find(text, from, { span: said, help }) !== undefined
   }
 
-  #target(text: string, at: Span): Target | undefined {
+  #target(text: string, at: Span): ReferenceTarget | undefined {
     if (++this.#count > referencesMax) {
       if (this.#count === referencesMax + 1)
         this.#report.add("SP8006", at, `the document has more than ${referencesMax} references`)
@@ -99,7 +99,7 @@ export class References {
     return this.#identifiers.get(file)
   }
 
-  #find(text: string, at: Span, said: Said): Target | undefined {
+  #find(text: string, at: Span, said: Said): ReferenceTarget | undefined {
     const identified = this.#identifiersOf(at.file)?.find(text, at)
     if (identified !== undefined) return this.#identified(identified, at.file, text, said)
     const [path, pointer] = split(text)
@@ -126,7 +126,7 @@ export class References {
     file: SourceFile,
     text: string,
     said: Said,
-  ): Target | undefined {
+  ): ReferenceTarget | undefined {
     if ("steps" in found) return this.#at(file, found.steps, text, said)
     this.#report.add(
       "SP8004",
@@ -137,17 +137,17 @@ export class References {
     return undefined
   }
 
-  #at(file: SourceFile, steps: Steps, text: string, said: Said): Target | undefined {
+  #at(file: SourceFile, steps: Steps, text: string, said: Said): ReferenceTarget | undefined {
     const tree = this.tree(file)
     const node = tree === undefined ? undefined : this.#walk(tree, steps, text, said)
     const key = `${file.path}#${steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`
     return node === undefined ? undefined : { node, key }
   }
 
-  #walk(tree: Node, steps: readonly string[], text: string, said: Said): Node | undefined {
-    let node: Node | undefined = tree
+  #walk(tree: DocumentNode, steps: readonly string[], text: string, said: Said): DocumentNode | undefined {
+    let node: DocumentNode | undefined = tree
     for (const step of steps) {
-      const before: Node = node
+      const before: DocumentNode = node
       node =
         before.kind === "map"
           ? before.entries.get(step)?.value
@@ -173,12 +173,12 @@ function helpOf({ help }: Said): { help?: string } {
 }
 
 /** A schema with its `$ref` alone, without what stands beside it. */
-export function onlyReference(node: MapNode): MapNode {
+export function onlyReference(node: DocumentMap): DocumentMap {
   return { ...node, entries: new Map([...node.entries].filter(([name]) => name === "$ref")) }
 }
 
 /** The `$ref` of a value that has one. */
-export function referenceOf(node: Node): { readonly text: string; readonly span: Span } | undefined {
+export function referenceOf(node: DocumentNode): { readonly text: string; readonly span: Span } | undefined {
   const entry = node.kind === "map" ? node.entries.get("$ref")?.value : undefined
   return entry?.kind === "scalar" && typeof entry.value === "string"
     ? { text: entry.value, span: entry.span }

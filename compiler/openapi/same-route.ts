@@ -1,11 +1,11 @@
 import type { Span } from "../core/source.ts"
 import type {
-  Body,
   Content,
   Operation,
-  Parameter,
+  OperationBody,
+  OperationParameter,
+  OperationResponse,
   Requirement,
-  Response,
   ResponseHeader,
 } from "./api-document.ts"
 import type { JsonSchema, Schemas } from "./schema.ts"
@@ -68,10 +68,10 @@ class Join {
   }
 
   /** Those of the path by where they stand, whatever each operation calls them. */
-  parameters(operations: readonly Operation[]): Parameter[] {
+  parameters(operations: readonly Operation[]): OperationParameter[] {
     const [first] = operations
     const names = [...(first?.names.keys() ?? [])]
-    const groups = new Map<string, Parameter[]>()
+    const groups = new Map<string, OperationParameter[]>()
     for (const { parameters, names: own } of operations) {
       const places = [...own.keys()]
       for (const each of parameters) {
@@ -84,8 +84,8 @@ class Join {
     return [...groups.values()].map((group) => this.#parameter(group, group.length === operations.length))
   }
 
-  #parameter(group: readonly Parameter[], inAll: boolean): Parameter {
-    const first = group[0] as Parameter
+  #parameter(group: readonly OperationParameter[], inAll: boolean): OperationParameter {
+    const first = group[0] as OperationParameter
     const required = first.in === "path" || (inAll && group.every((each) => each.required))
     const allowEmpty = group.some((each) => each.allowEmpty)
     const written = new Set(group.map(({ style, explode }) => `${style} ${explode}`))
@@ -103,7 +103,7 @@ class Join {
     return alike ? this.#any(keys) : undefined
   }
 
-  body(bodies: readonly (Body | undefined)[]): Body | undefined {
+  body(bodies: readonly (OperationBody | undefined)[]): OperationBody | undefined {
     const all = bodies.flatMap((body) => body ?? [])
     const [first] = all
     // What says nothing of its body takes any.
@@ -130,7 +130,7 @@ class Join {
   }
 
   /** For each status one of them names, what each says of it: by itself, by its range, or by `default`. */
-  responses(lists: readonly (readonly Response[])[]): Response[] {
+  responses(lists: readonly (readonly OperationResponse[])[]): OperationResponse[] {
     const statuses = [...new Set(lists.flatMap((list) => list.map(({ status }) => status)))]
     return statuses.map((status) => {
       const said = lists.flatMap(
@@ -139,7 +139,7 @@ class Join {
             (name) => list.find((each) => each.status === name) ?? [],
           )[0] ?? [],
       )
-      const first = said[0] as Response
+      const first = said[0] as OperationResponse
       return {
         ...first,
         status,

@@ -2,10 +2,10 @@ import type { Report } from "../core/diagnostic.ts"
 import { nearest } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
-import { Fields } from "./fields.ts"
-import type { MapNode, Node } from "./node.ts"
-import { type LoadFile, References } from "./references.ts"
-import { type Dialect, Schemas } from "./schema.ts"
+import { DocumentFields } from "./fields.ts"
+import type { DocumentMap, DocumentNode } from "./node.ts"
+import { DocumentReferences, type LoadFile } from "./references.ts"
+import { type SchemaDialect, Schemas } from "./schema.ts"
 import { annotations, keywords } from "./schema-keywords.ts"
 
 /** A file that holds schemas: one JSON Schema, or a document with several. */
@@ -21,12 +21,12 @@ export function readSchemaDocument(
   report: Report,
   load: LoadFile,
 ): SchemaDocument | undefined {
-  const references = new References(load, report)
+  const references = new DocumentReferences(load, report)
   const tree = references.tree(file)
   if (tree === undefined) return undefined
   const dialect = dialectOf(tree)
   if (dialect === "3.1") references.followIdentifiers()
-  const schemas = new Schemas(new Fields(report, references), dialect)
+  const schemas = new Schemas(new DocumentFields(report, references), dialect)
   return {
     schemas,
     key: (pointer, said) => {
@@ -49,7 +49,7 @@ export function readSchemaDocument(
 const pointersShown = 5
 
 /** What could be meant in a file: the schema with the name, or nearly the name, that the pointer ends with, else some of those there are. */
-function helpFor(pointer: string | undefined, tree: Node): string {
+function helpFor(pointer: string | undefined, tree: DocumentNode): string {
   const named = new Map(
     [...pointersOf(tree)].map((each) => [each.slice(each.lastIndexOf("/") + 1), each] as const).reverse(),
   )
@@ -67,9 +67,9 @@ function helpFor(pointer: string | undefined, tree: Node): string {
 }
 
 /** Where documents keep schemas under their names: OpenAPI, JSON Schema and its older versions, plain collections. */
-function* pointersOf(tree: Node): Iterable<string> {
+function* pointersOf(tree: DocumentNode): Iterable<string> {
   for (const path of [["components", "schemas"], ["$defs"], ["definitions"], []]) {
-    const holder = path.reduce<Node | undefined>(
+    const holder = path.reduce<DocumentNode | undefined>(
       (node, step) => (node?.kind === "map" ? node.entries.get(step)?.value : undefined),
       tree,
     )
@@ -81,7 +81,7 @@ function* pointersOf(tree: Node): Iterable<string> {
 }
 
 /** What only holds schemas, be it a document or a part of one, would take everything for right. */
-function judges(tree: Node): boolean {
+function judges(tree: DocumentNode): boolean {
   if (tree.kind !== "map") return true
   return [...tree.entries.keys()].some((name) => {
     const kind = keywords[name]
@@ -91,14 +91,14 @@ function judges(tree: Node): boolean {
   })
 }
 
-function dialectOf(tree: Node): Dialect {
+function dialectOf(tree: DocumentNode): SchemaDialect {
   const said = tree.kind === "map" ? (tree.entries.get("openapi") ?? tree.entries.get("swagger")) : undefined
   const version = said?.value.kind === "scalar" ? String(said.value.value) : ""
   return version.startsWith("3.0") ? "3.0" : version.startsWith("2") ? "2.0" : "3.1"
 }
 
 /** What a pointer in the file leads to, as the file itself would say it. */
-function reference(pointer: string, span: Span): MapNode {
+function reference(pointer: string, span: Span): DocumentMap {
   const value = { kind: "scalar" as const, span, value: pointer }
   return { kind: "map", span, entries: new Map([["$ref", { key: span, value }]]) }
 }

@@ -2,8 +2,15 @@ import { schemaPattern } from "../../runtime/validation/pattern.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
-import { type Fields, isNull } from "./fields.ts"
-import { type Entry, kindOf, type ListNode, type MapNode, type Node, plainOf } from "./node.ts"
+import { type DocumentFields, isNull } from "./fields.ts"
+import {
+  type DocumentEntry,
+  type DocumentList,
+  type DocumentMap,
+  type DocumentNode,
+  kindOf,
+  plainOf,
+} from "./node.ts"
 import { onlyReference, referenceOf } from "./references.ts"
 import { annotations, applicators, keywords, typeNames } from "./schema-keywords.ts"
 
@@ -39,33 +46,33 @@ interface Obstacle {
 export type Direction = "request" | "response"
 
 /** The dialect: until 3.0 OpenAPI had a schema language of its own. */
-export type Dialect = "2.0" | "3.0" | "3.1"
+export type SchemaDialect = "2.0" | "3.0" | "3.1"
 
 /** All schemas of a document that its operations use, brought to JSON Schema 2020-12. Cycles are fine. */
 export class Schemas {
   readonly entries = new Map<string, SchemaEntry>()
   /** Patterns that no automaton can match, as they are written. */
   readonly unmatchable = new Set<string>()
-  readonly #fields: Fields
-  readonly #dialect: Dialect
+  readonly #fields: DocumentFields
+  readonly #dialect: SchemaDialect
   /** Found, but not converted yet: references are followed one after the other, so that a long chain needs no deep stack. */
-  readonly #waiting: { readonly key: string; readonly node: Node }[] = []
+  readonly #waiting: { readonly key: string; readonly node: DocumentNode }[] = []
   readonly #known = new Set<string>()
 
-  constructor(fields: Fields, dialect: Dialect) {
+  constructor(fields: DocumentFields, dialect: SchemaDialect) {
     this.#fields = fields
     this.#dialect = dialect
   }
 
   /** The key of the schema at a node; undefined when its reference leads nowhere (reported). */
-  use(node: Node): string | undefined {
+  use(node: DocumentNode): string | undefined {
     const key = this.#keyOf(node)
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) this.#convert(next)
     return key
   }
 
   /** A schema that is written nowhere in the document, e.g. of a parameter of 2.0, whose keywords stand in the parameter. */
-  make(node: MapNode, leaveOut: readonly string[]): string {
+  make(node: DocumentMap, leaveOut: readonly string[]): string {
     const entries = new Map([...node.entries].filter(([name]) => !leaveOut.includes(name)))
     return this.use({ ...node, entries }) as string
   }
@@ -97,7 +104,7 @@ export class Schemas {
     return key
   }
 
-  #keyOf(node: Node): string | undefined {
+  #keyOf(node: DocumentNode): string | undefined {
     if (referenceOf(node) === undefined || this.#hasSiblings(node))
       return this.#queue(`${node.span.file.path}@${node.span.start}`, node)
     const target = this.#fields.references.step(node)
@@ -105,13 +112,13 @@ export class Schemas {
   }
 
   /** Since 3.1 what stands beside `$ref` counts as well; `nullable` always did for those who write it. */
-  #hasSiblings(node: Node): boolean {
+  #hasSiblings(node: DocumentNode): boolean {
     if (node.kind !== "map") return false
     if (this.#dialect !== "3.1") return isNullable(node)
     return [...node.entries.keys()].some((name) => name !== "$ref" && keywords[name] !== undefined)
   }
 
-  #queue(key: string, node: Node): string {
+  #queue(key: string, node: DocumentNode): string {
     if (!this.#known.has(key)) {
       this.#known.add(key)
       this.#waiting.push({ key, node })
@@ -119,7 +126,7 @@ export class Schemas {
     return key
   }
 
-  #convert({ key, node }: { key: string; node: Node }): void {
+  #convert({ key, node }: { key: string; node: DocumentNode }): void {
     const conversion = new Conversion(this.#fields, this.#dialect, (each) => this.#keyOf(each))
     const json = conversion.schema(node, true, true)
     const { references, inPlace, obstacles, unmatched, loose } = conversion
@@ -128,7 +135,7 @@ export class Schemas {
   }
 }
 
-function isNullable({ entries }: MapNode): boolean {
+function isNullable({ entries }: DocumentMap): boolean {
   return ["nullable", "x-nullable"].some((name) => {
     const value = entries.get(name)?.value
     return value?.kind === "scalar" && value.value === true
@@ -142,18 +149,22 @@ class Conversion {
   #leavesOut = false
   readonly obstacles: Obstacle[] = []
   readonly unmatched: (Obstacle & { readonly source: string | undefined })[] = []
-  readonly #fields: Fields
-  readonly #dialect: Dialect
-  readonly #keyOf: (node: Node) => string | undefined
+  readonly #fields: DocumentFields
+  readonly #dialect: SchemaDialect
+  readonly #keyOf: (node: DocumentNode) => string | undefined
 
-  constructor(fields: Fields, dialect: Dialect, keyOf: (node: Node) => string | undefined) {
+  constructor(
+    fields: DocumentFields,
+    dialect: SchemaDialect,
+    keyOf: (node: DocumentNode) => string | undefined,
+  ) {
     this.#fields = fields
     this.#dialect = dialect
     this.#keyOf = keyOf
   }
 
   /** `outermost`: the schema as a whole; `inPlace`: what judges the same value as it. */
-  schema(node: Node, inPlace: boolean, outermost = false): JsonSchema {
+  schema(node: DocumentNode, inPlace: boolean, outermost = false): JsonSchema {
     if (node.kind === "scalar" && typeof node.value === "boolean") return node.value
     if (outermost && isNull(node)) return this.#fields.withoutValue(node, "the schema") ?? {}
     if (node.kind !== "map") {
@@ -176,7 +187,7 @@ class Conversion {
   }
 
   /** Until 3.0 a reference is all there is (OpenAPI 3.0.3 §4.7.23): what was meant to judge does not. */
-  #reportSiblings(node: MapNode): void {
+  #reportSiblings(node: DocumentMap): void {
     const judging = [...node.entries].find(
       ([name]) =>
         name !== "$ref" &&
@@ -197,7 +208,7 @@ class Conversion {
   }
 
   /** A reference with other keywords beside it. */
-  #refer(node: MapNode, json: Record<string, unknown>): void {
+  #refer(node: DocumentMap, json: Record<string, unknown>): void {
     const key = this.#keyOf(onlyReference(node))
     if (key === undefined) return void this.#leaveOut(json)
     this.#note(key, true)
@@ -219,7 +230,12 @@ class Conversion {
     if (inPlace) this.inPlace.add(key)
   }
 
-  #keyword(name: string, { key, value }: Entry, inPlace: boolean, json: Record<string, unknown>): void {
+  #keyword(
+    name: string,
+    { key, value }: DocumentEntry,
+    inPlace: boolean,
+    json: Record<string, unknown>,
+  ): void {
     const kind = keywords[name]
     if (kind === undefined) {
       if (!name.startsWith("x-") || name === "x-nullable") this.#unknown(name, key, value, json)
@@ -245,7 +261,7 @@ class Conversion {
     else if (!annotations.has(name)) this.#leaveOut(json)
   }
 
-  #unknown(name: string, key: Span, value: Node, json: Record<string, unknown>): void {
+  #unknown(name: string, key: Span, value: DocumentNode, json: Record<string, unknown>): void {
     if (name === "x-nullable" && this.#dialect === "2.0") json["nullable"] = plainOf(value)
     else if (name === "$dynamicRef" || name === "$recursiveRef")
       this.obstacles.push({ span: key, detail: `\`${name}\` is not followed` })
@@ -257,7 +273,7 @@ class Conversion {
       )
   }
 
-  #value(name: string, kind: string, value: Node, inPlace: boolean): unknown {
+  #value(name: string, kind: string, value: DocumentNode, inPlace: boolean): unknown {
     switch (kind) {
       case "schema":
         return this.schema(value, inPlace)
@@ -280,7 +296,7 @@ class Conversion {
     }
   }
 
-  #schemaMap(name: string, value: Node, inPlace: boolean): unknown {
+  #schemaMap(name: string, value: DocumentNode, inPlace: boolean): unknown {
     if (value.kind !== "map")
       return this.#fields.wrong(value, `\`${name}\` is a map of schemas, this is ${kindOf(value)}`)
     const entries = [...value.entries].map(([key, entry]) => {
@@ -290,7 +306,7 @@ class Conversion {
     return Object.fromEntries(entries)
   }
 
-  #plain(name: string, kind: string, value: Node): unknown {
+  #plain(name: string, kind: string, value: DocumentNode): unknown {
     const plain = plainOf(value)
     if (name === "enum" && value.kind === "list") this.#reportEmpty(name, value)
     const right: Record<string, boolean> = {
@@ -320,13 +336,13 @@ class Conversion {
   }
 
   /** No value fits one of no choices; whoever writes that means that nothing is said. */
-  #reportEmpty(name: string, { items, span }: ListNode): void {
+  #reportEmpty(name: string, { items, span }: DocumentList): void {
     if (items.length > 0 || name === "prefixItems") return
     const detail = `nothing is checked by an empty \`${name}\`: no value could fit it`
     this.unmatched.push({ span, source: undefined, detail })
   }
 
-  #type(value: Node): unknown {
+  #type(value: DocumentNode): unknown {
     const plain = plainOf(value)
     // In YAML `null` without quotes is no text; in a list there is nothing else that it could mean.
     const names = Array.isArray(plain) ? plain.map((each) => each ?? "null") : [plain]
@@ -337,7 +353,7 @@ class Conversion {
     return this.#fields.wrong(value, `\`${shown(String(bad))}\` is no type${hint}`)
   }
 
-  #pattern(value: Node): unknown {
+  #pattern(value: DocumentNode): unknown {
     if (value.kind !== "scalar" || typeof value.value !== "string")
       return this.#fields.wrong(value, `\`pattern\` is a text, this is ${kindOf(value)}`)
     this.#checkPattern(value.value, value.span)
@@ -354,7 +370,7 @@ class Conversion {
   }
 
   /** Takes what 2.0 and 3.0 say in their own way to 2020-12. */
-  #modern(json: Record<string, unknown>, node: MapNode): JsonSchema {
+  #modern(json: Record<string, unknown>, node: DocumentMap): JsonSchema {
     for (const [limit, exclusive] of [
       ["minimum", "exclusiveMinimum"],
       ["maximum", "exclusiveMaximum"],

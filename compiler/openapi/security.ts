@@ -1,17 +1,17 @@
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Requirement, SecurityScheme } from "./api-document.ts"
-import { type Fields, isNull } from "./fields.ts"
-import { kindOf, type MapNode, type Node, plainOf } from "./node.ts"
+import { type DocumentFields, isNull } from "./fields.ts"
+import { type DocumentMap, type DocumentNode, kindOf, plainOf } from "./node.ts"
 import { reportDropped } from "./parameters.ts"
 
 const places = ["header", "query", "cookie"]
 
 /** Reads the security schemes: `securityDefinitions` of 2.0, `components.securitySchemes` since. */
 export function readSecuritySchemes(
-  root: MapNode,
+  root: DocumentMap,
   version: string,
-  fields: Fields,
+  fields: DocumentFields,
 ): ReadonlyMap<string, SecurityScheme> {
   const components =
     version === "2.0" ? root : fields.map(root.entries.get("components")?.value, "`components`")
@@ -28,7 +28,7 @@ export function readSecuritySchemes(
 
 type Read = Pick<SecurityScheme, "kind" | "definition">
 
-function readScheme(map: MapNode, version: string, fields: Fields): Read | undefined {
+function readScheme(map: DocumentMap, version: string, fields: DocumentFields): Read | undefined {
   const type = fields.text(map, "type")
   if (type === undefined)
     return fields.aside(map, "the security scheme has no `type`; it is demanded all the same")
@@ -86,9 +86,9 @@ function modernFlows(plain: Record<string, unknown>): Record<string, unknown> {
 
 /** Reads `security`: any of the ways, each of them all of its schemes. Undefined where nothing is said. */
 export function readSecurity(
-  map: MapNode,
+  map: DocumentMap,
   schemes: ReadonlyMap<string, SecurityScheme>,
-  fields: Fields,
+  fields: DocumentFields,
 ): readonly Requirement[] | undefined {
   const field = map.entries.get("security")?.value
   if (field === undefined) return undefined
@@ -100,9 +100,9 @@ export function readSecurity(
 }
 
 function readRequirement(
-  item: Node,
+  item: DocumentNode,
   schemes: ReadonlyMap<string, SecurityScheme>,
-  fields: Fields,
+  fields: DocumentFields,
 ): Requirement {
   const way = fields.map(item, "a security requirement")
   if (way === undefined) return unreadable(item)
@@ -120,7 +120,7 @@ function readRequirement(
 }
 
 /** What can't be read demands something all the same: `lenient` must open no operation. A text is the scheme that is meant. */
-function unreadable(node: Node): Requirement {
+function unreadable(node: DocumentNode): Requirement {
   const name = node.kind === "scalar" && typeof node.value === "string" ? node.value : "unreadable"
   return { schemes: [{ name, scopes: [], span: node.span }], span: node.span }
 }

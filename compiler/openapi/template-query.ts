@@ -1,8 +1,8 @@
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
-import type { Parameter } from "./api-document.ts"
-import type { Reading } from "./contents.ts"
-import type { MapNode, Node } from "./node.ts"
+import type { OperationParameter } from "./api-document.ts"
+import type { ReaderContext } from "./contents.ts"
+import type { DocumentMap, DocumentNode } from "./node.ts"
 
 /** A path template taken apart. No specification lets it have a query or a fragment; those that have one mean what they would mean in a URL. */
 export interface TemplateParts {
@@ -38,7 +38,11 @@ export function templateParts(template: string): TemplateParts | undefined {
 }
 
 /** Tells what is made of a query and a fragment. */
-export function reportParts({ path, query, fragment }: TemplateParts, at: Span, { fields }: Reading): void {
+export function reportParts(
+  { path, query, fragment }: TemplateParts,
+  at: Span,
+  { fields }: ReaderContext,
+): void {
   if (fragment !== undefined)
     fields.report.add("SP8014", at, `\`${shown(fragment)}\` means nothing in a path: no request has it`, {
       help: `Write \`${shown(path)}\`.`,
@@ -54,17 +58,17 @@ export function reportParts({ path, query, fragment }: TemplateParts, at: Span, 
 
 /** The parameters of an operation with those of its template's query: described as if they were of the path, as those of a query, or by their values alone. */
 export function withQuery(
-  parameters: readonly Parameter[],
+  parameters: readonly OperationParameter[],
   query: readonly QueryPart[],
   at: Span,
-  reading: Reading,
-): Parameter[] {
+  reading: ReaderContext,
+): OperationParameter[] {
   if (query.length === 0) return [...parameters]
   const placed = new Map(
     query.flatMap(({ name, parameter }) => (parameter === undefined ? [] : [[parameter, name]])),
   )
   const own = new Set(parameters.flatMap((each) => (each.in === "query" ? [each.name] : [])))
-  const all = parameters.flatMap((each): Parameter[] => {
+  const all = parameters.flatMap((each): OperationParameter[] => {
     const name = each.in === "path" ? placed.get(each.name) : undefined
     if (name === undefined) {
       const needed = each.in === "query" && query.some((part) => part.name === each.name)
@@ -93,17 +97,17 @@ function given(
   value: string | undefined,
   index: number,
   at: Span,
-  { schemas }: Reading,
-): Parameter {
+  { schemas }: ReaderContext,
+): OperationParameter {
   // Schemas are known by where they begin: each has its own character of the path.
   const span = at.file.span(Math.min(at.start + 1 + index, at.end), at.end)
-  const scalar = (text: string): Node => ({ kind: "scalar", span, value: text })
-  const values: Node = { kind: "list", span, items: [scalar(value ?? "")] }
+  const scalar = (text: string): DocumentNode => ({ kind: "scalar", span, value: text })
+  const values: DocumentNode = { kind: "list", span, items: [scalar(value ?? "")] }
   const entries = new Map([
     ["type", { key: span, value: scalar("string") }],
     ...(value === undefined ? [] : [["enum", { key: span, value: values }] as const]),
   ])
-  const schema: MapNode = { kind: "map", span, entries }
+  const schema: DocumentMap = { kind: "map", span, entries }
   return {
     in: "query",
     name,

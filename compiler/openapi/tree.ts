@@ -1,19 +1,19 @@
 import { type JsonVisitor, scanJson } from "../../runtime/plan/json-scan.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { SourceFile } from "../core/source.ts"
-import { type Entry, firstLine, type Node } from "./node.ts"
+import { type DocumentEntry, type DocumentNode, firstLine } from "./node.ts"
 import { readYamlTree } from "./yaml-tree.ts"
 
 /** Values of one file; what references of YAML repeat counts each time. */
 export const nodesMax = 4_000_000
 
 /** The values of a JSON or YAML file with their places; undefined when it is neither, which is reported. */
-export function readTree(file: SourceFile, report: Report): Node | undefined {
+export function readTree(file: SourceFile, report: Report): DocumentNode | undefined {
   return /^\s*[{[]/.test(file.text.slice(0, 4096)) ? readJsonTree(file, report) : readYamlTree(file, report)
 }
 
 /** A flow map of YAML begins like JSON: what is no JSON is tried as YAML, unless the name of the file says that it is JSON. */
-function readJsonTree(file: SourceFile, report: Report): Node | undefined {
+function readJsonTree(file: SourceFile, report: Report): DocumentNode | undefined {
   const builder = new JsonTree(file)
   const problem = scanJson(file.text, builder.visitor)
   if (problem === undefined) return builder.finish(report)
@@ -25,7 +25,7 @@ function readJsonTree(file: SourceFile, report: Report): Node | undefined {
 /** Key, place and value while the map around it is not finished. */
 interface Pending {
   readonly key: { readonly start: number; readonly end: number } | undefined
-  readonly node: Node
+  readonly node: DocumentNode
 }
 
 class JsonTree {
@@ -33,7 +33,7 @@ class JsonTree {
   /** By depth: values whose map or list goes on. */
   readonly #pending: Pending[][] = [[]]
   #count = 0
-  #reserved: Entry["key"] | undefined
+  #reserved: DocumentEntry["key"] | undefined
 
   constructor(file: SourceFile) {
     this.#file = file
@@ -52,7 +52,7 @@ class JsonTree {
     level.push({ key, node: this.#make(start, end, inside) })
   }
 
-  finish(report: Report): Node | undefined {
+  finish(report: Report): DocumentNode | undefined {
     const root = this.#pending[0]?.[0]?.node
     if (this.#reserved !== undefined) {
       report.add("SP8003", this.#reserved, "`__proto__` can't be a key")
@@ -63,13 +63,13 @@ class JsonTree {
     return undefined
   }
 
-  #make(start: number, end: number, inside: readonly Pending[]): Node {
+  #make(start: number, end: number, inside: readonly Pending[]): DocumentNode {
     const { text } = this.#file
     const first = text[start]
     const span = firstLine(this.#file, start, end)
     if (first === "[") return { kind: "list", span, items: inside.map((each) => each.node) }
     if (first !== "{") return { kind: "scalar", span, value: JSON.parse(text.slice(start, end)) }
-    const entries = new Map<string, Entry>()
+    const entries = new Map<string, DocumentEntry>()
     for (const { key, node } of inside) {
       if (key === undefined) continue
       const name = JSON.parse(text.slice(key.start, key.end)) as string

@@ -14,7 +14,7 @@ import type { Report } from "../core/diagnostic.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { yamlCauses, yamlProblem } from "../core/yaml-problem.ts"
-import { type Entry, firstLine, type Node, type ScalarNode } from "./node.ts"
+import { type DocumentEntry, type DocumentNode, firstLine, type ScalarNode } from "./node.ts"
 import { joinQuotedLines } from "./yaml-quotes.ts"
 
 const depthMax = 100
@@ -22,7 +22,7 @@ const depthMax = 100
 const valuesMax = 4_000_000
 
 /** The values of a YAML 1.2 file with their places; undefined when it is none, which is reported. */
-export function readYamlTree(file: SourceFile, report: Report): Node | undefined {
+export function readYamlTree(file: SourceFile, report: Report): DocumentNode | undefined {
   let document: Document.Parsed
   try {
     document = parsed(file.text)
@@ -54,7 +54,7 @@ function parsed(text: string): Document.Parsed {
 
 /** A node and how many values it stands for. */
 interface Sized {
-  readonly node: Node
+  readonly node: DocumentNode
   readonly size: number
 }
 
@@ -70,7 +70,7 @@ class YamlTree {
     this.#report = report
   }
 
-  read({ contents }: Document.Parsed): Node | undefined {
+  read({ contents }: Document.Parsed): DocumentNode | undefined {
     const start = this.#file.span(0, 0)
     const read = this.#sized(contents as YamlNode | null, start, 0)
     return this.#failed ? undefined : read.node
@@ -109,8 +109,8 @@ class YamlTree {
 
   #map(map: YAMLMap, depth: number): Sized {
     const span = this.#spanOf(map)
-    const entries = new Map<string, Entry>()
-    const merged: Node[] = []
+    const entries = new Map<string, DocumentEntry>()
+    const merged: DocumentNode[] = []
     let size = 1
     for (const { key, value } of map.items) {
       const name = isScalar(key) ? this.#text(key) : undefined
@@ -173,7 +173,7 @@ class YamlTree {
 }
 
 /** What stands in the map itself goes before what it takes in. */
-function mergeInto(entries: Map<string, Entry>, node: Node): void {
+function mergeInto(entries: Map<string, DocumentEntry>, node: DocumentNode): void {
   const maps = node.kind === "list" ? node.items : [node]
   for (const map of maps) {
     if (map.kind !== "map") continue

@@ -1,4 +1,4 @@
-import type { Entry } from "../core/catalogue/entry.ts"
+import type { CatalogueEntry } from "../core/catalogue/entry.ts"
 import { type Code, catalogue } from "../core/catalogue.ts"
 import type { Diagnostic } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
@@ -24,7 +24,7 @@ export function sarifOfFindings(findings: readonly Diagnostic[]): string {
 }
 
 function ruleOf(code: Code): object {
-  const entry: Entry = catalogue[code]
+  const entry: CatalogueEntry = catalogue[code]
   return {
     id: code,
     shortDescription: { text: entry.title },

@@ -5,7 +5,7 @@ export type AnswerHeaders = readonly string[]
 export type LogFault = (error: unknown, requestId: string) => void
 
 /** Without a body nothing is sent. */
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
   /** To be sent as JSON; a string is JSON already. */
   readonly body?: object | string

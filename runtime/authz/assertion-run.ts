@@ -1,7 +1,7 @@
 import { batchCheck } from "../check/batch-check.ts"
 import { CheckError } from "../check/ports.ts"
 import type { BatchResult } from "../check/questions.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { type Assertion, assertionBody, storedAssertions } from "./assertions.ts"
 import { itemError } from "./check-item.ts"
@@ -15,7 +15,7 @@ import { askEngine, revisionHeaders } from "./with-model.ts"
  * `POST /stores/{store}/assertions/{model}/run` → `{authorization_model_id, passed, failed, results}`: every assertion of the model as a check, all at one revision; what came out (`actual`, or `error`), and
  * where that is not what was expected, why. It is no endpoint of OpenFGA's, whose server keeps assertions and never looks at them.
  */
-export async function postAssertionRun(api: AuthzApi, request: ApiRequest): Promise<Answer> {
+export async function postAssertionRun(api: AuthzApi, request: ApiRequest): Promise<ApiResponse> {
   const modelId = modelIdField(request.id, "RunAssertionsRequest")
   const { freshness } = termsOf(request.body, "RunAssertionsRequest", request.headers)
   const { storeId, model, assertions } = await storedAssertions(api, request.store, modelId)

@@ -3,10 +3,10 @@ import type { TupleKey } from "../check/ports.ts"
 import { readRelation, readSubject, validateTuple } from "../check/tuple.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import { findAssertions, putAssertions } from "../store/assertions.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, modelNotFound } from "./api-error.ts"
-import { arrayField, booleanField, type Fields, invalid, modelIdField, objectField } from "./fields.ts"
+import { arrayField, booleanField, invalid, type JsonFields, modelIdField, objectField } from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
 import { plainCircumstancesOf, questionKeyOf } from "./question-fields.ts"
 import type { ApiRequest } from "./route.ts"
@@ -17,14 +17,14 @@ export interface Assertion {
   readonly key: TupleKey
   readonly expectation: boolean
   readonly contextualTuples: readonly TupleKey[]
-  readonly context: Fields | undefined
+  readonly context: JsonFields | undefined
 }
 
 /** `PUT /stores/{store}/assertions/{model}` `{assertions}` → 204: they take the place of those the model had. */
 export async function putModelAssertions(
   api: AuthzApi,
   { store: name, id, body }: ApiRequest,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const limits = api.limits()
   const modelId = modelIdField(id, "WriteAssertionsRequest")
   const assertions = assertionsOf(body, limits)
@@ -42,7 +42,10 @@ export async function putModelAssertions(
 }
 
 /** `GET /stores/{store}/assertions/{model}` → `{authorization_model_id, assertions}`. */
-export async function getModelAssertions(api: AuthzApi, { store: name, id }: ApiRequest): Promise<Answer> {
+export async function getModelAssertions(
+  api: AuthzApi,
+  { store: name, id }: ApiRequest,
+): Promise<ApiResponse> {
   const modelId = modelIdField(id, "ReadAssertionsRequest")
   const { storeId, assertions } = await storedAssertions(api, name, modelId)
   return {
@@ -65,17 +68,17 @@ export async function storedAssertions(
   const store = await api.stores.find(storeName)
   const model = await api.model(store, modelId)
   const json = await findAssertions(api.database, store.id, modelId)
-  const stored = json === undefined ? [] : (JSON.parse(json) as readonly Fields[])
+  const stored = json === undefined ? [] : (JSON.parse(json) as readonly JsonFields[])
   return { storeId: store.id, model, assertions: stored.map(storedAssertion) }
 }
 
 /** It was judged when it was stored: limits may have become smaller since. */
-function storedAssertion(fields: Fields): Assertion {
+function storedAssertion(fields: JsonFields): Assertion {
   return {
     key: fields["tuple_key"] as TupleKey,
     expectation: fields["expectation"] as boolean,
     contextualTuples: (fields["contextual_tuples"] as readonly TupleKey[]).map(withoutNull),
-    context: (fields["context"] as Fields | null) ?? undefined,
+    context: (fields["context"] as JsonFields | null) ?? undefined,
   }
 }
 
@@ -85,7 +88,7 @@ function withoutNull({ condition, ...key }: TupleKey): TupleKey {
   return { ...key, condition: (context ?? undefined) === undefined ? { name } : { name, context } }
 }
 
-function assertionsOf(body: Fields, limits: AuthzLimits): readonly Assertion[] {
+function assertionsOf(body: JsonFields, limits: AuthzLimits): readonly Assertion[] {
   const given = arrayField(body["assertions"], "assertions")
   const max = limits.assertionsMax
   if (given.length > max) {
@@ -95,7 +98,7 @@ function assertionsOf(body: Fields, limits: AuthzLimits): readonly Assertion[] {
   return given.map((each) => assertionOf(objectField(each, "assertions") ?? {}, limits))
 }
 
-function assertionOf(fields: Fields, limits: AuthzLimits): Assertion {
+function assertionOf(fields: JsonFields, limits: AuthzLimits): Assertion {
   const key = questionKeyOf(fields, "Assertion", "AssertionTupleKey")
   const contextual = { field: "Assertion.ContextualTuples", max: limits.assertionTuplesMax }
   const { contextualTuples = [], context } = plainCircumstancesOf(fields, limits, contextual)

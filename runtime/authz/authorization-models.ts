@@ -11,7 +11,7 @@ import type {
 } from "../plan/authorization-model.ts"
 import { decodeToken, encodeToken } from "../store/continuation.ts"
 import { findModel, findModelSource, insertModel, listModels, type ModelRecord } from "../store/models.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, type ApiErrorCode, managedByPlan, modelNotFound, storeNotFound } from "./api-error.ts"
 import { continuationField, invalidToken, modelIdField, pageSizeField } from "./fields.ts"
@@ -24,7 +24,7 @@ const tokenKind = "models-1"
  * `POST /stores/{store}/authorization-models` → 201 `{authorization_model_id}`; always a new one, as with OpenFGA. The body is JSON, or with `Content-Type: text/plain` the
  * model as text.
  */
-export async function postModel(api: AuthzApi, request: ApiRequest): Promise<Answer> {
+export async function postModel(api: AuthzApi, request: ApiRequest): Promise<ApiResponse> {
   const store = await api.stores.find(request.store)
   if (store.managed) throw managedByPlan(store.declaredName ?? store.name)
   const { model, source } = isText(request) ? textModel(api, request) : { model: jsonModel(request.body) }
@@ -41,7 +41,7 @@ export async function postModel(api: AuthzApi, request: ApiRequest): Promise<Ans
 }
 
 /** `GET /stores/{store}/authorization-models?page_size&continuation_token` → newest first. */
-export async function getModels(api: AuthzApi, { store: name, query }: ApiRequest): Promise<Answer> {
+export async function getModels(api: AuthzApi, { store: name, query }: ApiRequest): Promise<ApiResponse> {
   const limit = pageSizeField(query.get("page_size"), "ReadAuthorizationModelsRequest")
   const token = continuationField(query.get("continuation_token"), "ReadAuthorizationModelsRequest")
   const before = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
@@ -61,7 +61,7 @@ export async function getModels(api: AuthzApi, { store: name, query }: ApiReques
 }
 
 /** `GET /stores/{store}/authorization-models/{id}?format`: JSON, or with `format=dsl` the model as text: the one it came as, with its comments, if it did. */
-export async function getModel(api: AuthzApi, { store: name, id, query }: ApiRequest): Promise<Answer> {
+export async function getModel(api: AuthzApi, { store: name, id, query }: ApiRequest): Promise<ApiResponse> {
   const format = formatParameter(query.get("format"))
   const modelId = modelIdField(id, "ReadAuthorizationModelRequest", "Id")
   const store = await api.stores.find(name)

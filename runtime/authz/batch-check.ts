@@ -1,12 +1,20 @@
 import { batchCheck } from "../check/batch-check.ts"
 import { CheckError } from "../check/ports.ts"
 import type { BatchItem, BatchResult } from "../check/questions.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import { itemError } from "./check-item.ts"
 import { resultFields } from "./check-result.ts"
-import { arrayField, booleanField, type Fields, invalid, objectField, pick, stringField } from "./fields.ts"
+import {
+  arrayField,
+  booleanField,
+  invalid,
+  type JsonFields,
+  objectField,
+  pick,
+  stringField,
+} from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
 import { circumstancesOf, questionKeyOf, termsOf } from "./question-fields.ts"
 import type { ApiRequest } from "./route.ts"
@@ -16,7 +24,7 @@ import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
  * `POST /stores/{store}/batch-check` `{checks}` → `{result {<correlation_id>}}`: each `{allowed}` or `{error {input_error | internal_error, message}}`, all at one revision. `explain` and
  * `ternary` count for all checks, or for one where they stand in it.
  */
-export function postBatchCheck(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postBatchCheck(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { body } = request
   const { ids, items } = parse(body, api.limits())
   const { modelId: named, freshness } = termsOf(body, "BatchCheckRequest", request.headers)
@@ -46,7 +54,7 @@ interface ParsedBatch {
   readonly items: readonly BatchItem[]
 }
 
-function parse(body: Fields, limits: AuthzLimits): ParsedBatch {
+function parse(body: JsonFields, limits: AuthzLimits): ParsedBatch {
   const checks = arrayField(body["checks"], "checks")
   if (checks.length === 0)
     throw invalid("BatchCheckRequest", "Checks", "value must contain at least 1 item(s)")
@@ -76,7 +84,7 @@ function parse(body: Fields, limits: AuthzLimits): ParsedBatch {
 }
 
 function itemOf(
-  fields: Fields,
+  fields: JsonFields,
   defaults: { readonly explain: boolean; readonly ternary: boolean },
   limits: AuthzLimits,
 ): BatchItem {

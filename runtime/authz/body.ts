@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer"
 import { duplicateKey } from "../plan/json-scan.ts"
 import { ApiError } from "./api-error.ts"
-import type { Fields } from "./fields.ts"
+import type { JsonFields } from "./fields.ts"
 
 /** The JSON object in a body; an empty or blank body is an empty object, as in grpc-gateway. A key that stands twice is refused, as there. */
-export function parseBody(body: Buffer): Fields {
+export function parseBody(body: Buffer): JsonFields {
   if (body.length === 0) return {}
   const text = body.toString("utf8")
   // What is no UTF-8 was decoded as this character: so most bodies need no second look.
@@ -25,5 +25,5 @@ export function parseBody(body: Buffer): Fields {
     )
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new ApiError("validation_error", "malformed JSON: the body must be an object")
-  return value as Fields
+  return value as JsonFields
 }

@@ -7,7 +7,7 @@ import {
   positionBefore,
   readChanges,
 } from "../store/read-changes.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import { consistencyTokenOf, requireCommit } from "./consistency-token.ts"
@@ -28,7 +28,7 @@ const searchShare = 0.5
 export async function getChanges(
   api: AuthzApi,
   { store: name, query, headers }: ApiRequest,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { changesHorizonMs, changesPageSizeMax, requestMs } = api.limits()
   const type = typeParameter(query.get("type"))
   const pageSize = pageSizeParameter(query.get("page_size"), changesPageSizeMax)

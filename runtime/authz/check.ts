@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http"
 import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { resultFields } from "./check-result.ts"
-import { booleanField, type Fields } from "./fields.ts"
+import { booleanField, type JsonFields } from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
 import { circumstancesOf, questionKeyOf, termsOf } from "./question-fields.ts"
 import type { ApiRequest } from "./route.ts"
@@ -24,7 +24,7 @@ interface ParsedCheck {
  *
  * What the services ask all day: when store, model and tuples are in memory there is no promise between body and answer.
  */
-export function postCheck(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postCheck(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const parsed = parseCheck(request.body, api.limits(), request.headers)
   return withModel(api, request.store, parsed.modelId, ({ storeId, modelId, model }) => {
     const answer = api.engine.check(storeId, model, parsed.request)
@@ -33,7 +33,7 @@ export function postCheck(api: AuthzApi, request: ApiRequest): Answer | Promise<
   })
 }
 
-function answerOf(answer: CheckAnswer, asked: CheckRequest, storeId: string, modelId: string): Answer {
+function answerOf(answer: CheckAnswer, asked: CheckRequest, storeId: string, modelId: string): ApiResponse {
   const { allowed, revision } = answer
   const extra = resultFields(answer, asked)
   return {
@@ -44,7 +44,7 @@ function answerOf(answer: CheckAnswer, asked: CheckRequest, storeId: string, mod
 }
 
 /** The question of a check, and the model it names. */
-export function parseCheck(body: Fields, limits: AuthzLimits, headers: IncomingHttpHeaders): ParsedCheck {
+export function parseCheck(body: JsonFields, limits: AuthzLimits, headers: IncomingHttpHeaders): ParsedCheck {
   const { user, relation, object } = questionKeyOf(body, "CheckRequest", "CheckRequestTupleKey")
   const { contextualTuples, context } = circumstancesOf(body, limits)
   const { modelId, freshness } = termsOf(body, "CheckRequest", headers)

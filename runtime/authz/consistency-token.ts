@@ -3,7 +3,7 @@ import { type Commit, commitLost } from "../check/ports.ts"
 import type { Database } from "../store/database.ts"
 import { stampOfRevision } from "../store/tuple-source.ts"
 import { ApiError } from "./api-error.ts"
-import { type Fields, pick } from "./fields.ts"
+import { type JsonFields, pick } from "./fields.ts"
 
 /** The header in which the answer to a write gives the token, and in which any question may bring it. */
 export const consistencyTokenHeader = "Sallyport-Consistency-Token"
@@ -18,7 +18,7 @@ export function consistencyToken({ revision, stamp }: Commit): string {
  * The commit that a question must be answered at or after: the header `Sallyport-Consistency-Token`, or `consistency_token` of the body (of AuthZEN: of its `options`) or of the query of `changes`.
  * @throws ApiError where it is no token, or the two differ.
  */
-export function consistencyTokenOf(headers: IncomingHttpHeaders, fields: Fields): Commit | undefined {
+export function consistencyTokenOf(headers: IncomingHttpHeaders, fields: JsonFields): Commit | undefined {
   const inHeader = headers[headerName]
   const inBody = pick(fields, "consistency_token", "consistencyToken")
   if (inHeader === undefined && inBody === undefined) return undefined

@@ -1,11 +1,11 @@
 import { ApiError } from "./api-error.ts"
-import { type Fields, objectField } from "./fields.ts"
+import { type JsonFields, objectField } from "./fields.ts"
 
 /** Deeper values are nothing a condition could use, and a danger to everything that walks them. */
 const depthMax = 64
 
 /** The `context` of a request or condition; undefined when absent. */
-export function contextField(value: unknown, name: string): Fields | undefined {
+export function contextField(value: unknown, name: string): JsonFields | undefined {
   const context = objectField(value, name)
   if (context !== undefined && isDeep(context, depthMax))
     throw new ApiError("validation_error", `${name}: nested deeper than ${depthMax}`)
@@ -17,7 +17,7 @@ export function storedContextField(
   value: unknown,
   bytesMax: number,
   tuple: () => string,
-): Fields | undefined {
+): JsonFields | undefined {
   const context = contextField(value, "condition.context")
   if (context === undefined) return undefined
   const bytes = Buffer.byteLength(JSON.stringify(context))

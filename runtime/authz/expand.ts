@@ -1,5 +1,5 @@
 import { expand } from "../check/expand.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import { objectField, objectIdField, pick, relationField, stringField } from "./fields.ts"
@@ -11,7 +11,7 @@ import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
 const message = "ExpandRequestTupleKey"
 
 /** `POST /stores/{store}/expand` `{tuple_key {relation, object}}` → `{tree {root}}`: one level, as with OpenFGA. */
-export function postExpand(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postExpand(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { body } = request
   const key = objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key")
   if (key === undefined)

@@ -1,5 +1,5 @@
 import { explain } from "../check/explain.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { parseCheck } from "./check.ts"
 import type { ApiRequest } from "./route.ts"
@@ -9,7 +9,7 @@ import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
  * `POST /stores/{store}/explain` with the body of a check → the explanation itself (its JSON Schema: `runtime/plan/explanation.ts`). Values that are missing are an
  * answer here and no error. It is no endpoint of OpenFGA's.
  */
-export function postExplain(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postExplain(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { request: asked, modelId: named } = parseCheck(request.body, api.limits(), request.headers)
   return withModel(api, request.store, named, ({ storeId, modelId, model }) => {
     const work = explain(model, { ...asked, explain: true, ternary: true }, api.engine.bounds)

@@ -7,7 +7,7 @@ import { misspelled } from "./field-names.ts"
  */
 
 /** A JSON object. */
-export type Fields = Readonly<Record<string, unknown>>
+export type JsonFields = Readonly<Record<string, unknown>>
 
 const patterns = {
   user: '"^[^\\\\s]{2,512}$"',
@@ -24,7 +24,7 @@ const idPattern = /^[ABCDEFGHJKMNPQRSTVWXYZ0-9]{26}$/
 const storeNamePattern = /^[a-zA-Z0-9\t\n\f\r .\-/^_&@]{3,64}$/
 
 /** The value under a name of several words; null is absent, as in protobuf's JSON. @throws ApiError where it is spelled `camel`. */
-export function pick(fields: Fields, snake: string, camel: string): unknown {
+export function pick(fields: JsonFields, snake: string, camel: string): unknown {
   if ((fields[camel] ?? undefined) !== undefined) throw misspelled(camel)
   return fields[snake] ?? undefined
 }
@@ -34,11 +34,11 @@ export function invalid(message: string, field: string, reason: string, code?: A
 }
 
 /** An absent object is undefined. */
-export function objectField(value: unknown, name: string): Fields | undefined {
+export function objectField(value: unknown, name: string): JsonFields | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value !== "object" || Array.isArray(value))
     throw new ApiError("validation_error", `${name}: a JSON object is expected`)
-  return value as Fields
+  return value as JsonFields
 }
 
 /** An absent array is empty. */
@@ -78,7 +78,7 @@ const userTooLong = (message: string) => invalid(message, "User", "value length 
  * refused; whether they are anything is the model's to say, with a better message and, in a batch, for one check only.
  */
 export function tupleFields(
-  fields: Fields,
+  fields: JsonFields,
   message: string,
 ): { user: string; relation: string; object: string } {
   const user = stringField(fields["user"], "user")

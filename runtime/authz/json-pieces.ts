@@ -1,11 +1,11 @@
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 
 /** Items of one piece, and how long a text may get before it is sent in pieces. */
 const itemsMax = 512
 const wholeMax = 1 << 16
 
 /** The part of an answer that is JSON: a text where it is short, else pieces that are made while they are sent, so that no turn of the event loop makes all of them. */
-export function jsonAnswer(value: object): Pick<Answer, "body" | "pieces"> {
+export function jsonAnswer(value: object): Pick<ApiResponse, "body" | "pieces"> {
   const pieces = jsonPieces(value)
   let text = ""
   for (let next = pieces.next(); next.done !== true; next = pieces.next()) {

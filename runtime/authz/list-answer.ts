@@ -1,4 +1,4 @@
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 
 /** Bytes up to which a list is sent at once; a longer one goes as fast as the client reads. */
 const wholeMax = 1 << 16
@@ -15,7 +15,7 @@ export interface PackedLists {
 export function listAnswer(
   lists: PackedLists,
   ending: Readonly<Record<string, unknown>>,
-): Pick<Answer, "bytes" | "pieces"> {
+): Pick<ApiResponse, "bytes" | "pieces"> {
   const said = JSON.stringify(ending)
   const pieces = [...piecesOf(lists, said === "{}" ? "}" : `,${said.slice(1)}`)]
   const bytes = pieces.reduce((sum, { length }) => sum + length, 0)

@@ -2,7 +2,7 @@ import type { Commit } from "../check/ports.ts"
 import type { Freshness, Paging } from "../check/questions.ts"
 import { digestOf } from "../plan/canonical.ts"
 import { decodeToken, encodeToken } from "../store/continuation.ts"
-import { continuationField, type Fields, invalidToken, pageSizeField, pick } from "./fields.ts"
+import { continuationField, invalidToken, type JsonFields, pageSizeField, pick } from "./fields.ts"
 
 const tokenKind = "list-2"
 
@@ -23,7 +23,7 @@ export interface PageWanted {
 }
 
 /** `page_size` and `continuation_token` of a list; `question` is what is asked, without them. @throws ApiError `invalid_continuation_token` when the token is of another question. */
-export function pageWanted(body: Fields, message: string, max: number, question: object): PageWanted {
+export function pageWanted(body: JsonFields, message: string, max: number, question: object): PageWanted {
   const size = pick(body, "page_size", "pageSize")
   const token = continuationField(pick(body, "continuation_token", "continuationToken"), message)
   const pageSize = size === undefined ? undefined : pageSizeField(size, message, max)

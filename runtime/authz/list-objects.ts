@@ -1,15 +1,15 @@
 import { type ObjectStream, streamObjects } from "../check/list-objects.ts"
 import type { ListEnd, ListObjectsRequest } from "../check/questions.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError, streamError } from "./api-error.ts"
-import { type Fields, relationField, typeField, userBytesField } from "./fields.ts"
+import { type JsonFields, relationField, typeField, userBytesField } from "./fields.ts"
 import { listAnswer } from "./list-answer.ts"
 import { cursorToken, modelOfPage, pageWanted, termsOfPage } from "./list-cursor.ts"
 import type { AuthzLimits } from "./ports.ts"
 import { circumstancesOf, termsOf } from "./question-fields.ts"
 import type { ApiRequest } from "./route.ts"
-import { type Asked, askEngine, revisionHeaders, withModel } from "./with-model.ts"
+import { askEngine, type RequestedModel, revisionHeaders, withModel } from "./with-model.ts"
 
 type Question = Pick<ListObjectsRequest, "type" | "relation" | "user" | "contextualTuples" | "context">
 
@@ -17,7 +17,7 @@ type Question = Pick<ListObjectsRequest, "type" | "relation" | "user" | "context
  * `POST /stores/{store}/list-objects` → `{objects}`: complete, unless `page_size`, a limit or the deadline ends it; then in order of name, with a `continuation_token` for the rest, and
  * with `truncated` ("limit", "deadline") where that was not asked for. All pages are of one revision.
  */
-export function postListObjects(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postListObjects(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   return list(api, request, "ListObjectsRequest", (found, question, asked) => ({
     status: 200,
     ...listAnswer({ objects: found.json }, endingOf(found, question, asked)),
@@ -26,7 +26,10 @@ export function postListObjects(api: AuthzApi, request: ApiRequest): Answer | Pr
 }
 
 /** `POST /stores/{store}/streamed-list-objects` → lines of `{"result":{"object"}}`, taken from the engine as fast as the client reads; the last line says where the list goes on, and is an error where it is cut. */
-export function postStreamedListObjects(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postStreamedListObjects(
+  api: AuthzApi,
+  request: ApiRequest,
+): ApiResponse | Promise<ApiResponse> {
   return list(api, request, "StreamedListObjectsRequest", (found, question, asked) => ({
     status: 200,
     lines: linesOf(found, endingOf(found, question, asked)),
@@ -38,8 +41,8 @@ function list(
   api: AuthzApi,
   request: ApiRequest,
   message: string,
-  answer: (found: ObjectStream, question: Question, asked: Asked) => Answer,
-): Answer | Promise<Answer> {
+  answer: (found: ObjectStream, question: Question, asked: RequestedModel) => ApiResponse,
+): ApiResponse | Promise<ApiResponse> {
   const limits = api.limits()
   const { body } = request
   const question = questionOf(body, message, limits)
@@ -55,7 +58,7 @@ function list(
   })
 }
 
-function questionOf(body: Fields, message: string, limits: AuthzLimits): Question {
+function questionOf(body: JsonFields, message: string, limits: AuthzLimits): Question {
   return {
     type: typeField(body["type"], message),
     relation: relationField(body["relation"], message),
@@ -68,7 +71,7 @@ function questionOf(body: Fields, message: string, limits: AuthzLimits): Questio
 export function endingOf(
   { next, truncated, revision, stamp }: ListEnd,
   question: object,
-  { storeId, modelId }: Asked,
+  { storeId, modelId }: RequestedModel,
 ): { readonly continuation_token?: string | undefined; readonly truncated?: string | undefined } {
   const token =
     next === undefined ? undefined : cursorToken({ storeId, modelId, revision, stamp }, next, question)

@@ -1,5 +1,5 @@
 import { listRelations } from "../check/list-relations.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import { itemError } from "./check-item.ts"
@@ -14,7 +14,7 @@ const message = "ListRelationsRequest"
  * `POST /stores/{store}/list-relations` `{user, object, relations?}` → `{relations, errors}`: which of these relations (default: all of the object's type) the user has on the object, at one
  * revision. What can't be decided is in `errors`, by relation. It is no endpoint of OpenFGA's.
  */
-export function postListRelations(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postListRelations(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { body } = request
   const limits = api.limits()
   const named = body["relations"] === undefined ? undefined : arrayField(body["relations"], "relations")

@@ -1,13 +1,13 @@
 import { packedUsers } from "../check/list-users.ts"
 import type { JsonForm, ListUsersRequest } from "../check/questions.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import {
   arrayField,
-  type Fields,
   idField,
   invalid,
+  type JsonFields,
   objectField,
   pick,
   relationField,
@@ -29,7 +29,7 @@ type Question = Pick<ListUsersRequest, "object" | "relation" | "filter" | "conte
  * `POST /stores/{store}/list-users` → `{users}`: objects, usersets and wildcards of the filter's type. Whom a wildcard in it does not cover is in `excluded_users`. Complete, or by pages, like
  * the list of objects.
  */
-export function postListUsers(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postListUsers(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const limits = api.limits()
   const { body } = request
   const question = questionOf(body, limits)
@@ -51,7 +51,7 @@ export function postListUsers(api: AuthzApi, request: ApiRequest): Answer | Prom
   })
 }
 
-function questionOf(body: Fields, limits: AuthzLimits): Question {
+function questionOf(body: JsonFields, limits: AuthzLimits): Question {
   const object = objectField(body["object"], "object")
   if (object === undefined) throw invalid(message, "Object", "value is required")
   const type = typeField(object["type"], "Object")
@@ -65,7 +65,7 @@ function questionOf(body: Fields, limits: AuthzLimits): Question {
   }
 }
 
-function filterOf(body: Fields): Question["filter"] {
+function filterOf(body: JsonFields): Question["filter"] {
   const [first, ...others] = arrayField(pick(body, "user_filters", "userFilters"), "user_filters")
   const filter = objectField(first, "user_filters")
   if (filter === undefined || others.length > 0)

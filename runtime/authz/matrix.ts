@@ -1,5 +1,5 @@
 import { matrix } from "../check/matrix.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import { itemError } from "./check-item.ts"
@@ -14,7 +14,7 @@ const message = "MatrixRequest"
  * `POST /stores/{store}/matrix` `{users, relations, objects}` → `{cells}`: `cells[user][relation][object]`, each true, false or `{error}`, at one revision. A relation that the object's type does
  * not have is false. It is no endpoint of OpenFGA's.
  */
-export function postMatrix(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postMatrix(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { body } = request
   const limits = api.limits()
   const users = someOf(body["users"], "Users")

@@ -2,7 +2,7 @@ import type { Engine } from "../check/engine.ts"
 import type { LoadedModel } from "../check/loaded-model.ts"
 import type { CheckAnswer, CheckRequest, TupleChange } from "../check/ports.ts"
 import type { Freshness } from "../check/questions.ts"
-import type { Work } from "../check/work.ts"
+import type { EngineWork } from "../check/work.ts"
 import type { AuthorizationModel } from "../plan/authorization-model.ts"
 import { engineLimitDefaults } from "../plan/authz.ts"
 import type { ModelPlan } from "../plan/model.ts"
@@ -14,7 +14,7 @@ import type { LogFault } from "./answer.ts"
 export interface CheckEngine {
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
   /** Any other question: the works of runtime/check. */
-  ask<Answer>(storeId: string, work: Work<Answer>, freshness?: Freshness): Answer | Promise<Answer>
+  ask<Answer>(storeId: string, work: EngineWork<Answer>, freshness?: Freshness): Answer | Promise<Answer>
   /** What those works are bounded by. */
   readonly bounds: Engine["bounds"]
   /** Own writes, in order of revision, before their requests are answered. */
@@ -102,7 +102,7 @@ export interface ModelText {
 }
 
 /** A request that was not let in, for the operators' log. The path is as it was sent; a credential is nowhere in it. */
-export interface Refusal {
+export interface RejectedRequest {
   readonly code: string
   readonly message: string
   /** Name of the key or the token's subject, where it is known. */
@@ -117,7 +117,7 @@ export interface Refusal {
 /** Where what clients are not told goes. */
 export interface Reports {
   readonly logFault: LogFault
-  readonly logRefusal: (refusal: Refusal) => void
+  readonly logRefusal: (refusal: RejectedRequest) => void
 }
 
 /** What the API is made of. Functions are asked each time, so that a new plan needs no new listener. */

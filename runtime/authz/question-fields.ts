@@ -7,7 +7,7 @@ import { consistencyTokenOf } from "./consistency-token.ts"
 import { contextField } from "./context.ts"
 import {
   arrayField,
-  type Fields,
+  type JsonFields,
   modelIdField,
   objectField,
   objectIdField,
@@ -21,7 +21,7 @@ import { tupleKeyField } from "./tuple-keys.ts"
 /** What every question may bring along, as the engine takes it. */
 export interface CircumstancesRead {
   readonly contextualTuples: readonly TupleKey[] | undefined
-  readonly context: Fields | undefined
+  readonly context: JsonFields | undefined
 }
 
 /** Which model is asked, and how fresh the answer must be. */
@@ -32,7 +32,7 @@ export interface Terms {
 }
 
 /** `contextual_tuples {tuple_keys}` and `context` of a request. */
-export function circumstancesOf(body: Fields, limits: AuthzLimits): CircumstancesRead {
+export function circumstancesOf(body: JsonFields, limits: AuthzLimits): CircumstancesRead {
   const given = pick(body, "contextual_tuples", "contextualTuples")
   const keys = given === undefined ? undefined : tupleKeysOf(given)
   if (keys !== undefined && keys.length > limits.contextualTuplesMax)
@@ -50,7 +50,7 @@ function tupleKeysOf(given: unknown): readonly unknown[] {
 
 /** The same where the contextual tuples are a plain list: list-users and assertions. `field` is the protobuf field, for messages. */
 export function plainCircumstancesOf(
-  body: Fields,
+  body: JsonFields,
   limits: AuthzLimits,
   { field, max }: { readonly field: string; readonly max: number },
 ): CircumstancesRead {
@@ -68,7 +68,7 @@ function tooManyContextual(field: string, max: number): ApiError {
 }
 
 /** `authorization_model_id`, `consistency` and the consistency token of a request, which is the protobuf message named. */
-export function termsOf(body: Fields, message: string, headers: IncomingHttpHeaders): Terms {
+export function termsOf(body: JsonFields, message: string, headers: IncomingHttpHeaders): Terms {
   return {
     modelId: modelIdField(pick(body, "authorization_model_id", "authorizationModelId"), message),
     freshness: {
@@ -79,7 +79,7 @@ export function termsOf(body: Fields, message: string, headers: IncomingHttpHead
 }
 
 /** The `tuple_key` of a question. `holder` is the protobuf message it is in, `message` its own. */
-export function questionKeyOf(body: Fields, holder: string, message: string): TupleKey {
+export function questionKeyOf(body: JsonFields, holder: string, message: string): TupleKey {
   const key = objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key")
   if (key === undefined)
     throw new ApiError("tuple_key_value_not_specified", `invalid ${holder}.TupleKey: value is required`)

@@ -1,14 +1,14 @@
 import { readTuples, type StoredTuple, type TupleFilter } from "../store/read-tuples.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import { consistencyField } from "./consistency.ts"
 import { consistencyTokenOf, requireCommit } from "./consistency-token.ts"
 import {
   continuationField,
-  type Fields,
   invalid,
   invalidToken,
+  type JsonFields,
   objectField,
   objectIdField,
   pageSizeField,
@@ -24,7 +24,10 @@ import { tupleKeyBody } from "./tuple-keys.ts"
  * `POST /stores/{store}/read` `{tuple_key?, page_size?, continuation_token?}`: stored tuples by filter, as they are in the database now.
  * Ordered by object, relation and user, where OpenFGA answers in the order of writing.
  */
-export async function postRead(api: AuthzApi, { store: name, body, headers }: ApiRequest): Promise<Answer> {
+export async function postRead(
+  api: AuthzApi,
+  { store: name, body, headers }: ApiRequest,
+): Promise<ApiResponse> {
   const filter = filterOf(objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key"))
   const pageSize = pageSizeField(pick(body, "page_size", "pageSize"), "ReadRequest")
   const token = continuationField(pick(body, "continuation_token", "continuationToken"), "ReadRequest")
@@ -42,7 +45,7 @@ export async function postRead(api: AuthzApi, { store: name, body, headers }: Ap
   }
 }
 
-function filterOf(fields: Fields | undefined): TupleFilter {
+function filterOf(fields: JsonFields | undefined): TupleFilter {
   if (fields === undefined) return {}
   const given = (key: string) => stringField(fields[key], key) !== ""
   const object = given("object") ? objectIdField(fields["object"], message) : ""

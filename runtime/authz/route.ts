@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
 import type { Address } from "../plan/resources.ts"
 import type { Right } from "./admission.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { parseBody } from "./body.ts"
 import { asksForCamelCase, fieldNamesHeader, inSnakeCase, misspelled, snakeName } from "./field-names.ts"
-import type { Fields } from "./fields.ts"
+import type { JsonFields } from "./fields.ts"
 
 const noBytes: Buffer = Buffer.alloc(0)
 
@@ -54,9 +54,9 @@ export class ApiRequest {
   }
 
   /** The JSON object in the body, its fields in snake_case where camelCase was asked for. Read anew each time it is asked for. @throws ApiError when it is none. */
-  get body(): Fields {
+  get body(): JsonFields {
     const body = parseBody(this.bytes)
-    return this.#mayBeCamelCase ? (inSnakeCase(body) as Fields) : body
+    return this.#mayBeCamelCase ? (inSnakeCase(body) as JsonFields) : body
   }
 
   get #mayBeCamelCase(): boolean {
@@ -65,10 +65,10 @@ export class ApiRequest {
 }
 
 /** One method of one resource. It throws `ApiError` and what `apiErrorOf` knows. What can be answered at once comes without a promise. */
-export type Handler = (api: AuthzApi, request: ApiRequest) => Answer | Promise<Answer>
+export type Handler = (api: AuthzApi, request: ApiRequest) => ApiResponse | Promise<ApiResponse>
 
 /** A line of the table of routes. */
-export interface Route {
+export interface ApiRoute {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   /** `{store}` and `{id}` stand for one part of the path each. */
   readonly path: string

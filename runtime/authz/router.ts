@@ -1,9 +1,9 @@
 import { ApiError } from "./api-error.ts"
-import type { Route } from "./route.ts"
+import type { ApiRoute } from "./route.ts"
 
 /** A route and the parts of the path it stands for. */
-export interface Match {
-  readonly route: Route
+export interface RouteMatch {
+  readonly route: ApiRoute
   readonly store: string
   readonly id: string
 }
@@ -12,7 +12,7 @@ interface Place {
   readonly words: Map<string, Place>
   /** What a parameter leads to. */
   any: Place | undefined
-  readonly routes: Map<string, Route>
+  readonly routes: Map<string, ApiRoute>
 }
 
 const knownMax = 1_000
@@ -22,9 +22,9 @@ const knownLengthMax = 256
 export class Router {
   readonly #root = newPlace()
   /** Paths found before, by method: services ask about the same few stores all day. */
-  readonly #found = new Map<string, Map<string, Match>>()
+  readonly #found = new Map<string, Map<string, RouteMatch>>()
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly ApiRoute[]) {
     for (const route of routes) {
       let place = this.#root
       for (const word of route.path.slice(1).split("/")) place = step(place, word)
@@ -33,7 +33,7 @@ export class Router {
   }
 
   /** `path` without the query. @throws ApiError when it can't be decoded. */
-  find(method: string, path: string): Match | undefined {
+  find(method: string, path: string): RouteMatch | undefined {
     const known = this.#found.get(method)?.get(path)
     if (known !== undefined) return known
     const match = this.#search(method, path)
@@ -46,13 +46,13 @@ export class Router {
     return ["GET", "POST", "PUT", "PATCH", "DELETE"].some((method) => this.find(method, path) !== undefined)
   }
 
-  #keep(method: string, path: string, match: Match): void {
-    const paths = this.#found.get(method) ?? new Map<string, Match>()
+  #keep(method: string, path: string, match: RouteMatch): void {
+    const paths = this.#found.get(method) ?? new Map<string, RouteMatch>()
     if (paths.size >= knownMax) paths.clear()
     this.#found.set(method, paths.set(path, match))
   }
 
-  #search(method: string, path: string): Match | undefined {
+  #search(method: string, path: string): RouteMatch | undefined {
     let place: Place | undefined = this.#root
     let store = ""
     let id = ""

@@ -13,14 +13,14 @@ import { postListRelations } from "./list-relations.ts"
 import { postListUsers } from "./list-users.ts"
 import { postMatrix } from "./matrix.ts"
 import { postRead } from "./read.ts"
-import type { Route } from "./route.ts"
+import type { ApiRoute } from "./route.ts"
 import { getStore, getStores, patchStore, postStore, removeStore } from "./stores.ts"
 import { postWrite } from "./write.ts"
 
 const store = "/stores/{store}"
 
 /** Every route there is. */
-export const routes: readonly Route[] = [
+export const routes: readonly ApiRoute[] = [
   { method: "GET", path: "/healthz", right: "open", handler: getHealth },
 
   { method: "GET", path: "/stores", right: "manage", handler: getStores },

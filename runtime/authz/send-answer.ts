@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { sendRaw } from "../http/server/connection-errors.ts"
 import { endWhole } from "../http/server/end-whole.ts"
-import type { Answer, AnswerHeaders } from "./answer.ts"
+import type { AnswerHeaders, ApiResponse } from "./answer.ts"
 import { ApiError, apiErrorOf, streamError } from "./api-error.ts"
 import type { Reports } from "./ports.ts"
 import { pathOf } from "./request-target.ts"
@@ -33,7 +33,7 @@ function requestIdOf(response: ServerResponse): string {
 }
 
 /** Sends an answer; `extra` are headers of the listener's. */
-export function sendAnswer(response: ServerResponse, answer: Answer, extra: AnswerHeaders): void {
+export function sendAnswer(response: ServerResponse, answer: ApiResponse, extra: AnswerHeaders): void {
   const { status, body, bytes, text, pieces, lines, headers = noHeaders } = answer
   const all = extra.length === 0 ? headers : [...headers, ...extra]
   if (body !== undefined)

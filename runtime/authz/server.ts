@@ -3,13 +3,13 @@ import { internalLimits, refusalOf } from "../http/server/internal-guard.ts"
 import type { ListenerSettings } from "../http/server/listener.ts"
 import { OwnNames } from "../http/server/own-names.ts"
 import { admit } from "./admission.ts"
-import type { Answer, AnswerHeaders } from "./answer.ts"
+import type { AnswerHeaders, ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError, bodyTooLarge, refusalError } from "./api-error.ts"
 import { isPreflight, originHeaders, preflightHeaders } from "./origin.ts"
 import { readBody } from "./read-body.ts"
 import { pathOf, queryOf } from "./request-target.ts"
-import { ApiRequest, type Route } from "./route.ts"
+import { ApiRequest, type ApiRoute } from "./route.ts"
 import { Router } from "./router.ts"
 import { routes } from "./routes.ts"
 import { echoRequestId, type FailureForm, sendAnswer, sendError, sendRawError } from "./send-answer.ts"
@@ -90,13 +90,13 @@ function receive(
   else admitted.then(() => read(api, incoming)).catch(fail)
 }
 
-const formOf = (route: Route | undefined): FailureForm => (route?.streams === true ? "stream" : "plain")
+const formOf = (route: ApiRoute | undefined): FailureForm => (route?.streams === true ? "stream" : "plain")
 
 /** Only those who may ask anything learn what there is not. */
 const nowhere = "caller"
 
 interface Incoming {
-  readonly route: Route | undefined
+  readonly route: ApiRoute | undefined
   readonly asked: ApiRequest
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -129,7 +129,7 @@ function read(api: AuthzApi, incoming: Incoming): void {
 }
 
 /** Asks the resource. An answer that is there at once is sent in the same turn of the event loop. */
-function respond(api: AuthzApi, route: Route, { asked, response, headers }: Incoming): void {
+function respond(api: AuthzApi, route: ApiRoute, { asked, response, headers }: Incoming): void {
   let form: FailureForm = "plain"
   try {
     // A body that can't be read fails before there is a stream.
@@ -145,8 +145,8 @@ function respond(api: AuthzApi, route: Route, { asked, response, headers }: Inco
 /** An answer that takes its time, but not for ever. What comes after the deadline is thrown away. */
 function settle(
   api: AuthzApi,
-  route: Route,
-  answer: Promise<Answer>,
+  route: ApiRoute,
+  answer: Promise<ApiResponse>,
   response: ServerResponse,
   headers: AnswerHeaders,
 ): void {

@@ -1,6 +1,6 @@
 import { decodeToken, encodeToken } from "../store/continuation.ts"
 import { createStore, deleteStore, listStores, renameStore, type StoreRecord } from "../store/stores.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError, managedByPlan, storeNotFound } from "./api-error.ts"
 import { continuationField, invalidToken, pageSizeField, storeNameField } from "./fields.ts"
@@ -9,14 +9,14 @@ import type { ApiRequest } from "./route.ts"
 const tokenKind = "stores-1"
 
 /** `POST /stores` `{name}` → 201. The store belongs to the API. */
-export async function postStore(api: AuthzApi, { body }: ApiRequest): Promise<Answer> {
+export async function postStore(api: AuthzApi, { body }: ApiRequest): Promise<ApiResponse> {
   const store = await createStore(api.database, storeNameField(body["name"], "CreateStoreRequest"))
   const { id, name, createdAt, updatedAt } = store
   return { status: 201, body: { id, name, created_at: createdAt, updated_at: updatedAt } }
 }
 
 /** `GET /stores?page_size&continuation_token&name` → all stores, the declared ones too. */
-export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<Answer> {
+export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<ApiResponse> {
   const limit = pageSizeField(query.get("page_size"), "ListStoresRequest")
   const token = continuationField(query.get("continuation_token"), "ListStoresRequest")
   const after = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
@@ -36,13 +36,13 @@ export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<A
 }
 
 /** `GET /stores/{store}` */
-export async function getStore(api: AuthzApi, { store }: ApiRequest): Promise<Answer> {
+export async function getStore(api: AuthzApi, { store }: ApiRequest): Promise<ApiResponse> {
   const found = await api.stores.find(store)
   return { status: 200, body: storeBody(found), headers: ["Openfga-Store-Id", found.id] }
 }
 
 /** `PATCH /stores/{store}` `{name}`: renames a store of the API; 409 for a declared one. */
-export async function patchStore(api: AuthzApi, { store, body }: ApiRequest): Promise<Answer> {
+export async function patchStore(api: AuthzApi, { store, body }: ApiRequest): Promise<ApiResponse> {
   const name = storeNameField(body["name"], "UpdateStoreRequest")
   const found = await api.stores.find(store)
   if (found.managed) throw managedByPlan(found.declaredName ?? found.name)
@@ -55,7 +55,7 @@ export async function patchStore(api: AuthzApi, { store, body }: ApiRequest): Pr
 }
 
 /** `DELETE /stores/{store}` → 204, also when it never existed; 409 for a declared one. */
-export async function removeStore(api: AuthzApi, { store }: ApiRequest): Promise<Answer> {
+export async function removeStore(api: AuthzApi, { store }: ApiRequest): Promise<ApiResponse> {
   const found = await findOrNothing(api, store)
   if (found === undefined) return { status: 204 }
   const outcome = await deleteStore(api.database, found.id)

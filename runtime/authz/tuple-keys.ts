@@ -1,7 +1,7 @@
 import type { TupleKey } from "../check/ports.ts"
 import { tupleText } from "../check/tuple.ts"
 import { storedContextField } from "./context.ts"
-import { conditionNameField, type Fields, objectField, tupleFields } from "./fields.ts"
+import { conditionNameField, type JsonFields, objectField, tupleFields } from "./fields.ts"
 
 /** A tuple of a request, by the rules on its fields; `message` is its protobuf message, `contextBytesMax` bounds its context. */
 export function tupleKeyField(value: unknown, message: string, contextBytesMax: number): TupleKey {
@@ -23,7 +23,7 @@ export function tupleKeyBody({ user, relation, object, condition }: TupleKey): o
 }
 
 function conditionOf(
-  fields: Fields,
+  fields: JsonFields,
   key: TupleKey,
   contextBytesMax: number,
 ): NonNullable<TupleKey["condition"]> {

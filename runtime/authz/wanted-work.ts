@@ -1,5 +1,5 @@
 import type { Commit } from "../check/ports.ts"
-import type { Progress, View, Work } from "../check/work.ts"
+import type { EngineWork, Progress, View } from "../check/work.ts"
 import { ApiError } from "./api-error.ts"
 import type { ApiRequest } from "./route.ts"
 
@@ -7,17 +7,17 @@ import type { ApiRequest } from "./route.ts"
 type Client = Pick<ApiRequest, "isGone">
 
 /** The same work, but it ends when the client has gone: nobody waits for what it would find. */
-export function whileWanted<Found>(work: Work<Found>, request: Client): Work<Found> {
+export function whileWanted<Found>(work: EngineWork<Found>, request: Client): EngineWork<Found> {
   return new WantedWork(work, request)
 }
 
-class WantedWork<Found> implements Work<Found> {
+class WantedWork<Found> implements EngineWork<Found> {
   readonly stepsMax: number | undefined
   readonly deadlineMs: number | undefined
-  readonly #work: Work<Found>
+  readonly #work: EngineWork<Found>
   readonly #client: Client
 
-  constructor(work: Work<Found>, client: Client) {
+  constructor(work: EngineWork<Found>, client: Client) {
     this.stepsMax = work.stepsMax
     this.deadlineMs = work.deadlineMs
     this.#work = work

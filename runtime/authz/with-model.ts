@@ -1,14 +1,14 @@
 import type { LoadedModel } from "../check/loaded-model.ts"
 import type { Freshness } from "../check/questions.ts"
-import type { Work } from "../check/work.ts"
+import type { EngineWork } from "../check/work.ts"
 import type { StoreRecord } from "../store/stores.ts"
-import type { Answer, AnswerHeaders } from "./answer.ts"
+import type { AnswerHeaders, ApiResponse } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import type { ApiRequest } from "./route.ts"
 import { whileWanted } from "./wanted-work.ts"
 
 /** What a question is about. */
-export interface Asked {
+export interface RequestedModel {
   readonly storeId: string
   readonly modelId: string
   readonly model: LoadedModel
@@ -22,8 +22,8 @@ export function withModel(
   api: AuthzApi,
   storeName: string,
   named: string,
-  ask: (asked: Asked) => Answer | Promise<Answer>,
-): Answer | Promise<Answer> {
+  ask: (asked: RequestedModel) => ApiResponse | Promise<ApiResponse>,
+): ApiResponse | Promise<ApiResponse> {
   const store = api.stores.find(storeName)
   if (store instanceof Promise) return store.then((found) => inStore(api, found, named, ask))
   return inStore(api, store, named, ask)
@@ -33,8 +33,8 @@ function inStore(
   api: AuthzApi,
   store: StoreRecord,
   named: string,
-  ask: (asked: Asked) => Answer | Promise<Answer>,
-): Answer | Promise<Answer> {
+  ask: (asked: RequestedModel) => ApiResponse | Promise<ApiResponse>,
+): ApiResponse | Promise<ApiResponse> {
   const modelId = api.modelId(store, named)
   const model = api.model(store, modelId)
   if (model instanceof Promise)
@@ -52,9 +52,9 @@ export function askEngine<Found>(
   api: AuthzApi,
   request: ApiRequest,
   storeId: string,
-  { work, freshness }: { readonly work: Work<Found>; readonly freshness: Freshness },
-  answer: (found: Found) => Answer,
-): Answer | Promise<Answer> {
+  { work, freshness }: { readonly work: EngineWork<Found>; readonly freshness: Freshness },
+  answer: (found: Found) => ApiResponse,
+): ApiResponse | Promise<ApiResponse> {
   const found = api.engine.ask(storeId, whileWanted(work, request), freshness)
   return found instanceof Promise ? found.then(answer) : answer(found)
 }

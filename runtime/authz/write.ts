@@ -4,11 +4,19 @@ import type { TupleKey } from "../check/ports.ts"
 import { tupleText, validateTuple } from "../check/tuple.ts"
 import { rowOfTuple, tupleOfRow } from "../store/tuple-row.ts"
 import { tupleIdentity, type WriteConflict, type WriteRequest } from "../store/write-tuples.ts"
-import type { Answer } from "./answer.ts"
+import type { ApiResponse } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, storeNotFound } from "./api-error.ts"
 import { consistencyToken, consistencyTokenHeader } from "./consistency-token.ts"
-import { arrayField, type Fields, invalid, modelIdField, objectField, pick, stringField } from "./fields.ts"
+import {
+  arrayField,
+  invalid,
+  type JsonFields,
+  modelIdField,
+  objectField,
+  pick,
+  stringField,
+} from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
 import type { ApiRequest } from "./route.ts"
 import { tupleKeyField } from "./tuple-keys.ts"
@@ -25,7 +33,7 @@ interface ParsedWrite {
  * `POST /stores/{store}/write`: all or nothing. The answer is OpenFGA's empty object; the header `Sallyport-Consistency-Token` is the store's revision
  * that has these tuples.
  */
-export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest): Promise<Answer> {
+export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest): Promise<ApiResponse> {
   const limits = api.limits()
   const parsed = parse(body, limits)
   const store = await api.stores.find(name)
@@ -62,7 +70,7 @@ export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest
   }
 }
 
-function parse(body: Fields, limits: AuthzLimits): ParsedWrite {
+function parse(body: JsonFields, limits: AuthzLimits): ParsedWrite {
   const writes = objectField(body["writes"], "writes")
   const deletes = objectField(body["deletes"], "deletes")
   return {
@@ -75,7 +83,7 @@ function parse(body: Fields, limits: AuthzLimits): ParsedWrite {
 }
 
 function keysOf(
-  fields: Fields | undefined,
+  fields: JsonFields | undefined,
   list: string,
   message: string,
   { conditionContextBytesMax }: AuthzLimits,

@@ -1,13 +1,13 @@
 import type { EvaluationOptions } from "./evaluate/evaluation.ts"
 import { boundsOfList, type Inquiry, reasonsDeadline, workOf } from "./evaluate/inquiry.ts"
-import { readNames, readSurroundings, type Surroundings, subjectParts } from "./evaluate/request.ts"
+import { type QuestionContext, readNames, readSurroundings, subjectParts } from "./evaluate/request.ts"
 import { explainOn } from "./explain.ts"
 import { SubjectChecks, type SubjectNodes } from "./lists/subject-checks.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { type CheckAnswer, CheckError, type Commit, type PageKey } from "./ports.ts"
 import type { BatchCheckAnswer, BatchItem, BatchResult } from "./questions.ts"
 import type { Subject } from "./tuple.ts"
-import type { View, Work } from "./work.ts"
+import type { EngineWork, View } from "./work.ts"
 
 /**
  * Many checks at one revision. Those of one user under the same context and contextual tuples share what is learned. What is wrong with one of them, and what it
@@ -17,7 +17,7 @@ export function batchCheck(
   model: LoadedModel,
   items: readonly BatchItem[],
   bounds: EvaluationOptions,
-): Work<BatchCheckAnswer> {
+): EngineWork<BatchCheckAnswer> {
   const deadlineMs = items.some(isReasoned) ? reasonsDeadline(bounds) : undefined
   return workOf(boundsOfList(bounds, deadlineMs), (view) => new Batch(view, model, items, bounds))
 }
@@ -25,7 +25,7 @@ export function batchCheck(
 /** Checks of one user under the same circumstances; `places` are theirs among the items. */
 interface Group {
   readonly subject: Subject
-  readonly surroundings: Surroundings
+  readonly surroundings: QuestionContext
   readonly first: BatchItem
   readonly nodes: number[]
   readonly places: number[]
@@ -46,7 +46,7 @@ class Batch implements Inquiry<BatchCheckAnswer> {
   readonly #groups = new Map<string, Group>()
   readonly #reasoned: Reasoned[] = []
   readonly #reasonedMisses = new Map<string, PageKey>()
-  readonly #surroundings = new Map<string, Surroundings>()
+  readonly #surroundings = new Map<string, QuestionContext>()
 
   constructor(view: View, model: LoadedModel, items: readonly BatchItem[], bounds: EvaluationOptions) {
     this.#view = view
@@ -92,7 +92,7 @@ class Batch implements Inquiry<BatchCheckAnswer> {
     }
   }
 
-  #surroundingsOf(key: string, item: BatchItem): Surroundings {
+  #surroundingsOf(key: string, item: BatchItem): QuestionContext {
     const known = this.#surroundings.get(key)
     if (known !== undefined) return known
     const made = readSurroundings(this.#view, this.#model, item)

@@ -16,9 +16,9 @@ import type { Freshness } from "./questions.ts"
 import { Kept } from "./stores/kept.ts"
 import { Memory } from "./stores/memory.ts"
 import { Poll } from "./stores/poll.ts"
-import { type Place, pastDeadline, RunQueue, type RunSettings, unreadable } from "./stores/run-queue.ts"
+import { pastDeadline, RunQueue, type RunSettings, unreadable, type WorkTarget } from "./stores/run-queue.ts"
 import { StoreGraph } from "./stores/store-graph.ts"
-import type { Work } from "./work.ts"
+import type { EngineWork } from "./work.ts"
 
 /** All have defaults fit for production. */
 export interface EngineOptions {
@@ -134,7 +134,11 @@ export class Engine {
    * Answers a question of any other kind, at once where it can, like a check.
    * @throws CheckError, or rejects with it.
    */
-  ask<Answer>(storeId: string, work: Work<Answer>, freshness: Freshness = {}): Answer | Promise<Answer> {
+  ask<Answer>(
+    storeId: string,
+    work: EngineWork<Answer>,
+    freshness: Freshness = {},
+  ): Answer | Promise<Answer> {
     const store = this.#stores.get(storeId)
     if (store === undefined || !isFresh(store, freshness))
       return this.#reached(storeId, freshness, work, (place) => this.#run(place, work))
@@ -196,7 +200,7 @@ export class Engine {
     this.#stopListening?.()
   }
 
-  #run<Answer>(place: Place, work: Work<Answer>): Answer | Promise<Answer> {
+  #run<Answer>(place: WorkTarget, work: EngineWork<Answer>): Answer | Promise<Answer> {
     const { view } = place
     const { pages } = view.graph
     const pins = pages?.newPins()
@@ -218,7 +222,11 @@ export class Engine {
   }
 
   /** The same for a check, whose work is not made before it is clear that it takes longer: a check is asked a million times a second. */
-  #evaluate(place: Place, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
+  #evaluate(
+    place: WorkTarget,
+    model: LoadedModel,
+    request: CheckRequest,
+  ): CheckAnswer | Promise<CheckAnswer> {
     const { view } = place
     const evaluation = this.#idle.pop() ?? new Evaluation()
     const { pages } = view.graph
@@ -250,8 +258,8 @@ export class Engine {
   #reached<Answer>(
     storeId: string,
     freshness: Freshness,
-    work: Pick<Work<Answer>, "deadlineMs">,
-    ask: (place: Place) => Answer | Promise<Answer>,
+    work: Pick<EngineWork<Answer>, "deadlineMs">,
+    ask: (place: WorkTarget) => Answer | Promise<Answer>,
   ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const deadline = this.#queue.deadlineOf(work)
@@ -273,7 +281,7 @@ export class Engine {
   async #whenReached<Answer>(
     storeId: string,
     freshness: Freshness,
-    ask: (place: Place) => Answer | Promise<Answer>,
+    ask: (place: WorkTarget) => Answer | Promise<Answer>,
   ): Promise<Answer> {
     const store = this.#storeOf(storeId)
     await this.#reach(() => store.load())
@@ -292,7 +300,7 @@ export class Engine {
   async #askPast<Answer>(
     store: StoreGraph,
     exactly: Commit,
-    ask: (place: Place) => Answer | Promise<Answer>,
+    ask: (place: WorkTarget) => Answer | Promise<Answer>,
   ): Promise<Answer> {
     const view = await this.#reach(() => store.at(exactly))
     try {

@@ -1,7 +1,7 @@
 import type { Userset } from "../plan/authorization-model.ts"
 import type { EvaluationOptions } from "./evaluate/evaluation.ts"
 import { boundsOfList, type Inquiry, workOf } from "./evaluate/inquiry.ts"
-import { Question } from "./evaluate/question.ts"
+import { EngineQuestion } from "./evaluate/question.ts"
 import { readSurroundings, subjectParts } from "./evaluate/request.ts"
 import { NameBytes, PackedNames } from "./lists/named-ids.ts"
 import type { LoadedModel } from "./loaded-model.ts"
@@ -9,7 +9,7 @@ import { splitObject } from "./object-name.ts"
 import { CheckError, type Commit } from "./ports.ts"
 import type { ExpandAnswer, ExpandRequest, UsersetTreeNode } from "./questions.ts"
 import { readRelation, type Subject } from "./tuple.ts"
-import type { View, Work } from "./work.ts"
+import type { EngineWork, View } from "./work.ts"
 
 /** Longer lists are left as they lie: sorting them would hold the event loop. */
 const sortedMax = 10_000
@@ -24,12 +24,12 @@ export function expand(
   model: LoadedModel,
   request: ExpandRequest,
   bounds: EvaluationOptions,
-): Work<ExpandAnswer> {
+): EngineWork<ExpandAnswer> {
   return workOf(boundsOfList(bounds), (view) => new Expansion(view, model, request))
 }
 
 class Expansion implements Inquiry<ExpandAnswer> {
-  readonly #question = new Question()
+  readonly #question = new EngineQuestion()
   readonly #model: LoadedModel
   readonly #request: ExpandRequest
   readonly #id: number

@@ -1,12 +1,12 @@
 import { Evaluation, type EvaluationOptions } from "./evaluate/evaluation.ts"
 import { yes } from "./evaluate/fixpoint.ts"
 import { type Inquiry, reasonsDeadline, workOf } from "./evaluate/inquiry.ts"
-import { Question, type QuestionParts } from "./evaluate/question.ts"
+import { EngineQuestion, type QuestionParts } from "./evaluate/question.ts"
 import { readRequest } from "./evaluate/request.ts"
 import { Blocks } from "./explain/blocks.ts"
 import { missingNames, untrueConditions } from "./explain/conditions.ts"
 import { decide, MissSearch } from "./explain/misses.ts"
-import { type Decided, Proof } from "./explain/proof.ts"
+import { type Decided, DecisionProof } from "./explain/proof.ts"
 import { firstTemporaryId } from "./graph/overlay.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import {
@@ -17,7 +17,7 @@ import {
   type Explanation,
   type PageKey,
 } from "./ports.ts"
-import type { View, Work } from "./work.ts"
+import type { EngineWork, View } from "./work.ts"
 
 /** Nodes a proof is looked for in: near ones first, because most proofs are short. */
 const nearMax = 3_000
@@ -33,7 +33,7 @@ export function explain(
   model: LoadedModel,
   request: CheckRequest,
   bounds: EvaluationOptions,
-): Work<CheckAnswer> {
+): EngineWork<CheckAnswer> {
   const limits = { stepsMax: stepsPerCheck * bounds.stepsMax, deadlineMs: reasonsDeadline(bounds) }
   return workOf(limits, (view) => explainOn(view, model, request, bounds))
 }
@@ -158,7 +158,7 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
   }
 
   *#decide(nodesMax: number): Generator<void, Decided | undefined> {
-    const question = new Question()
+    const question = new EngineQuestion()
     question.begin(this.#parts, this.#limits.partialConditions)
     this.#work = [...this.#work, question]
     const decided = yield* decide(question, this.#parts, nodesMax)
@@ -176,7 +176,7 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
       if (decided === undefined) return false
       const [root] = decided.collector.nodes
       if (root?.formula === undefined || decided.solver.truth(root.formula) !== yes) continue
-      const proof = new Proof(decided)
+      const proof = new DecisionProof(decided)
       yield* proof.ofNode(0)
       const { tuples, tree } = proof
       this.#reasons = { proof: tree, tuples, complete: proof.complete }

@@ -1,8 +1,8 @@
 import type { EvaluationOptions } from "./evaluate/evaluation.ts"
 import { answered, boundsOfList, type Inquiry, workOf } from "./evaluate/inquiry.ts"
 import type { IntList } from "./evaluate/int-list.ts"
-import type { Problem } from "./evaluate/problem.ts"
-import type { Part } from "./evaluate/program.ts"
+import type { EvaluationProblem } from "./evaluate/problem.ts"
+import type { ProgramPart } from "./evaluate/program.ts"
 import { isFalse, isTrue } from "./evaluate/question.ts"
 import { type Ids, readSurroundings, subjectParts } from "./evaluate/request.ts"
 import { requireRelation, requireSubject } from "./evaluate/require.ts"
@@ -13,10 +13,10 @@ import { decideByKnown } from "./lists/known.ts"
 import { Listing, type NameSink } from "./lists/listing.ts"
 import { NameBytes, PackedNames } from "./lists/named-ids.ts"
 import { namesOf, PackedJson, plainForm } from "./lists/packed-json.ts"
-import { type Outcomes, Verification } from "./lists/verification.ts"
+import { CandidateVerification, type Outcomes } from "./lists/verification.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import type { JsonForm, ListEnd, ListObjectsAnswer, ListObjectsRequest } from "./questions.ts"
-import type { View, Work } from "./work.ts"
+import type { EngineWork, View } from "./work.ts"
 
 /** Objects of one relation as JSON, each once: values parted by commas, in chunks of about 64 KB. */
 export interface PackedObjects extends ListEnd {
@@ -40,7 +40,7 @@ export function listObjects(
   model: LoadedModel,
   request: ListObjectsRequest,
   bounds: EvaluationOptions,
-): Work<ListObjectsAnswer> {
+): EngineWork<ListObjectsAnswer> {
   const key = keyOf(model, request, bounds)
   return workOf(boundsOfList(bounds, request.deadlineMs), (view) => {
     const names = new PackedNames()
@@ -54,7 +54,7 @@ export function streamObjects(
   model: LoadedModel,
   request: ListObjectsRequest,
   bounds: EvaluationOptions,
-): Work<ObjectStream> {
+): EngineWork<ObjectStream> {
   return sentObjects(model, request, bounds, plainForm, (found) => ({
     ...found,
     batches: () => namesOf(found.json),
@@ -67,7 +67,7 @@ export function packedObjects(
   request: ListObjectsRequest,
   bounds: EvaluationOptions,
   form: JsonForm,
-): Work<PackedObjects> {
+): EngineWork<PackedObjects> {
   return sentObjects(model, request, bounds, form, (found) => found)
 }
 
@@ -77,7 +77,7 @@ function sentObjects<Answer extends PackedObjects>(
   bounds: EvaluationOptions,
   form: JsonForm,
   answerOf: (found: PackedObjects) => Answer,
-): Work<Answer> {
+): EngineWork<Answer> {
   const key = keyOf(model, request, bounds)
   const wholeKey =
     key === undefined || isPaged(request) ? undefined : `objects ${key} ${JSON.stringify(form)}`
@@ -130,7 +130,7 @@ interface ObjectListParts {
 }
 
 class ObjectList {
-  readonly verification: Verification
+  readonly verification: CandidateVerification
   readonly listing: Listing
   readonly #after: string
   /** So many at most. */
@@ -138,7 +138,7 @@ class ObjectList {
   readonly #bytes: NameBytes
   readonly #ids: Ids
   readonly #target: number
-  readonly #part: Part | undefined
+  readonly #part: ProgramPart | undefined
   readonly #truths: ClosureTruths
   readonly #walk: KeptWalk | undefined
 
@@ -156,7 +156,7 @@ class ObjectList {
     }
     const parts = subjectParts(view, model, subject, surroundings, request.context)
     this.#part = parts.program.parts[this.#target]
-    this.verification = Verification.of(parts, bounds)
+    this.verification = CandidateVerification.of(parts, bounds)
     const { question } = this.verification
     this.#truths = new ClosureTruths(question)
     this.#bytes = new NameBytes(question)
@@ -211,7 +211,7 @@ class ObjectList {
   /** By whole sets where they tell, else by the machine. */
   *#decide(ids: readonly number[]): Generator<void, Outcomes> {
     const values = new Uint8Array(ids.length)
-    const problems = new Map<number, Problem>()
+    const problems = new Map<number, EvaluationProblem>()
     const nodes: number[] = []
     const places: number[] = []
     for (let at = 0; at < ids.length; at++) {

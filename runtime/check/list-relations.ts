@@ -6,7 +6,7 @@ import { SubjectChecks, type SubjectNodes } from "./lists/subject-checks.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { CheckError, type Commit } from "./ports.ts"
 import type { ListRelationsAnswer, ListRelationsRequest } from "./questions.ts"
-import type { View, Work } from "./work.ts"
+import type { EngineWork, View } from "./work.ts"
 
 /**
  * Which relations has the user on the object? All are decided in one pass that shares what it learns. A relation that can't be decided, or that the type
@@ -17,7 +17,7 @@ export function listRelations(
   model: LoadedModel,
   request: ListRelationsRequest,
   bounds: EvaluationOptions,
-): Work<ListRelationsAnswer> {
+): EngineWork<ListRelationsAnswer> {
   return workOf(boundsOfList(bounds), (view) => new RelationList(view, model, request, bounds))
 }
 

@@ -1,10 +1,10 @@
 import type { EvaluationOptions } from "./evaluate/evaluation.ts"
 import { answered, boundsOfList, type Inquiry, workOf } from "./evaluate/inquiry.ts"
 import type { IntList } from "./evaluate/int-list.ts"
-import type { Problem } from "./evaluate/problem.ts"
-import type { Part } from "./evaluate/program.ts"
-import { isError, isFalse, isMiss, isTrue, Question, type QuestionParts } from "./evaluate/question.ts"
-import { readSurroundings, type Surroundings, subjectParts } from "./evaluate/request.ts"
+import type { EvaluationProblem } from "./evaluate/problem.ts"
+import type { ProgramPart } from "./evaluate/program.ts"
+import { EngineQuestion, isError, isFalse, isMiss, isTrue, type QuestionParts } from "./evaluate/question.ts"
+import { type QuestionContext, readSurroundings, subjectParts } from "./evaluate/request.ts"
 import { requireObject, requireRelation, requireType } from "./evaluate/require.ts"
 import { isPaged, KeptWalk, listKey } from "./lists/kept-walk.ts"
 import { decideByKnown } from "./lists/known.ts"
@@ -15,12 +15,12 @@ import { SubjectChecks } from "./lists/subject-checks.ts"
 import { isMentioned } from "./lists/user-mention.ts"
 import { UserSets } from "./lists/user-sets.ts"
 import { UserWalk } from "./lists/user-walk.ts"
-import { type Outcomes, Verification } from "./lists/verification.ts"
+import { CandidateVerification, type Outcomes } from "./lists/verification.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { CheckError, type Commit, type PageKey } from "./ports.ts"
 import type { JsonForm, ListEnd, ListUsersAnswer, ListUsersRequest } from "./questions.ts"
 import type { Subject } from "./tuple.ts"
-import type { View, Work } from "./work.ts"
+import type { EngineWork, View } from "./work.ts"
 
 /**
  * Who has the relation on the object? Single users and the wildcard of the filter's type, or usersets where the filter names a relation. Complete unless a page size,
@@ -32,7 +32,7 @@ export function listUsers(
   model: LoadedModel,
   request: ListUsersRequest,
   bounds: EvaluationOptions,
-): Work<ListUsersAnswer> {
+): EngineWork<ListUsersAnswer> {
   const key = keyOf(model, request, bounds)
   return workOf(boundsOfList(bounds, request.deadlineMs), (view) => {
     const users = new PackedNames()
@@ -56,7 +56,7 @@ export function packedUsers(
   request: ListUsersRequest,
   bounds: EvaluationOptions,
   form: JsonForm,
-): Work<PackedUsers> {
+): EngineWork<PackedUsers> {
   const key = keyOf(model, request, bounds)
   const wholeKey = key === undefined || isPaged(request) ? undefined : `users ${key} ${JSON.stringify(form)}`
   return workOf(boundsOfList(bounds, request.deadlineMs), (view) => {
@@ -96,15 +96,15 @@ class UserList<Answer> implements Inquiry<Answer> {
   readonly #model: LoadedModel
   readonly #request: ListUsersRequest
   readonly #bounds: EvaluationOptions
-  readonly #surroundings: Surroundings
+  readonly #surroundings: QuestionContext
   readonly #object: number
   readonly #target: number
   /** Any user of the kind asked for; the object stands in for the subject. */
   readonly #parts: QuestionParts
-  readonly #part: Part | undefined
-  readonly #verification: Verification
+  readonly #part: ProgramPart | undefined
+  readonly #verification: CandidateVerification
   /** Tuples are read by it that concern no user in particular. */
-  readonly #question = new Question()
+  readonly #question = new EngineQuestion()
   readonly #sets: UserSets
   readonly #wildcardCheck: SubjectChecks
   readonly #bytes: NameBytes
@@ -132,7 +132,7 @@ class UserList<Answer> implements Inquiry<Answer> {
     this.#object = this.#surroundings.names.id(request.object)
     this.#parts = this.#partsOf(relation === undefined ? type : `${type}#${relation}`)
     this.#part = this.#parts.program.parts[this.#target]
-    this.#verification = Verification.of(this.#parts, bounds)
+    this.#verification = CandidateVerification.of(this.#parts, bounds)
     this.#question.begin(this.#parts, bounds.partialConditions)
     this.#sets = new UserSets(this.#question, bounds.depthMax)
     this.#wildcardCheck = new SubjectChecks(bounds)
@@ -252,7 +252,7 @@ class UserList<Answer> implements Inquiry<Answer> {
   }
 
   #errorOf(at: number): CheckError {
-    const problem = this.#question.problems[at] as Problem
+    const problem = this.#question.problems[at] as EvaluationProblem
     return new CheckError(problem.code, problem.message)
   }
 
@@ -268,7 +268,7 @@ class UserList<Answer> implements Inquiry<Answer> {
 
   *#decide(ids: readonly number[]): Generator<void, Outcomes> {
     const values = new Uint8Array(ids.length)
-    const problems = new Map<number, Problem>()
+    const problems = new Map<number, EvaluationProblem>()
     const pure = this.#isPure
     let look = this.steps + this.#bounds.stepsPerLook
     for (let at = 0; at < ids.length; at++) {
@@ -287,7 +287,7 @@ class UserList<Answer> implements Inquiry<Answer> {
     return { values, problems }
   }
 
-  *#user(id: number): Generator<void, { value: number; problem?: Problem | undefined }> {
+  *#user(id: number): Generator<void, { value: number; problem?: EvaluationProblem | undefined }> {
     this.#sets.user = id
     this.#question.steps++
     const known = this.#known(id)
@@ -307,7 +307,7 @@ class UserList<Answer> implements Inquiry<Answer> {
   }
 
   /** The check, by the machine; beside a wildcard that is listed also whether a tuple names the user. */
-  *#verify(id: number): Generator<void, { value: number; problem?: Problem | undefined }> {
+  *#verify(id: number): Generator<void, { value: number; problem?: EvaluationProblem | undefined }> {
     const verification = this.#verification
     const { question } = verification
     this.#steps += question.steps
@@ -324,7 +324,7 @@ class UserList<Answer> implements Inquiry<Answer> {
     return { value, problem: value === isError ? problems.get(0) : undefined }
   }
 
-  #keepMisses(question: Question): void {
+  #keepMisses(question: EngineQuestion): void {
     for (const [key, page] of question.misses) this.misses.set(key, page)
   }
 

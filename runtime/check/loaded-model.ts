@@ -3,7 +3,7 @@ import type { Condition } from "../plan/authorization-model.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { ModelPlan } from "../plan/model.ts"
 import type { RelationNode, RelationPlans } from "../plan/relation-plan.ts"
-import { Program } from "./evaluate/program.ts"
+import { RelationProgram } from "./evaluate/program.ts"
 import type { Graph } from "./graph/graph.ts"
 
 /** Programs are made per kind of subject asked about, and hold a part per relation: this many parts of one model are kept. */
@@ -42,7 +42,7 @@ export class LoadedModel {
   readonly restrictions: readonly ReadonlyMap<string, ReadonlySet<string>>[]
   /** Relations that stand behind a `from` on their type: only plain objects may be related by them. */
   readonly tuplesets: ReadonlySet<number>
-  readonly #programs = new Map<string, Program>()
+  readonly #programs = new Map<string, RelationProgram>()
   readonly #inGraphs = new WeakMap<Graph, ModelInGraph>()
 
   constructor(digest: string, plan: ModelPlan, conditions: ReadonlyMap<string, CompiledCondition>) {
@@ -71,12 +71,12 @@ export class LoadedModel {
   }
 
   /** The relation plans as this kind of subject (`user`, `user:*`, `group#member`) sees them. */
-  program(kind: string): Program {
+  program(kind: string): RelationProgram {
     const known = this.#programs.get(kind)
     if (known !== undefined) return known
     const { length } = this.plan.relations.relations
     if ((this.#programs.size + 1) * length > partsMax) this.#programs.clear()
-    const made = new Program(this.plan.relations, kind, this.conditions)
+    const made = new RelationProgram(this.plan.relations, kind, this.conditions)
     this.#programs.set(kind, made)
     return made
   }

@@ -6,7 +6,7 @@ import { SubjectChecks, type SubjectNodes } from "./lists/subject-checks.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { CheckError, type Commit } from "./ports.ts"
 import type { MatrixAnswer, MatrixRequest } from "./questions.ts"
-import type { View, Work } from "./work.ts"
+import type { EngineWork, View } from "./work.ts"
 
 /** Users × relations × objects of one matrix. */
 export const matrixCellsMax = 10_000
@@ -23,7 +23,7 @@ export function matrix(
   model: LoadedModel,
   request: MatrixRequest,
   bounds: EvaluationOptions,
-): Work<MatrixAnswer> {
+): EngineWork<MatrixAnswer> {
   return workOf(boundsOfList(bounds), (view) => new Matrix(view, model, request, bounds))
 }
 

@@ -2,9 +2,9 @@ import {
   type Commit,
   firstCommit,
   HistoryLost,
+  type PageBatch,
   type PageKey,
   type PageRows,
-  type Pages,
   type PartKey,
   type TupleChange,
   type TupleKey,
@@ -83,7 +83,7 @@ export class MemorySource implements TupleSource {
     return at
   }
 
-  async pages(_storeId: string, keys: readonly PageKey[]): Promise<Pages> {
+  async pages(_storeId: string, keys: readonly PageKey[]): Promise<PageBatch> {
     const pages = keys.map((key): PageRows => {
       const page = this.#page(key)
       return key.direction !== "point" && page.length > this.pageRowsMax ? "too many" : page

@@ -80,7 +80,7 @@ export type PartKey = Extract<PageKey, { readonly among?: unknown }> & { readonl
 export type PageRows = readonly TupleRow[] | "too many" | undefined
 
 /** Pages in the order of the keys asked for, all read in one statement together with the store's newest commit. The first is never undefined. */
-export interface Pages {
+export interface PageBatch {
   readonly at: Commit
   readonly pages: readonly PageRows[]
 }
@@ -100,7 +100,7 @@ export interface TupleSource {
    */
   load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit>
   /** Adjacency pages of one store, by one SQL statement. A part may bring tuples whose subject's name begins like those of the part. */
-  pages(storeId: string, keys: readonly PageKey[]): Promise<Pages>
+  pages(storeId: string, keys: readonly PageKey[]): Promise<PageBatch>
   /** A part of a list, however long, as `load` brings a store. */
   list(storeId: string, key: PartKey, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit>
   /**

@@ -32,7 +32,7 @@ export interface View {
  * One question of any kind (a check, a batch, a list, an explanation) while it is at work. The engine gives it slices of time, loads what it lacks,
  * and begins it anew when the graph has changed, so that an answer is never of two revisions.
  */
-export interface Work<Answer> {
+export interface EngineWork<Answer> {
   /** Work done so far, in steps: a node visited, a list element read, a 64th of a condition. */
   readonly steps: number
   /** Steps that may be taken; more is `authorization_model_resolution_too_complex`. The engine's own bound when absent. */

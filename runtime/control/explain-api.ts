@@ -67,7 +67,8 @@ export const refusal = z.strictObject({
   backend: text.optional(),
   decision: decision.optional(),
 })
-export type Refusal = z.infer<typeof refusal>
+/** A request that was refused, without headers, query and body. */
+export type RefusedRequest = z.infer<typeof refusal>
 
 /**
  * Answer of `GET /v1/refusals/{id}`. `proof` is why the engine said no, asked again: at the revision it said it at where that is still to be had (`atRefusal`),

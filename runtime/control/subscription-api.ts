@@ -22,7 +22,7 @@ export const subscriptionStates = [
   "expired",
 ] as const
 /** One of `subscriptionStates`. */
-export type SubscriptionState = (typeof subscriptionStates)[number]
+export type SubscriptionStatus = (typeof subscriptionStates)[number]
 
 /** A key as it can be recognised; times are RFC 3339, `lastUsedAt` is right within a minute. */
 const keyInfo = z.strictObject({

@@ -33,7 +33,7 @@ export interface SubscriptionDeskSettings {
 }
 
 /** Why something was not done; the message is for operators. */
-export interface Refusal {
+export interface SubscriptionRefusal {
   readonly refused: "absent" | "conflict" | "invalid"
   readonly message: string
 }
@@ -48,7 +48,7 @@ export class SubscriptionDesk {
     this.#now = settings.now ?? Date.now
   }
 
-  async create(request: CreateSubscription): Promise<IssuedAnswer | Refusal> {
+  async create(request: CreateSubscription): Promise<IssuedAnswer | SubscriptionRefusal> {
     const plan = this.#settings.plan()
     const refused = this.#refuse(request, plan)
     if (refused !== undefined) return refused
@@ -87,7 +87,7 @@ export class SubscriptionDesk {
     }
   }
 
-  async show(name: string): Promise<Subscription | Refusal> {
+  async show(name: string): Promise<Subscription | SubscriptionRefusal> {
     const ofText = this.#textSubscription(name)
     if (ofText !== undefined) return ofText
     const record = await findSubscription(this.#settings.database, name)
@@ -99,7 +99,7 @@ export class SubscriptionDesk {
     name: string,
     action: SubscriptionAction,
     expiresAt?: string | null,
-  ): Promise<Subscription | Refusal> {
+  ): Promise<Subscription | SubscriptionRefusal> {
     if (this.#textSubscription(name) !== undefined) return fixed(name)
     const end = expiresAt === undefined || expiresAt === null ? expiresAt : new Date(expiresAt)
     const done = await changeSubscription(this.#settings.database, name, (record) => {
@@ -113,7 +113,7 @@ export class SubscriptionDesk {
     return this.#told(name, done)
   }
 
-  async rotate(name: string, slot: KeySlot): Promise<IssuedAnswer | Refusal> {
+  async rotate(name: string, slot: KeySlot): Promise<IssuedAnswer | SubscriptionRefusal> {
     if (this.#textSubscription(name) !== undefined) return fixed(name)
     const made = newSubscriptionKey()
     const done = await replaceKey(this.#settings.database, name, slot, made, (record) =>
@@ -123,7 +123,7 @@ export class SubscriptionDesk {
     return "refused" in told ? told : { subscription: told, keys: { [slot]: made.key } }
   }
 
-  async remove(name: string): Promise<Refusal | undefined> {
+  async remove(name: string): Promise<SubscriptionRefusal | undefined> {
     if (this.#textSubscription(name) !== undefined) return fixed(name)
     const gone = await deleteSubscription(this.#settings.database, name)
     if (!gone) return absent(name)
@@ -131,16 +131,19 @@ export class SubscriptionDesk {
     return undefined
   }
 
-  async #told(name: string, done: SubscriptionRecord | string | undefined): Promise<Subscription | Refusal> {
+  async #told(
+    name: string,
+    done: SubscriptionRecord | string | undefined,
+  ): Promise<Subscription | SubscriptionRefusal> {
     if (done === undefined) return absent(name)
     if (typeof done === "string") return { refused: "conflict", message: done }
     await this.#settings.changed()
     return this.#shown(done)
   }
 
-  #refuse(request: CreateSubscription, plan: PlanBody | null): Refusal | undefined {
+  #refuse(request: CreateSubscription, plan: PlanBody | null): SubscriptionRefusal | undefined {
     const { name, scope, expiresAt } = request
-    const invalid = (message: string): Refusal => ({ refused: "invalid", message })
+    const invalid = (message: string): SubscriptionRefusal => ({ refused: "invalid", message })
     if (ownOf(plan?.subscriptions, name) !== undefined)
       return { refused: "conflict", message: `gateway.conf declares a subscription \`${name}\`` }
     if (expiresAt !== null && Date.parse(expiresAt) <= this.#now())
@@ -234,11 +237,11 @@ function textSubscription(name: string, scope: Subscription["scope"]): Subscript
   }
 }
 
-function absent(name: string): Refusal {
+function absent(name: string): SubscriptionRefusal {
   return { refused: "absent", message: `there is no subscription \`${name}\`` }
 }
 
-function fixed(name: string): Refusal {
+function fixed(name: string): SubscriptionRefusal {
   return {
     refused: "conflict",
     message: `\`${name}\` is declared in gateway.conf: change it there and apply the text`,
@@ -249,7 +252,7 @@ function notStored(
   why: "exists" | "same-key" | "full",
   { name, owner, scope }: CreateSubscription,
   perOwnerMax: number,
-): Refusal {
+): SubscriptionRefusal {
   const message = {
     exists: `there is a subscription \`${name}\` already`,
     "same-key": "one of the keys belongs to another subscription",

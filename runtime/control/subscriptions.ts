@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify"
 import { bodyOf } from "./body.ts"
 import { sendProblem } from "./problem.ts"
 import { activateRequest, createSubscriptionRequest, listQuery, rotateRequest } from "./subscription-api.ts"
-import type { Refusal, SubscriptionDesk } from "./subscription-desk.ts"
+import type { SubscriptionDesk, SubscriptionRefusal } from "./subscription-desk.ts"
 import { subscriptionActions } from "./subscription-states.ts"
 
 interface ByName {
@@ -46,7 +46,7 @@ export function addSubscriptionRoutes(app: FastifyInstance, desk: SubscriptionDe
 
 const problemOf = { absent: "not-found", conflict: "conflict", invalid: "refused" } as const
 
-function answer(reply: FastifyReply, outcome: object | Refusal, status = 200): unknown {
+function answer(reply: FastifyReply, outcome: object | SubscriptionRefusal, status = 200): unknown {
   if ("refused" in outcome) return sendProblem(reply, problemOf[outcome.refused], outcome.message)
   reply.code(status)
   return outcome

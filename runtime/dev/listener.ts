@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net"
 import { DevError } from "./dev-error.ts"
 
 /** A listening HTTP server. */
-export interface Listener {
+export interface DevListener {
   /** Without a `/` at the end. */
   readonly url: string
   /** Stops listening and cuts what is still open. */
@@ -19,7 +19,7 @@ export async function listen(
   host: string,
   port: number,
   answerAt: (url: string) => RequestListener,
-): Promise<Listener> {
+): Promise<DevListener> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(explain(what, host, port, error)))

@@ -8,7 +8,7 @@ export interface Grant {
 }
 
 /** An answer of OAuth 2.0 (RFC 6749 section 5.2), in Keycloak's words. */
-export interface Refusal {
+export interface OAuthError {
   readonly status: number
   readonly error: string
   readonly description: string
@@ -20,7 +20,10 @@ const invalidClient = "Invalid client or Invalid client credentials"
  * Judges a request to the token endpoint. `authorization` is the header as it came, `form` the body's parameters.
  * Statuses, codes and descriptions are those of Keycloak 26 for a confidential client.
  */
-export function judgeTokenRequest(form: URLSearchParams, authorization: string | undefined): Grant | Refusal {
+export function judgeTokenRequest(
+  form: URLSearchParams,
+  authorization: string | undefined,
+): Grant | OAuthError {
   const twice = [...form.keys()].find((name) => form.getAll(name).length > 1)
   if (twice !== undefined) return refuse(400, "invalid_request", "duplicated parameter")
   const grantType = form.get("grant_type")
@@ -39,7 +42,7 @@ export function judgeTokenRequest(form: URLSearchParams, authorization: string |
 }
 
 /** The secret comes by Basic (RFC 6749 section 2.3.1) or in the body; Basic counts when both are there. */
-function clientOf(form: URLSearchParams, authorization: string | undefined): { id: string } | Refusal {
+function clientOf(form: URLSearchParams, authorization: string | undefined): { id: string } | OAuthError {
   const basic = authorization === undefined ? undefined : basicOf(authorization)
   const id = basic?.id ?? form.get("client_id")
   const secret = basic?.secret ?? form.get("client_secret")
@@ -68,13 +71,13 @@ function formDecode(text: string): string {
 }
 
 /** The client's scopes are all default ones: they are granted whether asked for or not, and `openid` may be asked for. */
-function scopesOf(asked: string | null): readonly string[] | Refusal {
+function scopesOf(asked: string | null): readonly string[] | OAuthError {
   const words = (asked ?? "").split(" ").filter((word) => word !== "")
   const unknown = words.find((word) => word !== "openid" && !realm.scopes.includes(word))
   if (unknown !== undefined) return refuse(400, "invalid_scope", `Invalid scopes: ${asked}`)
   return words.includes("openid") ? ["openid", ...realm.scopes] : realm.scopes
 }
 
-function refuse(status: number, error: string, description: string): Refusal {
+function refuse(status: number, error: string, description: string): OAuthError {
   return { status, error, description }
 }

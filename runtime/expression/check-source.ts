@@ -1,6 +1,6 @@
 import { TreeChecker } from "./check-tree.ts"
 import type { Environment } from "./environment.ts"
-import type { ExpressionFinding, Reference } from "./finding.ts"
+import type { ExpressionFinding, VariableReference } from "./finding.ts"
 import { parseExpression } from "./parse.ts"
 import type { TreeNode } from "./syntax-tree.ts"
 import { type CelType, parseCelType } from "./types.ts"
@@ -8,7 +8,7 @@ import { accepts, newBindings } from "./unify.ts"
 
 /** A checked source with its tree, for compilation. */
 export type CheckedSource =
-  | { readonly ok: true; readonly tree: TreeNode; readonly references: readonly Reference[] }
+  | { readonly ok: true; readonly tree: TreeNode; readonly references: readonly VariableReference[] }
   | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }
 
 /** See `checkExpression`. */

@@ -1,6 +1,6 @@
 import { constantFault } from "./constants.ts"
 import type { DeclaredObject, Environment } from "./environment.ts"
-import type { ExpressionFinding, FindingKind, Reference } from "./finding.ts"
+import type { ExpressionFinding, FindingKind, VariableReference } from "./finding.ts"
 import { macroForms } from "./loop-macros.ts"
 import { NameResolver } from "./name-resolution.ts"
 import { callFault, findOverload } from "./overloads.ts"
@@ -32,7 +32,7 @@ interface Details {
 /** Gives every node its type, and collects what is wrong and what is read. After a finding a part counts as `dyn`, so that one mistake is one finding. */
 export class TreeChecker {
   readonly findings: ExpressionFinding[] = []
-  readonly references: Reference[] = []
+  readonly references: VariableReference[] = []
   private readonly source: string
   private readonly environment: Environment
   private readonly loopVariables: { readonly name: string; readonly type: CelTypeTree }[] = []

@@ -1,11 +1,11 @@
 import { checkSource } from "./check-source.ts"
 import type { Environment } from "./environment.ts"
-import type { ExpressionFinding, Reference } from "./finding.ts"
+import type { ExpressionFinding, VariableReference } from "./finding.ts"
 import type { CelType } from "./types.ts"
 
 /** The outcome of a check: the type and what the expression reads, or at least one finding. */
 export type Checked =
-  | { readonly ok: true; readonly type: CelType; readonly references: readonly Reference[] }
+  | { readonly ok: true; readonly type: CelType; readonly references: readonly VariableReference[] }
   | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }
 
 /**

@@ -1,10 +1,10 @@
 import { ExpressionError } from "./expression-error.ts"
 import { charge } from "./meter.ts"
-import { Unknown } from "./unknown.ts"
+import { UnknownValue } from "./unknown.ts"
 import { kindOf } from "./values.ts"
 
 /** What one evaluation works on: the values of the variables, and a place for each loop variable. */
-export interface Frame {
+export interface CelFrame {
   readonly values: unknown
   readonly locals: unknown[]
 }
@@ -13,10 +13,10 @@ export interface Frame {
 export const noLocals: unknown[] = []
 
 /** Gives a value or, where conditions are evaluated partially, an `Unknown`. */
-export type Closure = (frame: Frame) => unknown
+export type CelClosure = (frame: CelFrame) => unknown
 
 /** Why a part has no value that decides: it failed, or it depends on what is not known. */
-export type Undecided = ExpressionError | Unknown
+export type Undecided = ExpressionError | UnknownValue
 
 // An error costs some microseconds, much more than the steps around it.
 const failureCost = 50
@@ -34,7 +34,7 @@ export function notBool(value: unknown): ExpressionError {
 
 /** What a value other than true and false means where one of them is needed. */
 export function undecidedBy(value: unknown): Undecided {
-  return value instanceof Unknown ? value : notBool(value)
+  return value instanceof UnknownValue ? value : notBool(value)
 }
 
 /**
@@ -43,18 +43,18 @@ export function undecidedBy(value: unknown): Undecided {
  */
 export function bothUndecided(first: Undecided | undefined, second: Undecided): Undecided {
   if (first === undefined) return second
-  if (second instanceof Unknown) return first instanceof Unknown ? first.and(second) : second
+  if (second instanceof UnknownValue) return first instanceof UnknownValue ? first.and(second) : second
   return first
 }
 
 /** @throws ExpressionError when that is what it is. */
-export function unknownOrThrow(undecided: Undecided): Unknown {
-  if (undecided instanceof Unknown) return undecided
+export function unknownOrThrow(undecided: Undecided): UnknownValue {
+  if (undecided instanceof UnknownValue) return undecided
   throw undecided
 }
 
 /** What `&&` and `||` give when the left side did not decide by itself: the right side, if that does. */
-function withoutLeft(left: Undecided, right: Closure, frame: Frame, deciding: boolean): unknown {
+function withoutLeft(left: Undecided, right: CelClosure, frame: CelFrame, deciding: boolean): unknown {
   let value: unknown
   try {
     value = right(frame)
@@ -66,7 +66,7 @@ function withoutLeft(left: Undecided, right: Closure, frame: Frame, deciding: bo
 }
 
 /** `||` (`deciding` true) or `&&` (false): one side that decides makes the other irrelevant, in both orders. */
-export function logic(left: Closure, right: Closure, deciding: boolean): Closure {
+export function logic(left: CelClosure, right: CelClosure, deciding: boolean): CelClosure {
   return (frame) => {
     let value: unknown
     try {
@@ -81,7 +81,7 @@ export function logic(left: Closure, right: Closure, deciding: boolean): Closure
   }
 }
 
-export function conditional(condition: Closure, whenTrue: Closure, whenFalse: Closure): Closure {
+export function conditional(condition: CelClosure, whenTrue: CelClosure, whenFalse: CelClosure): CelClosure {
   return (frame) => {
     const value = condition(frame)
     if (value === true) return whenTrue(frame)
@@ -93,12 +93,12 @@ export function conditional(condition: Closure, whenTrue: Closure, whenFalse: Cl
 export type Apply = (...values: unknown[]) => unknown
 
 /** Looks at every part before it applies, so that all names a result depends on come out. A failure is one whatever the others are. */
-function partial(parts: readonly Closure[], apply: Apply): Closure {
+function partial(parts: readonly CelClosure[], apply: Apply): CelClosure {
   return (frame) => {
-    let unknown: Unknown | undefined
+    let unknown: UnknownValue | undefined
     const values = parts.map((part) => {
       const value = part(frame)
-      if (value instanceof Unknown) unknown = value.and(unknown)
+      if (value instanceof UnknownValue) unknown = value.and(unknown)
       return value
     })
     return unknown ?? apply(...values)
@@ -106,7 +106,7 @@ function partial(parts: readonly Closure[], apply: Apply): Closure {
 }
 
 /** A call that needs all its parts. */
-export function strict(parts: readonly Closure[], apply: Apply, isPartial: boolean): Closure {
+export function strict(parts: readonly CelClosure[], apply: Apply, isPartial: boolean): CelClosure {
   const [first, second, third] = parts
   if (first === undefined) return () => apply()
   if (isPartial) return partial(parts, apply)

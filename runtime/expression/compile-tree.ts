@@ -1,5 +1,5 @@
 import { adapterFor, adaptRawInt } from "./adapt.ts"
-import { type Closure, conditional, logic, strict } from "./closures.ts"
+import { type CelClosure, conditional, logic, strict } from "./closures.ts"
 import type { Environment } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
 import { functionOf, impureFunctions } from "./functions.ts"
@@ -21,7 +21,7 @@ import type { CelTypeTree } from "./types.ts"
 import { CelMap, TypeValue } from "./values.ts"
 
 /** Makes the closure that reads a variable; `raw` allows an int as a number where that does the same. */
-export type VariableReader = (name: string, type: CelTypeTree, raw: boolean) => Closure
+export type VariableReader = (name: string, type: CelTypeTree, raw: boolean) => CelClosure
 
 export interface TreeCompilerOptions {
   readonly environment: Environment
@@ -41,7 +41,7 @@ export class TreeCompiler {
     this.options = options
   }
 
-  compile(node: TreeNode, raw = false): Closure {
+  compile(node: TreeNode, raw = false): CelClosure {
     switch (node.kind) {
       case "literal": {
         const value = node.value
@@ -76,11 +76,11 @@ export class TreeCompiler {
     }
   }
 
-  private strict(parts: readonly Closure[], apply: (...values: unknown[]) => unknown): Closure {
+  private strict(parts: readonly CelClosure[], apply: (...values: unknown[]) => unknown): CelClosure {
     return strict(parts, apply, this.options.isPartial)
   }
 
-  private name(node: NameNode, raw: boolean): Closure {
+  private name(node: NameNode, raw: boolean): CelClosure {
     const scope = node.rooted ? undefined : this.scopes.findLast((variable) => variable.name === node.name)
     if (scope === undefined) return this.meaning(node, raw) ?? failing(`\`${node.name}\` is not known`)
     const { slot } = scope
@@ -88,14 +88,14 @@ export class TreeCompiler {
   }
 
   /** What a name stands for as a whole. */
-  private meaning({ meaning, type }: NameNode | SelectNode, raw: boolean): Closure | undefined {
+  private meaning({ meaning, type }: NameNode | SelectNode, raw: boolean): CelClosure | undefined {
     if (meaning?.kind === "variable") return this.options.readVariable(meaning.name, type, raw)
     if (meaning === undefined) return undefined
     const named = new TypeValue(meaning.name)
     return () => named
   }
 
-  private select(node: SelectNode, raw: boolean): Closure {
+  private select(node: SelectNode, raw: boolean): CelClosure {
     const named = this.meaning(node, raw)
     if (named !== undefined) return named
     const operand = this.compile(node.operand)
@@ -112,7 +112,7 @@ export class TreeCompiler {
     return this.strict([operand], (value) => adapt(read(value)))
   }
 
-  private call(node: CallNode, raw: boolean): Closure {
+  private call(node: CallNode, raw: boolean): CelClosure {
     const object =
       node.target === undefined ? undefined : this.options.environment.objects.get(node.target.type.name)
     const method = object?.methods.get(node.name)
@@ -125,7 +125,7 @@ export class TreeCompiler {
     return this.specialCall(node) ?? this.plainCall(node)
   }
 
-  private plainCall(node: CallNode): Closure {
+  private plainCall(node: CallNode): CelClosure {
     const { target, args, namespaced } = node
     const parts = target === undefined || namespaced !== undefined ? args : [target, ...args]
     const form = namespaced === undefined ? node.form : "function"
@@ -151,7 +151,7 @@ export class TreeCompiler {
   }
 
   /** Calls of which more is known now than their values alone will tell. */
-  private specialCall(node: CallNode): Closure | undefined {
+  private specialCall(node: CallNode): CelClosure | undefined {
     const [left, right] = node.target === undefined ? node.args : [node.target, ...node.args]
     if (left === undefined || right === undefined) return undefined
     if (node.form === "operator" && node.name === "[]") return this.namedField(left, right)
@@ -167,7 +167,7 @@ export class TreeCompiler {
     })
   }
 
-  private comparison(node: CallNode, left: TreeNode, right: TreeNode): Closure | undefined {
+  private comparison(node: CallNode, left: TreeNode, right: TreeNode): CelClosure | undefined {
     if (left.type.name === "int" && right.type.name === "int")
       return this.comparisonOfInts(node.name, left, right)
     if (node.name !== "==" && node.name !== "!=") return undefined
@@ -178,7 +178,7 @@ export class TreeCompiler {
     return this.strict([other], node.name === "==" ? (value) => value === text : (value) => value !== text)
   }
 
-  private comparisonOfInts(sign: string, left: TreeNode, right: TreeNode): Closure | undefined {
+  private comparisonOfInts(sign: string, left: TreeNode, right: TreeNode): CelClosure | undefined {
     const compare = intComparison(sign)
     if (compare === undefined) return undefined
     if (right.kind === "literal" && !this.options.isPartial) {
@@ -187,7 +187,7 @@ export class TreeCompiler {
     return this.strict([this.intOperand(left), this.intOperand(right)], compare)
   }
 
-  private membership(node: CallNode, left: TreeNode, right: TreeNode): Closure | undefined {
+  private membership(node: CallNode, left: TreeNode, right: TreeNode): CelClosure | undefined {
     if (node.name !== "in" || right.kind !== "list") return undefined
     const texts = literalsOf(right.elements)
     if (texts === undefined || !texts.every((value) => typeof value === "string")) return undefined
@@ -196,20 +196,20 @@ export class TreeCompiler {
   }
 
   /** `object["name"]`. */
-  private namedField(left: TreeNode, right: TreeNode): Closure | undefined {
+  private namedField(left: TreeNode, right: TreeNode): CelClosure | undefined {
     const object = this.options.environment.objects.get(left.type.name)
     if (object === undefined) return undefined
     const parts = [this.compile(left), this.compile(right)]
     return this.strict(parts, (operand, name) => readNamedField(operand, name, object))
   }
 
-  private intOperand(node: TreeNode): Closure {
+  private intOperand(node: TreeNode): CelClosure {
     if (node.kind !== "literal") return this.compile(node, true)
     const value = intConstant(node)
     return () => value
   }
 
-  private loop(node: LoopNode): Closure {
+  private loop(node: LoopNode): CelClosure {
     const range = this.compile(node.range)
     const slot = this.scopes.length
     this.scopes.push({ name: node.variable, slot })
@@ -238,7 +238,7 @@ function intConstant({ value }: LiteralNode): bigint | number {
 }
 
 /** A part the type check refuses: it is compiled only where an expression runs unchecked. */
-function failing(message: string): Closure {
+function failing(message: string): CelClosure {
   return () => {
     throw new ExpressionError("other", message)
   }

@@ -1,11 +1,11 @@
 import { type Adapt, adapterFor, adaptRawInt } from "./adapt.ts"
 import { checkSource } from "./check-source.ts"
-import { type Closure, type Frame, noLocals } from "./closures.ts"
+import { type CelClosure, type CelFrame, noLocals } from "./closures.ts"
 import { TreeCompiler, type VariableReader } from "./compile-tree.ts"
 import { textOf } from "./conversions.ts"
 import type { Environment } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
-import type { Reference } from "./finding.ts"
+import type { VariableReference } from "./finding.ts"
 import { intComparison } from "./int-operators.ts"
 import { costMaxDefault, endMeter, startMeter } from "./meter.ts"
 import type { TreeNode } from "./syntax-tree.ts"
@@ -30,7 +30,7 @@ export type CompiledExpression = (bindings: Bindings) => unknown
 export interface CompileOptions {
   readonly costMax?: number
   /** Told once what the expression reads. */
-  readonly onReferences?: (references: readonly Reference[]) => void
+  readonly onReferences?: (references: readonly VariableReference[]) => void
 }
 
 /** Brings a value into its declared form, or says why there is none. */
@@ -40,7 +40,7 @@ function adapted(name: string, value: unknown, adapt: Adapt | undefined): unknow
 }
 
 /** Reads a variable whose values need no adapting when `typeof` says so. Engines test for a type that is written out only. */
-const plainReaders: ReadonlyMap<string, (name: string, adapt: Adapt | undefined) => Closure> = new Map([
+const plainReaders: ReadonlyMap<string, (name: string, adapt: Adapt | undefined) => CelClosure> = new Map([
   [
     "string",
     (name, adapt) => (frame) => {
@@ -107,7 +107,7 @@ function isFree(node: TreeNode): boolean {
   return node.args.every((part) => part.type.name === "int" && isFree(part))
 }
 
-function run(closure: Closure, frame: Frame, costMax: number): unknown {
+function run(closure: CelClosure, frame: CelFrame, costMax: number): unknown {
   const before = startMeter(costMax)
   try {
     return closure(frame)

@@ -1,6 +1,6 @@
 import type { Adapt } from "./adapt.ts"
 import { checkSource } from "./check-source.ts"
-import { type Closure, noLocals } from "./closures.ts"
+import { type CelClosure, noLocals } from "./closures.ts"
 import { TreeCompiler, type VariableReader } from "./compile-tree.ts"
 import { contextConverter } from "./condition-values.ts"
 import { environmentOf } from "./environment.ts"
@@ -9,7 +9,7 @@ import type { ExpressionFinding } from "./finding.ts"
 import { costMaxDefault, endMeter, startMeter } from "./meter.ts"
 import { reservedWords } from "./source-characters.ts"
 import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
-import { Unknown } from "./unknown.ts"
+import { UnknownValue } from "./unknown.ts"
 
 /** A parameter's type in OpenFGA's JSON: `TYPE_NAME_LIST` with one generic type, … */
 export interface ConditionParameterType {
@@ -131,8 +131,8 @@ function readParameter(parameters: ReadonlyMap<string, Parameter>): VariableRead
     const parameter = parameters.get(name)
     if (parameter === undefined) throw new Error(`the parameter ${name} passed the check but is not declared`)
     const { index, convert } = parameter
-    const unknown = new Unknown([name])
-    const slowly: Closure = (frame) => {
+    const unknown = new UnknownValue([name])
+    const slowly: CelClosure = (frame) => {
       const cells = frame.values as Cells
       const known = cells[size + index]
       if (known !== undefined) return known
@@ -169,7 +169,7 @@ function outcomeOf(run: Runner, cells: Cells): ConditionOutcome {
   try {
     const value = run(cells)
     if (typeof value === "boolean") return value
-    if (value instanceof Unknown) return { missing: [...value.names].sort() }
+    if (value instanceof UnknownValue) return { missing: [...value.names].sort() }
     return { error: "the condition is not bool" }
   } catch (error) {
     if (error instanceof ExpressionError) return { error: error.message }

@@ -26,7 +26,7 @@ export interface ExpressionFinding {
  * A chain an expression reads, from a variable downwards: `path.id` and `path["id"]` are `["path", "id"]`. A method ends the
  * chain before its name. `start` and `end` surround the chain in the source.
  */
-export interface Reference {
+export interface VariableReference {
   readonly path: readonly string[]
   readonly start: number
   readonly end: number

@@ -37,7 +37,7 @@ import {
 } from "./values.ts"
 
 /** A function of the library on values it looks at itself. @throws ExpressionError */
-export type Applied = (...args: unknown[]) => unknown
+export type LibraryFunction = (...args: unknown[]) => unknown
 
 function size(value: unknown): bigint {
   if (typeof value === "string") {
@@ -65,7 +65,7 @@ function inCidr(address: unknown, range: unknown): boolean {
   throw new ExpressionError("type", `\`in_cidr\` is no method of ${kindOf(address)}`)
 }
 
-function timeReader(name: string): Applied {
+function timeReader(name: string): LibraryFunction {
   return (value, zone) => {
     if (value instanceof Timestamp && (zone === undefined || typeof zone === "string")) {
       return readTimestamp(name, value, zone)
@@ -100,7 +100,7 @@ function elementOf(container: unknown, key: unknown): unknown {
   )
 }
 
-const operators: ReadonlyMap<string, Applied> = new Map<string, Applied>([
+const operators: ReadonlyMap<string, LibraryFunction> = new Map<string, LibraryFunction>([
   ["==", (left, right) => equals(left, right)],
   ["!=", (left, right) => !equals(left, right)],
   ["<", isLess],
@@ -116,7 +116,7 @@ const operators: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ["[]", elementOf],
 ])
 
-const functions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
+const functions: ReadonlyMap<string, LibraryFunction> = new Map<string, LibraryFunction>([
   ["size", size],
   ["matches", matches],
   ["bool", toBool],
@@ -140,11 +140,11 @@ const functions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ...digestFunctions,
 ])
 
-const methods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
+const methods: ReadonlyMap<string, LibraryFunction> = new Map<string, LibraryFunction>([
   ["size", size],
   ["matches", matches],
   ["in_cidr", inCidr],
-  ...timeReaderNames.map((name): [string, Applied] => [name, timeReader(name)]),
+  ...timeReaderNames.map((name): [string, LibraryFunction] => [name, timeReader(name)]),
   ...textMethods,
   ...listMethods,
   ...encodingMethods,
@@ -159,7 +159,7 @@ export function functionOf(
   form: "operator" | "function" | "method",
   name: string,
   count: number,
-): Applied | undefined {
+): LibraryFunction | undefined {
   const isKnown = extendedLibrary[form].get(name)?.some(({ parameters }) => parameters.length === count)
   if (isKnown !== true) return undefined
   if (form === "operator" && name === "-") return count === 1 ? negate : subtract

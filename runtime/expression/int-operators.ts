@@ -1,5 +1,5 @@
 import { add, divide, multiply, remainder, subtract } from "./arithmetic.ts"
-import type { Apply, Closure, Frame } from "./closures.ts"
+import type { Apply, CelClosure, CelFrame } from "./closures.ts"
 import { intMax, intMin } from "./values.ts"
 
 // Operators between operands whose declared type is int: the same as the general ones, without finding out what was given.
@@ -31,9 +31,9 @@ export function intComparison(sign: string): Apply | undefined {
  * The same with its operands, the second one a constant. Each sign has a closure of its own, so that engines can inline it, and
  * compares what it got with a constant of the same kind: engines are slow at comparing a bigint with a number.
  */
-export function compareWithConstant(sign: string, left: Closure, right: Int): Closure | undefined {
+export function compareWithConstant(sign: string, left: CelClosure, right: Int): CelClosure | undefined {
   const big = BigInt(right)
-  const value = left as (frame: Frame) => Int
+  const value = left as (frame: CelFrame) => Int
   switch (sign) {
     case "<":
       return (frame) => {

@@ -3,7 +3,7 @@ import { isNameStart, nameEnd, type Reporter } from "./source-characters.ts"
 import { readText } from "./text-literal.ts"
 
 /** What a token is: a name, a field in backticks, a value, the end, a mistake that is reported already, or a sign by its own text. */
-export type TokenKind = "name" | "quoted" | "literal" | "end" | "bad" | Sign
+export type CelTokenKind = "name" | "quoted" | "literal" | "end" | "bad" | Sign
 
 export type Sign =
   | "("
@@ -75,7 +75,7 @@ const quotedField = /`[A-Za-z0-9_.\-/ ]+`/y
  * and what was meant comes out where that is plain (`=` for `==`), so that the parser goes on.
  */
 export class Lexer {
-  kind: TokenKind = "end"
+  kind: CelTokenKind = "end"
   start = 0
   end = 0
   /** How tightly the token binds the values at its sides as an operator, 0 when it is none. */
@@ -100,7 +100,7 @@ export class Lexer {
     this.kind = this.scan(this.start)
   }
 
-  private scan(at: number): TokenKind {
+  private scan(at: number): CelTokenKind {
     if (at >= this.source.length) return this.cut("end", at)
     const code = this.source.charCodeAt(at)
     if (isNameStart(code)) return this.word(at)
@@ -147,22 +147,22 @@ export class Lexer {
     return end
   }
 
-  private cut(kind: TokenKind, end: number): TokenKind {
+  private cut(kind: CelTokenKind, end: number): CelTokenKind {
     this.end = end
     return kind
   }
 
-  private infix(kind: Sign, end: number, strength: number): TokenKind {
+  private infix(kind: Sign, end: number, strength: number): CelTokenKind {
     this.strength = strength
     return this.cut(kind, end)
   }
 
-  private literal({ value, end }: { readonly value: unknown; readonly end: number }): TokenKind {
+  private literal({ value, end }: { readonly value: unknown; readonly end: number }): CelTokenKind {
     this.value = value
     return this.cut("literal", end)
   }
 
-  private word(at: number): TokenKind {
+  private word(at: number): CelTokenKind {
     const { source } = this
     const end = nameEnd(source, at)
     const quote = source.charCodeAt(end)
@@ -184,7 +184,7 @@ export class Lexer {
     }
   }
 
-  private longSign(code: number, follower: number, at: number): TokenKind {
+  private longSign(code: number, follower: number, at: number): CelTokenKind {
     switch (code) {
       case 33:
         return follower === 61 ? this.comparison("!=", at) : this.cut("!", at + 1)
@@ -209,20 +209,20 @@ export class Lexer {
   }
 
   /** `==` and `!=`, or what other languages write with a third sign. */
-  private comparison(sign: "==" | "!=", at: number): TokenKind {
+  private comparison(sign: "==" | "!=", at: number): CelTokenKind {
     return this.source.charCodeAt(at + 2) === 61
       ? this.meant(sign, at, 3)
       : this.infix(sign, at + 2, comparing)
   }
 
   /** A sign of another language; the one of ours that does it comes out. */
-  private meant(sign: Sign, at: number, length: number): TokenKind {
+  private meant(sign: Sign, at: number, length: number): CelTokenKind {
     const found = this.source.slice(at, at + length)
     this.reporter.mistake(`\`${found}\` is no operator; write \`${sign}\``, at, at + length)
     return this.infix(sign, at + length, sign === "&&" ? 2 : sign === "||" ? 1 : comparing)
   }
 
-  private backticks(at: number): TokenKind {
+  private backticks(at: number): CelTokenKind {
     quotedField.lastIndex = at
     const field = quotedField.exec(this.source)?.[0]
     if (field !== undefined) {
@@ -239,7 +239,7 @@ export class Lexer {
     return this.cut("bad", end)
   }
 
-  private stray(at: number): TokenKind {
+  private stray(at: number): CelTokenKind {
     const character = String.fromCodePoint(this.source.codePointAt(at) ?? 0)
     const end = at + character.length
     const closing = typographicMarks.get(character)
@@ -251,7 +251,7 @@ export class Lexer {
   }
 
   /** A text in the marks of word processors, up to its closing one or the end of the line. */
-  private typographicText(at: number, closing: RegExp): TokenKind {
+  private typographicText(at: number, closing: RegExp): CelTokenKind {
     closing.lastIndex = at + 1
     const close = closing.exec(this.source)
     const end = close === null ? this.source.length : close.index + (close[0] === "\n" ? 0 : 1)

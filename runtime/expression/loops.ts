@@ -1,8 +1,8 @@
 import {
   absorbed,
   bothUndecided,
-  type Closure,
-  type Frame,
+  type CelClosure,
+  type CelFrame,
   type Undecided,
   undecidedBy,
   unknownOrThrow,
@@ -10,7 +10,7 @@ import {
 import { ExpressionError } from "./expression-error.ts"
 import { charge } from "./meter.ts"
 import type { LoopMacro } from "./syntax-tree.ts"
-import { Unknown } from "./unknown.ts"
+import { UnknownValue } from "./unknown.ts"
 import { CelMap, type JsonObject, kindOf, mapEntries, mapKeys } from "./values.ts"
 
 /**
@@ -19,12 +19,12 @@ import { CelMap, type JsonObject, kindOf, mapEntries, mapKeys } from "./values.t
  */
 export interface Loop {
   readonly macro: LoopMacro
-  readonly range: Closure
+  readonly range: CelClosure
   readonly slot: number
   readonly isPaired: boolean
   readonly stepCost: number
-  readonly test: Closure | undefined
-  readonly result: Closure | undefined
+  readonly test: CelClosure | undefined
+  readonly result: CelClosure | undefined
 }
 
 type Step = readonly [first: unknown, second: unknown]
@@ -44,7 +44,7 @@ function stepsOf(range: unknown): readonly Step[] {
 }
 
 /** Puts an element into its places and pays for its turn. */
-function enter({ slot, isPaired, stepCost }: Loop, element: unknown, frame: Frame): void {
+function enter({ slot, isPaired, stepCost }: Loop, element: unknown, frame: CelFrame): void {
   charge(stepCost)
   if (isPaired) {
     const [first, second] = element as Step
@@ -54,17 +54,17 @@ function enter({ slot, isPaired, stepCost }: Loop, element: unknown, frame: Fram
 }
 
 /** The elements of the range, or that it is not known. */
-function begin({ range, isPaired }: Loop, frame: Frame): readonly unknown[] | Unknown {
+function begin({ range, isPaired }: Loop, frame: CelFrame): readonly unknown[] | UnknownValue {
   const value = range(frame)
-  if (value instanceof Unknown) return value
+  if (value instanceof UnknownValue) return value
   return isPaired ? stepsOf(value) : elementsOf(value)
 }
 
 /** `exists` (`deciding` true) and `all` (false): an element that decides makes failures and unknowns of others irrelevant. */
-function quantifier(loop: Loop, test: Closure, deciding: boolean): Closure {
+function quantifier(loop: Loop, test: CelClosure, deciding: boolean): CelClosure {
   return (frame) => {
     const elements = begin(loop, frame)
-    if (elements instanceof Unknown) return elements
+    if (elements instanceof UnknownValue) return elements
     let undecided: Undecided | undefined
     for (const element of elements) {
       enter(loop, element, frame)
@@ -84,7 +84,7 @@ function quantifier(loop: Loop, test: Closure, deciding: boolean): Closure {
 }
 
 /** Whether an element passes the test. @throws ExpressionError when that is no bool. */
-function holds(test: Closure | undefined, frame: Frame): boolean | Unknown {
+function holds(test: CelClosure | undefined, frame: CelFrame): boolean | UnknownValue {
   const value = test === undefined || test(frame)
   return typeof value === "boolean" ? value : unknownOrThrow(undecidedBy(value))
 }
@@ -92,12 +92,12 @@ function holds(test: Closure | undefined, frame: Frame): boolean | Unknown {
 /** Goes through all elements; `take` gets what passes the test. Gives what is not known of them. */
 function everyStep(
   loop: Loop,
-  frame: Frame,
-  take: (element: unknown) => Unknown | undefined,
-): Unknown | undefined {
+  frame: CelFrame,
+  take: (element: unknown) => UnknownValue | undefined,
+): UnknownValue | undefined {
   const elements = begin(loop, frame)
-  if (elements instanceof Unknown) return elements
-  let unknown: Unknown | undefined
+  if (elements instanceof UnknownValue) return elements
+  let unknown: UnknownValue | undefined
   for (const element of elements) {
     enter(loop, element, frame)
     const passed = holds(loop.test, frame)
@@ -107,7 +107,7 @@ function everyStep(
   return unknown
 }
 
-function existsOne(loop: Loop): Closure {
+function existsOne(loop: Loop): CelClosure {
   return (frame) => {
     let count = 0
     const unknown = everyStep(loop, frame, () => {
@@ -118,13 +118,13 @@ function existsOne(loop: Loop): Closure {
   }
 }
 
-function collectList(loop: Loop): Closure {
+function collectList(loop: Loop): CelClosure {
   const { result } = loop
   return (frame) => {
     const collected: unknown[] = []
     const unknown = everyStep(loop, frame, (element) => {
       const value = result === undefined ? element : result(frame)
-      if (value instanceof Unknown) return value
+      if (value instanceof UnknownValue) return value
       collected.push(value)
       return undefined
     })
@@ -141,14 +141,14 @@ function takeEntries(value: unknown, into: (readonly [unknown, unknown])[]): voi
 }
 
 /** `transformMap` keeps the keys; with `isEntry` each result is a map whose entries are taken. */
-function collectMap(loop: Loop, result: Closure, isEntry: boolean): Closure {
+function collectMap(loop: Loop, result: CelClosure, isEntry: boolean): CelClosure {
   const { slot } = loop
   return (frame) => {
     const collected: (readonly [unknown, unknown])[] = []
     const unknown = everyStep(loop, frame, () => {
       const key = frame.locals[slot]
       const value = result(frame)
-      if (value instanceof Unknown) return value
+      if (value instanceof UnknownValue) return value
       if (!isEntry) collected.push([key, value])
       else takeEntries(value, collected)
       return undefined
@@ -158,8 +158,8 @@ function collectMap(loop: Loop, result: Closure, isEntry: boolean): Closure {
 }
 
 /** The closure of a macro. */
-export function runLoop(loop: Loop): Closure {
-  const always: Closure = () => true
+export function runLoop(loop: Loop): CelClosure {
+  const always: CelClosure = () => true
   switch (loop.macro) {
     case "all":
     case "exists":

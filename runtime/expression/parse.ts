@@ -1,5 +1,5 @@
 import type { ExpressionFinding } from "./finding.ts"
-import { Parser } from "./parser.ts"
+import { CelParser } from "./parser.ts"
 import { StopParsing } from "./parser-state.ts"
 import type { TreeNode } from "./syntax-tree.ts"
 
@@ -17,7 +17,7 @@ export function parseExpression(source: string, extended: boolean): Parsed {
     const message = `the expression is longer than ${sourceLengthMax} characters`
     return { ok: false, findings: [{ kind: "limit", message, start: sourceLengthMax, end: length }] }
   }
-  const parser = new Parser(source, extended)
+  const parser = new CelParser(source, extended)
   try {
     const tree = parser.parse()
     if (parser.findings.length === 0) return { ok: true, tree }

@@ -1,5 +1,5 @@
 import type { ExpressionFinding, FindingKind } from "./finding.ts"
-import { Lexer, type TokenKind } from "./lexer.ts"
+import { type CelTokenKind, Lexer } from "./lexer.ts"
 import { excerpt } from "./source-characters.ts"
 import type { TreeNode } from "./syntax-tree.ts"
 import { simpleTypes } from "./types.ts"
@@ -78,7 +78,7 @@ export class ParserState {
     this.limit(`the expression is nested more than ${nestingMax} deep`, start, end)
   }
 
-  protected isSign(kind: TokenKind): boolean {
+  protected isSign(kind: CelTokenKind): boolean {
     return this.lexer.kind === kind
   }
 }

@@ -1,4 +1,4 @@
-import type { TokenKind } from "./lexer.ts"
+import type { CelTokenKind } from "./lexer.ts"
 import { bindingOf, loopOf } from "./loop-macros.ts"
 import { isNameChain, operatorNode, words } from "./operators.ts"
 import { ParserState, StopParsing } from "./parser-state.ts"
@@ -9,17 +9,17 @@ import { intMax } from "./values.ts"
 
 const type = simpleTypes.dyn
 
-const openers: ReadonlyMap<TokenKind, string> = new Map([
+const openers: ReadonlyMap<CelTokenKind, string> = new Map([
   [")", "("],
   ["]", "["],
   ["}", "{"],
 ])
-const closers = new Set<TokenKind>([")", "]", "}"])
+const closers = new Set<CelTokenKind>([")", "]", "}"])
 /**
  * A Pratt parser. Each mistake is one finding: what was meant is put in its place and the parser goes on, or it leaves out the rest up to the next
  * comma, bracket, `&&` or `||`.
  */
-export class Parser extends ParserState {
+export class CelParser extends ParserState {
   private readonly extended: boolean
 
   /** `extended`: with the macros of extension libraries. */

@@ -1,10 +1,10 @@
 import { checkSource } from "./check-source.ts"
 import type { Environment } from "./environment.ts"
-import type { Reference } from "./finding.ts"
+import type { VariableReference } from "./finding.ts"
 import { childrenOf, type TreeNode } from "./syntax-tree.ts"
 
 /** A stretch of the text that an expression makes: what it says itself, or a value with what it reads that may come out as it is. */
-export type RawPart = { readonly literal: string } | { readonly raw: readonly Reference[] }
+export type RawPart = { readonly literal: string } | { readonly raw: readonly VariableReference[] }
 
 /** Functions and methods whose outcome has no character that could end a place in a URL, a form or markup. */
 const escaping: ReadonlySet<string> = new Set([
@@ -20,7 +20,7 @@ export function rawParts(source: string, environment: Environment): readonly Raw
   return checked.ok ? partsOf(checked.tree, checked.references) : []
 }
 
-function partsOf(node: TreeNode, references: readonly Reference[]): RawPart[] {
+function partsOf(node: TreeNode, references: readonly VariableReference[]): RawPart[] {
   if (node.kind === "literal" && typeof node.value === "string") return [{ literal: node.value }]
   if (node.kind === "call" && node.form === "operator" && node.name === "+")
     return node.args.flatMap((each) => partsOf(each, references))

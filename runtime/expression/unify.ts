@@ -1,12 +1,12 @@
 import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
 
 /** What the type letters of a signature stand for in one call. */
-export interface Bindings {
+export interface TypeBindings {
   [letter: string]: CelTypeTree | undefined
 }
 
 /** Bindings of nothing yet. */
-export function newBindings(): Bindings {
+export function newBindings(): TypeBindings {
   return { A: undefined, B: undefined }
 }
 
@@ -28,7 +28,7 @@ function acceptsNull(type: CelTypeTree, isObject: (name: string) => boolean): bo
 export function accepts(
   wanted: CelTypeTree,
   actual: CelTypeTree,
-  bindings: Bindings,
+  bindings: TypeBindings,
   isObject: (name: string) => boolean,
 ): boolean {
   if (isLetter(wanted)) {
@@ -50,7 +50,7 @@ export function accepts(
 }
 
 /** A signature's type with its letters replaced. */
-export function resolve(type: CelTypeTree, bindings: Bindings): CelTypeTree {
+export function resolve(type: CelTypeTree, bindings: TypeBindings): CelTypeTree {
   if (isLetter(type)) return bindings[type.name] ?? dyn
   const [first, second] = type.args
   if (type.name === "list" && first !== undefined) return listOf(resolve(first, bindings))

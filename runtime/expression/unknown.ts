@@ -1,5 +1,5 @@
 /** A value that depends on parameters which are not known. It takes the place of a value where conditions are evaluated partially. */
-export class Unknown {
+export class UnknownValue {
   readonly names: ReadonlySet<string>
 
   constructor(names: Iterable<string>) {
@@ -7,7 +7,7 @@ export class Unknown {
   }
 
   /** What depends on both. */
-  and(other: Unknown | undefined): Unknown {
-    return other === undefined || other === this ? this : new Unknown([...this.names, ...other.names])
+  and(other: UnknownValue | undefined): UnknownValue {
+    return other === undefined || other === this ? this : new UnknownValue([...this.names, ...other.names])
   }
 }

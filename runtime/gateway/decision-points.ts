@@ -2,7 +2,7 @@ import type { RequestSender } from "../http/client/http-client.ts"
 import type { TokenClient } from "../identity/token-client.ts"
 import { DecisionPoint, type PdpSettings } from "../pdp/decision-point.ts"
 import type { PdpNotes, PdpState } from "../pdp/standing.ts"
-import type { Entity, Evaluation } from "../pdp/wire.ts"
+import type { AccessEvaluation, Entity } from "../pdp/wire.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { PdpPlan } from "../plan/pdp.ts"
 import type { PlanBody } from "../plan/plan.ts"
@@ -117,7 +117,7 @@ function asked(point: DecisionPoint): AskedPoint {
   }
 }
 
-function evaluationOf({ user, relation, object, context, properties = {} }: AccessRequest): Evaluation {
+function evaluationOf({ user, relation, object, context, properties = {} }: AccessRequest): AccessEvaluation {
   const { subject, resource, action } = properties
   return {
     subject: entityOf(user, subject),

@@ -1,5 +1,5 @@
 import { resolve } from "node:path"
-import type { InlineKey } from "../identity/inline-keys.ts"
+import type { IssuerKey } from "../identity/inline-keys.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { Issuer, InlineKey as PlanKey } from "../plan/resources.ts"
 import type { LoadText } from "../plan/text.ts"
@@ -31,7 +31,7 @@ export function issuerSettingsOf(
   }
 }
 
-function keyOf(key: PlanKey, secrets: ReadonlyMap<string, string>, folder: string): InlineKey {
+function keyOf(key: PlanKey, secrets: ReadonlyMap<string, string>, folder: string): IssuerKey {
   const { id } = key
   if ("rsa" in key) return { id, jwk: { kty: "RSA", n: urlSafe(key.rsa.n), e: urlSafe(key.rsa.e) } }
   if ("certificate" in key) return { id, certificateFile: resolve(folder, key.certificate.file) }

@@ -5,7 +5,7 @@ import { fileReason } from "../plan/file-reason.ts"
 import { type KeySet, readKeySet, type VerificationKey } from "./key-set.ts"
 
 /** A key that is written in the plan. `id`: the `kid` of its tokens, null: any. `secret` is base64url of the shared secret's bytes. */
-export type InlineKey =
+export type IssuerKey =
   | { readonly id: string | null; readonly jwk: Readonly<Record<string, unknown>> }
   | { readonly id: string | null; readonly certificateFile: string }
   | { readonly id: string | null; readonly secret: string }
@@ -18,7 +18,7 @@ const secretBytesMin: Readonly<Record<string, number>> = { HS256: 32, HS384: 48,
  * @throws Error saying which key cannot be used and why.
  */
 export async function readInlineKeys(
-  keys: readonly InlineKey[],
+  keys: readonly IssuerKey[],
   algorithms: readonly string[],
 ): Promise<KeySet> {
   const found: VerificationKey[] = []

@@ -2,7 +2,7 @@ import { hash } from "node:crypto"
 import { compactVerify, errors as joseErrors } from "jose"
 import { LRUCache } from "lru-cache"
 import { HttpClient, type RequestSender } from "../http/client/http-client.ts"
-import type { InlineKey } from "./inline-keys.ts"
+import type { IssuerKey } from "./inline-keys.ts"
 import { invalid, type JudgedBy, judgeClaims } from "./judge-claims.ts"
 import { KeyRing } from "./key-ring.ts"
 import type { VerificationKey } from "./key-set.ts"
@@ -15,7 +15,7 @@ export interface IssuerSettings {
   readonly source:
     | { readonly discovery: string; readonly exact?: boolean }
     | { readonly keysFile: string; readonly issuer: string | null }
-    | { readonly keys: readonly InlineKey[]; readonly issuer: string | null }
+    | { readonly keys: readonly IssuerKey[]; readonly issuer: string | null }
   readonly audiences: readonly string[] | null
   readonly clockSkewSeconds: number
   readonly algorithms: readonly string[]

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { isIP } from "node:net"
 import { OutgoingError, type RequestSender } from "../http/client/http-client.ts"
 import { fileReason } from "../plan/file-reason.ts"
-import { type InlineKey, readInlineKeys } from "./inline-keys.ts"
+import { type IssuerKey, readInlineKeys } from "./inline-keys.ts"
 import { type KeySet, readKeySet } from "./key-set.ts"
 
 /** Keys and the exact `iss` that tokens of this issuer carry; null: any. `fixed`: a key without an id is tried for tokens that name one. */
@@ -73,7 +73,7 @@ export function fileSource(path: string, issuer: string | null, algorithms: read
 
 /** Keys that stand in the plan. */
 export function inlineSource(
-  keys: readonly InlineKey[],
+  keys: readonly IssuerKey[],
   issuer: string | null,
   algorithms: readonly string[],
 ): KeySource {

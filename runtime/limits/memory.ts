@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { Limiter, Taken } from "./limiter.ts"
-import { Places } from "./places.ts"
+import { ConcurrencySlots } from "./places.ts"
 import { SlidingWindows } from "./sliding-windows.ts"
 
 /** `keysMax`: keys a counter holds on their own (default 100,000, about 260 bytes each); `now`: a monotonic clock in milliseconds. */
@@ -50,7 +50,7 @@ export function createMemoryLimiter(options: MemoryLimiterOptions = {}): Limiter
     return table.windows
   }
 
-  const places = new Places()
+  const places = new ConcurrencySlots()
   return {
     take(counter, key, callsMax, periodSeconds, amount = 1): Taken {
       const nowMs = now()

@@ -1,5 +1,5 @@
 /** Places of keys that are taken at a time. Only keys with someone inside are held. */
-export class Places {
+export class ConcurrencySlots {
   readonly #inside = new Map<string, number>()
 
   /** Takes a place; undefined when `max` are taken. The answer gives it back, once. */

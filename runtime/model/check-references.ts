@@ -2,9 +2,9 @@ import type { RelationReference } from "../plan/authorization-model.ts"
 import type { ModelFindings, ModelPath } from "./finding.ts"
 import {
   type IndexedRelation,
-  type Leaf,
   leavesOf,
   type ModelIndex,
+  type RewriteLeaf,
   referenceText,
   subjectText,
 } from "./model-index.ts"
@@ -65,7 +65,7 @@ function checkRestriction(
 }
 
 function checkLeaf(
-  leaf: Leaf,
+  leaf: RewriteLeaf,
   path: ModelPath,
   relation: IndexedRelation,
   index: ModelIndex,

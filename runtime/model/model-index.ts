@@ -62,7 +62,7 @@ export function indexModel(model: AuthorizationModel, broken: BrokenParts): Mode
 export function leavesOf(
   rewrite: Userset,
   path: ModelPath,
-): { readonly leaf: Leaf; readonly path: ModelPath }[] {
+): { readonly leaf: RewriteLeaf; readonly path: ModelPath }[] {
   if ("union" in rewrite)
     return rewrite.union.child.flatMap((each, at) => leavesOf(each, [...path, "union", "child", at]))
   if ("intersection" in rewrite) {
@@ -80,7 +80,7 @@ export function leavesOf(
 }
 
 /** The same without paths, for the many callers that report nothing. */
-export function eachLeaf(rewrite: Userset, visit: (leaf: Leaf) => void): void {
+export function eachLeaf(rewrite: Userset, visit: (leaf: RewriteLeaf) => void): void {
   if ("union" in rewrite) for (const each of rewrite.union.child) eachLeaf(each, visit)
   else if ("intersection" in rewrite) for (const each of rewrite.intersection.child) eachLeaf(each, visit)
   else if ("difference" in rewrite) {
@@ -90,7 +90,7 @@ export function eachLeaf(rewrite: Userset, visit: (leaf: Leaf) => void): void {
 }
 
 /** A rewrite without operands. */
-export type Leaf = Extract<
+export type RewriteLeaf = Extract<
   Userset,
   { this: unknown } | { computedUserset: unknown } | { tupleToUserset: unknown }
 >

@@ -1,7 +1,7 @@
-import { compilePatternTree, type Program } from "./compile-program.ts"
+import { compilePatternTree, type PatternProgram } from "./compile-program.ts"
 import { type Dialect, PatternError, type PatternFlags } from "./dialect.ts"
 import { parsePattern } from "./parse-pattern.ts"
-import { charactersOfStep, Machine, PatternWorkError, type Work } from "./run-program.ts"
+import { charactersOfStep, PatternMachine, PatternWorkError, type SearchBudget } from "./run-program.ts"
 
 const lengthMax = 8192
 
@@ -10,7 +10,7 @@ export class BoundedPattern {
   readonly names: ReadonlyMap<string, number>
   /** Without the whole match. */
   readonly groupCount: number
-  readonly #program: Program
+  readonly #program: PatternProgram
 
   /** @throws PatternError */
   constructor(source: string, dialect: Dialect, flags: PatternFlags = {}) {
@@ -29,21 +29,21 @@ export class BoundedPattern {
 
 /** Looks for a pattern in a text. */
 export class PatternSearch {
-  readonly #program: Program
+  readonly #program: PatternProgram
   readonly #text: string
-  readonly #machine: Machine
+  readonly #machine: PatternMachine
 
-  constructor(program: Program, text: string) {
+  constructor(program: PatternProgram, text: string) {
     this.#program = program
     this.#text = text
-    this.#machine = new Machine(program, text)
+    this.#machine = new PatternMachine(program, text)
   }
 
   /**
    * The first place at `from` or behind it where the pattern fits: of the whole and of each group from and to, -1 where a group took nothing. Until the next search.
    * @throws PatternWorkError when `work` is used up
    */
-  next(from: number, work: Work): Int32Array | undefined {
+  next(from: number, work: SearchBudget): Int32Array | undefined {
     const { anchored, dialect, groupCount } = this.#program
     const text = this.#text
     for (let at = from; at <= text.length; at++) {
@@ -59,7 +59,7 @@ export class PatternSearch {
   }
 
   /** The first place from this one on where a match can begin, by its first character; -1: there is none. */
-  #possible(from: number, work: Work): number {
+  #possible(from: number, work: SearchBudget): number {
     const { anchored, dialect, first } = this.#program
     if (first === undefined || anchored) return from
     const text = this.#text

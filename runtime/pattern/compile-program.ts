@@ -42,7 +42,7 @@ export const op = {
   run: 17,
 } as const
 
-export interface Program {
+export interface PatternProgram {
   readonly code: Int32Array
   readonly sets: readonly CharacterSet[]
   readonly dialect: Dialect
@@ -74,7 +74,7 @@ export const anchors: readonly Anchor[] = [
 const codeMax = 20_000
 
 /** @throws PatternError when the pattern is too large. */
-export function compilePatternTree(root: PatternNode, groupCount: number, dialect: Dialect): Program {
+export function compilePatternTree(root: PatternNode, groupCount: number, dialect: Dialect): PatternProgram {
   const emitter = new Emitter(groupCount, dialect)
   emitter.emit(root, 1, "end")
   emitter.add(op.match)

@@ -1,8 +1,8 @@
 import { type CharacterSet, foldCase, isLineEnd, isWord } from "./character-set.ts"
-import { anchors, op, type Program } from "./compile-program.ts"
+import { anchors, op, type PatternProgram } from "./compile-program.ts"
 
 /** What searches may do; a step is one instruction, or one character of a reference. */
-export interface Work {
+export interface SearchBudget {
   stepsLeft: number
 }
 
@@ -25,10 +25,10 @@ const memoryBytesMax = 8 * 2 ** 20
  * Runs a program on a text. Ways back are on a stack of its own, so that no text is too long for the calls of the language; it grows by at most six
  * entries a step. A regular program that goes back much remembers which splits failed where, and takes none of them again: then the steps are linear in the text.
  */
-export class Machine {
-  readonly #program: Program
+export class PatternMachine {
+  readonly #program: PatternProgram
   readonly #text: string
-  #work: Work = { stepsLeft: 0 }
+  #work: SearchBudget = { stepsLeft: 0 }
   readonly #registers: Int32Array
   readonly #points: boolean
   /** Pairs: a place and where to go on; or the old value of a register and its number as ~number; or a place, and behind the registers the number of the split that has failed there when it comes to that. */
@@ -41,7 +41,7 @@ export class Machine {
   #at = 0
   #pc = 0
 
-  constructor(program: Program, text: string) {
+  constructor(program: PatternProgram, text: string) {
     this.#program = program
     this.#text = text
     this.#registers = new Int32Array(program.registerCount)
@@ -56,7 +56,7 @@ export class Machine {
    * Tries one place. Gives the registers, until the next try: of each group from and to, -1 where it took nothing. Takes its steps from `work`.
    * @throws PatternWorkError
    */
-  run(start: number, work: Work): Int32Array | undefined {
+  run(start: number, work: SearchBudget): Int32Array | undefined {
     this.#work = work
     const before = work.stepsLeft
     work.stepsLeft -= stepsOfTry

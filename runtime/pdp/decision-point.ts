@@ -9,7 +9,7 @@ import { DiscoveredEndpoints, type EndpointUrls, endpointsBelow } from "./endpoi
 import { jsonOf, NoDecision } from "./http.ts"
 import { KeptDecisions } from "./kept-decisions.ts"
 import { isIll, outcomeOf, type PdpNotes, type PdpRequested, type PdpState, Standing } from "./standing.ts"
-import { type Decision, decisionOf, decisionsOf, type Evaluation } from "./wire.ts"
+import { type AccessEvaluation, decisionOf, decisionsOf, type PdpDecision } from "./wire.ts"
 
 /** A decision point of the plan with its texts resolved. */
 export interface PdpSettings {
@@ -85,20 +85,20 @@ export class DecisionPoint {
   }
 
   /** The decisions in the order of the questions. Rejects with NoDecision: then there is none for any of them. */
-  async ask(evaluations: readonly Evaluation[], asker: Asker): Promise<Decision[]> {
+  async ask(evaluations: readonly AccessEvaluation[], asker: Asker): Promise<PdpDecision[]> {
     const decisions = evaluations.map((each) => this.#kept.get(each))
     for (const decision of decisions) if (decision !== undefined) this.#tell(decision, "kept")
     const open = decisions.flatMap((decision, at) => (decision === undefined ? [at] : []))
     if (open.length === 0) return decisions.filter((each) => each !== undefined)
     try {
       const askedAtMs = this.#monotonic()
-      const asked = open.map((at) => evaluations[at] as Evaluation)
+      const asked = open.map((at) => evaluations[at] as AccessEvaluation)
       const answers = await this.#askAll(asked, asker)
       this.#standing.succeeded(this.#monotonic())
       open.forEach((at, index) => {
-        const decision = answers[index] as Decision
+        const decision = answers[index] as PdpDecision
         decisions[at] = decision
-        this.#kept.keep(asked[index] as Evaluation, decision, askedAtMs)
+        this.#kept.keep(asked[index] as AccessEvaluation, decision, askedAtMs)
         this.#tell(decision, "asked")
       })
       return decisions.filter((each) => each !== undefined)
@@ -118,7 +118,7 @@ export class DecisionPoint {
     return { origin: this.#settings.url, breaker, ...this.#standing.state(now) }
   }
 
-  #tell(found: Decision | undefined, from: "asked" | "kept"): void {
+  #tell(found: PdpDecision | undefined, from: "asked" | "kept"): void {
     const decision = found?.allowed === true ? "allowed" : found?.failed === true ? "undecided" : "denied"
     this.#notes?.decided({
       pdp: this.#settings.name,
@@ -127,20 +127,20 @@ export class DecisionPoint {
     })
   }
 
-  async #askAll(evaluations: readonly Evaluation[], asker: Asker): Promise<Decision[]> {
+  async #askAll(evaluations: readonly AccessEvaluation[], asker: Asker): Promise<PdpDecision[]> {
     this.#refuseWhileOpen()
     const urls = await this.#endpoints.get()
     const size = urls.evaluations === undefined ? 1 : this.#settings.batchMax
-    const chunks: Evaluation[][] = []
+    const chunks: AccessEvaluation[][] = []
     for (let at = 0; at < evaluations.length; at += size) chunks.push(evaluations.slice(at, at + size))
     const ending = new AbortController()
     const signal = asker.signal === undefined ? ending.signal : AbortSignal.any([asker.signal, ending.signal])
-    const answers: Decision[][] = chunks.map(() => [])
+    const answers: PdpDecision[][] = chunks.map(() => [])
     let next = 0
     const work = async (): Promise<void> => {
       while (next < chunks.length && !signal.aborted) {
         const at = next++
-        answers[at] = await this.#askChunk(chunks[at] as Evaluation[], urls, { ...asker, signal })
+        answers[at] = await this.#askChunk(chunks[at] as AccessEvaluation[], urls, { ...asker, signal })
       }
     }
     try {
@@ -155,7 +155,11 @@ export class DecisionPoint {
     return all
   }
 
-  async #askChunk(chunk: readonly Evaluation[], urls: EndpointUrls, asker: Asker): Promise<Decision[]> {
+  async #askChunk(
+    chunk: readonly AccessEvaluation[],
+    urls: EndpointUrls,
+    asker: Asker,
+  ): Promise<PdpDecision[]> {
     const [only] = chunk
     const alone = chunk.length === 1
     const url = alone ? urls.evaluation : (urls.evaluations ?? urls.evaluation)

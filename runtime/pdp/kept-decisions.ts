@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { LRUCache } from "lru-cache"
 import { canonicalJson } from "../plan/canonical.ts"
-import type { Decision, Evaluation } from "./wire.ts"
+import type { AccessEvaluation, PdpDecision } from "./wire.ts"
 
 const entriesMax = 10_000
 
@@ -10,7 +10,7 @@ export class KeptDecisions {
   readonly #keptMs: number
   readonly #monotonic: () => number
   // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
-  readonly #entries = new LRUCache<string, { readonly decision: Decision; readonly untilMs: number }>({
+  readonly #entries = new LRUCache<string, { readonly decision: PdpDecision; readonly untilMs: number }>({
     maxSize: entriesMax,
     sizeCalculation: () => 1,
   })
@@ -21,7 +21,7 @@ export class KeptDecisions {
     this.#monotonic = monotonic
   }
 
-  get(evaluation: Evaluation): Decision | undefined {
+  get(evaluation: AccessEvaluation): PdpDecision | undefined {
     if (this.#keptMs === 0) return undefined
     const key = keyOf(evaluation)
     const found = this.#entries.get(key)
@@ -31,12 +31,12 @@ export class KeptDecisions {
   }
 
   /** `askedAtMs`: the decision counts from when it was asked for, which may be long before it came. */
-  keep(evaluation: Evaluation, decision: Decision, askedAtMs: number): void {
+  keep(evaluation: AccessEvaluation, decision: PdpDecision, askedAtMs: number): void {
     if (this.#keptMs === 0 || decision.failed === true) return
     this.#entries.set(keyOf(evaluation), { decision, untilMs: askedAtMs + this.#keptMs })
   }
 }
 
-function keyOf(evaluation: Evaluation): string {
+function keyOf(evaluation: AccessEvaluation): string {
   return hash("sha256", canonicalJson(evaluation), "base64")
 }

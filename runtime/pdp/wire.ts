@@ -6,7 +6,7 @@ export interface Entity {
 }
 
 /** An access evaluation request (AuthZEN Authorization API 1.0, section 6.1): its JSON is what is sent. */
-export interface Evaluation {
+export interface AccessEvaluation {
   readonly subject: Entity
   readonly action: {
     readonly name: string
@@ -17,7 +17,7 @@ export interface Evaluation {
 }
 
 /** What a decision point said. `reason` is for operators alone; `failed`: it says that it could not decide, which is no yes and is not kept. */
-export interface Decision {
+export interface PdpDecision {
   readonly allowed: boolean
   readonly reason?: string | undefined
   readonly failed?: true | undefined
@@ -26,7 +26,7 @@ export interface Decision {
 const reasonMax = 500
 
 /** Reads the body of an evaluation. Undefined: it holds no decision. */
-export function decisionOf(json: unknown): Decision | undefined {
+export function decisionOf(json: unknown): PdpDecision | undefined {
   const fields = fieldsOf(json)
   const decision = fields?.["decision"]
   if (typeof decision !== "boolean") return undefined
@@ -40,7 +40,7 @@ export function decisionOf(json: unknown): Decision | undefined {
 }
 
 /** Reads the body of `count` evaluations, in the order they were asked in. Undefined: one of them has no decision, or there are more or fewer. */
-export function decisionsOf(json: unknown, count: number): Decision[] | undefined {
+export function decisionsOf(json: unknown, count: number): PdpDecision[] | undefined {
   const list = fieldsOf(json)?.["evaluations"]
   if (!Array.isArray(list) || list.length !== count) return undefined
   const decisions = list.map(decisionOf)

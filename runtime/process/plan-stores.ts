@@ -3,7 +3,7 @@ import { type LoadedModel, loadModel } from "../check/loaded-model.ts"
 import { type CheckAnswer, CheckError, type CheckRequest, type TupleKey } from "../check/ports.ts"
 import type { BatchCheckAnswer } from "../check/questions.ts"
 import { validateTuple } from "../check/tuple.ts"
-import type { Work } from "../check/work.ts"
+import type { EngineWork } from "../check/work.ts"
 import { type EngineCors, type EngineLimits, engineLimitDefaults, memoryBytesDefault } from "../plan/authz.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import type { ModelPlan } from "../plan/model.ts"
@@ -16,7 +16,7 @@ import type { WriteConflict, WriteRequest, WriteResult } from "../store/write-tu
 /** The part of the engine that answers `require`. */
 export interface Checks {
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
-  ask<Answer>(storeId: string, work: Work<Answer>): Answer | Promise<Answer>
+  ask<Answer>(storeId: string, work: EngineWork<Answer>): Answer | Promise<Answer>
   readonly bounds: Parameters<typeof batchCheck>[2]
 }
 

@@ -1,4 +1,4 @@
-import type { Refusal } from "../authz/ports.ts"
+import type { RejectedRequest } from "../authz/ports.ts"
 import type { Log } from "../telemetry/log.ts"
 import { LogBudget } from "./log-budget.ts"
 
@@ -14,7 +14,7 @@ export class RefusalLog {
     this.#budget = new LogBudget(now)
   }
 
-  refused({ requestId, path, message, caller, ...line }: Refusal): void {
+  refused({ requestId, path, message, caller, ...line }: RejectedRequest): void {
     if (!this.#budget.take()) {
       this.#budget.skip()
       return

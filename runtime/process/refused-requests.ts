@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache"
 import { explanationText } from "../check/explain-text.ts"
 import type { CheckAnswer, CheckRequest, Commit } from "../check/ports.ts"
-import type { Refusal, RefusalAnswer } from "../control/explain-api.ts"
+import type { RefusalAnswer, RefusedRequest } from "../control/explain-api.ts"
 import type { Finished, Observer } from "../gateway/observer.ts"
 
 const keptMax = 1_000
@@ -9,7 +9,7 @@ const textMax = 500
 
 /** A refusal, and the commit of the store at which the engine said no. */
 interface Kept {
-  readonly refusal: Refusal
+  readonly refusal: RefusedRequest
   readonly at: Commit | undefined
 }
 
@@ -41,7 +41,7 @@ export class RefusedRequests implements Observer {
   }
 
   async #prove(
-    decision: NonNullable<Refusal["decision"]>,
+    decision: NonNullable<RefusedRequest["decision"]>,
     at: Commit | undefined,
   ): Promise<RefusalAnswer["proof"]> {
     const { store, user, relation, object, allowed } = decision
@@ -67,7 +67,7 @@ function keptOf(exchange: Finished): Kept {
   return { refusal: refusalOf(exchange), at }
 }
 
-function refusalOf(exchange: Finished): Refusal {
+function refusalOf(exchange: Finished): RefusedRequest {
   const { id, startedAtMs, method, path, status, problem, cause, decision, answeredBy } = exchange
   const { route, api, version, operation, user, subscription, product, backend } = exchange
   const names = { problem, route, api, version, operation, user, subscription, product, backend }
@@ -80,7 +80,7 @@ function refusalOf(exchange: Finished): Refusal {
 }
 
 /** JSON has no undefined. */
-function withoutAbsent(decision: NonNullable<Finished["decision"]>): NonNullable<Refusal["decision"]> {
+function withoutAbsent(decision: NonNullable<Finished["decision"]>): NonNullable<RefusedRequest["decision"]> {
   const { store, pdp, revision, stamp: _, reason, ...asked } = decision
   return {
     ...(store === undefined ? {} : { store }),

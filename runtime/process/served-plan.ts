@@ -8,7 +8,7 @@ import type { EngineListeners } from "./engine-listeners.ts"
 import type { PlanStores } from "./plan-stores.ts"
 
 /** The parts of this process that serve a plan; a part whose role it does not have is undefined. */
-export interface Parts {
+export interface ServingParts {
   readonly engine: Pick<Engine, "maxStalenessMs" | "bound">
   readonly stores: PlanStores
   readonly gateway: Gateway | undefined
@@ -16,7 +16,7 @@ export interface Parts {
 }
 
 /** Prepares a plan on all parts, then swaps them in one turn of the event loop, so that no request sees the gateway of one plan and the models of another. */
-export function servedBy(parts: Parts): Servable {
+export function servedBy(parts: ServingParts): Servable {
   return {
     async prepare(plan: Plan): Promise<Prepared> {
       parts.stores.load(plan)

@@ -1,13 +1,13 @@
 import type { Finished, Observer } from "../gateway/observer.ts"
 import type { PlanBody } from "../plan/plan.ts"
-import type { Call } from "../usage/tally.ts"
+import type { MeteredCall } from "../usage/tally.ts"
 
 /** Gives every call that is over to `add`, with the price its product has in the plan. */
 export class UsageObserver implements Observer {
-  readonly #add: (call: Call) => void
+  readonly #add: (call: MeteredCall) => void
   readonly #plan: () => PlanBody | null
 
-  constructor(add: (call: Call) => void, plan: () => PlanBody | null) {
+  constructor(add: (call: MeteredCall) => void, plan: () => PlanBody | null) {
     this.#add = add
     this.#plan = plan
   }

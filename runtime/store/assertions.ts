@@ -1,6 +1,6 @@
-import type { Queryable, Statement } from "./database.ts"
+import type { PreparedStatement, Queryable } from "./database.ts"
 
-const upsert: Statement = {
+const upsert: PreparedStatement = {
   name: "assertions-put",
   text: `insert into sallyport.assertions (store_id, model_id, assertions)
     select m.store_id, m.id, $3 from sallyport.models m join sallyport.stores s on s.id = m.store_id
@@ -8,7 +8,7 @@ const upsert: Statement = {
     on conflict (store_id, model_id) do update set assertions = excluded.assertions, updated_at = now()
     returning model_id`,
 }
-const find: Statement = {
+const find: PreparedStatement = {
   name: "assertions-find",
   text: "select assertions from sallyport.assertions where store_id = $1 and model_id = $2",
 }

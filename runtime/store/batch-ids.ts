@@ -1,6 +1,6 @@
-import type { Queryable, Statement } from "./database.ts"
+import type { PreparedStatement, Queryable } from "./database.ts"
 
-const insertBatch: Statement = {
+const insertBatch: PreparedStatement = {
   name: "usage-batch",
   text: "insert into sallyport.usage_batches (id) values ($1) on conflict (id) do nothing returning id",
 }

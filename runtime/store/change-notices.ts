@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto"
-import type { Database, Statement } from "./database.ts"
+import type { Database, PreparedStatement } from "./database.ts"
 
 const channel = "sallyport_tuples"
 
-const notify: Statement = {
+const notify: PreparedStatement = {
   name: "notices-notify",
   text: `select pg_notify('${channel}', $1 || ' ' || id) from unnest($2::text[]) as id`,
 }

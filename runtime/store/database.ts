@@ -1,5 +1,5 @@
 /** A statement prepared under its name on every connection; the same name always means the same text. */
-export interface Statement {
+export interface PreparedStatement {
   readonly name: string
   readonly text: string
 }
@@ -11,7 +11,7 @@ export type SqlRow = readonly unknown[]
 export interface Queryable {
   /** Runs one statement; outside a transaction again where the server rolled it back. Rejects with `SourceUnavailable` or a `SqlError`. */
   query<Row extends SqlRow = SqlRow>(
-    statement: Statement,
+    statement: PreparedStatement,
     parameters?: readonly unknown[],
   ): Promise<readonly Row[]>
 }
@@ -45,7 +45,7 @@ export interface Database extends Queryable {
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** The statements as one transaction, sent in one go: one round trip instead of one each. Resolves to the rows of each. */
   batch(
-    statements: readonly (readonly [Statement, readonly unknown[]])[],
+    statements: readonly (readonly [PreparedStatement, readonly unknown[]])[],
   ): Promise<readonly (readonly SqlRow[])[]>
   /**
    * Calls back with what other sessions notify on a channel, over a connection of its own that is made again when it is lost; returns what ends it. Absent

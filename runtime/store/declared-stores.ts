@@ -1,6 +1,6 @@
 import { canonicalJson } from "../plan/canonical.ts"
 import type { PlanBody } from "../plan/plan.ts"
-import type { Queryable, Statement } from "./database.ts"
+import type { PreparedStatement, Queryable } from "./database.ts"
 import { newId, newIdAfter } from "./ids.ts"
 
 /** What a store of the plan is called in the database. `modelDigest` is its key in the plan's `models`. */
@@ -10,37 +10,37 @@ export interface DeclaredStore {
   readonly modelDigest: string
 }
 
-const insertStore: Statement = {
+const insertStore: PreparedStatement = {
   name: "declared-store-insert",
   text: `insert into sallyport.stores (id, name, declared_name) values ($1, $2, $2) on conflict (declared_name) do nothing`,
 }
-const lockStore: Statement = {
+const lockStore: PreparedStatement = {
   name: "declared-store-lock",
   text: "select id from sallyport.stores where declared_name = $1 for update",
 }
-const findModel: Statement = {
+const findModel: PreparedStatement = {
   name: "declared-model-find",
   text: "select id from sallyport.models where store_id = $1 and digest = $2",
 }
-const newestModel: Statement = {
+const newestModel: PreparedStatement = {
   name: "declared-model-newest",
   text: "select max(id) from sallyport.models where store_id = $1",
 }
-const insertModel: Statement = {
+const insertModel: PreparedStatement = {
   name: "declared-model-insert",
   text: "insert into sallyport.models (store_id, id, digest, schema_version, model) values ($1, $2, $3, $4, $5)",
 }
-const manage: Statement = {
+const manage: PreparedStatement = {
   name: "declared-store-manage",
   text: `update sallyport.stores set managed = true, model_id = $2, deleted_at = null, updated_at = now()
     where id = $1 and (not managed or model_id is distinct from $2 or deleted_at is not null)`,
 }
-const release: Statement = {
+const release: PreparedStatement = {
   name: "declared-stores-release",
   text: `update sallyport.stores set managed = false, updated_at = now()
     where managed and not (declared_name = any($1::text[]))`,
 }
-const listDeclared: Statement = {
+const listDeclared: PreparedStatement = {
   name: "declared-stores-list",
   text: `select s.declared_name, s.id, s.model_id, m.digest from sallyport.stores s
     join sallyport.models m on m.store_id = s.id and m.id = s.model_id

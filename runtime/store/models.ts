@@ -1,6 +1,6 @@
 import type { AuthorizationModel } from "../plan/authorization-model.ts"
 import { canonicalJson } from "../plan/canonical.ts"
-import type { Database, Queryable, Statement } from "./database.ts"
+import type { Database, PreparedStatement, Queryable } from "./database.ts"
 import { newIdAfter } from "./ids.ts"
 
 /** A stored model. `digest` is set for a model of a plan: that of the plan's `models`. */
@@ -12,27 +12,27 @@ export interface ModelRecord {
 
 type ModelRow = [id: string, digest: string | null, model: string]
 
-const lockStore: Statement = {
+const lockStore: PreparedStatement = {
   name: "model-lock-store",
   text: "select managed from sallyport.stores where id = $1 and deleted_at is null for update",
 }
-const newest: Statement = {
+const newest: PreparedStatement = {
   name: "model-newest-id",
   text: "select max(id) from sallyport.models where store_id = $1",
 }
-const insert: Statement = {
+const insert: PreparedStatement = {
   name: "model-insert",
   text: "insert into sallyport.models (store_id, id, schema_version, model, source) values ($1, $2, $3, $4, $5)",
 }
-const find: Statement = {
+const find: PreparedStatement = {
   name: "model-find",
   text: "select id, digest, model from sallyport.models where store_id = $1 and id = $2",
 }
-const findSource: Statement = {
+const findSource: PreparedStatement = {
   name: "model-find-source",
   text: "select source from sallyport.models where store_id = $1 and id = $2",
 }
-const list: Statement = {
+const list: PreparedStatement = {
   name: "model-list",
   text: `select id, digest, model from sallyport.models
     where store_id = $1 and ($2 = '' or id < $2) order by id desc limit $3`,

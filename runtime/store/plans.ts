@@ -1,5 +1,11 @@
 import type { Plan, PlanBody } from "../plan/plan.ts"
-import { type Database, isSqlError, type Queryable, type Statement, uniqueViolation } from "./database.ts"
+import {
+  type Database,
+  isSqlError,
+  type PreparedStatement,
+  type Queryable,
+  uniqueViolation,
+} from "./database.ts"
 import { type DeclaredStore, ensureDeclaredStores } from "./declared-stores.ts"
 import { newStamp } from "./ids.ts"
 
@@ -64,38 +70,38 @@ type PlanRow = [...HeaderRow, plan: string]
 
 const header = "serial, stamp, digest, applied_at, applied_by, git_commit, message"
 
-const newest: Statement = {
+const newest: PreparedStatement = {
   name: "plan-newest",
   text: `select ${header}, plan from sallyport.plans order by serial desc limit 1`,
 }
-const newestHeader: Statement = {
+const newestHeader: PreparedStatement = {
   name: "plan-newest-header",
   text: `select ${header} from sallyport.plans order by serial desc limit 1`,
 }
-const bySerial: Statement = {
+const bySerial: PreparedStatement = {
   name: "plan-by-serial",
   text: `select ${header}, plan from sallyport.plans where serial = $1`,
 }
-const list: Statement = {
+const list: PreparedStatement = {
   name: "plan-history",
   text: `select ${header} from sallyport.plans order by serial desc limit $1`,
 }
 /** The newest plan where it is another than the second one named, before it whether the history has the first one; nulls where there is no plan at all. */
-const news: Statement = {
+const news: PreparedStatement = {
   name: "plan-news",
   text: `select exists (select from sallyport.plans where serial = $1 and stamp = $2), n.*
     from (values (1)) one left join (select ${header}, plan from sallyport.plans order by serial desc limit 1) n on true
     where n.serial is distinct from $3::bigint or n.stamp <> $4`,
 }
-const has: Statement = {
+const has: PreparedStatement = {
   name: "plan-has",
   text: "select exists (select from sallyport.plans where serial = $1 and stamp = $2)",
 }
-const fingerprint: Statement = {
+const fingerprint: PreparedStatement = {
   name: "plan-fingerprint",
   text: "select md5(plan) from sallyport.plans where serial = $1 and stamp = $2",
 }
-const insert: Statement = {
+const insert: PreparedStatement = {
   name: "plan-insert",
   text: `insert into sallyport.plans (serial, digest, plan, applied_by, git_commit, message, stamp)
     select $1::bigint + 1, $2, $3, $4, $5, $6, $7

@@ -1,5 +1,5 @@
 import { hostname } from "node:os"
-import type { Queryable, Statement } from "./database.ts"
+import type { PreparedStatement, Queryable } from "./database.ts"
 
 /** One process of the fleet as it reports itself. */
 export interface ProcessReport {
@@ -46,7 +46,7 @@ type ProcessRow = [
   subscriptions: number | null,
 ]
 
-const upsert: Statement = {
+const upsert: PreparedStatement = {
   name: "process-report",
   text: `insert into sallyport.processes (id, role, version, host, pid, active_serial, last_error, state, reasons, subscriptions)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -55,12 +55,15 @@ const upsert: Statement = {
       heartbeat_at = now()`,
 }
 /** A process that ended without a word is forgotten after an hour. */
-const forgetSilent: Statement = {
+const forgetSilent: PreparedStatement = {
   name: "process-forget-silent",
   text: "delete from sallyport.processes where heartbeat_at < now() - interval '1 hour'",
 }
-const remove: Statement = { name: "process-remove", text: "delete from sallyport.processes where id = $1" }
-const list: Statement = {
+const remove: PreparedStatement = {
+  name: "process-remove",
+  text: "delete from sallyport.processes where id = $1",
+}
+const list: PreparedStatement = {
   name: "process-list",
   text: `select id, role, version, active_serial, last_error, host, pid, started_at, heartbeat_at,
     extract(epoch from now() - heartbeat_at)::double precision, state, reasons, subscriptions from sallyport.processes order by id`,

@@ -1,5 +1,5 @@
 import { isFirst } from "./batch-ids.ts"
-import type { Database, Statement } from "./database.ts"
+import type { Database, PreparedStatement } from "./database.ts"
 
 /** One period of one key's quota. */
 export interface QuotaPeriod {
@@ -20,20 +20,20 @@ export interface QuotaUsed {
   readonly returned: number
 }
 
-const make: Statement = {
+const make: PreparedStatement = {
   name: "quota-make",
   text: `insert into sallyport.quotas (counter, key, period_start, calls, bytes, ends_at) values ($1, $2, $3, 0, 0, $4)
     on conflict (counter, key, period_start) do nothing`,
 }
-const lock: Statement = {
+const lock: PreparedStatement = {
   name: "quota-lock",
   text: "select calls, bytes, returned from sallyport.quotas where counter = $1 and key = $2 and period_start = $3 for update",
 }
-const set: Statement = {
+const set: PreparedStatement = {
   name: "quota-set",
   text: "update sallyport.quotas set calls = $4, bytes = $5, returned = $6 where counter = $1 and key = $2 and period_start = $3",
 }
-const add: Statement = {
+const add: PreparedStatement = {
   name: "quota-add",
   // $7 to $9: calls, bytes and returned calls as they were seen.
   text: `with before as (select calls, bytes, returned from sallyport.quotas where counter = $1 and key = $2 and period_start = $3)
@@ -45,7 +45,7 @@ const add: Statement = {
     returning calls, bytes, returned, coalesce((select b.calls + b.returned < $7::bigint + $9::bigint or b.returned < $9::bigint or b.bytes < $8::bigint
       from before b), $7::bigint + $8::bigint + $9::bigint > 0)`,
 }
-const dropEnded: Statement = {
+const dropEnded: PreparedStatement = {
   name: "quota-drop-ended",
   text: "delete from sallyport.quotas where ends_at < now() - interval '7 days'",
 }
@@ -54,7 +54,7 @@ const dropEnded: Statement = {
 export const nothingUsed: QuotaUsed = { calls: 0, bytes: 0, returned: 0 }
 
 /** What is used of a period now. `lost`: the database had less than what was `seen`, and has that again. */
-export interface QuotaState extends QuotaUsed {
+export interface StoredQuotaState extends QuotaUsed {
   readonly lost: boolean
 }
 
@@ -65,7 +65,7 @@ export async function reserveQuota(
   wanted: number,
   callsMax: number | undefined,
   seen: QuotaUsed,
-): Promise<QuotaState & { readonly granted: number }> {
+): Promise<StoredQuotaState & { readonly granted: number }> {
   const id = [counter, key, new Date(startMs)]
   return database.transaction(async (transaction) => {
     await transaction.query(make, [...id, endsMs === null ? null : new Date(endsMs)])
@@ -99,12 +99,12 @@ export async function addQuotaUses(
   database: Database,
   id: string,
   uses: readonly QuotaUse[],
-): Promise<readonly QuotaState[]> {
+): Promise<readonly StoredQuotaState[]> {
   // In one order everywhere: whoever adds to the same rows at the same time waits, and does not block the other.
   const ordered = uses
     .map((use, at) => ({ use, at, order: `${use.counter}\u0000${use.key}\u0000${use.startMs}` }))
     .sort((a, b) => (a.order < b.order ? -1 : 1))
-  const used: QuotaState[] = []
+  const used: StoredQuotaState[] = []
   await database.transaction(async (transaction) => {
     const first = await isFirst(transaction, id)
     for (const { use, at } of ordered) {

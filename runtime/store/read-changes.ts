@@ -1,5 +1,5 @@
 import type { TupleKey, TupleRow } from "../check/ports.ts"
-import type { Queryable, Statement } from "./database.ts"
+import type { PreparedStatement, Queryable } from "./database.ts"
 import { tupleColumns, tupleOfRow } from "./tuple-row.ts"
 
 /** A place in a store's change feed: just behind that change. */
@@ -42,7 +42,7 @@ const windowRows = 10_000
  * The next changes of a window of the feed that pass the filter, then one row (`matched` false) for the last change of the window and how many it has. One
  * statement, so that nothing is committed between the two.
  */
-const selectWindow: Statement = {
+const selectWindow: PreparedStatement = {
   name: "changes-window",
   text: `
 with feed as (
@@ -100,11 +100,11 @@ export async function readChanges(
   return { changes, position, more: false }
 }
 
-const selectRevision: Statement = {
+const selectRevision: PreparedStatement = {
   name: "changes-revision",
   text: "select revision from sallyport.stores where id = $1",
 }
-const selectTime: Statement = {
+const selectTime: PreparedStatement = {
   name: "changes-time",
   text: "select max(changed_at) from sallyport.changes where store_id = $1 and revision = $2",
 }

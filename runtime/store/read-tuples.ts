@@ -1,6 +1,6 @@
 import type { TupleKey, TupleRow } from "../check/ports.ts"
 import { decodeToken, encodeToken } from "./continuation.ts"
-import type { Queryable, Statement } from "./database.ts"
+import type { PreparedStatement, Queryable } from "./database.ts"
 import { tupleColumns, tupleOfRow } from "./tuple-row.ts"
 
 /** All parts optional; `object` may be a whole type (`document:`). */
@@ -54,7 +54,7 @@ export async function readTuples(
 function select(
   { object, relation, user }: TupleFilter,
   position: readonly string[] | undefined,
-): { statement: Statement; parameters: readonly string[] } {
+): { statement: PreparedStatement; parameters: readonly string[] } {
   const parameters: string[] = []
   const where = ["store_id = $1"]
   const shape: string[] = []

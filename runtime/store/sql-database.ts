@@ -2,7 +2,14 @@ import type { Duplex } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from "pg"
 import { SourceUnavailable } from "../check/ports.ts"
-import type { Database, Queryable, SqlRow, Statement, Transaction, TransactionOptions } from "./database.ts"
+import type {
+  Database,
+  PreparedStatement,
+  Queryable,
+  SqlRow,
+  Transaction,
+  TransactionOptions,
+} from "./database.ts"
 import { faultOf, repeatableState } from "./fault.ts"
 import { listenOn } from "./listener.ts"
 import { Liveness, type Probe } from "./liveness.ts"
@@ -30,10 +37,10 @@ const firstPauseMs = 5
 const politeMs = 300
 const int8Oid = 20
 
-const begin: Statement = { name: "", text: "begin isolation level read committed" }
-const beginSnapshot: Statement = { name: "", text: "begin isolation level repeatable read read only" }
-const commit: Statement = { name: "", text: "commit" }
-const rollback: Statement = { name: "", text: "rollback" }
+const begin: PreparedStatement = { name: "", text: "begin isolation level read committed" }
+const beginSnapshot: PreparedStatement = { name: "", text: "begin isolation level repeatable read read only" }
+const commit: PreparedStatement = { name: "", text: "commit" }
+const rollback: PreparedStatement = { name: "", text: "rollback" }
 
 /** bigint as number: our revisions, serials and counts stay far below 2^53. */
 const typeParsers: NonNullable<ClientConfig["types"]> = {
@@ -71,14 +78,14 @@ export class SqlDatabase implements Database {
   }
 
   query<Row extends SqlRow = SqlRow>(
-    statement: Statement,
+    statement: PreparedStatement,
     parameters: readonly unknown[] = [],
   ): Promise<readonly Row[]> {
     return this.#repeating((client) => this.#send<Row>(client, statement, parameters))
   }
 
   async batch(
-    statements: readonly (readonly [Statement, readonly unknown[]])[],
+    statements: readonly (readonly [PreparedStatement, readonly unknown[]])[],
   ): Promise<readonly (readonly SqlRow[])[]> {
     return this.transaction((transaction) =>
       Promise.all(statements.map(([statement, parameters]) => transaction.query(statement, parameters))),
@@ -194,7 +201,7 @@ export class SqlDatabase implements Database {
 
   async #send<Row extends SqlRow>(
     client: PoolClient,
-    { name, text }: Statement,
+    { name, text }: PreparedStatement,
     parameters: readonly unknown[] | undefined,
     statementMs = this.#options.statementMs,
   ): Promise<readonly Row[]> {

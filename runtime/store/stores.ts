@@ -1,4 +1,4 @@
-import type { Database, Queryable, Statement } from "./database.ts"
+import type { Database, PreparedStatement, Queryable } from "./database.ts"
 import { newId } from "./ids.ts"
 
 /** A store that is not deleted. `managed`: the running plan declares it, under `declaredName`. */
@@ -27,22 +27,22 @@ const columns = `s.id, s.name, s.declared_name, s.managed,
   case when s.managed then s.model_id else (select max(m.id) from sallyport.models m where m.store_id = s.id) end,
   s.created_at, s.updated_at`
 
-const insert: Statement = {
+const insert: PreparedStatement = {
   name: "store-insert",
   text: "insert into sallyport.stores (id, name) values ($1, $2) returning created_at, updated_at",
 }
-const find: Statement = {
+const find: PreparedStatement = {
   name: "store-find",
   text: `select ${columns} from sallyport.stores s
     where s.deleted_at is null and (s.id = $1 or (s.managed and s.declared_name = $1))
     order by s.id = $1 desc limit 1`,
 }
-const list: Statement = {
+const list: PreparedStatement = {
   name: "store-list",
   text: `select ${columns} from sallyport.stores s
     where s.deleted_at is null and s.id > $1 and ($2::text is null or s.name = $2) order by s.id limit $3`,
 }
-const markDeleted: Statement = {
+const markDeleted: PreparedStatement = {
   name: "store-delete",
   text: `update sallyport.stores set deleted_at = now(), updated_at = now()
     where id = $1 and deleted_at is null and not managed returning id`,
@@ -71,7 +71,7 @@ export async function listStores(
   return rows.map(recordOf)
 }
 
-const rename: Statement = {
+const rename: PreparedStatement = {
   name: "store-rename",
   text: `update sallyport.stores set name = $2, updated_at = now()
     where id = $1 and deleted_at is null and not managed returning id`,

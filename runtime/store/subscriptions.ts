@@ -1,5 +1,11 @@
 import type { Commit } from "../check/ports.ts"
-import { type Database, isSqlError, type Queryable, type Statement, uniqueViolation } from "./database.ts"
+import {
+  type Database,
+  isSqlError,
+  type PreparedStatement,
+  type Queryable,
+  uniqueViolation,
+} from "./database.ts"
 import { newStamp } from "./ids.ts"
 
 /** What a subscription opens: a product, one API, or all of them. */
@@ -101,18 +107,18 @@ const tables = `sallyport.subscriptions s
   left join sallyport.subscription_keys q on q.subscription = s.name and q.slot = 'secondary'`
 const shownState = `case when s.state in ('active', 'suspended') and s.expires_at <= now() then 'expired' else s.state end`
 
-const raise: Statement = {
+const raise: PreparedStatement = {
   name: "subscription-raise",
   text: `with raised as (update sallyport.subscription_feed set revision = revision + 1 where id = 1 returning revision)
     insert into sallyport.subscription_commits (revision, stamp) select revision, $1 from raised returning revision`,
 }
 const stampOf = (revision: string) =>
   `coalesce((select c.stamp from sallyport.subscription_commits c where c.revision = ${revision}), '')`
-const byName: Statement = {
+const byName: PreparedStatement = {
   name: "subscription-find",
   text: `select ${columns} from ${tables} where s.name = $1 and s.deleted_at is null`,
 }
-const filtered: Statement = {
+const filtered: PreparedStatement = {
   name: "subscription-list",
   text: `select ${columns} from ${tables} where s.deleted_at is null and s.name > $1
     and ($2::text is null or ${shownState} = $2)
@@ -124,17 +130,17 @@ const filtered: Statement = {
     order by s.name limit $8`,
 }
 /** The newest commit, the stamp that the history has at the one named, and each record behind the stamp of its own; one row without a record where there is none. */
-const since: Statement = {
+const since: PreparedStatement = {
   name: "subscription-since",
   text: `select f.revision, ${stampOf("f.revision")}, ${stampOf("$1::bigint")}, ${stampOf("s.revision")}, ${columns}
     from sallyport.subscription_feed f left join (${tables}) on s.revision > $1 where f.id = 1 order by s.revision limit $2`,
 }
-const ownersCount: Statement = {
+const ownersCount: PreparedStatement = {
   name: "subscription-count",
   text: `select count(*) from sallyport.subscriptions s where s.deleted_at is null and s.scope_kind = $1 and s.scope_name = $2 and s.owner = $3
     and ${shownState} in ('submitted', 'active', 'suspended')`,
 }
-const insert: Statement = {
+const insert: PreparedStatement = {
   name: "subscription-insert",
   text: `insert into sallyport.subscriptions as s (name, scope_kind, scope_name, state, owner, note, expires_at, revision)
     values ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -143,36 +149,36 @@ const insert: Statement = {
       created_at = now(), changed_at = now(), deleted_at = null
     where s.deleted_at is not null returning name`,
 }
-const putKey: Statement = {
+const putKey: PreparedStatement = {
   name: "subscription-key",
   text: `insert into sallyport.subscription_keys (digest, subscription, slot, prefix) values ($1, $2, $3, $4)
     on conflict (subscription, slot) do update set digest = excluded.digest, prefix = excluded.prefix, created_at = now(), last_used_at = null`,
 }
-const setState: Statement = {
+const setState: PreparedStatement = {
   name: "subscription-state",
   text: `update sallyport.subscriptions set state = $2, expires_at = $3, revision = $4, changed_at = now() where name = $1`,
 }
-const touch: Statement = {
+const touch: PreparedStatement = {
   name: "subscription-touch",
   text: "update sallyport.subscriptions set revision = $2, changed_at = now() where name = $1",
 }
-const dropKeys: Statement = {
+const dropKeys: PreparedStatement = {
   name: "subscription-drop-keys",
   text: "delete from sallyport.subscription_keys where subscription = $1",
 }
-const markDeleted: Statement = {
+const markDeleted: PreparedStatement = {
   name: "subscription-delete",
   text: `update sallyport.subscriptions set deleted_at = now(), changed_at = now(), revision = $2 where name = $1 and deleted_at is null
     returning name`,
 }
-const used: Statement = {
+const used: PreparedStatement = {
   name: "subscription-used",
   text: `update sallyport.subscription_keys k set last_used_at = u.at
     from (select unnest($1::text[]) as digest, unnest($2::timestamptz[]) as at) u
     where k.digest = u.digest and (k.last_used_at is null or k.last_used_at < u.at)`,
 }
 const channel = "sallyport_subscriptions"
-const notify: Statement = { name: "subscription-notify", text: `select pg_notify('${channel}', '')` }
+const notify: PreparedStatement = { name: "subscription-notify", text: `select pg_notify('${channel}', '')` }
 
 /** Stores a new one. `exists`: its name is taken. `same-key`: a key belongs to another. `full`: the owner has `perOwnerMax` already. Nothing is changed then. */
 export async function insertSubscription(

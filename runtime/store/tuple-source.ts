@@ -3,8 +3,8 @@ import {
   firstCommit,
   HistoryLost,
   isSameCommit,
+  type PageBatch,
   type PageKey,
-  type Pages,
   type PartKey,
   StoreGone,
   type TupleChange,
@@ -12,7 +12,7 @@ import {
   type TupleSource,
 } from "../check/ports.ts"
 import { changeNotices } from "./change-notices.ts"
-import type { Database, Queryable, Statement } from "./database.ts"
+import type { Database, PreparedStatement, Queryable } from "./database.ts"
 import { tupleColumns } from "./tuple-row.ts"
 
 /** Rows of one fetch: small enough that reading them holds the event loop for a few milliseconds only. */
@@ -26,36 +26,36 @@ const answerRowsMax = 40_000
 /** The stamp of a store's revision, of the table in `from`. */
 export const stampOfStore =
   "coalesce((select c.stamp from sallyport.changes c where c.store_id = s.id and c.revision = s.revision limit 1), '')"
-const selectNewest: Statement = {
+const selectNewest: PreparedStatement = {
   name: "source-newest",
   text: `select s.revision, ${stampOfStore} from sallyport.stores s where s.id = $1 and s.deleted_at is null`,
 }
-const selectStamp: Statement = {
+const selectStamp: PreparedStatement = {
   name: "source-stamp",
   text: "select stamp from sallyport.changes where store_id = $1 and revision = $2 limit 1",
 }
 const cursorOf = (where: string) =>
   `declare some_tuples no scroll cursor for select ${tupleColumns} from sallyport.tuples where store_id = $1${where}`
-const openCursor: Statement = { name: "source-open-cursor", text: cursorOf("") }
-const openForwardPart: Statement = {
+const openCursor: PreparedStatement = { name: "source-open-cursor", text: cursorOf("") }
+const openForwardPart: PreparedStatement = {
   name: "source-open-forward-part",
   text: cursorOf(
     " and object = $2 and relation = $3 and subject >= $4 and subject < $5 and subject_relation = $6",
   ),
 }
-const openReversePart: Statement = {
+const openReversePart: PreparedStatement = {
   name: "source-open-reverse-part",
   text: cursorOf(
     " and subject = $2 and subject_relation = $3 and object >= $4 and object < $5 and relation = $6",
   ),
 }
-const fetchBatch: Statement = { name: "source-fetch", text: `fetch ${batchRows} from some_tuples` }
+const fetchBatch: PreparedStatement = { name: "source-fetch", text: `fetch ${batchRows} from some_tuples` }
 
 /**
  * The first row is the store's newest commit (its stamp in place of an object), the others are of the page of their ordinal. One statement has one snapshot: that is the
  * commit the pages are of. Lateral, so that each key is looked up by index, and no further than a page may be long.
  */
-const selectPages: Statement = {
+const selectPages: PreparedStatement = {
   name: "source-pages",
   text: `
 select * from (
@@ -92,7 +92,7 @@ select * from (
 type PageRow = [ordinal: number, revision: number, ...row: TupleRow]
 
 /** Whole revisions: up to and with the one in which the limit falls. The first row is of the commit they follow, to be proved by its stamp. */
-const selectChanges: Statement = {
+const selectChanges: PreparedStatement = {
   name: "source-changes",
   text: `
 (select revision, stamp, deleted, ${tupleColumns} from sallyport.changes where store_id = $1 and revision = $2 limit 1)
@@ -109,7 +109,7 @@ type ChangeRow = [revision: number, stamp: string, deleted: boolean, ...row: Tup
  * The condition of each key's last write at or before a revision. The feed's index by key has what matters only: deletes, and writes with a condition. When a delete is the last of them
  * (or nothing is), a write without a condition came after it.
  */
-const selectStood: Statement = {
+const selectStood: PreparedStatement = {
   name: "source-stood",
   text: `
 select k.ordinal, c.condition, c.context
@@ -156,7 +156,7 @@ function openPart(storeId: string, key: PartKey): Opening {
   ]
 }
 
-type Opening = readonly [cursor: Statement, parameters: readonly string[]]
+type Opening = readonly [cursor: PreparedStatement, parameters: readonly string[]]
 
 /** Names of a type are from its colon up to what follows a colon; its wildcard is no further than the next character. */
 function rangeOf(type: string, wildcard: boolean): readonly [low: string, high: string] {
@@ -215,7 +215,7 @@ async function load(
   )
 }
 
-async function pages(database: Database, storeId: string, keys: readonly PageKey[]): Promise<Pages> {
+async function pages(database: Database, storeId: string, keys: readonly PageKey[]): Promise<PageBatch> {
   const parameters = kinds.flatMap(({ direction, part, width }) => {
     const columns: (string | number)[][] = Array.from({ length: width + 1 }, () => [])
     keys.forEach((key, ordinal) => {

@@ -1,5 +1,5 @@
 import { isFirst } from "./batch-ids.ts"
-import type { Database, Queryable, Statement } from "./database.ts"
+import type { Database, PreparedStatement, Queryable } from "./database.ts"
 import { storedKey } from "./stored-key.ts"
 
 /** Begins the name of a user where a row has one in place of a subscription: no subscription begins so, and rows of both are of one table. */
@@ -73,7 +73,7 @@ const addLatency = (a: string, b: string) =>
 const onConflict = `on conflict (grain, bucket, subscription, product, api, version, operation, status, price) do update set
     calls = u.calls + excluded.calls, billed = u.billed + excluded.billed, bytes_in = u.bytes_in + excluded.bytes_in,
     bytes_out = u.bytes_out + excluded.bytes_out, latency = ${addLatency("u.latency", "excluded.latency")}`
-const add: Statement = {
+const add: PreparedStatement = {
   name: "usage-add",
   text: `insert into sallyport.usage as u
     (grain, bucket, subscription, product, api, version, operation, status, price, calls, billed, bytes_in, bytes_out, latency)
@@ -187,7 +187,7 @@ function groupsOf(
     .sort((a, b) => b.calls - a.calls)
 }
 
-const lockRollUp: Statement = {
+const lockRollUp: PreparedStatement = {
   name: "usage-roll-lock",
   text: "select id from sallyport.usage_batches where id = 'roll-up' for update",
 }
@@ -195,7 +195,7 @@ const old =
   "grain = 'hour' and bucket < date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' - $1::integer * interval '1 day'"
 const keyColumns = "subscription, product, api, version, operation, status, price"
 const day = "date_trunc('day', bucket at time zone 'UTC') at time zone 'UTC'"
-const rollUp: Statement = {
+const rollUp: PreparedStatement = {
   name: "usage-roll-up",
   text: `insert into sallyport.usage as u
     (grain, bucket, ${keyColumns}, calls, billed, bytes_in, bytes_out, latency)
@@ -207,12 +207,15 @@ const rollUp: Statement = {
           where ${old} group by 1, ${keyColumns}, i) p group by day, ${keyColumns}) l using (day, ${keyColumns})
     ${onConflict}`,
 }
-const dropRolled: Statement = { name: "usage-drop-rolled", text: `delete from sallyport.usage where ${old}` }
-const dropOld: Statement = {
+const dropRolled: PreparedStatement = {
+  name: "usage-drop-rolled",
+  text: `delete from sallyport.usage where ${old}`,
+}
+const dropOld: PreparedStatement = {
   name: "usage-drop-old",
   text: "delete from sallyport.usage where grain = 'day' and bucket < now() - $1::integer * interval '1 day'",
 }
-const dropBatches: Statement = {
+const dropBatches: PreparedStatement = {
   name: "usage-drop-batches",
   text: "delete from sallyport.usage_batches where written_at < now() - $1::integer * interval '1 day'",
 }

@@ -1,5 +1,5 @@
 import type { Commit, TupleChange, TupleRow } from "../check/ports.ts"
-import type { Database, SqlRow, Statement } from "./database.ts"
+import type { Database, PreparedStatement, SqlRow } from "./database.ts"
 import { newStamp } from "./ids.ts"
 import { stampOfStore } from "./tuple-source.ts"
 
@@ -33,7 +33,7 @@ export interface GroupResult {
 }
 
 /** After this the store's row is ours: what the next statement sees is final, whoever else writes. */
-const lockStore: Statement = {
+const lockStore: PreparedStatement = {
   name: "write-lock-store",
   text: "select revision from sallyport.stores where id = $1 and deleted_at is null for update",
 }
@@ -43,7 +43,7 @@ const lockStore: Statement = {
  * Lateral, so that the planner looks each key up and never reads the table, whatever its statistics say.
  * Answers the stamp of the commit before (ordinal -1), the new revision (ordinal 0), and each row that found something other than the rule: a write that is there, a delete that is not.
  */
-const writeGroup: Statement = {
+const writeGroup: PreparedStatement = {
   name: "write-group",
   text: `
 with input as (
@@ -83,7 +83,7 @@ select ordinal, null, differs, '' from probed where deleted <> present`,
  * What the revision just made (or, harmlessly again, the one before, when none was made) says is gone. A statement of its own, because
  * CockroachDB lets one statement change a table once only.
  */
-const removeDeleted: Statement = {
+const removeDeleted: PreparedStatement = {
   name: "write-remove",
   text: `
 delete from sallyport.tuples t using sallyport.changes c

@@ -1,11 +1,11 @@
 /** An amount of money as text, exact, with its currency. */
-export interface Amount {
+export interface MoneyAmount {
   readonly amount: string
   readonly currency: string
 }
 
 /** What calls cost together, by currency: each price (`0.002 EUR`) times the calls that were billed at it. No price, no amount. */
-export function amountsOf(billed: ReadonlyMap<string, number>): readonly Amount[] {
+export function amountsOf(billed: ReadonlyMap<string, number>): readonly MoneyAmount[] {
   const sums = new Map<string, bigint>()
   for (const [price, calls] of billed) {
     const [value = "", currency] = price.split(" ")

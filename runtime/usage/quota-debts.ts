@@ -5,8 +5,8 @@ import {
   addQuotaUses,
   nothingUsed,
   type QuotaPeriod,
-  type QuotaState,
   type QuotaUsed,
+  type StoredQuotaState,
 } from "../store/quotas.ts"
 import { batchId, Spool } from "./spool.ts"
 
@@ -64,7 +64,7 @@ const batchesAtOnce = 50
 export class QuotaDebts {
   readonly #database: Database
   readonly #spool: Spool<Batch>
-  readonly #written: (use: QuotaPeriod, used: QuotaState) => void
+  readonly #written: (use: QuotaPeriod, used: StoredQuotaState) => void
   readonly #owing = new Map<string, Owing>()
   readonly #batches = new Map<string, Batch>()
 
@@ -72,7 +72,7 @@ export class QuotaDebts {
   constructor(
     database: Database,
     settings: { readonly folder: string; readonly bytesMax: number },
-    written: (use: QuotaPeriod, used: QuotaState) => void,
+    written: (use: QuotaPeriod, used: StoredQuotaState) => void,
   ) {
     this.#database = database
     this.#spool = new Spool(settings.folder, settings.bytesMax, batchShape)
@@ -144,7 +144,7 @@ export class QuotaDebts {
     const uses = batch.quotas.map((debt) => ({ ...debt, seen: seenOf(debt) }))
     const used = await addQuotaUses(this.#database, batch.id, uses)
     this.#drop(batch.id)
-    for (const [at, each] of batch.quotas.entries()) this.#written(each, used[at] as QuotaState)
+    for (const [at, each] of batch.quotas.entries()) this.#written(each, used[at] as StoredQuotaState)
   }
 
   #of(id: string): Owing {

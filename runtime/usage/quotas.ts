@@ -4,8 +4,8 @@ import {
   dropEndedQuotas,
   nothingUsed,
   type QuotaPeriod,
-  type QuotaState,
   reserveQuota,
+  type StoredQuotaState,
 } from "../store/quotas.ts"
 import { storedKey } from "../store/stored-key.ts"
 import { type Owing, periodId, type QuotaDebt, QuotaDebts } from "./quota-debts.ts"
@@ -351,7 +351,7 @@ export class Quotas {
     }
   }
 
-  #saw(entry: Entry, { calls, bytes, returned, lost }: QuotaState): void {
+  #saw(entry: Entry, { calls, bytes, returned, lost }: StoredQuotaState): void {
     if (lost) this.#settings.onHistoryLost?.(entry.period)
     Object.assign(entry, { calls, bytes, returned })
   }

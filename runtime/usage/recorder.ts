@@ -3,7 +3,7 @@ import type { Database } from "../store/database.ts"
 import { newId } from "../store/ids.ts"
 import { addUsage, tidyUsage, type UsageRow } from "../store/usage.ts"
 import { batchId, Spool } from "./spool.ts"
-import { type Call, Tally } from "./tally.ts"
+import { type MeteredCall, UsageTally } from "./tally.ts"
 
 const count = z.number().int().min(0)
 /** Rows with the id under which they are counted once. */
@@ -62,7 +62,7 @@ const retryBatches = 50
  */
 export class UsageRecorder {
   readonly #settings: UsageRecorderSettings
-  readonly #tally: Tally
+  readonly #tally: UsageTally
   readonly #spool: Spool<Batch>
   #turn: Promise<void> = Promise.resolve()
   #timers: NodeJS.Timeout[] = []
@@ -75,7 +75,7 @@ export class UsageRecorder {
 
   constructor(settings: UsageRecorderSettings) {
     this.#settings = settings
-    this.#tally = new Tally(settings.rowsMax ?? rowsMaxDefault, settings.usersMax)
+    this.#tally = new UsageTally(settings.rowsMax ?? rowsMaxDefault, settings.usersMax)
     this.#spool = new Spool(settings.spoolFolder, settings.spoolBytesMax ?? spoolBytesMaxDefault, batchShape)
   }
 
@@ -106,7 +106,7 @@ export class UsageRecorder {
   }
 
   /** Counts a call. Does not wait and does not fail. */
-  add(call: Call): void {
+  add(call: MeteredCall): void {
     if (!this.#tally.add(call)) this.#lost += 1
   }
 

@@ -3,7 +3,7 @@ import { CallerNames } from "./caller-name.ts"
 import { bucketOf, sketchLength } from "./sketch.ts"
 
 /** One call that is over. Names that are not known are empty. */
-export interface Call {
+export interface MeteredCall {
   readonly endedAtMs: number
   readonly durationMs: number
   readonly subscription: string
@@ -33,7 +33,7 @@ const hourMs = 3_600_000
 const usersMaxDefault = 1_000
 
 /** Sums of calls in memory, a row for all that are alike in one hour. */
-export class Tally {
+export class UsageTally {
   readonly #rowsMax: number
   readonly #names: CallerNames
   #rows = new Map<string, OpenRow>()
@@ -47,7 +47,7 @@ export class Tally {
   }
 
   /** Counts a call; false when there is no room for its row. */
-  add(call: Call): boolean {
+  add(call: MeteredCall): boolean {
     const bucketMs = Math.floor(call.endedAtMs / hourMs) * hourMs
     const status = Math.min(5, Math.max(0, Math.floor(call.status / 100)))
     const { product, api, version, operation, price } = call

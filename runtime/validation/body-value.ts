@@ -1,9 +1,9 @@
 import { jsonValue } from "./json-text.ts"
 import { fitOf, isJson, mediaTypeOf } from "./media-type.ts"
-import { FormProblem, type Part, partsOf } from "./multipart.ts"
+import { type FormPart, FormProblem, partsOf } from "./multipart.ts"
 import { decodeText, type Pair, pairsOf } from "./pairs.ts"
 import { belongsTo, objectOf, type ParameterForm, queryValue, textParameter } from "./parameter-value.ts"
-import { type Shape, textShape } from "./shape.ts"
+import { type SchemaShape, textShape } from "./shape.ts"
 import { valueOfText } from "./text-value.ts"
 import { atProperty, type Violation } from "./violation.ts"
 
@@ -20,7 +20,7 @@ export type FormValue =
   | { readonly problem: string }
 
 /** A form of `application/x-www-form-urlencoded`. Fields that `forms` does not name are repeated where they are lists, and JSON where they are objects. */
-export function formValue(text: string, shape: Shape, forms: readonly FieldForm[] = []): FormValue {
+export function formValue(text: string, shape: SchemaShape, forms: readonly FieldForm[] = []): FormValue {
   const pairs = pairsOf(text)
   if (pairs.length > fieldsMax) return { problem: `has more than ${fieldsMax} fields` }
   const violations: Violation[] = []
@@ -43,7 +43,7 @@ export function formValue(text: string, shape: Shape, forms: readonly FieldForm[
 export function multipartValue(
   body: Buffer,
   contentType: string,
-  shape: Shape,
+  shape: SchemaShape,
   forms: readonly FieldForm[] = [],
 ): FormValue {
   try {
@@ -68,11 +68,11 @@ export function multipartValue(
   }
 }
 
-function propertyOf(shape: Shape, name: string): Shape {
+function propertyOf(shape: SchemaShape, name: string): SchemaShape {
   return shape.properties.get(name) ?? shape.others ?? textShape
 }
 
-function fits({ media }: Part, form: FieldForm): boolean {
+function fits({ media }: FormPart, form: FieldForm): boolean {
   if (form.media.length === 0) return true
   const type = mediaTypeOf(media)
   return (
@@ -87,7 +87,11 @@ function fits({ media }: Part, form: FieldForm): boolean {
 type PartValues = { readonly values: readonly unknown[] } | { readonly problem: string }
 
 /** The items a part stands for: one, or those of a list that is written in one part. */
-function valuesOfPart({ file, media, content }: Part, own: Shape, form: FieldForm | undefined): PartValues {
+function valuesOfPart(
+  { file, media, content }: FormPart,
+  own: SchemaShape,
+  form: FieldForm | undefined,
+): PartValues {
   const item = own.types.has("array") ? (own.items ?? textShape) : own
   if (!file && isJson(media) && !item.types.has("string")) {
     const read = jsonValue(content.toString("utf8"))
@@ -106,7 +110,7 @@ function valuesOfPart({ file, media, content }: Part, own: Shape, form: FieldFor
 }
 
 /** An object, or a list in a list, is JSON in a form (OpenAPI 3.1 §4.8.15.1.1). */
-function fieldText(text: string, shape: Shape): unknown {
+function fieldText(text: string, shape: SchemaShape): unknown {
   const { types } = shape
   if (types.has("string") || !(types.has("object") || types.has("array"))) return valueOfText(text, shape)
   const read = jsonValue(text)

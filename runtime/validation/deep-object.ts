@@ -1,5 +1,5 @@
 import { decodeText, type Pair } from "./pairs.ts"
-import { type Shape, textShape } from "./shape.ts"
+import { type SchemaShape, textShape } from "./shape.ts"
 import { valuesOfTexts } from "./text-value.ts"
 
 const partsMax = 1000
@@ -19,7 +19,7 @@ class Misfit extends Error {}
  */
 export function deepValue(
   name: string,
-  shape: Shape,
+  shape: SchemaShape,
   pairs: readonly Pair[],
 ): { readonly value: unknown } | { readonly problem: string } | undefined {
   const leaves: Leaf[] = []
@@ -40,7 +40,7 @@ export function deepValue(
   }
 }
 
-function valueAt(place: string, leaves: readonly Leaf[], shape: Shape): unknown {
+function valueAt(place: string, leaves: readonly Leaf[], shape: SchemaShape): unknown {
   const ends = leaves.filter(({ keys }) => keys.length === 0).map(({ text }) => text)
   // Where one is expected, several are shown as the list they are, and judged as that.
   if (ends.length === leaves.length) return valuesOfTexts(ends, shape) ?? ends
@@ -56,7 +56,7 @@ function valueAt(place: string, leaves: readonly Leaf[], shape: Shape): unknown 
     if (isList ? !/^(?:-?\d{1,4})$/.test(key) : key === "") throw new Misfit(misfit(`${place}[${first}]`))
     inside.set(key, [...(inside.get(key) ?? []), { keys: rest, text }])
   }
-  const shapeOf = (key: string): Shape => shape.properties.get(key) ?? shape.others ?? textShape
+  const shapeOf = (key: string): SchemaShape => shape.properties.get(key) ?? shape.others ?? textShape
   if (isList) return [...inside.values()].map((each) => valueAt(`${place}[]`, each, shape.items ?? textShape))
   return Object.fromEntries(
     [...inside].map(([key, each]) => [key, valueAt(`${place}[${key}]`, each, shapeOf(key))]),

@@ -1,7 +1,7 @@
 import { fieldValue } from "./field-value.ts"
 
 /** A part of a form (RFC 7578). */
-export interface Part {
+export interface FormPart {
   readonly name: string
   /** Whether it has the name of a file. */
   readonly file: boolean
@@ -23,14 +23,14 @@ export class FormProblem extends Error {
  * otherwise is refused: whoever is behind the gateway must see the parts that were judged.
  * @throws FormProblem
  */
-export function partsOf(body: Buffer, contentType: string): Part[] {
+export function partsOf(body: Buffer, contentType: string): FormPart[] {
   const boundary = fieldValue(contentType)?.parameters.get("boundary")
   if (boundary === undefined || !/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary))
     throw new FormProblem("has no boundary in its Content-Type")
   const delimiter = Buffer.from(`\r\n--${boundary}`, "latin1")
   // The first delimiter has no line before it.
   const text = Buffer.concat([Buffer.from("\r\n"), body])
-  const parts: Part[] = []
+  const parts: FormPart[] = []
   let at = text.indexOf(delimiter)
   for (let found = 1; at !== -1; found += 1) {
     const start = at + delimiter.length
@@ -59,7 +59,7 @@ function linesWith(text: Buffer, dashed: Buffer): number {
 }
 
 /** `bytes` begin with the line end before the head. */
-function partOf(bytes: Buffer): Part {
+function partOf(bytes: Buffer): FormPart {
   const end = bytes.indexOf("\r\n\r\n")
   if (end === -1 || end > headBytesMax)
     throw new FormProblem("has a part without a head, or with too long a one")

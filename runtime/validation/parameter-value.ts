@@ -1,7 +1,7 @@
 import { deepValue } from "./deep-object.ts"
 import { jsonValue } from "./json-text.ts"
 import { decodeText, type Pair, percentDecoded } from "./pairs.ts"
-import type { Shape } from "./shape.ts"
+import type { SchemaShape } from "./shape.ts"
 import { valueOfText, valuesOfTexts } from "./text-value.ts"
 
 /** How a parameter is written; the words are OpenAPI's (3.1 §4.8.12.2), `json` is JSON in one value. */
@@ -28,7 +28,7 @@ const partsMax = 1000
 /** The value of a parameter among the pairs of a query. */
 export function queryValue(
   { name, style, explode }: ParameterForm,
-  shape: Shape,
+  shape: SchemaShape,
   pairs: readonly Pair[],
 ): ParameterValue {
   if (style === "deepObject") return deepValue(name, shape, pairs)
@@ -50,7 +50,11 @@ export function queryValue(
 }
 
 /** The value of a parameter that is one text: of a path, a header, a cookie or a part of a form. */
-export function textParameter({ style, explode }: ParameterForm, shape: Shape, text: string): ParameterValue {
+export function textParameter(
+  { style, explode }: ParameterForm,
+  shape: SchemaShape,
+  text: string,
+): ParameterValue {
   if (style === "json") return jsonValue(text)
   if (style === "label") {
     if (!text.startsWith(".")) return { problem: "must begin with a dot" }
@@ -60,14 +64,22 @@ export function textParameter({ style, explode }: ParameterForm, shape: Shape, t
 }
 
 /** The value of a header: around the commas of a list may be blanks (RFC 9110 §5.6.1), and its lines are one list. */
-export function headerValue(form: ParameterForm, shape: Shape, lines: readonly string[]): ParameterValue {
+export function headerValue(
+  form: ParameterForm,
+  shape: SchemaShape,
+  lines: readonly string[],
+): ParameterValue {
   const text = lines.join(",")
   if (form.style === "json") return jsonValue(text)
   return separated(text, /[ \t]*,[ \t]*/, shape, asIs, form.explode)
 }
 
 /** The value of a cookie, percent-decoded. One name has one value: readers disagree about which of several counts. */
-export function cookieValue(form: ParameterForm, shape: Shape, values: readonly string[]): ParameterValue {
+export function cookieValue(
+  form: ParameterForm,
+  shape: SchemaShape,
+  values: readonly string[],
+): ParameterValue {
   const [first] = values
   if (first === undefined) return undefined
   if (values.length > 1 && !(form.explode && shape.types.has("array")))
@@ -82,7 +94,11 @@ function asIs(part: string): string {
 }
 
 /** Names of a query that belong to a parameter. */
-export function belongsTo({ name, style, explode }: ParameterForm, shape: Shape, pair: string): boolean {
+export function belongsTo(
+  { name, style, explode }: ParameterForm,
+  shape: SchemaShape,
+  pair: string,
+): boolean {
   if (style === "deepObject") return pair.startsWith(`${name}[`)
   if (explode && style === "form" && isObject(shape))
     return shape.properties.has(pair) || shape.others !== undefined
@@ -94,7 +110,7 @@ const separators: Readonly<Record<string, RegExp>> = {
   pipeDelimited: /%7[Cc]|\|/,
 }
 
-function isObject({ types }: Shape): boolean {
+function isObject({ types }: SchemaShape): boolean {
   return types.has("object") && !types.has("string")
 }
 
@@ -102,7 +118,7 @@ function isObject({ types }: Shape): boolean {
 function separated(
   raw: string,
   separator: RegExp,
-  shape: Shape,
+  shape: SchemaShape,
   decode: (part: string) => string,
   assigned = false,
 ): ParameterValue {
@@ -125,12 +141,12 @@ function assignment(part: string): string[] {
 }
 
 /** Whether a parameter is an object each property of which is a parameter of its own, and takes names nobody described. */
-export function takesOthers({ style, explode }: ParameterForm, shape: Shape): boolean {
+export function takesOthers({ style, explode }: ParameterForm, shape: SchemaShape): boolean {
   return style === "form" && explode && isObject(shape) && shape.others !== undefined
 }
 
 /** `form` with `explode`: each property of the object is a parameter of its own. `pairs` has none that belongs to another one. */
-function spreadObject(shape: Shape, pairs: readonly Pair[]): ParameterValue {
+function spreadObject(shape: SchemaShape, pairs: readonly Pair[]): ParameterValue {
   const own = pairs.filter(({ name }) => shape.properties.has(name) || shape.others !== undefined)
   if (own.length === 0) return undefined
   if (own.length > partsMax) return { problem: `has more than ${partsMax} parts` }
@@ -145,8 +161,8 @@ function spreadObject(shape: Shape, pairs: readonly Pair[]): ParameterValue {
 /** Names and texts as an object; a name that is there several times is a list where the schema has a place for one. `read` makes a value of one text. */
 export function objectOf(
   entries: readonly (readonly [string, string])[],
-  shape: Shape,
-  read: (text: string, shape: Shape) => unknown = valueOfText,
+  shape: SchemaShape,
+  read: (text: string, shape: SchemaShape) => unknown = valueOfText,
 ): Record<string, unknown> {
   const texts = new Map<string, string[]>()
   for (const [name, text] of entries) {

@@ -1,5 +1,5 @@
 import { BoundedPattern } from "../pattern/bounded-pattern.ts"
-import type { Work } from "../pattern/run-program.ts"
+import type { SearchBudget } from "../pattern/run-program.ts"
 
 /** As much of a regular expression as the compiler of schemas asks for. */
 export interface SchemaPattern {
@@ -13,7 +13,7 @@ export interface SchemaPattern {
  * Compiles the `pattern` of a JSON Schema (ECMA-262, flag `u`), also where it looks around or refers back. Its searches take their steps from `work`.
  * @throws PatternError
  */
-export function schemaPattern(source: string, work: Work): SchemaPattern {
+export function schemaPattern(source: string, work: SearchBudget): SchemaPattern {
   const pattern = new BoundedPattern(source, "ecma")
   return { test: (text) => pattern.over(text).next(0, work) !== undefined, toString: () => source }
 }

@@ -1,7 +1,7 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js"
 import type { DataValidateFunction, DataValidationCxt } from "ajv/dist/types/index.js"
 import { deferredKeyword } from "./deferred.ts"
-import { type Branches, branchesKeyword, type Parts, partsKeyword } from "./pieces.ts"
+import { type Branches, branchesKeyword, type PieceParts, partsKeyword } from "./pieces.ts"
 
 /** Adds the keywords that stand for schemas elsewhere: `compiledOf` has them, when a value comes to it. */
 export function addPieceKeywords(ajv: Ajv2020, compiledOf: (name: string) => ValidateFunction): void {
@@ -26,7 +26,7 @@ export function addPieceKeywords(ajv: Ajv2020, compiledOf: (name: string) => Val
     type: "object",
     schemaType: "array",
     errors: "full",
-    compile: (parts: Parts) => {
+    compile: (parts: PieceParts) => {
       const targets = new Map(parts.map(([property = "", name = ""]) => [property, late(name)]))
       return following((value: Readonly<Record<string, unknown>>, context) =>
         Object.keys(value).flatMap((property) => {

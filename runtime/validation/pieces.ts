@@ -5,7 +5,7 @@ import { childKeywords, deferredKeyword, inPlace, inPlaceLists } from "./deferre
 /** The keyword that has the schemas of properties by the names of pieces. */
 export const partsKeyword = "parts"
 /** What stands under `partsKeyword`: properties, and the names of pieces. */
-export type Parts = readonly (readonly string[])[]
+export type PieceParts = readonly (readonly string[])[]
 /** The keyword that has the branches of `allOf`, `anyOf`, `oneOf` by the names of pieces. */
 export const branchesKeyword = "branches"
 
@@ -126,7 +126,7 @@ export class Cutter {
     // A list: ajv would look for `$id` in a table.
     made[partsKeyword] = cuts.flatMap(([name, { schema }]) =>
       schema === true ? [] : [[name, this.#off(schema)]],
-    ) satisfies Parts
+    ) satisfies PieceParts
     return 1
   }
 

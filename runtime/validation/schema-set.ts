@@ -1,5 +1,5 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
-import { PatternWorkError, type Work } from "../pattern/run-program.ts"
+import { PatternWorkError, type SearchBudget } from "../pattern/run-program.ts"
 import type { ValueSchema } from "../plan/value-schema.ts"
 import { countedKeyword, deferred } from "./deferred.ts"
 import { addKnownFormats } from "./formats.ts"
@@ -7,7 +7,7 @@ import { measure } from "./measure.ts"
 import { schemaPattern } from "./pattern.ts"
 import { addPieceKeywords } from "./piece-keywords.ts"
 import { asksWhatWasSeen, Cutter, pieceMark } from "./pieces.ts"
-import { type Shape, shapeOf } from "./shape.ts"
+import { type SchemaShape, shapeOf } from "./shape.ts"
 import { addLengths } from "./text-length.ts"
 import { hasRepetition } from "./unique-items.ts"
 import { type Violation, violationOf } from "./violation.ts"
@@ -17,7 +17,7 @@ export interface Validator {
   /** What is wrong with a value, at most `violationsMax`; none when it fits. */
   validate(value: unknown): readonly Violation[]
   /** Types the schema has a place for: what text is to be read as where a message has nothing but text. */
-  readonly shape: Shape
+  readonly shape: SchemaShape
 }
 
 const violationsMax = 100
@@ -46,7 +46,7 @@ export class SchemaSet {
   readonly #known = new Set<string>()
   /** Compiled schemas that were taken over count by it, too. */
   readonly #calls: { left: number }
-  readonly #patternWork: Work
+  readonly #patternWork: SearchBudget
   readonly #work: Generator<undefined, void>
 
   /** What `previous` has compiled is taken over: a name stands for one content. */

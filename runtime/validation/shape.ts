@@ -1,14 +1,14 @@
 import type { ValueSchema } from "../plan/value-schema.ts"
 
 /** What a schema has a place for, as far as it can be told from its words: for text that has to become a number, a list or an object. */
-export interface Shape {
+export interface SchemaShape {
   readonly types: ReadonlySet<string>
   /** Of lists; undefined: any. */
-  readonly items: Shape | undefined
+  readonly items: SchemaShape | undefined
   /** Of objects. */
-  readonly properties: ReadonlyMap<string, Shape>
+  readonly properties: ReadonlyMap<string, SchemaShape>
   /** Of properties without a shape of their own; undefined where the schema says nothing of them, or allows none. */
-  readonly others: Shape | undefined
+  readonly others: SchemaShape | undefined
 }
 
 /** Values of parameters and forms are flat: what is deeper is not read from text. */
@@ -17,12 +17,12 @@ const depthMax = 4
 const visitsMax = 2_000
 
 /** The shape of a schema of the plan. */
-export function shapeOf(schemas: Readonly<Record<string, ValueSchema>>, name: string): Shape {
+export function shapeOf(schemas: Readonly<Record<string, ValueSchema>>, name: string): SchemaShape {
   return new Shaping(schemas).of([{ $ref: name }], schemas[name] ?? true, 0)
 }
 
 /** A shape of nothing but text. */
-export const textShape: Shape = {
+export const textShape: SchemaShape = {
   types: new Set(),
   items: undefined,
   properties: new Map(),
@@ -45,17 +45,17 @@ class Shaping {
   }
 
   /** The shape of several schemas for one value. `root` is what `#/…` starts from. */
-  of(schemas: readonly ValueSchema[], root: ValueSchema, depth: number): Shape {
+  of(schemas: readonly ValueSchema[], root: ValueSchema, depth: number): SchemaShape {
     const found: Found = { types: new Set(), items: [], others: [], properties: new Map() }
     const seen = new Set<unknown>()
     for (const schema of schemas) this.#gather(schema, root, found, seen)
     return this.#shape(found, depth)
   }
 
-  #shape({ types, items, others, properties }: Found, depth: number): Shape {
+  #shape({ types, items, others, properties }: Found, depth: number): SchemaShape {
     if (items.length > 0) types.add("array")
     if (properties.size > 0) types.add("object")
-    const inside = (pairs: readonly [ValueSchema, ValueSchema][]): Shape | undefined => {
+    const inside = (pairs: readonly [ValueSchema, ValueSchema][]): SchemaShape | undefined => {
       if (depth >= depthMax || pairs.length === 0) return undefined
       const found: Found = { types: new Set(), items: [], others: [], properties: new Map() }
       const seen = new Set<unknown>()

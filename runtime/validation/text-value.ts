@@ -1,7 +1,7 @@
-import { type Shape, textShape } from "./shape.ts"
+import { type SchemaShape, textShape } from "./shape.ts"
 
 /** What a text means where a schema expects something else than text; the text itself where it means nothing else. */
-export function valueOfText(text: string, { types }: Shape): unknown {
+export function valueOfText(text: string, { types }: SchemaShape): unknown {
   if (types.size === 0 || types.has("string")) return text
   if (
     (types.has("number") || types.has("integer")) &&
@@ -15,8 +15,8 @@ export function valueOfText(text: string, { types }: Shape): unknown {
 /** What several texts of one name mean: a list where the schema has a place for one. Undefined: there must be one alone. */
 export function valuesOfTexts(
   texts: readonly string[],
-  shape: Shape,
-  read: (text: string, shape: Shape) => unknown = valueOfText,
+  shape: SchemaShape,
+  read: (text: string, shape: SchemaShape) => unknown = valueOfText,
 ): unknown {
   if (shape.types.has("array")) return texts.map((text) => read(text, shape.items ?? textShape))
   return texts.length === 1 ? read(texts[0] as string, shape) : undefined

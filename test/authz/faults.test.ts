@@ -6,7 +6,7 @@ import { startAuthz } from "../../runtime/authz/start.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { SourceUnavailable } from "../../runtime/check/ports.ts"
 import { findAssertions } from "../../runtime/store/assertions.ts"
-import type { Database, Queryable, Statement, Transaction } from "../../runtime/store/database.ts"
+import type { Database, PreparedStatement, Queryable, Transaction } from "../../runtime/store/database.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
 import { listModels } from "../../runtime/store/models.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
@@ -49,7 +49,7 @@ class FaultyDatabase implements Database {
   query: Queryable["query"] = (statement, parameters) =>
     this.#run(() => this.#database.query(statement, parameters))
 
-  async batch(statements: readonly (readonly [Statement, readonly unknown[]])[]) {
+  async batch(statements: readonly (readonly [PreparedStatement, readonly unknown[]])[]) {
     return this.transaction((transaction) =>
       Promise.all(statements.map(([statement, parameters]) => transaction.query(statement, parameters))),
     )

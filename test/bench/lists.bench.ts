@@ -7,7 +7,7 @@ import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts
 import { matrix } from "../../runtime/check/matrix.ts"
 import { MemorySource } from "../../runtime/check/memory-source.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
-import type { Work } from "../../runtime/check/work.ts"
+import type { EngineWork } from "../../runtime/check/work.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { modelOf } from "../check/model.ts"
 import { reader, readerDocs, scenarios, tuples, model as worldModel } from "./authz/world.ts"
@@ -68,7 +68,7 @@ function print(
 async function measure<Answer>(
   what: string,
   engine: Engine,
-  work: () => Work<Answer>,
+  work: () => EngineWork<Answer>,
   right: (answer: Answer) => boolean,
   maxMs?: number,
 ): Promise<void> {

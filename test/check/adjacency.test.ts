@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { Adjacency, none } from "../../runtime/check/graph/adjacency.ts"
-import { Names } from "../../runtime/check/graph/names.ts"
+import { NameArena } from "../../runtime/check/graph/names.ts"
 import { Random } from "../naive/random.ts"
 
 /** What an id has in a slot, by the public reading functions. */
@@ -145,7 +145,7 @@ describe("adjacency", () => {
 
 describe("names", () => {
   test("gives every name one id, ASCII or not, and the name back", () => {
-    const names = new Names()
+    const names = new NameArena()
     const texts = Array.from({ length: 120_000 }, (_, at) =>
       at % 10 === 0 ? `résumé:${at}` : at % 10 === 1 ? `doc:${"x".repeat(at % 500)}${at}` : `user:${at}`,
     )
@@ -157,7 +157,7 @@ describe("names", () => {
   })
 
   test("finds two at once with their marks, or says that it is not so easy", () => {
-    const names = new Names((name) => (7919 * name.length) & 0xff_ffff)
+    const names = new NameArena((name) => (7919 * name.length) & 0xff_ffff)
     const texts = Array.from({ length: 100_000 }, (_, at) => `user:${at}`)
     for (const text of texts) names.intern(text)
     names.intern("résumé:1")
@@ -182,7 +182,7 @@ describe("names", () => {
   })
 
   test("gives ids and bytes of released names to others", () => {
-    const names = new Names((name) => name.length)
+    const names = new NameArena((name) => name.length)
     const found = { id: -1, mark: -1 }
     const random = new Random(3)
     const held = new Map<string, number>()
@@ -215,7 +215,7 @@ describe("names", () => {
   })
 
   test("refuses a name its record cannot hold", () => {
-    expect(() => new Names().intern("x".repeat(70_000))).toThrow(RangeError)
-    expect(() => new Names(() => 0x100_0000).intern("x")).toThrow(RangeError)
+    expect(() => new NameArena().intern("x".repeat(70_000))).toThrow(RangeError)
+    expect(() => new NameArena(() => 0x100_0000).intern("x")).toThrow(RangeError)
   })
 })

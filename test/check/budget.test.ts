@@ -6,8 +6,8 @@ import {
   type CheckAnswer,
   CheckError,
   type CheckRequest,
+  type PageBatch,
   type PageKey,
-  type Pages,
 } from "../../runtime/check/ports.ts"
 import { Random } from "../naive/random.ts"
 import { commit, MemorySource } from "./memory-source.ts"
@@ -40,7 +40,7 @@ class IndexedSource extends MemorySource {
   #index: Map<string, string[]> | undefined
   #revision = -1
 
-  override async pages(storeId: string, keys: readonly PageKey[]): Promise<Pages> {
+  override async pages(storeId: string, keys: readonly PageKey[]): Promise<PageBatch> {
     await super.pages(storeId, [])
     if (this.#index === undefined || this.#revision !== this.latest.revision) this.#makeIndex()
     const pages = keys.map((key) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import { listObjects } from "../../runtime/check/list-objects.ts"
-import type { Commit, PageKey, Pages, TupleRow } from "../../runtime/check/ports.ts"
+import type { Commit, PageBatch, PageKey, TupleRow } from "../../runtime/check/ports.ts"
 import { MemorySource } from "./memory-source.ts"
 import { modelOf, tupleOf } from "./model.ts"
 
@@ -39,7 +39,7 @@ class HeldSource extends MemorySource {
     return super.newest(store)
   }
 
-  override async pages(store: string, keys: readonly PageKey[]): Promise<Pages> {
+  override async pages(store: string, keys: readonly PageKey[]): Promise<PageBatch> {
     await this.#wait()
     return super.pages(store, keys)
   }

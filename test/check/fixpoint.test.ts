@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fixpoint } from "../../runtime/check/evaluate/fixpoint.ts"
-import { isError, isTrue, Question } from "../../runtime/check/evaluate/question.ts"
+import { EngineQuestion, isError, isTrue } from "../../runtime/check/evaluate/question.ts"
 import { readRequest } from "../../runtime/check/evaluate/request.ts"
 import { Graph } from "../../runtime/check/graph/graph.ts"
 import { loadModel } from "../../runtime/check/loaded-model.ts"
@@ -32,7 +32,7 @@ function runWorld(seed: number): number {
       if (expected === no && !random.chance(20)) continue
       const [object = "", relation = ""] = node.split("#")
       const parts = readRequest({ graph }, model, { user, relation, object, context })
-      const question = new Question()
+      const question = new EngineQuestion()
       question.begin(parts, true)
       const work = fixpoint(question, parts.object, parts.relation, Number.POSITIVE_INFINITY)
       let step = work.next()

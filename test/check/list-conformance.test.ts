@@ -8,7 +8,7 @@ import { listUsers } from "../../runtime/check/list-users.ts"
 import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
 import { CheckError, type CheckErrorCode, type TupleKey } from "../../runtime/check/ports.ts"
 import type { Circumstances, ListUsersAnswer } from "../../runtime/check/questions.ts"
-import type { Work } from "../../runtime/check/work.ts"
+import type { EngineWork } from "../../runtime/check/work.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { conformanceYaml, describeConformance } from "../model/conformance.ts"
 import { MemorySource } from "./memory-source.ts"
@@ -118,7 +118,7 @@ const objectQuestions: Questions = (stage, model) =>
       expected: errorCode ?? [...(expectation ?? [])].sort(),
       ask: (engine, circumstances) => async (pageSize, after) => {
         const question = { ...request, ...circumstances, context, pageSize, after }
-        const work: Work<{ objects: readonly string[]; next?: string | undefined }> = listObjects(
+        const work: EngineWork<{ objects: readonly string[]; next?: string | undefined }> = listObjects(
           model,
           question,
           engine.bounds,
@@ -145,7 +145,7 @@ const userQuestions: Questions = (stage, model) =>
           pageSize,
           after,
         }
-        const work: Work<ListUsersAnswer> = listUsers(model, question, engine.bounds)
+        const work: EngineWork<ListUsersAnswer> = listUsers(model, question, engine.bounds)
         const { users, excluded, next } = await engine.ask("store", work)
         if (pageSize !== undefined) expect(users.length + excluded.length).toBeLessThanOrEqual(pageSize)
         return { items: users, next }

@@ -10,7 +10,7 @@ import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts
 import { matrix } from "../../runtime/check/matrix.ts"
 import { CheckError, type TupleKey } from "../../runtime/check/ports.ts"
 import type { Circumstances, ListEnd, ListUsersAnswer, Paging } from "../../runtime/check/questions.ts"
-import type { Work } from "../../runtime/check/work.ts"
+import type { EngineWork } from "../../runtime/check/work.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { error, NaiveEvaluator, no, type Truth, yes } from "../naive/evaluator.ts"
 import { naiveObjects, naiveTree, naiveUsers } from "../naive/lists.ts"
@@ -49,7 +49,7 @@ const toldOf = (outcome: unknown): unknown => {
 }
 
 /** The answer, or what kind of error. */
-async function ask<Answer>({ engine }: Asked, work: Work<Answer>): Promise<Answer | string> {
+async function ask<Answer>({ engine }: Asked, work: EngineWork<Answer>): Promise<Answer | string> {
   try {
     return await engine.ask("store", work)
   } catch (fault) {
@@ -61,7 +61,7 @@ async function ask<Answer>({ engine }: Asked, work: Work<Answer>): Promise<Answe
 /** All of a list: at once, or page by page, which must be in order and never too long. */
 async function whole<Answer extends ListEnd>(
   asked: Asked,
-  ofPage: (paging: Paging) => Work<Answer>,
+  ofPage: (paging: Paging) => EngineWork<Answer>,
   itemsOf: (answer: Answer) => readonly (readonly string[])[],
 ): Promise<readonly (readonly string[])[] | string> {
   const pageSize = asked.random.chance(50) ? undefined : 1 + asked.random.below(3)

@@ -8,7 +8,7 @@ import { listRelations } from "../../runtime/check/list-relations.ts"
 import { listUsers } from "../../runtime/check/list-users.ts"
 import { matrix, matrixCellsMax } from "../../runtime/check/matrix.ts"
 import { CheckError, type TupleKey } from "../../runtime/check/ports.ts"
-import type { Work } from "../../runtime/check/work.ts"
+import type { EngineWork } from "../../runtime/check/work.ts"
 import { MemorySource } from "./memory-source.ts"
 import { modelOf, tupleOf } from "./model.ts"
 
@@ -36,7 +36,7 @@ condition small(x: int) {
 
 function ask<Answer>(
   tuples: readonly (string | TupleKey)[],
-  work: (bounds: Engine["bounds"]) => Work<Answer>,
+  work: (bounds: Engine["bounds"]) => EngineWork<Answer>,
   options: ConstructorParameters<typeof Engine>[1] = {},
 ): Promise<Answer> {
   const source = new MemorySource()
@@ -197,7 +197,7 @@ test("a contextual tuple may come twice in any question, but not with another co
   const codes = async (contextualTuples: TupleKey[]) => {
     const given = { contextualTuples, context: {} }
     const filter = { type: "user" }
-    const works: ((bounds: Engine["bounds"]) => Work<unknown>)[] = [
+    const works: ((bounds: Engine["bounds"]) => EngineWork<unknown>)[] = [
       (bounds) => listObjects(model, { user, relation, type: "doc", ...given }, bounds),
       (bounds) => listUsers(model, { object, relation, filter, ...given }, bounds),
       (bounds) => listRelations(model, { user, object, relations: [relation], ...given }, bounds),

@@ -3,7 +3,7 @@ import { Engine } from "../../runtime/check/engine.ts"
 import { Evaluation } from "../../runtime/check/evaluate/evaluation.ts"
 import { readRequest } from "../../runtime/check/evaluate/request.ts"
 import { CheckError, type Commit, type TupleKey } from "../../runtime/check/ports.ts"
-import { done, type Progress, suspended, type View, type Work } from "../../runtime/check/work.ts"
+import { done, type EngineWork, type Progress, suspended, type View } from "../../runtime/check/work.ts"
 import { Random } from "../naive/random.ts"
 import { commit, MemorySource } from "./memory-source.ts"
 import { modelOf, tupleOf } from "./model.ts"
@@ -27,7 +27,7 @@ const limits = {
 }
 
 /** Which groups is a user in? One check after the other, one a turn: work that takes far longer than writes are apart. */
-class Memberships implements Work<{ groups: string[]; revision: number }> {
+class Memberships implements EngineWork<{ groups: string[]; revision: number }> {
   steps = 0
   deadlineMs = 60_000
   #view!: View

@@ -1,8 +1,8 @@
 import { MemorySource as PlainMemorySource } from "../../runtime/check/memory-source.ts"
 import {
   type Commit,
+  type PageBatch,
   type PageKey,
-  type Pages,
   type PartKey,
   SourceUnavailable,
   type TupleChange,
@@ -52,7 +52,7 @@ export class MemorySource extends PlainMemorySource {
     return latest
   }
 
-  override async pages(storeId: string, keys: readonly PageKey[]): Promise<Pages> {
+  override async pages(storeId: string, keys: readonly PageKey[]): Promise<PageBatch> {
     this.#ask("pages")
     this.asked.keys += keys.length
     return super.pages(storeId, keys)

@@ -6,7 +6,7 @@ import { listUsers } from "../../runtime/check/list-users.ts"
 import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
 import { CheckError, type TupleKey } from "../../runtime/check/ports.ts"
 import { validateTuple } from "../../runtime/check/tuple.ts"
-import type { Work } from "../../runtime/check/work.ts"
+import type { EngineWork } from "../../runtime/check/work.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import type { AuthorizationModel, Userset } from "../../runtime/plan/authorization-model.ts"
 import { Random } from "../naive/random.ts"
@@ -133,7 +133,7 @@ async function answers({ engine, model, contextualTuples }: Held, question: Ques
   const { user, object, relation, context } = question
   const [type = ""] = object.split(":")
   const given = { context, contextualTuples }
-  const ask = <Answer>(work: Work<Answer>) => engine.ask("store", work)
+  const ask = <Answer>(work: EngineWork<Answer>) => engine.ask("store", work)
   const filter = { type: user.split(":")[0] ?? "" }
   const { bounds } = engine
   return {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import type { CheckError } from "../../runtime/check/ports.ts"
-import type { Work } from "../../runtime/check/work.ts"
+import type { EngineWork } from "../../runtime/check/work.ts"
 import { MemorySource } from "./memory-source.ts"
 
 const engines: Engine[] = []
@@ -20,7 +20,7 @@ test("a question has a long first part, but not where another took all of its ow
   let now = 0
   const engine = await engineOver({ now: () => now })
   /** Works until others must have their turn, and says after how many milliseconds that was. */
-  const busy = (): Work<number> => {
+  const busy = (): EngineWork<number> => {
     let taken = 0
     return {
       steps: 0,
@@ -50,7 +50,7 @@ describe("long questions", () => {
     const engine = await engineOver({ now: () => now, deadlineMs })
     const ask = async (ms: number): Promise<number | string> => {
       let left = ms
-      const work: Work<number> = {
+      const work: EngineWork<number> = {
         steps: 0,
         begin: () => undefined,
         run: (isLate) => {

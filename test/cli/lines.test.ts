@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { CliError, type CommandLine, type Options } from "../../compiler/cli/command.ts"
+import { CliError, type CommandLine, type OptionValues } from "../../compiler/cli/command.ts"
 import { commands } from "../../compiler/cli/commands.ts"
 import { run } from "./run.ts"
 
 /** Words of a command line, and what they mean (part of its arguments) or the error they are. */
-type Row = readonly [words: readonly string[], options: Options, meaning: object | RegExp]
+type Row = readonly [words: readonly string[], options: OptionValues, meaning: object | RegExp]
 
 const tables: Readonly<Record<string, readonly Row[]>> = {
   validate: [

@@ -2,7 +2,7 @@ import { tests } from "@bufbuild/cel-spec/testdata/conformance.js"
 import type { SerializedIncrementalTestSuite } from "@bufbuild/cel-spec/testdata/tests.js"
 import { describe, expect, test } from "vitest"
 import { TreeChecker } from "../../runtime/expression/check-tree.ts"
-import type { Closure } from "../../runtime/expression/closures.ts"
+import type { CelClosure } from "../../runtime/expression/closures.ts"
 import { TreeCompiler } from "../../runtime/expression/compile-tree.ts"
 import { declareEnvironment, type Environment } from "../../runtime/expression/environment.ts"
 import { ExpressionError } from "../../runtime/expression/expression-error.ts"
@@ -178,7 +178,7 @@ function prepare({ expr, container, typeEnv = [], bindings = {} }: Case): Prepar
   const checker = new TreeChecker(expr, environment)
   const found = checker.check(parsed.tree).text
   const values = new Map(Object.entries(bindings).map(([name, { value }]) => [name, readValue(value)]))
-  const readVariable = (name: string): Closure => {
+  const readVariable = (name: string): CelClosure => {
     return () => values.get(name)
   }
   const run = (isPartial: boolean): Outcome => {

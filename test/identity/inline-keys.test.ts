@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync } from "node:crypto"
 import { resolve } from "node:path"
 import { exportJWK, type JWK, SignJWT } from "jose"
 import { describe, expect, it } from "vitest"
-import { type InlineKey, readInlineKeys } from "../../runtime/identity/inline-keys.ts"
+import { type IssuerKey, readInlineKeys } from "../../runtime/identity/inline-keys.ts"
 import { createVerifier, type IssuerSettings } from "../../runtime/identity/issuer.ts"
 import type { TokenRules, Verification } from "../../runtime/identity/verifier.ts"
 import { testKey } from "./issuer-server.ts"
@@ -11,7 +11,7 @@ const secret = Buffer.alloc(32, 7)
 const other = Buffer.alloc(64, 8)
 const seconds = () => Math.floor(Date.now() / 1000)
 
-function verifier(keys: readonly InlineKey[], settings: Partial<IssuerSettings> = {}) {
+function verifier(keys: readonly IssuerKey[], settings: Partial<IssuerSettings> = {}) {
   return createVerifier({
     name: "inline",
     source: { keys, issuer: "https://inline" },
@@ -22,7 +22,7 @@ function verifier(keys: readonly InlineKey[], settings: Partial<IssuerSettings> 
   })
 }
 
-const secretKey = (bytes: Buffer, id: string | null = null): InlineKey => ({
+const secretKey = (bytes: Buffer, id: string | null = null): IssuerKey => ({
   id,
   secret: bytes.toString("base64url"),
 })
@@ -113,7 +113,7 @@ describe("public keys in the plan", () => {
 
   it("a certificate's; what is none is said", async () => {
     const folder = resolve(import.meta.dirname, "../gateway/certificates")
-    const file = (name: string): InlineKey => ({ id: null, certificateFile: resolve(folder, name) })
+    const file = (name: string): IssuerKey => ({ id: null, certificateFile: resolve(folder, name) })
     await expect(readInlineKeys([file("ca.pem")], ["RS256", "ES256", "ES384"])).resolves.not.toHaveLength(0)
     await expect(readInlineKeys([file("missing.pem")], ["RS256"])).rejects.toThrow(/cannot be read/)
   })

@@ -6,7 +6,7 @@ import { SourceFile } from "../../compiler/core/source.ts"
 import { parseModel } from "../../compiler/model/document.ts"
 import { formatModelFile } from "../../compiler/model/format.ts"
 import { lowerModel } from "../../compiler/model/lower.ts"
-import { Mistakes } from "../../compiler/model/mistakes.ts"
+import { ModelMistakes } from "../../compiler/model/mistakes.ts"
 import { printModel } from "../../compiler/model/print-model.ts"
 import {
   conformanceFiles,
@@ -28,7 +28,7 @@ function formatted(text: string, path?: string): string {
 }
 
 function meaningOf(text: string): unknown {
-  const document = parseModel(new Mistakes(new SourceFile("model.fga", text), new Report()))
+  const document = parseModel(new ModelMistakes(new SourceFile("model.fga", text), new Report()))
   const { header, types } = document
   const extended = types.filter(({ extend }) => extend).map(({ name }) => name.text)
   const head = header?.kind === "module" ? header.name.text : header?.schema.text

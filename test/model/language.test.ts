@@ -6,7 +6,7 @@ import { SourceFile } from "../../compiler/core/source.ts"
 import { compileModel } from "../../compiler/model/compile-model.ts"
 import { parseModel } from "../../compiler/model/document.ts"
 import { lowerModel } from "../../compiler/model/lower.ts"
-import { Mistakes } from "../../compiler/model/mistakes.ts"
+import { ModelMistakes } from "../../compiler/model/mistakes.ts"
 import { StoreFiles } from "../../compiler/model-test/store-file.ts"
 import type { ModelFinding } from "../../runtime/model/finding.ts"
 import { isObjectId } from "../../runtime/model/object-id.ts"
@@ -129,7 +129,9 @@ describeConformance("the language's public cases", () => {
 
   test.each(cases("dsl-semantic-validation-cases.yaml"))("symbols: $name", ({ dsl, expected_errors }) => {
     const report = new Report()
-    const { model, broken } = lowerModel(parseModel(new Mistakes(new SourceFile("model.fga", dsl), report)))
+    const { model, broken } = lowerModel(
+      parseModel(new ModelMistakes(new SourceFile("model.fga", dsl), report)),
+    )
     const found: ModelFinding[] = validateModel(model, { rules: "language", broken })
     for (const { msg, metadata } of expected_errors ?? []) {
       const same = found.filter((each) => each.message === msg && each.kind === metadata?.errorType)
@@ -190,7 +192,7 @@ describeConformance("the language's public cases", () => {
   test.each(models)("text to JSON: %s", (path) => {
     const report = new Report()
     const { model } = lowerModel(
-      parseModel(new Mistakes(new SourceFile(path, conformanceText(path)), report)),
+      parseModel(new ModelMistakes(new SourceFile(path, conformanceText(path)), report)),
     )
     expect(report.sorted()).toEqual([])
     const wanted: unknown = JSON.parse(conformanceText(path.replace(/fga$/, "json")))

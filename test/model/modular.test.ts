@@ -3,7 +3,7 @@ import { compile } from "../../compiler/compile.ts"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { SourceFile, type Span } from "../../compiler/core/source.ts"
-import { Mistakes } from "../../compiler/model/mistakes.ts"
+import { ModelMistakes } from "../../compiler/model/mistakes.ts"
 import { readModFile } from "../../compiler/model/mod-file.ts"
 import { readModel } from "../../runtime/model/read.ts"
 import {
@@ -60,7 +60,7 @@ describeConformance("fga.mod", () => {
     "$name",
     ({ modFile, json, expected_errors }) => {
       const report = new Report()
-      const read = readModFile(new Mistakes(new SourceFile("fga.mod", modFile), report))
+      const read = readModFile(new ModelMistakes(new SourceFile("fga.mod", modFile), report))
       const found = report.sorted().map(({ span, detail }) => `${placeOf(span as Span)} ${plain(detail)}`)
       const wanted = (expected_errors ?? []).map((each) => `${expectedPlace(each)} ${plain(each.msg)}`)
       expect(found.sort()).toEqual(wanted.sort())

@@ -4,7 +4,7 @@ import { Report } from "../../compiler/core/diagnostic.ts"
 import { SourceFile } from "../../compiler/core/source.ts"
 import { parseModel } from "../../compiler/model/document.ts"
 import { lowerModel } from "../../compiler/model/lower.ts"
-import { Mistakes } from "../../compiler/model/mistakes.ts"
+import { ModelMistakes } from "../../compiler/model/mistakes.ts"
 import { modelInOrder } from "../../compiler/model/model-order.ts"
 import { modelText } from "../../compiler/model/model-text.ts"
 import { printModel } from "../../compiler/model/print-model.ts"
@@ -22,7 +22,7 @@ import { randomModel } from "./random-model.ts"
 /** The JSON a text says, whether or not it is a valid model. */
 function jsonOf(text: string): AuthorizationModel {
   const report = new Report()
-  const { model } = lowerModel(parseModel(new Mistakes(new SourceFile("model.fga", text), report)))
+  const { model } = lowerModel(parseModel(new ModelMistakes(new SourceFile("model.fga", text), report)))
   expect(report.sorted().map(({ code, detail }) => `${code} ${detail}`)).toEqual([])
   return model
 }
@@ -108,7 +108,7 @@ describeConformance("JSON to text", () => {
   const texts = ["dsl-syntax-validation-cases.yaml", "dsl-semantic-validation-cases.yaml"].flatMap((file) =>
     conformanceYaml<LanguageCase[]>(`language/${file}`).flatMap(({ name, dsl }) => {
       const report = new Report()
-      const document = parseModel(new Mistakes(new SourceFile("model.fga", dsl), report))
+      const document = parseModel(new ModelMistakes(new SourceFile("model.fga", dsl), report))
       return report.blocked || document.header?.kind !== "model" ? [] : [{ name, dsl }]
     }),
   )
@@ -251,7 +251,7 @@ describe("a model the language has no words for", () => {
         const printed = printModel(json as AuthorizationModel, { sourceInfo: true })
         if ("text" in printed) {
           const report = new Report()
-          parseModel(new Mistakes(new SourceFile("model.fga", printed.text), report))
+          parseModel(new ModelMistakes(new SourceFile("model.fga", printed.text), report))
           expect(report.sorted()).toEqual([])
         } else expect(printed.problem).not.toBe("")
       }),

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest"
-import type { Refusal } from "../../runtime/authz/ports.ts"
+import type { RejectedRequest } from "../../runtime/authz/ports.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { EngineAccess } from "../../runtime/process/engine-access.ts"
@@ -31,7 +31,7 @@ it("says who was not let in, and where, but no credential", async () => {
   const refusals = new RefusalLog(log)
   const environment = { KEY: "the-key-of-a-reader" }
   const access = new EngineAccess({ createVerifier, environment, folder: ".", onReload: () => undefined })
-  const onRefusal = (refusal: Refusal) => refusals.refused(refusal)
+  const onRefusal = (refusal: RejectedRequest) => refusals.refused(refusal)
   const listeners = new EngineListeners({ database, engine, onRefusal }, access, () => undefined)
   stops.push(() => listeners.close(0))
   const ports = await freePorts()
@@ -64,7 +64,7 @@ it("counts those beyond the rate", () => {
   let now = 0
   const { log, lines } = lined()
   const refusals = new RefusalLog(log, () => now)
-  const refusal: Refusal = {
+  const refusal: RejectedRequest = {
     code: "unauthenticated",
     message: "unauthenticated",
     caller: undefined,

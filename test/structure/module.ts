@@ -24,6 +24,8 @@ export interface Module {
   readonly reExports: readonly number[]
   readonly functions: readonly Piece[]
   readonly undocumented: readonly Piece[]
+  /** Names of the types it declares and exports: interfaces, aliases, classes, enums. */
+  readonly types: readonly string[]
   readonly errors: readonly string[]
 }
 
@@ -53,6 +55,7 @@ export function readModule(path: string, text: string): Module {
     reExports,
     functions: functionsOf(program, lineOf),
     undocumented: undocumented(program, comments, text, lineOf),
+    types: typesOf(program),
     errors: errors.map((error) => error.message),
   }
 }
@@ -119,6 +122,23 @@ function functionsOf(program: Program, lineOf: (offset: number) => number): Piec
     ArrowFunctionExpression: add,
   }).visit(program)
   return found
+}
+
+const typeDeclarations: ReadonlySet<string> = new Set([
+  "TSInterfaceDeclaration",
+  "TSTypeAliasDeclaration",
+  "ClassDeclaration",
+  "TSEnumDeclaration",
+])
+
+function typesOf(program: Program): string[] {
+  return program.body.flatMap((node) =>
+    node.type === "ExportNamedDeclaration" &&
+    node.declaration !== null &&
+    typeDeclarations.has(node.declaration.type)
+      ? namesOf(node.declaration)
+      : [],
+  )
 }
 
 /**

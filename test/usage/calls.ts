@@ -1,7 +1,7 @@
-import type { Call } from "../../runtime/usage/tally.ts"
+import type { MeteredCall } from "../../runtime/usage/tally.ts"
 
 /** A call of an ordinary kind. */
-export function callOf(more: Partial<Call> = {}): Call {
+export function callOf(more: Partial<MeteredCall> = {}): MeteredCall {
   return {
     endedAtMs: Date.parse("2026-03-04T05:06:07Z"),
     durationMs: 12,

@@ -12,7 +12,7 @@ import { openPostgres } from "../../runtime/store/postgres.ts"
 import { addUsage, readUsage, tidyUsage, type UsageField } from "../../runtime/store/usage.ts"
 import { UsageRecorder, type UsageRecorderSettings } from "../../runtime/usage/recorder.ts"
 import { quantile } from "../../runtime/usage/sketch.ts"
-import { type Call, Tally } from "../../runtime/usage/tally.ts"
+import { type MeteredCall, UsageTally } from "../../runtime/usage/tally.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { describeDatabases } from "../store/databases.ts"
 import { breakable } from "./breakable.ts"
@@ -80,7 +80,7 @@ describeDatabases("usage", (database) => {
   it("is told by user where there is no subscription: a thousand of them in an hour, the rest together", async () => {
     const recorder = recorderOf(database(), { usersMax: 3 })
     const long = "x".repeat(2_000)
-    const add = (user: string, more: Partial<Call> = {}) =>
+    const add = (user: string, more: Partial<MeteredCall> = {}) =>
       recorder.add(callOf({ api: "users", subscription: "", price: "", user, ...more }))
     for (const user of ["jane", "jane", "@odd\u0000", long, "too many", "still more", "jane", ""]) add(user)
     add("jane", { subscription: "ann" })
@@ -102,7 +102,7 @@ describeDatabases("usage", (database) => {
   })
 
   it("counts a batch once, however often and by whomever it is sent", async () => {
-    const tally = new Tally(10)
+    const tally = new UsageTally(10)
     for (let index = 0; index < 5; index += 1) tally.add(callOf({ api: "once" }))
     const rows = tally.drain()
     const id = newId()

@@ -1,4 +1,4 @@
-import { CliError, type CommandLine, type Options } from "../command.ts"
+import { CliError, type CommandLine, type OptionValues } from "../command.ts"
 import { formatOption, readFormat } from "./format.ts"
 
 export interface CheckArgs {
@@ -52,7 +52,7 @@ export const checkLine: CommandLine<CheckArgs> = {
 }
 
 /** Reads `--store`. */
-export function readStore(options: Options): string | undefined {
+export function readStore(options: OptionValues): string | undefined {
   const store = options["store"]
   if (store === undefined) return undefined
   if (typeof store === "string" && /^[A-Za-z0-9_-]{1,128}$/.test(store)) return store
@@ -60,7 +60,7 @@ export function readStore(options: Options): string | undefined {
 }
 
 /** Reads an option that holds a JSON object. */
-export function readJson(value: Options[string], option: string): unknown {
+export function readJson(value: OptionValues[string], option: string): unknown {
   if (value === undefined) return undefined
   try {
     const json: unknown = JSON.parse(String(value))

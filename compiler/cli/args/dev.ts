@@ -1,4 +1,4 @@
-import { CliError, type CommandLine, type Options } from "../command.ts"
+import { CliError, type CommandLine, type OptionValues } from "../command.ts"
 import { type HostPort, readHostPort } from "../host-port.ts"
 import { configOption, type ProjectArgs, readProject } from "./validate.ts"
 
@@ -46,7 +46,7 @@ function readBackends(given: string): readonly [HostPort, HostPort] {
   throw new CliError("--backends takes two addresses", `For example: --backends ${backendsDefault}`)
 }
 
-function text(options: Options, name: string): string | undefined {
+function text(options: OptionValues, name: string): string | undefined {
   const value = options[name]
   return typeof value === "string" ? value : undefined
 }

@@ -1,6 +1,6 @@
 import { isIP } from "node:net"
 import type { ExplainRequestQuestion } from "../../../runtime/control/explain-api.ts"
-import { CliError, type CommandLine, type Options } from "../command.ts"
+import { CliError, type CommandLine, type OptionValues } from "../command.ts"
 import { formatOption, readFormat } from "./format.ts"
 import { type ProjectArgs, readProject } from "./validate.ts"
 
@@ -85,7 +85,7 @@ export const explainLine: CommandLine<ExplainArgs> = {
   },
 }
 
-function questionOf(method: string, target: string, options: Options): ExplainRequestQuestion {
+function questionOf(method: string, target: string, options: OptionValues): ExplainRequestQuestion {
   const as = textOf(options, "as")
   const claims = Object.fromEntries(listOf(options, "claim").map(claimOf))
   if (as === undefined && Object.keys(claims).length > 0)
@@ -134,7 +134,7 @@ function claimOf(text: string): readonly [string, unknown] {
   }
 }
 
-function sourceOf(options: Options): ExplainSource {
+function sourceOf(options: OptionValues): ExplainSource {
   const url = textOf(options, "url")
   const plan = textOf(options, "plan")
   const config = textOf(options, "config")
@@ -144,12 +144,12 @@ function sourceOf(options: Options): ExplainSource {
   return plan === undefined ? { kind: "control", url } : { kind: "plan", file: plan }
 }
 
-function textOf(options: Options, name: string): string | undefined {
+function textOf(options: OptionValues, name: string): string | undefined {
   const value = options[name]
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
-function listOf(options: Options, name: string): readonly string[] {
+function listOf(options: OptionValues, name: string): readonly string[] {
   const value = options[name]
   return Array.isArray(value) ? (value as readonly string[]) : []
 }

@@ -1,11 +1,11 @@
-import { CliError, type Options } from "../command.ts"
+import { CliError, type OptionValues } from "../command.ts"
 
 /** The option most commands have. */
 export const formatOption = ["--format <format>", "text or json"] as const
 
 /** Reads `--format`; text when absent. */
 export function readFormat<const Allowed extends readonly string[]>(
-  options: Options,
+  options: OptionValues,
   allowed: Allowed,
 ): Allowed[number] {
   const given = options["format"]

@@ -1,4 +1,4 @@
-import { CliError, type CommandLine, type Options } from "../command.ts"
+import { CliError, type CommandLine, type OptionValues } from "../command.ts"
 import { readStore } from "./check.ts"
 import { formatOption, readFormat } from "./format.ts"
 import { configOption, type ProjectArgs, readProject } from "./validate.ts"
@@ -66,7 +66,7 @@ export const modelPrintLine: CommandLine<ModelPrintArgs> = {
   }),
 }
 
-function readModelArgs(options: Options): ModelArgs {
+function readModelArgs(options: OptionValues): ModelArgs {
   const file = options["model"]
   const store = readStore(options)
   if (file !== undefined && store !== undefined)

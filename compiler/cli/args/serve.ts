@@ -2,12 +2,12 @@ import { CliError, type CommandLine } from "../command.ts"
 
 /** What one process can do. */
 export const roles = ["gateway", "authz", "control"] as const
-export type Role = (typeof roles)[number]
+export type ServeRole = (typeof roles)[number]
 
 export interface ServeArgs {
   /** A plan file that is served instead of the newest plan of the database. */
   readonly plan: string | undefined
-  readonly roles: readonly Role[]
+  readonly roles: readonly ServeRole[]
 }
 
 export const serveLine: CommandLine<ServeArgs> = {
@@ -27,7 +27,7 @@ export const serveLine: CommandLine<ServeArgs> = {
   }),
 }
 
-function readRoles(only: unknown): readonly Role[] {
+function readRoles(only: unknown): readonly ServeRole[] {
   if (only === undefined) return roles
   const words = String(only)
     .split(",")

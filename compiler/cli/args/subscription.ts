@@ -1,5 +1,5 @@
-import type { CreateSubscription, SubscriptionState } from "../../../runtime/control/subscription-api.ts"
-import { CliError, type CommandLine, type Options } from "../command.ts"
+import type { CreateSubscription, SubscriptionStatus } from "../../../runtime/control/subscription-api.ts"
+import { CliError, type CommandLine, type OptionValues } from "../command.ts"
 import { formatOption, readCount, readFormat } from "./format.ts"
 
 type Format = "text" | "json"
@@ -38,7 +38,7 @@ export interface SubscriptionRotateArgs extends SubscriptionNameArgs {
 }
 
 const nameOperand = ["<name>", "name of the subscription"] as const
-const states: readonly SubscriptionState[] = [
+const states: readonly SubscriptionStatus[] = [
   "submitted",
   "active",
   "suspended",
@@ -189,7 +189,7 @@ function actLine(action: SubscriptionActArgs["action"], summary: string): Comman
   }
 }
 
-function scopeOf(options: Options): CreateSubscription["scope"] {
+function scopeOf(options: OptionValues): CreateSubscription["scope"] {
   const [product, api] = [text(options, "product"), text(options, "api")]
   const said = [product, api, options["all"] === true || undefined].filter((each) => each !== undefined)
   if (said.length !== 1)
@@ -218,7 +218,7 @@ function nameOf([name]: readonly string[]): string {
 }
 
 function oneOf<const Word extends string>(
-  options: Options,
+  options: OptionValues,
   name: string,
   words: readonly Word[],
 ): Word | undefined {
@@ -229,7 +229,7 @@ function oneOf<const Word extends string>(
   return found
 }
 
-function text(options: Options, name: string): string | undefined {
+function text(options: OptionValues, name: string): string | undefined {
   const value = options[name]
   return typeof value === "string" ? value : undefined
 }

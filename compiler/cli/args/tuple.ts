@@ -1,4 +1,4 @@
-import { CliError, type CommandLine, type Options } from "../command.ts"
+import { CliError, type CommandLine, type OptionValues } from "../command.ts"
 import { readJson, readStore } from "./check.ts"
 import { formatOption, readFormat } from "./format.ts"
 
@@ -87,7 +87,7 @@ export const tupleReadLine: CommandLine<TupleReadArgs> = {
   },
 }
 
-function readTuple(words: readonly string[], options: Options, idempotent: string): TupleWriteArgs {
+function readTuple(words: readonly string[], options: OptionValues, idempotent: string): TupleWriteArgs {
   const [user, relation, object] = words
   if (user === undefined || relation === undefined || object === undefined) {
     throw new CliError("a tuple has a user, a relation and an object", "For example: user:bob viewer order:1")
@@ -106,7 +106,7 @@ function readTuple(words: readonly string[], options: Options, idempotent: strin
   }
 }
 
-function text(options: Options, name: string): string | undefined {
+function text(options: OptionValues, name: string): string | undefined {
   const value = options[name]
   return typeof value === "string" ? value : undefined
 }

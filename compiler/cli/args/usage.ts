@@ -1,4 +1,4 @@
-import { CliError, type CommandLine, type Options } from "../command.ts"
+import { CliError, type CommandLine, type OptionValues } from "../command.ts"
 import { readFormat } from "./format.ts"
 import { readMoment } from "./subscription.ts"
 
@@ -57,7 +57,7 @@ export const usageLine: CommandLine<UsageArgs> = {
 
 const hoursOf: Readonly<Record<string, number>> = { h: 1, d: 24 }
 
-function pointInTime(options: Options, name: string): string | undefined {
+function pointInTime(options: OptionValues, name: string): string | undefined {
   const given = text(options, name)
   if (given === undefined) return undefined
   const ago = /^(\d{1,6})([hd])$/.exec(given)
@@ -65,7 +65,7 @@ function pointInTime(options: Options, name: string): string | undefined {
   return new Date(Date.now() - Number(ago[1]) * (hoursOf[ago[2] ?? ""] ?? 0) * 3_600_000).toISOString()
 }
 
-function text(options: Options, name: string): string | undefined {
+function text(options: OptionValues, name: string): string | undefined {
   const value = options[name]
   return typeof value === "string" ? value : undefined
 }

@@ -1,4 +1,4 @@
-import { CliError, type CommandLine, type Options } from "../command.ts"
+import { CliError, type CommandLine, type OptionValues } from "../command.ts"
 import { readFormat } from "./format.ts"
 
 export interface ValidateArgs {
@@ -19,7 +19,7 @@ export const configOption = [
 ] as const
 
 /** Reads `--config PATH`: the folder of the path is the project. */
-export function readProject(options: Options): ProjectArgs {
+export function readProject(options: OptionValues): ProjectArgs {
   const config = options["config"] ?? "gateway.conf"
   if (typeof config !== "string" || /^$|(?:^|\/)\.{0,2}$/.test(config))
     throw new CliError(

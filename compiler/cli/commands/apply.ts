@@ -2,7 +2,7 @@ import type { PlanAnswer } from "../../../runtime/control/api.ts"
 import type { Plan, SealedPlan } from "../../../runtime/plan/plan.ts"
 import type { Change } from "../../diff/change.ts"
 import type { ApplyArgs } from "../args/apply.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import type { Io } from "../io.ts"
 import { readPlanFile } from "../plan-file.ts"
@@ -12,7 +12,7 @@ import { connect } from "../remote.ts"
 import { applyOver, runningPlan } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
 
-export const apply: Work<ApplyArgs> = async (args, io) => {
+export const apply: CommandAction<ApplyArgs> = async (args, io) => {
   const sealed = args.file === undefined ? undefined : sealedPlan(io, args.file)
   const remote = await connect(io)
   const next = sealed?.plan ?? (await planOf(io, args.project))

@@ -1,11 +1,11 @@
 import type { Explanation } from "../../../runtime/check/ports.ts"
 import type { CheckArgs } from "../args/check.ts"
-import { exitCode, type Work } from "../command.ts"
+import { type CommandAction, exitCode } from "../command.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
 import { checkText } from "../views/check.ts"
 
-export const check: Work<CheckArgs> = async (args, io) => {
+export const check: CommandAction<CheckArgs> = async (args, io) => {
   const remote = await connect(io)
   const path = await storePath(remote, args.store)
   const { user, relation, object } = args

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { DevArgs } from "../args/dev.ts"
-import { exitCode, type Work } from "../command.ts"
+import { type CommandAction, exitCode } from "../command.ts"
 import { Closers } from "../dev/closers.ts"
 import { takeOwnFolder } from "../dev/own-folder.ts"
 import { type DevParts, startParts } from "../dev/parts.ts"
@@ -11,10 +11,10 @@ import { watch } from "../dev/watch.ts"
 import type { Io } from "../io.ts"
 import { withProgress } from "../progress.ts"
 import { databaseName, databaseOf } from "../settings.ts"
-import { type Places, runningText, tryText } from "../views/dev.ts"
+import { type DevAddresses, runningText, tryText } from "../views/dev.ts"
 
 /** Starts everything, shows what runs and what to try, and applies on save until it is asked to end. */
-export const dev: Work<DevArgs> = async (args, io) => {
+export const dev: CommandAction<DevArgs> = async (args, io) => {
   const startMs = performance.now()
   const stopped = io.untilStopped()
   const closers = new Closers()
@@ -83,7 +83,7 @@ function startingText(io: Io): string {
   return isFirst ? "making the embedded database; this takes some seconds, once" : "starting"
 }
 
-function placesOf(io: Io, parts: DevParts): Places {
+function placesOf(io: Io, parts: DevParts): DevAddresses {
   return {
     ...parts.runtime.addresses(),
     control: parts.controlUrl,

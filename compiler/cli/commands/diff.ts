@@ -2,13 +2,13 @@ import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { DiffArgs } from "../args/diff.ts"
-import { exitCode, type Work } from "../command.ts"
+import { type CommandAction, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { planOf } from "../project.ts"
 import { showChanges } from "../views/changes.ts"
 
-export const diff: Work<DiffArgs> = async ({ before, after, format }, io) => {
+export const diff: CommandAction<DiffArgs> = async ({ before, after, format }, io) => {
   const old = await read(io, before)
   const next = await read(io, after)
   showChanges(io, old.plan, next.plan, format, next.origins)

@@ -7,7 +7,7 @@ import { catalogue } from "../../core/catalogue.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { explainCode } from "../../render/explain.ts"
 import type { ExplainArgs, ExplainSource } from "../args/explain.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { planOf } from "../project.ts"
@@ -16,7 +16,7 @@ import { refusalText, requestText } from "../views/explain-request.ts"
 
 type RequestArgs = ExplainArgs & { readonly what: "request" }
 
-export const explain: Work<ExplainArgs> = async (args, io) => {
+export const explain: CommandAction<ExplainArgs> = async (args, io) => {
   if (args.what === "code") io.out(textOfCode(args.code))
   else if (args.what === "refusal") {
     const remote = await connect(io, args.source.url)

@@ -3,10 +3,13 @@ import { exportParts, versionsOfApi } from "../../gateway/export-api.ts"
 import { exportDocument, printDocument } from "../../openapi/export-document.ts"
 import { summaryOf } from "../../render/diagnostics.ts"
 import type { ExportOpenapiArgs } from "../args/openapi.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import { compileOnce, showFindings } from "../project.ts"
 
-export const exportOpenapi: Work<ExportOpenapiArgs> = async ({ project, api, version, format }, io) => {
+export const exportOpenapi: CommandAction<ExportOpenapiArgs> = async (
+  { project, api, version, format },
+  io,
+) => {
   const { plan, diagnostics, described, documentation } = await compileOnce(io, project)
   showFindings(io, diagnostics)
   if (plan === undefined) throw new CliError(`there is no plan: ${summaryOf(diagnostics)}`)

@@ -14,12 +14,12 @@ import { Program } from "../../gateway/program.ts"
 import { formatModelFile, modulesIn } from "../../model/format.ts"
 import { summaryOf } from "../../render/diagnostics.ts"
 import type { FmtArgs } from "../args/fmt.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { filesOf, showFindings } from "../project.ts"
 
 /** Formats file by file: a file with a syntax error is left as it is, the others are not kept from being formatted. */
-export const fmt: Work<FmtArgs> = async (args, io) => {
+export const fmt: CommandAction<FmtArgs> = async (args, io) => {
   const report = new Report()
   const found = filesToFormat(args, io, report)
   const findings = report.sorted()

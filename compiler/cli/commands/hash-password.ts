@@ -1,9 +1,9 @@
 import type { HashPasswordArgs } from "../args/hash-password.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 
 /** Prints the hash alone, so that it can be piped to where secrets are kept. */
-export const hashPassword: Work<HashPasswordArgs> = async ({ cost }, io) => {
+export const hashPassword: CommandAction<HashPasswordArgs> = async ({ cost }, io) => {
   const { hashCost, hashPassword: hashOf } = await import("../../../runtime/identity/users.ts")
   const { min, max } = hashCost
   if (cost !== undefined && (cost < min || cost > max || (cost & (cost - 1)) !== 0))

@@ -6,9 +6,12 @@ import { printGateway } from "../../openapi/print-gateway.ts"
 import { readApiDocument } from "../../openapi/read-document.ts"
 import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
 import type { ImportOpenapiArgs } from "../args/openapi.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 
-export const importOpenapi: Work<ImportOpenapiArgs> = async ({ file, name, path, mock, format }, io) => {
+export const importOpenapi: CommandAction<ImportOpenapiArgs> = async (
+  { file, name, path, mock, format },
+  io,
+) => {
   const at = resolve(io.cwd, file)
   const report = new Report()
   // Its references may lead to all of the project it is in, which begins here, as it does for gateway.conf.

@@ -1,8 +1,8 @@
-import { exitCode, type Work } from "../command.ts"
+import { type CommandAction, exitCode } from "../command.ts"
 import { databaseName, databaseOf, logLevelOf } from "../settings.ts"
 import { loadRuntime, rethrowForPeople } from "../start.ts"
 
-export const migrate: Work<Record<string, never>> = async (_, io) => {
+export const migrate: CommandAction<Record<string, never>> = async (_, io) => {
   const level = logLevelOf(io, "info")
   const [{ migrateDatabase }, { createLog }] = await Promise.all([
     loadRuntime(),

@@ -2,11 +2,11 @@ import { didYouMean } from "../../core/nearest.ts"
 import { type ExplainedRelation, explainRelation } from "../../model/explain.ts"
 import { routesRequiring } from "../../model/required-by.ts"
 import type { ModelExplainArgs } from "../args/model.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import { modelSource } from "../model-source.ts"
 import { modelExplainJson, modelExplainText } from "../views/model-explain.ts"
 
-export const modelExplain: Work<ModelExplainArgs> = async (args, io) => {
+export const modelExplain: CommandAction<ModelExplainArgs> = async (args, io) => {
   const { model, store, plan } = await modelSource(io, args)
   const explained = explainRelation(model, args.type, args.relation)
   if (explained === undefined) throw unknown(args, model.types)

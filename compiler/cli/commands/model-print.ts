@@ -1,9 +1,9 @@
 import { printModel } from "../../model/print-model.ts"
 import type { ModelPrintArgs } from "../args/model.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import { modelSource } from "../model-source.ts"
 
-export const modelPrint: Work<ModelPrintArgs> = async (args, io) => {
+export const modelPrint: CommandAction<ModelPrintArgs> = async (args, io) => {
   const { model } = (await modelSource(io, args)).model
   const printed =
     args.format === "json"

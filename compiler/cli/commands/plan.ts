@@ -5,14 +5,14 @@ import { canonicalJson } from "../../../runtime/plan/canonical.ts"
 import type { SealedPlan } from "../../../runtime/plan/plan.ts"
 import { sealPlan } from "../../../runtime/plan/read.ts"
 import type { PlanArgs } from "../args/plan.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { planOf } from "../project.ts"
 import { connect } from "../remote.ts"
 import { runningPlan } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
 
-export const plan: Work<PlanArgs> = async ({ project, out, format }, io) => {
+export const plan: CommandAction<PlanArgs> = async ({ project, out, format }, io) => {
   const remote = await connect(io)
   const next = await planOf(io, project)
   const running = await runningPlan(remote)

@@ -6,11 +6,11 @@ import { DiskFiles } from "../../core/files.ts"
 import { Project } from "../../core/load.ts"
 import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
 import type { PolicyConvertArgs } from "../args/policy.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 
 /** Prints the text, and on standard error what it leaves to be done: exit code 2. */
-export const policyConvert: Work<PolicyConvertArgs> = async (
+export const policyConvert: CommandAction<PolicyConvertArgs> = async (
   { file, name, section, fragments, values },
   io,
 ) => {

@@ -1,13 +1,13 @@
 import type { ApplyAnswer, PlanAnswer } from "../../../runtime/control/api.ts"
 import type { RollbackArgs } from "../args/rollback.ts"
 import { authorOf } from "../author.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import { connect, expectOk } from "../remote.ts"
 import { baseOf } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
 
-export const rollback: Work<RollbackArgs> = async (args, io) => {
+export const rollback: CommandAction<RollbackArgs> = async (args, io) => {
   const remote = await connect(io)
   const wanted = await remote.request("GET", `/v1/plans/${args.serial}`)
   if (wanted.status === 404)

@@ -1,7 +1,7 @@
 import { resolve } from "node:path"
 import type { RuntimeSettings } from "../../../runtime/process/settings.ts"
 import type { ServeArgs } from "../args/serve.ts"
-import { exitCode, type Work } from "../command.ts"
+import { type CommandAction, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { tokenFile } from "../remote.ts"
@@ -17,7 +17,7 @@ import {
 import { startRuntime } from "../start.ts"
 
 /** Serves until it is asked to end; then what is under way is finished. */
-export const serve: Work<ServeArgs> = async (args, io) => {
+export const serve: CommandAction<ServeArgs> = async (args, io) => {
   const stopped = io.untilStopped()
   const settings = await settingsOf(args, io)
   const runtime = await startRuntime(settings)

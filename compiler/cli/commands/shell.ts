@@ -1,5 +1,5 @@
 import type { ShellArgs } from "../args/shell.ts"
-import { CliError, type ExitCode, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, type ExitCode, exitCode } from "../command.ts"
 import { NoAnswer } from "../exchange.ts"
 import type { Io } from "../io.ts"
 import { completionsOf } from "../shell/completion.ts"
@@ -7,7 +7,7 @@ import { engineApi } from "../shell/engine-api.ts"
 import { keepHistory, readHistory } from "../shell/history.ts"
 import { type LineOutcome, ShellSession } from "../shell/session.ts"
 
-export const shell: Work<ShellArgs> = async (args, io) => {
+export const shell: CommandAction<ShellArgs> = async (args, io) => {
   const talks = args.command === undefined && io.interactive
   const session = new ShellSession(
     await engineApi(io, args),

@@ -12,12 +12,12 @@ import type {
   SubscriptionNameArgs,
   SubscriptionRotateArgs,
 } from "../args/subscription.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { connect, expectOk } from "../remote.ts"
 import { issuedText, subscriptionsText, subscriptionText } from "../views/subscription.ts"
 
-export const subscriptionCreate: Work<SubscriptionCreateArgs> = async (args, io) => {
+export const subscriptionCreate: CommandAction<SubscriptionCreateArgs> = async (args, io) => {
   const { name, scope, owner, note, expiresAt, state } = args
   const keys = await givenKeys(args, io)
   const remote = await connect(io)
@@ -33,33 +33,39 @@ export const subscriptionCreate: Work<SubscriptionCreateArgs> = async (args, io)
   return shown(io, args.format, expectOk<IssuedAnswer>(answer), issuedText)
 }
 
-export const subscriptionList: Work<SubscriptionListArgs> = async (args, io) => {
+export const subscriptionList: CommandAction<SubscriptionListArgs> = async (args, io) => {
   const remote = await connect(io)
   const query = new URLSearchParams(args.query).toString()
   const answer = await remote.request("GET", `/v1/subscriptions${query === "" ? "" : `?${query}`}`)
   return shown(io, args.format, expectOk<SubscriptionsAnswer>(answer), subscriptionsText)
 }
 
-export const subscriptionShow: Work<SubscriptionNameArgs> = async (args, io) => {
+export const subscriptionShow: CommandAction<SubscriptionNameArgs> = async (args, io) => {
   const remote = await connect(io)
   const answer = await remote.request("GET", pathOf(args.name))
   return shown(io, args.format, expectOk<Subscription>(answer), subscriptionText)
 }
 
-export const subscriptionAct: Work<SubscriptionActArgs> = async ({ name, action, expiresAt, format }, io) => {
+export const subscriptionAct: CommandAction<SubscriptionActArgs> = async (
+  { name, action, expiresAt, format },
+  io,
+) => {
   const remote = await connect(io)
   const body = expiresAt === undefined ? {} : { expiresAt }
   const answer = await remote.request("POST", `${pathOf(name)}/${action}`, body)
   return shown(io, format, expectOk<Subscription>(answer), ({ state }) => `\`${name}\` is ${state}.\n`)
 }
 
-export const subscriptionRotate: Work<SubscriptionRotateArgs> = async ({ name, key, format }, io) => {
+export const subscriptionRotate: CommandAction<SubscriptionRotateArgs> = async (
+  { name, key, format },
+  io,
+) => {
   const remote = await connect(io)
   const answer = await remote.request("POST", `${pathOf(name)}/rotate`, { key })
   return shown(io, format, expectOk<IssuedAnswer>(answer), issuedText)
 }
 
-export const subscriptionDelete: Work<SubscriptionNameArgs> = async ({ name }, io) => {
+export const subscriptionDelete: CommandAction<SubscriptionNameArgs> = async ({ name }, io) => {
   const remote = await connect(io)
   expectOk(await remote.request("DELETE", pathOf(name)))
   io.out(`Deleted \`${name}\`.\n`)

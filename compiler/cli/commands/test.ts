@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import pc from "picocolors"
 import type { TestArgs } from "../args/test.ts"
-import { CliError, exitCode, type Work } from "../command.ts"
+import { CliError, type CommandAction, exitCode } from "../command.ts"
 import { watch } from "../dev/watch.ts"
 import type { Io } from "../io.ts"
 import { withProgress } from "../progress.ts"
@@ -12,7 +12,7 @@ import { runTests, type TestRun } from "../test-run.ts"
 import { testText } from "../views/test.ts"
 import { testJson, testJunit } from "../views/test-documents.ts"
 
-export const test: Work<TestArgs> = async (args, io) => {
+export const test: CommandAction<TestArgs> = async (args, io) => {
   let folders = testFolders(io, args.files)
   const run = await runOnce(io, args, folders)
   if (!args.watch) return run.passed ? exitCode.ok : exitCode.failed

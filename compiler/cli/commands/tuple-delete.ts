@@ -1,10 +1,10 @@
 import { tupleWords } from "../../../runtime/check/explain-text.ts"
 import type { TupleWriteArgs } from "../args/tuple.ts"
-import { exitCode, type Work } from "../command.ts"
+import { type CommandAction, exitCode } from "../command.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
 
-export const tupleDelete: Work<TupleWriteArgs> = async (args, io) => {
+export const tupleDelete: CommandAction<TupleWriteArgs> = async (args, io) => {
   const remote = await connect(io)
   const path = await storePath(remote, args.store)
   const tuple = { user: args.user, relation: args.relation, object: args.object }

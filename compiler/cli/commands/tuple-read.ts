@@ -1,7 +1,7 @@
 import { tupleWords } from "../../../runtime/check/explain-text.ts"
 import type { TupleKey } from "../../../runtime/check/ports.ts"
 import type { TupleReadArgs } from "../args/tuple.ts"
-import { exitCode, type Work } from "../command.ts"
+import { type CommandAction, exitCode } from "../command.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
 
@@ -11,7 +11,7 @@ interface Page {
 }
 
 /** Prints page by page, so that a store of any size can be listed: text, or one JSON object a line. */
-export const tupleRead: Work<TupleReadArgs> = async (args, io) => {
+export const tupleRead: CommandAction<TupleReadArgs> = async (args, io) => {
   const remote = await connect(io)
   const path = await storePath(remote, args.store)
   const { user, relation, object } = args

@@ -1,10 +1,10 @@
 import type { UsageAnswer } from "../../../runtime/control/usage-api.ts"
 import type { UsageArgs } from "../args/usage.ts"
-import { exitCode, type Work } from "../command.ts"
+import { type CommandAction, exitCode } from "../command.ts"
 import { connect, expectOk } from "../remote.ts"
 import { usageCsv, usageText } from "../views/usage.ts"
 
-export const usage: Work<UsageArgs> = async ({ query, format }, io) => {
+export const usage: CommandAction<UsageArgs> = async ({ query, format }, io) => {
   const remote = await connect(io)
   const answer = expectOk<UsageAnswer>(
     await remote.request("GET", `/v1/usage?${new URLSearchParams(query).toString()}`),

@@ -1,9 +1,9 @@
 import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
 import type { ValidateArgs } from "../args/validate.ts"
-import { exitCode, type Work } from "../command.ts"
+import { type CommandAction, exitCode } from "../command.ts"
 import { compileOnce } from "../project.ts"
 
-export const validate: Work<ValidateArgs> = async ({ project, format }, io) => {
+export const validate: CommandAction<ValidateArgs> = async ({ project, format }, io) => {
   const { plan, diagnostics } = await compileOnce(io, project)
   io.out(renderDiagnostics(diagnostics, format, { colour: io.colour.out }))
   if (format === "text")

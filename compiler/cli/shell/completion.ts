@@ -1,4 +1,4 @@
-import type { Asker, Place } from "./shell-command.ts"
+import type { ArgumentKind, ShellContext } from "./shell-command.ts"
 import { shellCommands } from "./shell-commands.ts"
 import { type StoreView, storesOf } from "./store-view.ts"
 
@@ -8,7 +8,7 @@ import { type StoreView, storesOf } from "./store-view.ts"
  * @returns the words, and the part of the line they would replace.
  */
 export async function completionsOf(
-  session: Asker,
+  session: ShellContext,
   line: string,
 ): Promise<readonly [words: readonly string[], part: string]> {
   const words = line.trimStart().split(/\s+/)
@@ -28,8 +28,8 @@ export async function completionsOf(
 }
 
 async function offersFor(
-  place: Place,
-  session: Asker,
+  place: ArgumentKind,
+  session: ShellContext,
   part: string,
   relation: string,
 ): Promise<readonly string[]> {
@@ -54,7 +54,7 @@ async function offersFor(
 
 async function namesOf(
   store: StoreView,
-  place: Place,
+  place: ArgumentKind,
   part: string,
   types: ReadonlyMap<string, readonly string[]>,
 ): Promise<readonly string[]> {

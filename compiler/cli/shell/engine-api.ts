@@ -1,6 +1,6 @@
 import type { ShellArgs } from "../args/shell.ts"
 import { CliError } from "../command.ts"
-import { type Address, type Exchanged, exchange, jsonOf } from "../exchange.ts"
+import { type ApiAddress, type Exchanged, exchange, jsonOf } from "../exchange.ts"
 import type { Io } from "../io.ts"
 import { controlAddress } from "../remote.ts"
 
@@ -36,7 +36,7 @@ export async function engineApi(
   return apiAt({ ...control, base: `${control.url}/authz`, what: "engine", remedy: "--url" })
 }
 
-function apiAt(address: Address): EngineApi {
+function apiAt(address: ApiAddress): EngineApi {
   return {
     url: address.url,
     async request(method, path, body) {

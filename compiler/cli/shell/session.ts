@@ -3,9 +3,9 @@ import { CliError } from "../command.ts"
 import type { Io } from "../io.ts"
 import { table } from "../views/table.ts"
 import type { EngineApi } from "./engine-api.ts"
-import type { Asker } from "./shell-command.ts"
+import type { ShellContext } from "./shell-command.ts"
 import { commandOf } from "./shell-commands.ts"
-import type { Row, Shown } from "./shown.ts"
+import type { OutputRow, ShellOutput } from "./shown.ts"
 import { findStore, StoreView, storesOf } from "./store-view.ts"
 import { wordsOf } from "./words.ts"
 
@@ -13,13 +13,13 @@ import { wordsOf } from "./words.ts"
 export type LineOutcome = "done" | "denied" | "failed" | "exit"
 
 /** One shell: the store it asks, and how answers are shown. */
-export class ShellSession implements Asker {
+export class ShellSession implements ShellContext {
   readonly api: EngineApi
   /** One JSON object a line, for programs; else tables and sentences. */
   readonly json: boolean
   readonly #io: Io
   #store: StoreView | undefined
-  #rest: Extract<Shown, { kind: "rows" }> | undefined
+  #rest: Extract<ShellOutput, { kind: "rows" }> | undefined
 
   constructor(api: EngineApi, io: Io, json: boolean) {
     this.api = api
@@ -55,7 +55,7 @@ export class ShellSession implements Asker {
   }
 
   /** What was listed last, where it was left off. */
-  rest(): Shown {
+  rest(): ShellOutput {
     if (this.#rest === undefined) throw new CliError("nothing was left off")
     return this.#rest
   }
@@ -79,7 +79,7 @@ export class ShellSession implements Asker {
     }
   }
 
-  async #show(shown: Shown): Promise<void> {
+  async #show(shown: ShellOutput): Promise<void> {
     if (shown.kind === "text") {
       const lines = shown.text.split("\n").map(visible).join("\n")
       this.#io.out(this.json ? `${JSON.stringify(shown.json)}\n` : lines)
@@ -91,10 +91,10 @@ export class ShellSession implements Asker {
   }
 
   /** One page; `more` shows the next. */
-  async #showTable(shown: Extract<Shown, { kind: "rows" }>): Promise<void> {
+  async #showTable(shown: Extract<ShellOutput, { kind: "rows" }>): Promise<void> {
     this.#rest = undefined
     const page = await shown.pages.next()
-    const rows: readonly Row[] = page.done === true ? [] : page.value
+    const rows: readonly OutputRow[] = page.done === true ? [] : page.value
     if (rows.length === 0) {
       this.#io.out(`${shown.none}\n`)
       return
@@ -113,9 +113,9 @@ export class ShellSession implements Asker {
 }
 
 async function* resumed(
-  first: readonly Row[],
-  pages: AsyncIterator<readonly Row[]>,
-): AsyncGenerator<readonly Row[]> {
+  first: readonly OutputRow[],
+  pages: AsyncIterator<readonly OutputRow[]>,
+): AsyncGenerator<readonly OutputRow[]> {
   yield first
   for (let page = await pages.next(); page.done !== true; page = await pages.next()) yield page.value
 }

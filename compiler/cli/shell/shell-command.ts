@@ -1,11 +1,11 @@
 import { CliError } from "../command.ts"
 import type { EngineApi } from "./engine-api.ts"
-import type { Shown } from "./shown.ts"
+import type { ShellOutput } from "./shown.ts"
 import type { StoreView } from "./store-view.ts"
 import type { Words } from "./words.ts"
 
 /** What a command needs of the shell it runs in. */
-export interface Asker {
+export interface ShellContext {
   readonly api: EngineApi
   /** Programs read the answers, not people. */
   readonly json: boolean
@@ -14,11 +14,19 @@ export interface Asker {
   /** Asks another one from now on. @throws CliError */
   use(named: string): Promise<StoreView>
   /** What was listed last, where it was left off. @throws CliError */
-  rest(): Shown
+  rest(): ShellOutput
 }
 
 /** What may stand in a place of a command; completion knows what to offer for each. */
-export type Place = "user" | "relation" | "object" | "type" | "user-type" | "store" | "command" | "other"
+export type ArgumentKind =
+  | "user"
+  | "relation"
+  | "object"
+  | "type"
+  | "user-type"
+  | "store"
+  | "command"
+  | "other"
 
 /** A command of the shell. */
 export interface ShellCommand {
@@ -26,8 +34,8 @@ export interface ShellCommand {
   /** As the help shows it: `check USER RELATION OBJECT [{…}]`. */
   readonly usage: string
   readonly summary: string
-  readonly places: readonly Place[]
-  run(session: Asker, words: Words): Promise<Shown | "exit">
+  readonly places: readonly ArgumentKind[]
+  run(session: ShellContext, words: Words): Promise<ShellOutput | "exit">
 }
 
 /** A line that is not of the command's form. */

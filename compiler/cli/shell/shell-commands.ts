@@ -4,10 +4,10 @@ import { checkText } from "../views/check.ts"
 import { listRelations, matrix } from "./relation-commands.ts"
 import { contextOf, type ShellCommand, usageOf } from "./shell-command.ts"
 import { rows } from "./shown.ts"
-import { type StoredTuple, type StoreView, storesOf } from "./store-view.ts"
+import { type StoreView, storesOf, type TupleJson } from "./store-view.ts"
 import type { Words } from "./words.ts"
 
-type Asked = Pick<StoredTuple["key"], "user" | "relation" | "object">
+type Asked = Pick<TupleJson["key"], "user" | "relation" | "object">
 
 /** USER RELATION OBJECT. */
 function asked(command: ShellCommand, { words }: Words, store: StoreView): Asked {
@@ -125,7 +125,7 @@ const read: ShellCommand = {
   },
 }
 
-function tupleCells({ user, relation, object, condition }: StoredTuple["key"]): string[] {
+function tupleCells({ user, relation, object, condition }: TupleJson["key"]): string[] {
   const context = condition?.context === undefined ? "" : ` ${JSON.stringify(condition.context)}`
   return [user, relation, object, condition ? condition.name + (context === " {}" ? "" : context) : "-"]
 }

@@ -9,7 +9,7 @@ export interface StoreEntry {
 }
 
 /** A tuple as the API writes it. */
-export interface StoredTuple {
+export interface TupleJson {
   readonly key: {
     readonly user: string
     readonly relation: string
@@ -21,7 +21,7 @@ export interface StoredTuple {
 
 /** One entry of the change feed. */
 export interface StoredChange {
-  readonly tuple_key: StoredTuple["key"]
+  readonly tuple_key: TupleJson["key"]
   readonly operation: string
   readonly timestamp: string
 }
@@ -115,11 +115,11 @@ export class StoreView {
   }
 
   /** Stored tuples, page by page. */
-  async *tuples(filter: object | undefined): AsyncGenerator<readonly StoredTuple[]> {
+  async *tuples(filter: object | undefined): AsyncGenerator<readonly TupleJson[]> {
     let token = ""
     do {
       const body = { ...(filter && { tuple_key: filter }), page_size: pageSize, continuation_token: token }
-      const page = (await this.ask("read", body)) as { tuples: StoredTuple[]; continuation_token: string }
+      const page = (await this.ask("read", body)) as { tuples: TupleJson[]; continuation_token: string }
       yield page.tuples
       token = page.continuation_token
     } while (token !== "")

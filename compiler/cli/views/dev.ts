@@ -2,7 +2,7 @@ import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import { table } from "./table.ts"
 
 /** Where the parts of `sallyport dev` are. Addresses of the plan are HOST:PORT, the others URLs. */
-export interface Places {
+export interface DevAddresses {
   readonly gateway: readonly string[]
   readonly authz: readonly string[]
   readonly control: string
@@ -12,7 +12,7 @@ export interface Places {
 }
 
 /** What runs where. `seconds` is how long the start took. */
-export function runningText(places: Places, serial: number | null, seconds: number): string {
+export function runningText(places: DevAddresses, serial: number | null, seconds: number): string {
   const none = "not served yet"
   const urls = (addresses: readonly string[]) =>
     addresses.map((address) => `http://${address}`).join(", ") || none
@@ -39,7 +39,7 @@ export interface Trial {
 /** The lines to try, for another terminal. Only lines are shown whose routes and stores are in the plan. */
 export function tryText(
   plan: PlanBody,
-  places: Places,
+  places: DevAddresses,
   env: Readonly<Record<string, string | undefined>>,
   entry: string,
 ): string {
@@ -50,7 +50,7 @@ export function tryText(
 /** The lines to try as data. */
 export function trialsOf(
   plan: PlanBody,
-  places: Places,
+  places: DevAddresses,
   env: Readonly<Record<string, string | undefined>>,
   entry: string,
 ): Trial[] {

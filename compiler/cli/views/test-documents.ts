@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { ModelCoverage } from "../../model-test/coverage.ts"
-import type { Answer, QuestionResult, SuiteResult } from "../../model-test/run.ts"
+import type { QuestionResult, SuiteResult, TestAnswer } from "../../model-test/run.ts"
 import { answerText, questionText } from "../../model-test/words.ts"
 import { jsonOfFinding } from "../../render/json.ts"
 import type { TestRun } from "../test-run.ts"
@@ -118,7 +118,7 @@ function caseXml({ question, passed, answer, reasons }: QuestionResult, test: st
   return `${head}>\n      <${kind} ${attributes({ message })}>${escaped(why)}</${kind}>\n    </testcase>\n`
 }
 
-function kindOf(answer: Answer): "failure" | "error" {
+function kindOf(answer: TestAnswer): "failure" | "error" {
   return "got" in answer ? "failure" : "error"
 }
 

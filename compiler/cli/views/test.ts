@@ -1,6 +1,6 @@
 import { type ModelCoverage, percentOf } from "../../model-test/coverage.ts"
-import type { Answer, QuestionResult, SuiteResult, TestResult } from "../../model-test/run.ts"
-import type { Question } from "../../model-test/suite.ts"
+import type { QuestionResult, SuiteResult, TestAnswer, TestResult } from "../../model-test/run.ts"
+import type { TestAssertion } from "../../model-test/suite.ts"
 import { answerText, questionText } from "../../model-test/words.ts"
 import { placeOf } from "../../render/text.ts"
 import { visible } from "../../render/width.ts"
@@ -47,7 +47,7 @@ function questionFailure(result: QuestionResult, paint: Paint): string {
   return `${[...lines, ...explained].join("\n")}\n`
 }
 
-function differenceLines(question: Question, answer: Answer): string[] {
+function differenceLines(question: TestAssertion, answer: TestAnswer): string[] {
   if (question.kind === "check" || !("got" in answer) || typeof answer.got === "boolean") return []
   const { got } = answer
   const missing = question.expected.filter((item) => !got.includes(item))

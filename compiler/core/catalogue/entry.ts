@@ -1,5 +1,5 @@
 /** A row of the catalogue. `title` is the fixed headline, `help` what to do (every finding says it), `why` the longer text of `sallyport explain CODE`. */
-export interface Entry {
+export interface CatalogueEntry {
   readonly severity: "error" | "warning" | "info"
   readonly title: string
   readonly help: string
@@ -7,6 +7,8 @@ export interface Entry {
 }
 
 /** Checks the rows of one area and keeps their codes as literal types. */
-export function area<const Code extends `SP${number}`>(rows: Record<Code, Entry>): Record<Code, Entry> {
+export function area<const Code extends `SP${number}`>(
+  rows: Record<Code, CatalogueEntry>,
+): Record<Code, CatalogueEntry> {
   return rows
 }

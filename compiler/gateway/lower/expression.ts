@@ -1,5 +1,5 @@
 import { type Checked, checkExpression } from "../../../runtime/expression/check.ts"
-import type { ExpressionFinding, Reference } from "../../../runtime/expression/finding.ts"
+import type { ExpressionFinding, VariableReference } from "../../../runtime/expression/finding.ts"
 import type { CelType } from "../../../runtime/expression/types.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 import type { Code } from "../../core/catalogue.ts"
@@ -91,7 +91,7 @@ export class Expressions {
   }
 
   /** Warns about `jwt.x` where callers may come in another way: reading it would fail, and the answer be 500. */
-  #checkCertain(node: Source, references: readonly Reference[], place: Place): void {
+  #checkCertain(node: Source, references: readonly VariableReference[], place: Place): void {
     if (place.asked || place.auth.ways.length < 2 || asksForCaller(node.source)) return
     for (const { path, start, end } of references) {
       const [name = ""] = path

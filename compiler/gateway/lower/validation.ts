@@ -2,7 +2,7 @@ import type { CelType } from "../../../runtime/expression/types.ts"
 import type { Violation } from "../../../runtime/plan/judging.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import type { Content, Parameter } from "../../openapi/api-document.ts"
+import type { Content, OperationParameter } from "../../openapi/api-document.ts"
 import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import { readingsOf } from "../../openapi/readings.ts"
 import type { Schemas } from "../../openapi/schema.ts"
@@ -227,7 +227,7 @@ export class Validation {
 
   #schema(
     schemas: Schemas,
-    key: Parameter["schema"],
+    key: OperationParameter["schema"],
     direction: Direction,
     overrides: SchemaOverrides = {},
   ): { schema?: string } {

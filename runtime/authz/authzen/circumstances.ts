@@ -1,19 +1,19 @@
 import type { LoadedModel } from "../../check/loaded-model.ts"
 import { contextField } from "../context.ts"
-import type { Fields } from "../fields.ts"
+import type { JsonFields } from "../fields.ts"
 
 /** Properties by the prefix they get as values for conditions. */
 export interface Properties {
-  readonly subject?: Fields | undefined
-  readonly resource?: Fields | undefined
-  readonly action?: Fields | undefined
+  readonly subject?: JsonFields | undefined
+  readonly resource?: JsonFields | undefined
+  readonly action?: JsonFields | undefined
 }
 
 /**
  * Values for conditions: `subject_NAME`, `resource_NAME` and `action_NAME` for the properties, under the request's own `context`. Properties are optional: a parameter of that
  * kind that no property gives has its type's empty value, so that a condition can be written for requests with and without it.
  */
-export function contextOf(model: LoadedModel, properties: Properties, context: unknown): Fields {
+export function contextOf(model: LoadedModel, properties: Properties, context: unknown): JsonFields {
   const values: Record<string, unknown> = Object.create(null)
   for (const [name, empty] of emptyValuesOf(model)) values[name] = empty
   for (const [prefix, fields] of Object.entries(properties))

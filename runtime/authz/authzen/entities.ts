@@ -1,22 +1,29 @@
 import type { JsonForm, Rewriting } from "../../check/questions.ts"
 import { ApiError } from "../api-error.ts"
 import { contextField } from "../context.ts"
-import { type Fields, objectField, objectIdField, relationField, typeField, userField } from "../fields.ts"
+import {
+  type JsonFields,
+  objectField,
+  objectIdField,
+  relationField,
+  typeField,
+  userField,
+} from "../fields.ts"
 import { decodeId, decodeResourceId, encodeId, encodeResourceId } from "./ids.ts"
 
 const message = "AuthZEN"
 
 /** Subject or resource of a request. In a search, the one looked for has no id. */
-export interface Entity {
+export interface AuthzenEntity {
   readonly type: string
   readonly id: string
-  readonly properties: Fields | undefined
+  readonly properties: JsonFields | undefined
 }
 
 /** What is done. Its name is a relation of the resource's type. */
-export interface Action {
+export interface AuthzenAction {
   readonly name: string
-  readonly properties: Fields | undefined
+  readonly properties: JsonFields | undefined
 }
 
 /** The JSON object of an entity, which must be there; what it lacks of `required` is taken from `otherwise`, the batch's default. */
@@ -25,17 +32,17 @@ export function entityFields(
   otherwise: unknown,
   name: string,
   required: readonly string[],
-): Fields {
+): JsonFields {
   const own = objectField(value, name)
   const general = objectField(otherwise, name)
   if (own === undefined && general === undefined) throw missing(name)
-  if (own === undefined || general === undefined) return (own ?? general) as Fields
+  if (own === undefined || general === undefined) return (own ?? general) as JsonFields
   const merged: Record<string, unknown> = { ...own }
   for (const key of required) merged[key] = own[key] ?? general[key]
   return merged
 }
 
-export function entityOf(fields: Fields, name: string): Entity {
+export function entityOf(fields: JsonFields, name: string): AuthzenEntity {
   return {
     type: typeOf(fields, name),
     id: required(fields, name, "id"),
@@ -44,12 +51,12 @@ export function entityOf(fields: Fields, name: string): Entity {
 }
 
 /** An entity that is looked for: an id in it says nothing (section "Search" of the specification) and is not looked at. */
-export function soughtOf(fields: Fields, name: string): Entity {
+export function soughtOf(fields: JsonFields, name: string): AuthzenEntity {
   const properties = contextField(fields["properties"], `${name}.properties`)
   return { type: required(fields, name, "type"), id: "", properties }
 }
 
-export function actionOf(fields: Fields): Action {
+export function actionOf(fields: JsonFields): AuthzenAction {
   return {
     name: required(fields, "action", "name"),
     properties: contextField(fields["properties"], "action.properties"),
@@ -57,17 +64,17 @@ export function actionOf(fields: Fields): Action {
 }
 
 /** The action as a relation. @throws ApiError when no relation can be called so. */
-export function relationOf({ name }: Action): string {
+export function relationOf({ name }: AuthzenAction): string {
   return relationField(name, message)
 }
 
 /** The subject as a user. The id `*` means everybody of the type, as it does in a tuple. */
-export function userOf({ type, id }: Entity): string {
+export function userOf({ type, id }: AuthzenEntity): string {
   return nameOf("subject", { type, id: encodeId(id) }, 512, userField)
 }
 
 /** The resource as an object. */
-export function objectOf({ type, id }: Entity): string {
+export function objectOf({ type, id }: AuthzenEntity): string {
   return nameOf("resource", { type, id: encodeResourceId(id) }, 256, objectIdField)
 }
 
@@ -105,11 +112,11 @@ function nameOf(
 }
 
 /** A type with `:` or `#` in it would make another object of the rest. */
-function typeOf(fields: Fields, name: string): string {
+function typeOf(fields: JsonFields, name: string): string {
   return typeField(required(fields, name, "type"), message)
 }
 
-function required(fields: Fields, name: string, key: string): string {
+function required(fields: JsonFields, name: string, key: string): string {
   const value = fields[key]
   if (value === undefined || value === null || value === "") throw missing(`${name}.${key}`)
   if (typeof value !== "string")

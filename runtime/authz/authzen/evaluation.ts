@@ -1,20 +1,20 @@
 import { explanationSummary } from "../../check/explain-text.ts"
 import type { LoadedModel } from "../../check/loaded-model.ts"
 import type { CheckRequest, Explanation } from "../../check/ports.ts"
-import type { Answer } from "../answer.ts"
+import type { ApiResponse } from "../answer.ts"
 import type { AuthzApi } from "../api.ts"
-import type { Fields } from "../fields.ts"
+import type { JsonFields } from "../fields.ts"
 import type { ApiRequest } from "../route.ts"
 import { revisionHeaders, withModel } from "../with-model.ts"
 import { contextOf } from "./circumstances.ts"
 import { actionOf, entityFields, entityOf, objectOf, relationOf, userOf } from "./entities.ts"
-import { jsonBody, type Options, optionsOf } from "./request.ts"
+import { type AuthzenOptions, jsonBody, optionsOf } from "./request.ts"
 
 /** A question whose context waits for the model. */
-export type Question = (model: LoadedModel) => CheckRequest
+export type DeferredCheck = (model: LoadedModel) => CheckRequest
 
 /** `POST …/access/v1/evaluation` → `{decision}`; with `options.explain` also `context {reason, explanation}`. */
-export function postEvaluation(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postEvaluation(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const body = jsonBody(request)
   return evaluate(api, request, body, optionsOf(body, request, api.limits()))
 }
@@ -23,14 +23,14 @@ export function postEvaluation(api: AuthzApi, request: ApiRequest): Answer | Pro
 export function evaluate(
   api: AuthzApi,
   request: ApiRequest,
-  body: Fields,
-  options: Options,
-): Answer | Promise<Answer> {
+  body: JsonFields,
+  options: AuthzenOptions,
+): ApiResponse | Promise<ApiResponse> {
   const question = questionOf(body, {}, options)
   return withModel(api, request.store, options.modelId, ({ storeId, modelId, model }) => {
     const asked = { ...question(model), ...options.freshness }
     const answer = api.engine.check(storeId, model, asked)
-    const send = (given: Awaited<typeof answer>): Answer => ({
+    const send = (given: Awaited<typeof answer>): ApiResponse => ({
       status: 200,
       body: decisionBody(given),
       headers: revisionHeaders(storeId, modelId, given.revision),
@@ -40,7 +40,7 @@ export function evaluate(
 }
 
 /** Reads subject, action, resource and context; what is not there is the batch's. @throws ApiError naming the field. */
-export function questionOf(item: Fields, general: Fields, options: Options): Question {
+export function questionOf(item: JsonFields, general: JsonFields, options: AuthzenOptions): DeferredCheck {
   const entity = (name: "subject" | "resource") =>
     entityOf(entityFields(item[name], general[name], name, ["type", "id"]), name)
   const subject = entity("subject")

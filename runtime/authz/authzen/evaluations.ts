@@ -1,14 +1,14 @@
 import { batchCheck } from "../../check/batch-check.ts"
 import { CheckError } from "../../check/ports.ts"
 import type { BatchCheckAnswer } from "../../check/questions.ts"
-import type { Answer } from "../answer.ts"
+import type { ApiResponse } from "../answer.ts"
 import type { AuthzApi } from "../api.ts"
 import { ApiError, apiErrorOf } from "../api-error.ts"
-import { arrayField, type Fields, objectField } from "../fields.ts"
+import { arrayField, type JsonFields, objectField } from "../fields.ts"
 import type { ApiRequest } from "../route.ts"
 import { askEngine, revisionHeaders, withModel } from "../with-model.ts"
-import { decisionBody, evaluate, type Question, questionOf } from "./evaluation.ts"
-import { jsonBody, type Options, optionsOf } from "./request.ts"
+import { type DeferredCheck, decisionBody, evaluate, questionOf } from "./evaluation.ts"
+import { type AuthzenOptions, jsonBody, optionsOf } from "./request.ts"
 
 interface Decision {
   readonly decision: boolean
@@ -25,7 +25,7 @@ const endsAt: Readonly<Record<string, boolean | undefined>> = {
  * `POST …/access/v1/evaluations` → `{evaluations: [{decision}]}` in the order of the request, all true at one revision. What is wrong with one of them is its own: `decision: false`
  * with `context.error`. Without `evaluations`, or with none in it, it is one evaluation.
  */
-export function postEvaluations(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postEvaluations(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const body = jsonBody(request)
   const limits = api.limits()
   const options = optionsOf(body, request, limits)
@@ -55,11 +55,11 @@ export function postEvaluations(api: AuthzApi, request: ApiRequest): Answer | Pr
 }
 
 /** A default that is no object is wrong for all. */
-function requireDefaults(body: Fields): void {
+function requireDefaults(body: JsonFields): void {
   for (const name of ["subject", "action", "resource", "context"]) objectField(body[name], name)
 }
 
-function attempt(item: unknown, general: Fields, options: Options): Question | ApiError {
+function attempt(item: unknown, general: JsonFields, options: AuthzenOptions): DeferredCheck | ApiError {
   try {
     return questionOf(objectField(item, "evaluation") ?? {}, general, options)
   } catch (error) {
@@ -69,7 +69,7 @@ function attempt(item: unknown, general: Fields, options: Options): Question | A
 }
 
 function decisions(
-  questions: readonly (Question | ApiError)[],
+  questions: readonly (DeferredCheck | ApiError)[],
   { results }: BatchCheckAnswer,
 ): readonly Decision[] {
   let at = 0

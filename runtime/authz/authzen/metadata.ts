@@ -1,5 +1,5 @@
 import { addressText } from "../../plan/address-text.ts"
-import type { Answer } from "../answer.ts"
+import type { ApiResponse } from "../answer.ts"
 import type { AuthzApi } from "../api.ts"
 import { ApiError } from "../api-error.ts"
 import type { ApiRequest } from "../route.ts"
@@ -8,7 +8,7 @@ import type { ApiRequest } from "../route.ts"
 const storeForm = /^[A-Za-z0-9_-]{1,128}$/
 
 /** `GET /.well-known/authzen-configuration`: the store that paths without a store mean. 404 where there is none. */
-export function getMetadata(api: AuthzApi, request: ApiRequest): Answer {
+export function getMetadata(api: AuthzApi, request: ApiRequest): ApiResponse {
   if (api.authzen().store === undefined)
     throw new ApiError(
       "store_id_not_found",
@@ -22,7 +22,7 @@ export function getMetadata(api: AuthzApi, request: ApiRequest): Answer {
  * `GET /.well-known/authzen-configuration/{store}`. Who may read nothing may read this: it tells paths, and not whether there is such a store. The decision point's
  * identifier is the base URL with the store as path, from which this path follows (section "Obtaining Policy Decision Point Metadata").
  */
-export function getStoreMetadata(api: AuthzApi, request: ApiRequest): Answer {
+export function getStoreMetadata(api: AuthzApi, request: ApiRequest): ApiResponse {
   const { store } = request
   if (!storeForm.test(store)) throw new ApiError("store_id_not_found", "Store ID not found")
   const base = baseOf(api, request)

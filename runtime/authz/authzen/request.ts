@@ -1,13 +1,13 @@
 import type { TupleKey } from "../../check/ports.ts"
 import type { Freshness } from "../../check/questions.ts"
 import { ApiError } from "../api-error.ts"
-import { booleanField, type Fields, modelIdField, objectField } from "../fields.ts"
+import { booleanField, type JsonFields, modelIdField, objectField } from "../fields.ts"
 import type { AuthzLimits } from "../ports.ts"
 import { circumstancesOf, termsOf } from "../question-fields.ts"
 import type { ApiRequest } from "../route.ts"
 
 /** What a request says besides whom it is about. */
-export interface Options {
+export interface AuthzenOptions {
   /** Empty: the model in force. */
   readonly modelId: string
   readonly freshness: Freshness
@@ -17,7 +17,7 @@ export interface Options {
 }
 
 /** The JSON body. @throws ApiError when it is empty, malformed or said to be something else. */
-export function jsonBody(request: ApiRequest): Fields {
+export function jsonBody(request: ApiRequest): JsonFields {
   const contentType = request.headers["content-type"] ?? ""
   if (!/^application\/json[\t ]*(;|$)/i.test(contentType))
     throw new ApiError("validation_error", "the Content-Type must be application/json")
@@ -29,7 +29,7 @@ export function jsonBody(request: ApiRequest): Fields {
  * The header `Openfga-Authorization-Model-Id`, and `options`: `evaluations_semantic` of the specification, and as extensions `explain`, `contextual_tuples`, `consistency` and `consistency_token`, as
  * in a check.
  */
-export function optionsOf(body: Fields, request: ApiRequest, limits: AuthzLimits): Options {
+export function optionsOf(body: JsonFields, request: ApiRequest, limits: AuthzLimits): AuthzenOptions {
   const options = objectField(body["options"], "options") ?? {}
   const header = request.headers["openfga-authorization-model-id"]
   const { contextualTuples } = circumstancesOf({ contextual_tuples: options["contextual_tuples"] }, limits)

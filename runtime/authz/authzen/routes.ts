@@ -1,4 +1,4 @@
-import type { Route } from "../route.ts"
+import type { ApiRoute } from "../route.ts"
 import { postEvaluation } from "./evaluation.ts"
 import { postEvaluations } from "./evaluations.ts"
 import { getMetadata, getStoreMetadata } from "./metadata.ts"
@@ -15,8 +15,8 @@ const resources = [
 ] as const
 
 /** AuthZEN 1.0: of a store, and on the standard's own paths of the default store. */
-export const authzenRoutes: readonly Route[] = [
-  ...resources.flatMap(({ path, ...more }): Route[] => [
+export const authzenRoutes: readonly ApiRoute[] = [
+  ...resources.flatMap(({ path, ...more }): ApiRoute[] => [
     { method: "POST", path: `/stores/{store}${path}`, right: "read", ...more },
     { method: "POST", path, right: "read", ofDefaultStore: true, ...more },
   ]),

@@ -3,14 +3,14 @@ import { listRelations } from "../../check/list-relations.ts"
 import { packedUsers } from "../../check/list-users.ts"
 import type { LoadedModel } from "../../check/loaded-model.ts"
 import type { ListEnd, Paging } from "../../check/questions.ts"
-import type { Answer } from "../answer.ts"
+import type { ApiResponse } from "../answer.ts"
 import type { AuthzApi } from "../api.ts"
 import { ApiError } from "../api-error.ts"
-import { type Fields, objectField } from "../fields.ts"
+import { type JsonFields, objectField } from "../fields.ts"
 import { listAnswer, type PackedLists } from "../list-answer.ts"
 import { cursorToken, modelOfPage, type PageWanted, pageWanted, termsOfPage } from "../list-cursor.ts"
 import type { ApiRequest } from "../route.ts"
-import { type Asked, askEngine, revisionHeaders, withModel } from "../with-model.ts"
+import { askEngine, type RequestedModel, revisionHeaders, withModel } from "../with-model.ts"
 import { contextOf, type Properties } from "./circumstances.ts"
 import {
   actionOf,
@@ -23,14 +23,14 @@ import {
   subjectForm,
   userOf,
 } from "./entities.ts"
-import { jsonBody, type Options, optionsOf } from "./request.ts"
+import { type AuthzenOptions, jsonBody, optionsOf } from "./request.ts"
 
 /** What is common to the three searches. */
 interface Search {
   readonly api: AuthzApi
   readonly request: ApiRequest
-  readonly body: Fields
-  readonly options: Options
+  readonly body: JsonFields
+  readonly options: AuthzenOptions
   readonly page: PageWanted
   /** The page was asked for by size or token. */
   readonly paged: boolean
@@ -39,7 +39,7 @@ interface Search {
 }
 
 /** `POST …/access/v1/search/subject` `{subject {type}, action, resource}` → `{results: [{type, id}]}`: who may. The id `*` stands for everybody of the type, but for `context.excluded`. */
-export function postSearchSubject(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postSearchSubject(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const body = jsonBody(request)
   const sought = soughtOf(entityFields(body["subject"], undefined, "subject", []), "subject")
   const action = actionOf(entityFields(body["action"], undefined, "action", []))
@@ -72,7 +72,7 @@ export function postSearchSubject(api: AuthzApi, request: ApiRequest): Answer | 
 }
 
 /** `POST …/access/v1/search/resource` `{subject, action, resource {type}}` → `{results: [{type, id}]}`: on which. */
-export function postSearchResource(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postSearchResource(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const body = jsonBody(request)
   const subject = entityOf(entityFields(body["subject"], undefined, "subject", []), "subject")
   const action = actionOf(entityFields(body["action"], undefined, "action", []))
@@ -103,7 +103,7 @@ export function postSearchResource(api: AuthzApi, request: ApiRequest): Answer |
 }
 
 /** `POST …/access/v1/search/action` `{subject, resource}` → `{results: [{name}]}`: what, in order of name. What can't be decided is no result; its names are in `context.undecided`. */
-export function postSearchAction(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+export function postSearchAction(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const body = jsonBody(request)
   const subject = entityOf(entityFields(body["subject"], undefined, "subject", []), "subject")
   const resource = entityOf(entityFields(body["resource"], undefined, "resource", []), "resource")
@@ -132,7 +132,7 @@ export function postSearchAction(api: AuthzApi, request: ApiRequest): Answer | P
   })
 }
 
-function searchOf(api: AuthzApi, request: ApiRequest, body: Fields, names: object): Search {
+function searchOf(api: AuthzApi, request: ApiRequest, body: JsonFields, names: object): Search {
   const limits = api.limits()
   const given = objectField(body["page"], "page")
   const token = given?.["token"] ?? given?.["next_token"]
@@ -158,7 +158,7 @@ function searchOf(api: AuthzApi, request: ApiRequest, body: Fields, names: objec
 
 function propertiesOf(
   entities: {
-    readonly [Name in keyof Properties]: { readonly properties: Fields | undefined }
+    readonly [Name in keyof Properties]: { readonly properties: JsonFields | undefined }
   },
 ): Properties {
   return Object.fromEntries(Object.entries(entities).map(([name, entity]) => [name, entity?.properties]))
@@ -173,15 +173,15 @@ function circumstances({ body, options }: Search, model: LoadedModel, properties
 
 function inModel(
   { api, request, options, page }: Search,
-  ask: (asked: Asked, terms: ReturnType<typeof termsOfPage>) => Answer | Promise<Answer>,
-): Answer | Promise<Answer> {
+  ask: (asked: RequestedModel, terms: ReturnType<typeof termsOfPage>) => ApiResponse | Promise<ApiResponse>,
+): ApiResponse | Promise<ApiResponse> {
   return withModel(api, request.store, modelOfPage(page, options.modelId), (asked) =>
     ask(asked, termsOfPage(page, asked.storeId, options.freshness)),
   )
 }
 
 /** What is not in the model is on no list. */
-function nothing(search: Search, { storeId, modelId }: Asked): Answer {
+function nothing(search: Search, { storeId, modelId }: RequestedModel): ApiResponse {
   const headers = revisionHeaders(storeId, modelId, 0).slice(0, 4)
   return {
     status: 200,
@@ -193,10 +193,10 @@ function nothing(search: Search, { storeId, modelId }: Asked): Answer {
 /** `page` is there when a page was asked for, or there is another one. */
 function results(
   { paged, question }: Search,
-  { storeId, modelId }: Asked,
+  { storeId, modelId }: RequestedModel,
   { revision, stamp, next, count }: ListEnd & { readonly count: number },
   found: PackedLists,
-): Answer {
+): ApiResponse {
   const token = next === undefined ? "" : cursorToken({ storeId, modelId, revision, stamp }, next, question)
   const page = paged || token !== "" ? { next_token: token, count } : undefined
   return {

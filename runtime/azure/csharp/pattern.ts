@@ -1,6 +1,6 @@
 import { BoundedPattern } from "../../pattern/bounded-pattern.ts"
 import { PatternError, type PatternFlags } from "../../pattern/dialect.ts"
-import type { Work } from "../../pattern/run-program.ts"
+import type { SearchBudget } from "../../pattern/run-program.ts"
 
 /** RegexOptions that change what a pattern finds. */
 export interface PatternOptions extends PatternFlags {
@@ -20,7 +20,7 @@ export interface Pattern {
  * Gives the first match at `from` or behind it: of the whole and of each group from and to, -1 where a group took nothing. Takes from `work` what it costs.
  * @throws PatternWorkError where the steps are used up
  */
-export type Search = (from: number, work: Work) => readonly number[] | undefined
+export type Search = (from: number, work: SearchBudget) => readonly number[] | undefined
 
 /** A pattern that can be run, or a text that says why it can't be used. */
 export function compilePattern(source: string, options: PatternOptions = {}): Pattern | string {

@@ -1,4 +1,4 @@
-import { PatternWorkError, type Work } from "../../pattern/run-program.ts"
+import { PatternWorkError, type SearchBudget } from "../../pattern/run-program.ts"
 import { CsLimitError } from "./errors.ts"
 import type { PolicyContext } from "./ports.ts"
 
@@ -38,7 +38,7 @@ export function chargeItems(count: number): void {
 }
 
 /** Runs a search by a pattern on the steps that are left. @throws CsLimitError when they are not enough. */
-export function searching<T>(search: (work: Work) => T): T {
+export function searching<T>(search: (work: SearchBudget) => T): T {
   const before = stepsLeft * patternSteps
   const work = { stepsLeft: before }
   try {

@@ -1,5 +1,5 @@
 import type { Liquid } from "liquidjs"
-import { PatternWorkError, type Work } from "../../pattern/run-program.ts"
+import { PatternWorkError, type SearchBudget } from "../../pattern/run-program.ts"
 import { compilePattern, expandReplacement, type Pattern, type Search } from "../csharp/pattern.ts"
 import { type FilterScope, workOf } from "./bounds.ts"
 
@@ -80,7 +80,7 @@ function* replace(
   }
 }
 
-function searched(search: Search, at: number, work: Work): ArrayLike<number> | undefined {
+function searched(search: Search, at: number, work: SearchBudget): ArrayLike<number> | undefined {
   try {
     return search(at, work)
   } catch (error) {

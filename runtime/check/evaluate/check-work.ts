@@ -1,11 +1,11 @@
 import type { LoadedModel } from "../loaded-model.ts"
 import type { CheckAnswer, CheckRequest, Commit } from "../ports.ts"
-import type { Progress, View, Work } from "../work.ts"
+import type { EngineWork, Progress, View } from "../work.ts"
 import type { Evaluation, EvaluationOptions } from "./evaluation.ts"
 import { readRequest } from "./request.ts"
 
 /** A check that takes longer than its first slice. */
-export class CheckWork implements Work<CheckAnswer> {
+export class CheckWork implements EngineWork<CheckAnswer> {
   readonly #evaluation: Evaluation
   readonly #model: LoadedModel
   readonly #request: CheckRequest

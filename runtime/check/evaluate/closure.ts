@@ -1,7 +1,7 @@
 import { IntList } from "./int-list.ts"
 import { NodeTable } from "./node-table.ts"
 import type { BackHops } from "./program.ts"
-import type { Question } from "./question.ts"
+import type { EngineQuestion } from "./question.ts"
 
 /**
  * Where a subject stands, transitively, within the relations one relation depends on: grown level by level, as far as some
@@ -11,7 +11,7 @@ import type { Question } from "./question.ts"
 export class Closure {
   /** Nodes found, with their level as state. */
   readonly #found = new NodeTable()
-  readonly #question: Question
+  readonly #question: EngineQuestion
   readonly #ways: BackHops
   #frontier = new IntList()
   #level = -1
@@ -19,7 +19,7 @@ export class Closure {
   /** About how many nodes the next level will look at. */
   pending: number
 
-  constructor(question: Question, target: number) {
+  constructor(question: EngineQuestion, target: number) {
     this.#question = question
     this.#ways = question.program.backHops(target)
     this.pending = this.#seedCount()

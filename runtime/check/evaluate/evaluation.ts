@@ -2,7 +2,7 @@ import { type CheckAnswer, CheckError, type Commit, UndecidedCheck } from "../po
 import { done, type Progress, suspended as unfinished } from "../work.ts"
 import { fixpoint } from "./fixpoint.ts"
 import { Machine, suspended } from "./machine.ts"
-import { isError, isMiss, isTrue, Question, type QuestionParts } from "./question.ts"
+import { EngineQuestion, isError, isMiss, isTrue, type QuestionParts } from "./question.ts"
 import type { MachineLimits } from "./searches.ts"
 
 export interface EvaluationOptions extends MachineLimits {
@@ -24,7 +24,7 @@ const stepsKept = 10_000
  * it holds a stack and tables that have grown to what questions need.
  */
 export class Evaluation {
-  readonly question = new Question()
+  readonly question = new EngineQuestion()
   readonly #machine = new Machine()
   #parts!: QuestionParts
   #limits: EvaluationOptions = {

@@ -1,6 +1,6 @@
 import { NodeTable } from "./node-table.ts"
-import type { AnyPart, Part } from "./program.ts"
-import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
+import type { AnyPart, ProgramPart } from "./program.ts"
+import { type EngineQuestion, isError, isFalse, isMiss, isTrue } from "./question.ts"
 
 /** Truth values in their order here: false < error < true, so that union is the greatest, intersection the least, negation the mirror image. */
 export const no = 0
@@ -13,7 +13,7 @@ export type Formula =
   | { op: "all"; parts: Formula[] }
   | { op: "but"; base: Formula; subtract: Formula }
 
-export interface Node {
+export interface FixpointNode {
   readonly object: number
   readonly relation: number
   /** Least number of hops from the question's node. */
@@ -32,7 +32,7 @@ export interface Node {
  * not in memory: everything it lacked is then in `question.misses`.
  */
 export function* fixpoint(
-  question: Question,
+  question: EngineQuestion,
   object: number,
   relation: number,
   depthMax: number,
@@ -53,7 +53,7 @@ export interface Solution {
 
 /** The same for many nodes at once, given as pairs of object and relation; undefined when something was not in memory. A node's distance is that from the nearest of them. */
 export function* fixpointOfAll(
-  question: Question,
+  question: EngineQuestion,
   roots: readonly number[],
   depthMax: number,
 ): Generator<void, Solution | undefined> {
@@ -73,16 +73,16 @@ export function* fixpointOfAll(
 
 /** What a question depends on: the nodes below it, with their tuples filled in. */
 export class Collector {
-  readonly nodes: Node[] = []
+  readonly nodes: FixpointNode[] = []
   missed = false
-  readonly #question: Question
+  readonly #question: EngineQuestion
   readonly #depthMax: number
   readonly #nodesMax: number
   readonly #numbers = new NodeTable()
   #level: number[] = []
   #next: number[] = []
 
-  constructor(question: Question, depthMax: number, nodesMax = Number.POSITIVE_INFINITY) {
+  constructor(question: EngineQuestion, depthMax: number, nodesMax = Number.POSITIVE_INFINITY) {
     this.#question = question
     this.#depthMax = depthMax
     this.#nodesMax = nodesMax
@@ -111,7 +111,7 @@ export class Collector {
     while (this.#level.length > 0) {
       for (let at = 0; at < this.#level.length; at++) {
         const number = this.#level[at] as number
-        const node = this.nodes[number] as Node
+        const node = this.nodes[number] as FixpointNode
         if (node.formula !== undefined) continue
         node.depth = depth
         yield* this.#open(node, number)
@@ -137,7 +137,7 @@ export class Collector {
       this.#numbers.add(object, relation, number, 0)
       this.nodes.push({ object, relation, depth: -1, formula: undefined, dependents: [] })
     }
-    const node = this.nodes[number] as Node
+    const node = this.nodes[number] as FixpointNode
     // A node waiting for the next level may still be met on this one.
     if (node.formula === undefined && (known < 0 || hops === 0))
       (hops === 0 ? this.#level : this.#next).push(number)
@@ -145,7 +145,7 @@ export class Collector {
     return number
   }
 
-  *#open(node: Node, number: number): Generator<void> {
+  *#open(node: FixpointNode, number: number): Generator<void> {
     const { program, subject } = this.#question
     this.#question.steps++
     if (node.depth > this.#depthMax) {
@@ -157,7 +157,7 @@ export class Collector {
     else node.formula = part === undefined ? constant(no, -1) : yield* this.#part(part, node.object, number)
   }
 
-  *#part(part: Part, object: number, number: number): Generator<void, Formula> {
+  *#part(part: ProgramPart, object: number, number: number): Generator<void, Formula> {
     if (part.op === "any") return yield* this.#any(part, object, number)
     if (part.op === "but") {
       const base = yield* this.#part(part.base, object, number)
@@ -210,8 +210,8 @@ function constant(value: number, problem: number): Extract<Formula, { op: "any" 
 
 /** The well-founded model of collected nodes. */
 export class Solver {
-  readonly #nodes: readonly Node[]
-  readonly #question: Question
+  readonly #nodes: readonly FixpointNode[]
+  readonly #question: EngineQuestion
   #low: Uint8Array
   #high: Uint8Array
   /** Per node: the round in which it was found true, and that in which it was ruled out; 0 when it was not. */
@@ -221,7 +221,7 @@ export class Solver {
   readonly trueOrder: Int32Array
   #found = 0
 
-  constructor(nodes: readonly Node[], question: Question) {
+  constructor(nodes: readonly FixpointNode[], question: EngineQuestion) {
     this.#nodes = nodes
     this.#question = question
     this.#low = new Uint8Array(nodes.length)
@@ -264,7 +264,7 @@ export class Solver {
         if ((at & 255) === 0) yield
         if (dirty[at] === 0 || values[at] === yes) continue
         dirty[at] = 0
-        const { formula, dependents } = this.#nodes[at] as Node
+        const { formula, dependents } = this.#nodes[at] as FixpointNode
         const value = this.#value(formula as Formula, values, fixed)
         if (value === values[at]) continue
         values[at] = value

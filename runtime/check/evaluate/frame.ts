@@ -1,4 +1,4 @@
-import type { Part } from "./program.ts"
+import type { ProgramPart } from "./program.ts"
 import type { ReachSearch } from "./reach-search.ts"
 
 /** What a frame does: close a node over its part, go through the alternatives, the operands, base and subtract, or a search. */
@@ -27,7 +27,7 @@ export function dropFrames(frames: Frame[], kept: number): void {
 /** A place on the machine's stack, reused. One shape for all kinds, so that the machine's code stays monomorphic. */
 export class Frame {
   kind: FrameKind = "node"
-  part!: Part
+  part!: ProgramPart
   object = 0
   relation = 0
   /** Hops from the question's object. */
@@ -56,7 +56,7 @@ export class Frame {
   search: ReachSearch | undefined
   running: Generator<void, number> | undefined
 
-  open(kind: FrameKind, part: Part): void {
+  open(kind: FrameKind, part: ProgramPart): void {
     this.kind = kind
     this.part = part
     this.index = 0

@@ -1,5 +1,5 @@
 import { CheckError, type Commit, type PageKey } from "../ports.ts"
-import { done, type Progress, suspended, type View, type Work } from "../work.ts"
+import { done, type EngineWork, type Progress, suspended, type View } from "../work.ts"
 import type { EvaluationOptions } from "./evaluation.ts"
 
 /** A question while it is at work on one view of the store, written as a generator: what `workOf` makes a `Work` of. */
@@ -44,7 +44,7 @@ export function reasonsDeadline({ deadlineMs }: EvaluationOptions): number | und
 export function workOf<Answer>(
   { stepsMax, deadlineMs }: WorkBounds,
   open: (view: View) => Inquiry<Answer>,
-): Work<Answer> {
+): EngineWork<Answer> {
   return new InquiryWork(stepsMax, deadlineMs, open)
 }
 
@@ -60,7 +60,7 @@ function* ends(): Generator<void, boolean> {
   return true
 }
 
-class InquiryWork<Answer> implements Work<Answer> {
+class InquiryWork<Answer> implements EngineWork<Answer> {
   readonly stepsMax: number
   readonly deadlineMs: number | undefined
   readonly #open: (view: View) => Inquiry<Answer>

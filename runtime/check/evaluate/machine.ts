@@ -1,7 +1,7 @@
 import { dropFrames, type Frame, takeFrame } from "./frame.ts"
-import { Memo, memoFlagged, memoOpen, memoTentative } from "./memo.ts"
-import type { AllPart, AnyPart, ButPart, Hop, Part } from "./program.ts"
-import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
+import { memoFlagged, memoOpen, memoTentative, NodeMemo } from "./memo.ts"
+import type { AllPart, AnyPart, ButPart, Hop, ProgramPart } from "./program.ts"
+import { type EngineQuestion, isError, isFalse, isMiss, isTrue } from "./question.ts"
 import { type MachineLimits, Searches } from "./searches.ts"
 
 /** Besides the truth values: the work goes on in a frame pushed just now; or has run out of steps for this turn. */
@@ -26,7 +26,7 @@ const free = 0x7fff_ffff
  * with `flagged` and the caller takes the slow path.
  */
 export class Machine {
-  question!: Question
+  question!: EngineQuestion
   /** The walk cannot tell; fixpoint.ts can. */
   flagged = false
   /** A node beyond the depth limit was met. */
@@ -34,7 +34,7 @@ export class Machine {
   /** Depends on the open node with this discovery number, or on none. Belongs to the value handed over last. */
   #low = free
   #limits: MachineLimits = { depthMax: 25, walkSteps: 256 }
-  readonly #memo = new Memo()
+  readonly #memo = new NodeMemo()
   readonly #searches = new Searches()
   readonly #frames: Frame[] = []
   #top = -1
@@ -43,7 +43,7 @@ export class Machine {
   #until = 0
 
   /** Prepares for a question; anything unfinished is forgotten. */
-  begin(question: Question, limits: MachineLimits): void {
+  begin(question: EngineQuestion, limits: MachineLimits): void {
     this.question = question
     this.flagged = false
     this.tooDeep = false
@@ -126,7 +126,7 @@ export class Machine {
     }
   }
 
-  #push(kind: Frame["kind"], part: Part, above: Frame | undefined): Frame {
+  #push(kind: Frame["kind"], part: ProgramPart, above: Frame | undefined): Frame {
     this.#top++
     let frame = this.#frames[this.#top]
     if (frame === undefined) {
@@ -208,7 +208,7 @@ export class Machine {
   }
 
   /** A part inside a node: a value at once when direct tuples decide it, else a frame of its own. */
-  #part(part: Part, above: Frame): number {
+  #part(part: ProgramPart, above: Frame): number {
     const { question } = this
     if (above.kind === "node") {
       const frame = this.#push(part.op, part, above)
@@ -251,7 +251,7 @@ export class Machine {
         if (index < refs) value = this.#enter(frame.object, part.refs[index] as number, frame.depth)
         else if (index < hops) value = this.#openHop(frame, part.hops[index - refs] as Hop)
         else if (index < hops + part.branches.length)
-          value = this.#part(part.branches[index - hops] as Part, frame)
+          value = this.#part(part.branches[index - hops] as ProgramPart, frame)
         else return this.#conclude(frame, frame.flags)
       }
       if (value === pushed) return pushed

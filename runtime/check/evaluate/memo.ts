@@ -12,7 +12,7 @@ export const memoFlagged = 7
  * What the machine knows of the nodes of one question. A node met while it is open reads as false; a false that rests on such a reading is
  * tentative until the node it depends on is closed.
  */
-export class Memo {
+export class NodeMemo {
   readonly #nodes = new NodeTable()
   /** Triples of tentative nodes in order of closing: object, relation, the discovery number they depend on. */
   readonly #tentative: number[] = []

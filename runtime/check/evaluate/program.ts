@@ -26,24 +26,24 @@ export interface AnyPart {
   readonly tests: readonly Test[]
   readonly refs: readonly number[]
   readonly hops: readonly Hop[]
-  readonly branches: readonly Part[]
+  readonly branches: readonly ProgramPart[]
 }
 
 export interface AllPart {
   readonly op: "all"
   readonly number: number
-  readonly children: readonly Part[]
+  readonly children: readonly ProgramPart[]
 }
 
 export interface ButPart {
   readonly op: "but"
   readonly number: number
-  readonly base: Part
-  readonly subtract: Part
+  readonly base: ProgramPart
+  readonly subtract: ProgramPart
 }
 
 /** `number` is the part's place in the program: a relation's own part has the relation's index, the parts inside it have numbers of their own. */
-export type Part = AnyPart | AllPart | ButPart
+export type ProgramPart = AnyPart | AllPart | ButPart
 
 /**
  * Where a userset or object found in a slot leads, backwards: the positive ways on which a relation may come about. For a pure relation they are the whole truth; else they
@@ -61,13 +61,13 @@ export interface BackHops {
 }
 
 /** The relation plans of a model seen by one kind of subject: all that this kind can never reach is cut away. */
-export class Program {
+export class RelationProgram {
   /** `user`, `user:*` or `group#member`. */
   readonly kind: string
   /** Index of the subject's own relation for usersets, else -1. */
   readonly own: number
   /** Per relation; undefined when this kind of subject cannot have it. After the relations come the parts inside their parts, so that those can be asked about like a relation. */
-  readonly parts: readonly (Part | undefined)[]
+  readonly parts: readonly (ProgramPart | undefined)[]
   /** Per part: decided by unconditioned tuples and unions alone, all the way down. Then it is plain reachability. */
   readonly pure: readonly boolean[]
   /** Some test asks for the wildcard of the subject's type. */
@@ -118,7 +118,7 @@ export class Program {
 }
 
 /** The unions one of which must hold when the part does. */
-function supportsOf(part: Part | undefined): AnyPart[] {
+function supportsOf(part: ProgramPart | undefined): AnyPart[] {
   if (part === undefined) return []
   if (part.op === "any") return [part, ...part.branches.flatMap(supportsOf)]
   return supportsOf(part.op === "but" ? part.base : part.children[0])
@@ -156,9 +156,9 @@ class Specializer {
     this.#targets = plans.subjects.map((subject) => indexOf.get(subject) ?? -1)
   }
 
-  parts(): (Part | undefined)[] {
-    const parts: (Part | undefined)[] = this.#plans.relations.map(() => undefined)
-    const inner: Part[] = []
+  parts(): (ProgramPart | undefined)[] {
+    const parts: (ProgramPart | undefined)[] = this.#plans.relations.map(() => undefined)
+    const inner: ProgramPart[] = []
     this.#plans.relations.forEach(({ plan }, index) => {
       const part = this.#reaching(index) ? this.#part(plan) : undefined
       if (part === undefined) return
@@ -225,11 +225,11 @@ class Specializer {
   }
 }
 
-type Unnumbered = Part & { number: number }
+type Unnumbered = ProgramPart & { number: number }
 
 /** The parts inside a part, all the way down. */
-export function innerParts(part: Part): Unnumbered[] {
-  const found: Part[] = [part]
+export function innerParts(part: ProgramPart): Unnumbered[] {
+  const found: ProgramPart[] = [part]
   for (const next of found) {
     if (next.op === "all") found.push(...next.children)
     else if (next.op === "but") found.push(next.base, next.subtract)
@@ -241,7 +241,7 @@ export function innerParts(part: Part): Unnumbered[] {
 type AnyNode = Extract<RelationNode, { any: unknown }>["any"]
 
 /** The greatest set of relations that are unions over unconditioned slots and lead only to each other. */
-function pureParts(parts: readonly (Part | undefined)[]): boolean[] {
+function pureParts(parts: readonly (ProgramPart | undefined)[]): boolean[] {
   const pure = parts.map(
     (part) =>
       part?.op === "any" &&

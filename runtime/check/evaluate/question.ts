@@ -3,12 +3,12 @@ import { none } from "../graph/adjacency.ts"
 import type { Graph } from "../graph/graph.ts"
 import { firstTemporaryId, Overlay } from "../graph/overlay.ts"
 import { forwardPage, reversePage } from "../graph/pages.ts"
-import type { Slot } from "../graph/slots.ts"
+import type { TupleSlot } from "../graph/slots.ts"
 import type { LoadedModel } from "../loaded-model.ts"
 import type { PageKey } from "../ports.ts"
 import type { View } from "../work.ts"
-import { type Problem, worseProblem } from "./problem.ts"
-import type { AnyPart, Program } from "./program.ts"
+import { type EvaluationProblem, worseProblem } from "./problem.ts"
+import type { AnyPart, RelationProgram } from "./program.ts"
 
 /**
  * Truth values. A miss is "not in memory yet": it outranks an error, because once loaded it may decide otherwise.
@@ -24,7 +24,7 @@ export interface QuestionParts {
   readonly view: View
   readonly graph: Graph
   readonly model: LoadedModel
-  readonly program: Program
+  readonly program: RelationProgram
   readonly slots: Int32Array
   readonly overlay: Overlay | undefined
   readonly object: number
@@ -38,7 +38,7 @@ export interface QuestionParts {
 }
 
 /** What is known of a question's subject before its nodes are walked: whole sets, found for a list. */
-export interface Known {
+export interface KnownSets {
   /** Is a part (by its number in the program) true of an object? -1 where that is not known. */
   truth(object: number, part: number): number
 }
@@ -51,16 +51,16 @@ const problemsMax = 10_000
  * One question being answered: the graph at its revision, the overlay of contextual tuples, the subject, and what was met on the way
  * (problems, misses, work). All strategies read tuples through it, so that shadowing, wildcards, conditions and misses are decided here only.
  */
-export class Question {
+export class EngineQuestion {
   graph!: Graph
   model!: LoadedModel
-  program!: Program
+  program!: RelationProgram
   slots!: Int32Array
   subject = 0
   /** Id of `type:*` for a subject that is a single object, else -1. */
   wildcard = -1
   context: Readonly<Record<string, unknown>> | undefined
-  known: Known | undefined
+  known: KnownSets | undefined
   #view!: View
   #overlay: Overlay | undefined
   #temporaryNames: ReadonlyMap<number, string> | undefined
@@ -68,7 +68,7 @@ export class Question {
   #missingHolds = false
 
   steps = 0
-  readonly problems: Problem[] = []
+  readonly problems: EvaluationProblem[] = []
   readonly misses = new Map<string, PageKey>()
   /** Problem of the last value that was an error. */
   problem = -1
@@ -112,7 +112,7 @@ export class Question {
 
   /** Did the tuple come with the question? */
   brings(object: number, slot: number, other: number): boolean {
-    return this.#overlay?.holds(object, this.graph.slots[slot] as Slot, other) === true
+    return this.#overlay?.holds(object, this.graph.slots[slot] as TupleSlot, other) === true
   }
 
   /** Starts the same question over. The work done so far still counts. */
@@ -168,7 +168,7 @@ export class Question {
     this.steps++
     const { graph, overlay } = this
     if (overlay?.forward.touches(object)) {
-      const shown = overlay.forward.has(object, graph.slots[slot] as Slot, other)
+      const shown = overlay.forward.has(object, graph.slots[slot] as TupleSlot, other)
       if (shown !== undefined) return shown ? isTrue : isFalse
     }
     if (graph.pages !== undefined && !this.#holds(object, slot)) return this.#point(object, slot, other)
@@ -183,13 +183,13 @@ export class Question {
   }
 
   #holds(object: number, slot: number): boolean {
-    return this.graph.hasForward(object, this.graph.slots[slot] as Slot, this.#epoch)
+    return this.graph.hasForward(object, this.graph.slots[slot] as TupleSlot, this.#epoch)
   }
 
   /** What is known of a tuple of an object whose list is not in memory; of one too large for a page it is asked for alone. */
   #point(object: number, slotId: number, other: number): number {
     const { pages } = this.graph
-    const slot = this.graph.slots[slotId] as Slot
+    const slot = this.graph.slots[slotId] as TupleSlot
     const stands = pages?.point(object, slot.base.id, other, this.#epoch)
     if (stands !== undefined) return stands === slotId ? isTrue : isFalse
     if (pages?.isLarge(object, slot.relationId, forwardPage) !== true) this.#missPage(object, slot)
@@ -209,14 +209,14 @@ export class Question {
     return isMiss
   }
 
-  #missPage(object: number, { relation }: Slot): void {
+  #missPage(object: number, { relation }: TupleSlot): void {
     const name = this.nameOf(object)
     this.misses.set(`f ${relation} ${name}`, { direction: "forward", object: name, relation })
   }
 
   #page(object: number, slotId: number): boolean {
     if (this.#holds(object, slotId)) return true
-    const slot = this.graph.slots[slotId] as Slot
+    const slot = this.graph.slots[slotId] as TupleSlot
     if (this.graph.pages?.isLarge(object, slot.relationId, forwardPage) !== true) this.#missPage(object, slot)
     else {
       const { relation, subjectType, subjectRelation } = slot
@@ -238,7 +238,7 @@ export class Question {
     const { graph, overlay } = this
     if (graph.pages !== undefined && !this.#page(object, slot)) return false
     if (overlay?.forward.touches(object)) {
-      this.list = overlay.forward.list(object, graph.slots[slot] as Slot)
+      this.list = overlay.forward.list(object, graph.slots[slot] as TupleSlot)
       this.listStart = 0
       this.listEnd = this.list.length
       return true
@@ -252,9 +252,9 @@ export class Question {
     this.steps++
     const slot = this.slots[planSlot] as number
     const { graph, overlay } = this
-    if (graph.pages !== undefined && !this.#backPage(subject, graph.slots[slot] as Slot)) return false
+    if (graph.pages !== undefined && !this.#backPage(subject, graph.slots[slot] as TupleSlot)) return false
     if (overlay?.reverse.touches(subject)) {
-      this.list = overlay.reverse.list(subject, graph.slots[slot] as Slot)
+      this.list = overlay.reverse.list(subject, graph.slots[slot] as TupleSlot)
       this.listStart = 0
       this.listEnd = this.list.length
       return true
@@ -263,7 +263,7 @@ export class Question {
     return true
   }
 
-  #backPage(subject: number, slot: Slot): boolean {
+  #backPage(subject: number, slot: TupleSlot): boolean {
     if (this.graph.hasReverse(subject, slot, this.#epoch)) return true
     const name = this.nameOf(subject)
     const { objectType, relation } = slot
@@ -296,7 +296,7 @@ export class Question {
   /** The context stored with the tuple that stands in this graph slot. */
   storedContext(object: number, slot: number, other: number): Readonly<Record<string, unknown>> | undefined {
     return this.overlay?.forward.touches(object) &&
-      this.overlay.forward.has(object, this.graph.slots[slot] as Slot, other)
+      this.overlay.forward.has(object, this.graph.slots[slot] as TupleSlot, other)
       ? this.overlay.context(object, slot, other)
       : this.graph.context(object, slot, other)
   }
@@ -316,7 +316,7 @@ export class Question {
   edge(object: number, slot: number, other: number, condition: CompiledCondition): number {
     const outcome = this.judge(condition, this.storedContext(object, slot, other))
     if (typeof outcome === "boolean") return outcome ? isTrue : isFalse
-    const { relation, subjectRelation } = this.graph.slots[slot] as Slot
+    const { relation, subjectRelation } = this.graph.slots[slot] as TupleSlot
     const userset = subjectRelation === "" || subjectRelation === "*" ? "" : `#${subjectRelation}`
     const tuple = `${this.nameOf(object)}#${relation}@${this.nameOf(other)}${userset}`
     this.problem = this.addProblem({
@@ -337,7 +337,7 @@ export class Question {
     return this.#tooDeep
   }
 
-  addProblem(problem: Problem): number {
+  addProblem(problem: EvaluationProblem): number {
     // Only one will be reported; a list of a million tuples without their context must not fill the memory.
     if (this.problems.length >= problemsMax) return problemsMax - 1
     return this.problems.push(problem) - 1

@@ -1,10 +1,10 @@
 import type { Closure } from "./closure.ts"
 import { NodeTable } from "./node-table.ts"
 import type { AnyPart } from "./program.ts"
-import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
+import { type EngineQuestion, isError, isFalse, isMiss, isTrue } from "./question.ts"
 
 export interface SearchStart {
-  readonly question: Question
+  readonly question: EngineQuestion
   readonly closure: Closure
   readonly objects: Int32Array
   /** The objects were already tested for tuples of the subject itself. */

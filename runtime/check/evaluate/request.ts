@@ -10,7 +10,7 @@ import type { View } from "../work.ts"
 import type { QuestionParts } from "./question.ts"
 
 /** The names of a request as ids, and its contextual tuples. One of them serves every question under the same circumstances. */
-export interface Surroundings {
+export interface QuestionContext {
   readonly names: Ids
   readonly overlay: Overlay | undefined
 }
@@ -23,7 +23,7 @@ export function readSurroundings(
   view: View,
   model: LoadedModel,
   { contextualTuples }: Circumstances,
-): Surroundings {
+): QuestionContext {
   const names = new Ids(view.graph)
   const overlay =
     contextualTuples === undefined || contextualTuples.length === 0
@@ -97,7 +97,7 @@ interface Asked {
   readonly subject: Subject
   readonly object: number
   readonly relation: number
-  readonly surroundings: Surroundings
+  readonly surroundings: QuestionContext
   readonly context: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -129,7 +129,7 @@ export function subjectParts(
   view: View,
   model: LoadedModel,
   subject: Subject,
-  surroundings: Surroundings,
+  surroundings: QuestionContext,
   context: Readonly<Record<string, unknown>> | undefined,
 ): QuestionParts {
   return partsOf(view, model, { subject, object: -1, relation: -1, surroundings, context })

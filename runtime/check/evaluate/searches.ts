@@ -1,6 +1,6 @@
 import { Closure } from "./closure.ts"
 import type { AnyPart, Hop } from "./program.ts"
-import { isTrue, type Question } from "./question.ts"
+import { type EngineQuestion, isTrue } from "./question.ts"
 import { ReachSearch } from "./reach-search.ts"
 
 export interface MachineLimits {
@@ -15,12 +15,12 @@ export type Manner = "walk" | "test" | "search"
 
 /** Decides where plain reachability is searched instead of walked, and keeps the subject's closures of a question. */
 export class Searches {
-  #question!: Question
+  #question!: EngineQuestion
   #walkSteps = 0
   #depthMax = 0
   readonly #closures = new Map<number, Closure>()
 
-  begin(question: Question, limits: MachineLimits): void {
+  begin(question: EngineQuestion, limits: MachineLimits): void {
     this.#question = question
     this.#walkSteps = limits.walkSteps
     this.#depthMax = limits.depthMax

@@ -1,8 +1,8 @@
 import { type Formula, yes } from "../evaluate/fixpoint.ts"
-import type { AnyPart, Part } from "../evaluate/program.ts"
+import type { AnyPart, ProgramPart } from "../evaluate/program.ts"
 import { isFalse } from "../evaluate/question.ts"
 import type { ProofNode } from "../ports.ts"
-import { type Decided, Proof } from "./proof.ts"
+import { type Decided, DecisionProof } from "./proof.ts"
 
 const blocksMax = 5
 const nodesMax = 2_000
@@ -36,7 +36,7 @@ export class Blocks {
     return this.#decided.solver.truth(formula) === yes
   }
 
-  *#part(part: Part, formula: Formula, number: number): Generator<void> {
+  *#part(part: ProgramPart, formula: Formula, number: number): Generator<void> {
     yield
     if (this.#holds(formula)) return
     if (part.op === "but" && formula.op === "but") {
@@ -46,11 +46,11 @@ export class Blocks {
       // Where more than one operand is false, an exclusion in one of them is not what is in the way.
       const [only, ...others] = formula.parts.flatMap((inner, at) => (this.#holds(inner) ? [] : [at]))
       if (only !== undefined && others.length === 0)
-        yield* this.#part(part.children[only] as Part, formula.parts[only] as Formula, number)
+        yield* this.#part(part.children[only] as ProgramPart, formula.parts[only] as Formula, number)
     } else if (part.op === "any" && formula.op === "any") {
       this.#follow(part, number)
       for (let at = 0; at < formula.parts.length; at++)
-        yield* this.#part(part.branches[at] as Part, formula.parts[at] as Formula, number)
+        yield* this.#part(part.branches[at] as ProgramPart, formula.parts[at] as Formula, number)
     }
   }
 
@@ -72,8 +72,8 @@ export class Blocks {
     }
   }
 
-  *#prove(part: Part, formula: Formula, number: number): Generator<void> {
-    const proof = new Proof(this.#decided)
+  *#prove(part: ProgramPart, formula: Formula, number: number): Generator<void> {
+    const proof = new DecisionProof(this.#decided)
     yield* proof.ofPart(part, formula, number)
     const { tree } = proof
     if (tree !== undefined) this.proofs.push(tree)

@@ -1,9 +1,9 @@
 import { type Formula, no, unsure } from "../evaluate/fixpoint.ts"
-import type { AnyPart, Part } from "../evaluate/program.ts"
+import type { AnyPart, ProgramPart } from "../evaluate/program.ts"
 import { isTrue } from "../evaluate/question.ts"
 import type { ConditionedTuple } from "../ports.ts"
 import type { Decided } from "./proof.ts"
-import { type Place, seen, tupleIn } from "./tuples.ts"
+import { seen, type TuplePlace, tupleIn } from "./tuples.ts"
 
 const conditionsMax = 20
 const nodesMax = 2_000
@@ -53,7 +53,7 @@ class UnsureWalk {
     this.#waiting.push([number, negated])
   }
 
-  #part(part: Part, formula: Formula, object: number, negated: boolean): void {
+  #part(part: ProgramPart, formula: Formula, object: number, negated: boolean): void {
     if (this.#value(formula, negated) !== unsure) return
     if (part.op === "all" && formula.op === "all")
       part.children.forEach((child, at) => {
@@ -88,7 +88,7 @@ class UnsureWalk {
     }
   }
 
-  #tuple({ slot, condition }: Place, object: number, other: number): void {
+  #tuple({ slot, condition }: TuplePlace, object: number, other: number): void {
     const { question } = this.#decided
     if (condition === undefined) return
     const stored = question.storedContext(object, question.slots[slot] as number, other)
@@ -101,7 +101,7 @@ class UnsureWalk {
 /** Tuples that do not count because of their condition, where what they lead to might have held; the nearest first. */
 export function untrueConditions({ question, collector, solver }: Decided): ConditionedTuple[] {
   const found: ConditionedTuple[] = []
-  const take = ({ slot, condition }: Place, object: number, other: number) => {
+  const take = ({ slot, condition }: TuplePlace, object: number, other: number) => {
     if (condition === undefined || found.length >= conditionsMax) return
     if (question.has(object, question.slots[slot] as number, other) !== isTrue) return
     const stored = question.storedContext(object, question.slots[slot] as number, other)
@@ -128,7 +128,7 @@ export function untrueConditions({ question, collector, solver }: Decided): Cond
 }
 
 /** The parts with tuples of their own. */
-function anyPartsOf(root: Part | undefined): AnyPart[] {
+function anyPartsOf(root: ProgramPart | undefined): AnyPart[] {
   const found: AnyPart[] = []
   const parts = root === undefined ? [] : [root]
   for (const part of parts) {

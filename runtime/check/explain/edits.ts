@@ -1,7 +1,7 @@
 import type { Formula } from "../evaluate/fixpoint.ts"
 import type { AnyPart, Hop, Test } from "../evaluate/program.ts"
 import { isFalse, isTrue } from "../evaluate/question.ts"
-import type { Places } from "./places.ts"
+import type { ReachedPlaces } from "./places.ts"
 import type { Decided } from "./proof.ts"
 import { slotOf } from "./tuples.ts"
 import { costs, type Edit, type Repair } from "./ways.ts"
@@ -24,7 +24,7 @@ export class Edits {
   /** Something was left out because there was too much. */
   cut = false
   readonly #decided: Decided
-  readonly #places: Places
+  readonly #places: ReachedPlaces
   readonly #known: Map<string, Edit>
   /** By edit: where it costs least. */
   readonly #cheapest: Repair[] = []
@@ -32,7 +32,7 @@ export class Edits {
   readonly #supports = new Map<AnyFormula, readonly Support[]>()
 
   /** `known` are the edits that have ids already. */
-  constructor(decided: Decided, places: Places, known: Map<string, Edit>) {
+  constructor(decided: Decided, places: ReachedPlaces, known: Map<string, Edit>) {
     this.#decided = decided
     this.#places = places
     this.#known = known

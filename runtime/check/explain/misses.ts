@@ -1,6 +1,6 @@
 import { Evaluation, type EvaluationOptions } from "../evaluate/evaluation.ts"
 import { Collector, Solver } from "../evaluate/fixpoint.ts"
-import { Question, type QuestionParts } from "../evaluate/question.ts"
+import { EngineQuestion, type QuestionParts } from "../evaluate/question.ts"
 import type { OverlayTuple } from "../graph/overlay.ts"
 import type { NearestMiss } from "../ports.ts"
 import { CheckError, type PageKey, type TupleKey } from "../ports.ts"
@@ -32,7 +32,7 @@ type Outcome = "allow" | "deny" | "conditional"
 
 /** The truth values of what a question depends on, of the `nodesMax` nearest nodes of it; undefined when something was not in memory. */
 export function* decide(
-  question: Question,
+  question: EngineQuestion,
   { object, relation }: QuestionParts,
   nodesMax: number,
 ): Generator<void, Decided | undefined> {
@@ -58,11 +58,11 @@ export class MissSearch {
   readonly #tried = new Map<string, Outcome>()
   readonly #found: Found[] = []
   readonly #evaluation = new Evaluation()
-  #question!: Question
+  #question!: EngineQuestion
   #hangsOnValues = false
   /** Steps of questions that have ended; the one at work is counted on its own. */
   #done = 0
-  #at: Question | undefined
+  #at: EngineQuestion | undefined
 
   constructor(parts: QuestionParts, limits: EvaluationOptions) {
     this.#parts = parts
@@ -218,7 +218,7 @@ export class MissSearch {
   }
 
   *#decide(parts: QuestionParts): Generator<void, Decided | undefined> {
-    const question = new Question()
+    const question = new EngineQuestion()
     question.begin(parts, this.#limits.partialConditions)
     this.#done += this.#at?.steps ?? 0
     this.#at = question

@@ -1,6 +1,6 @@
 import { Closure } from "../evaluate/closure.ts"
-import type { Hop, Part } from "../evaluate/program.ts"
-import type { Question } from "../evaluate/question.ts"
+import type { Hop, ProgramPart } from "../evaluate/program.ts"
+import type { EngineQuestion } from "../evaluate/question.ts"
 
 /** Places of the user's own proposed for a relation, how many are tried for it, and how far they are looked for. */
 const placesMax = 3
@@ -8,16 +8,16 @@ const candidatesMax = 12
 const placeStepsMax = 3_000
 
 /** Where the user stands already: what a new tuple may lead to. */
-export class Places {
+export class ReachedPlaces {
   /** Something was left out because there was too much. */
   cut = false
-  readonly #question: Question
+  readonly #question: EngineQuestion
   readonly #known = new Map<number, readonly number[]>()
   readonly #targets = new Map<number, Set<number>>()
   readonly #holds: (object: number, relation: number) => boolean
 
   /** `holds` says whether the user has a relation on an object. */
-  constructor(question: Question, holds: (object: number, relation: number) => boolean) {
+  constructor(question: EngineQuestion, holds: (object: number, relation: number) => boolean) {
     this.#question = question
     this.#holds = holds
   }
@@ -81,7 +81,7 @@ export class Places {
 }
 
 /** All hops of a relation, wherever they stand. The depth is that of the limit on models. */
-function* hopsOf(part: Part): Generator<Hop> {
+function* hopsOf(part: ProgramPart): Generator<Hop> {
   if (part.op === "all") for (const child of part.children) yield* hopsOf(child)
   else if (part.op === "but") {
     yield* hopsOf(part.base)

@@ -1,9 +1,16 @@
-import { type Collector, type Formula, type Node, no, type Solver, yes } from "../evaluate/fixpoint.ts"
-import type { AnyPart, Hop, Part } from "../evaluate/program.ts"
-import type { Question } from "../evaluate/question.ts"
+import {
+  type Collector,
+  type FixpointNode,
+  type Formula,
+  no,
+  type Solver,
+  yes,
+} from "../evaluate/fixpoint.ts"
+import type { AnyPart, Hop, ProgramPart } from "../evaluate/program.ts"
+import type { EngineQuestion } from "../evaluate/question.ts"
 import type { ProofNode, TupleKey } from "../ports.ts"
 import { tupleText } from "../tuple.ts"
-import { type Item, type Step, TreeWriter } from "./tree.ts"
+import { type ProofItem, type ProofStep, TreeWriter } from "./tree.ts"
 import { counts, isUserset, shown, slotOf } from "./tuples.ts"
 
 /** Nodes of the question a proof may rest on. */
@@ -17,7 +24,7 @@ interface Known {
 
 /** What the truth values of a question are read from. */
 export interface Decided {
-  readonly question: Question
+  readonly question: EngineQuestion
   readonly collector: Collector
   readonly solver: Solver
 }
@@ -27,13 +34,13 @@ export interface Decided {
  * on what was true before that. So the proof's tuples alone prove the same: what is ruled out with more tuples stays so with fewer, but
  * for its own exclusions, whose tuples are part of the proof.
  */
-export class Proof {
+export class DecisionProof {
   readonly #decided: Decided
-  readonly #items = new Map<number, Item>()
-  readonly #waiting: Item[] = []
+  readonly #items = new Map<number, ProofItem>()
+  readonly #waiting: ProofItem[] = []
   /** False when the tree or the proof was cut. */
   complete = true
-  #root: Step | undefined
+  #root: ProofStep | undefined
   readonly #tuples = new Map<string, TupleKey>()
 
   constructor(decided: Decided) {
@@ -51,7 +58,7 @@ export class Proof {
   }
 
   /** Proves a part of a node that is true. */
-  *ofPart(part: Part, formula: Formula, number: number): Generator<void> {
+  *ofPart(part: ProgramPart, formula: Formula, number: number): Generator<void> {
     const known: Known = {
       holds: (other) => this.#decided.solver.trueRound[other] !== 0,
       fails: (other) => this.#decided.solver.falseRound[other] !== 0,
@@ -59,7 +66,7 @@ export class Proof {
     yield* this.#finish(yield* this.#holds(part, formula, number, known))
   }
 
-  *#finish(root: Step): Generator<void> {
+  *#finish(root: ProofStep): Generator<void> {
     this.#root = root
     for (let item = this.#waiting.pop(); item !== undefined; item = this.#waiting.pop()) {
       if (this.#items.size > itemsMax) {
@@ -78,8 +85,8 @@ export class Proof {
     return [...this.#tuples.values()]
   }
 
-  *#collectTuples(root: Step): Generator<void> {
-    const entered = new Set<Item>()
+  *#collectTuples(root: ProofStep): Generator<void> {
+    const entered = new Set<ProofItem>()
     const steps = [root]
     for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
       if (step.shown !== undefined) this.#tuples.set(tupleText(step.shown.tuple), step.shown.tuple)
@@ -100,24 +107,24 @@ export class Proof {
     const writer = new TreeWriter(this.#decided.question, (item) => this.#bare(item.number))
     const tree =
       this.#root.links?.length === 1 && this.#root.by === "computed"
-        ? writer.item(this.#root.links[0] as Item, 0)
+        ? writer.item(this.#root.links[0] as ProofItem, 0)
         : writer.step(this.#root, 0)
     if (writer.cut) this.complete = false
     return tree
   }
 
-  #item(holds: boolean, number: number): Item {
+  #item(holds: boolean, number: number): ProofItem {
     const key = 2 * number + (holds ? 1 : 0)
     const known = this.#items.get(key)
     if (known !== undefined) return known
-    const made: Item = { holds, number, step: undefined, telling: holds, usedBy: [] }
+    const made: ProofItem = { holds, number, step: undefined, telling: holds, usedBy: [] }
     this.#items.set(key, made)
     this.#waiting.push(made)
     return made
   }
 
   /** Notes who rests on whom, and hands down that there is something to tell. */
-  #adopt(item: Item, step: Step): void {
+  #adopt(item: ProofItem, step: ProofStep): void {
     const steps = [step]
     let telling = false
     for (const one of steps) {
@@ -139,7 +146,7 @@ export class Proof {
         }
   }
 
-  *#stepOf({ holds, number }: Item): Generator<void, Step> {
+  *#stepOf({ holds, number }: ProofItem): Generator<void, ProofStep> {
     const { question, solver } = this.#decided
     const node = this.#node(number)
     const part = question.program.parts[node.relation]
@@ -162,8 +169,8 @@ export class Proof {
     })
   }
 
-  #node(number: number): Node {
-    return this.#decided.collector.nodes[number] as Node
+  #node(number: number): FixpointNode {
+    return this.#decided.collector.nodes[number] as FixpointNode
   }
 
   #bare(number: number): { object: number; relation: string } {
@@ -172,12 +179,12 @@ export class Proof {
     return { object, relation: relations[relation]?.relation ?? "" }
   }
 
-  *#holds(part: Part, formula: Formula, number: number, known: Known): Generator<void, Step> {
+  *#holds(part: ProgramPart, formula: Formula, number: number, known: Known): Generator<void, ProofStep> {
     if (part.op === "all" && formula.op === "all") {
-      const children: Step[] = []
+      const children: ProofStep[] = []
       for (let at = 0; at < part.children.length; at++)
         children.push(
-          yield* this.#holds(part.children[at] as Part, formula.parts[at] as Formula, number, known),
+          yield* this.#holds(part.children[at] as ProgramPart, formula.parts[at] as Formula, number, known),
         )
       return { ...this.#place(number, part), by: "intersection", holds: true, children }
     }
@@ -189,7 +196,7 @@ export class Proof {
     return yield* this.#anyHolds(part as AnyPart, formula as AnyFormula, number, known)
   }
 
-  *#anyHolds(part: AnyPart, formula: AnyFormula, number: number, known: Known): Generator<void, Step> {
+  *#anyHolds(part: AnyPart, formula: AnyFormula, number: number, known: Known): Generator<void, ProofStep> {
     const { question, collector } = this.#decided
     const bare = this.#place(number, part)
     const { object } = bare
@@ -197,7 +204,7 @@ export class Proof {
     for (const test of part.tests) {
       const other = test.wildcard ? question.wildcard : question.subject
       if (!counts(question, test, object, other)) continue
-      const by: Step = { ...bare, by: "tuple", holds: true, shown: shown(question, test, object, other) }
+      const by: ProofStep = { ...bare, by: "tuple", holds: true, shown: shown(question, test, object, other) }
       return this.#through(by, slotOf(question, test.slot).relation)
     }
     const hop = yield* this.#hopThatHolds(part, number, known)
@@ -209,12 +216,17 @@ export class Proof {
     }
     for (let at = 0; at < part.branches.length; at++)
       if (isNowTrue(formula.parts[at], known))
-        return yield* this.#holds(part.branches[at] as Part, formula.parts[at] as Formula, number, known)
+        return yield* this.#holds(
+          part.branches[at] as ProgramPart,
+          formula.parts[at] as Formula,
+          number,
+          known,
+        )
     throw new Error("a node found true has nothing to rest on")
   }
 
   /** The nearest of what stands there and holds. */
-  *#hopThatHolds(part: AnyPart, number: number, known: Known): Generator<void, Step | undefined> {
+  *#hopThatHolds(part: AnyPart, number: number, known: Known): Generator<void, ProofStep | undefined> {
     const { question, collector } = this.#decided
     const { object } = this.#node(number)
     let found: { hop: Hop; other: number; number: number; depth: number } | undefined
@@ -233,7 +245,7 @@ export class Proof {
     }
     if (found === undefined) return undefined
     const userset = isUserset(question, found.hop.slot)
-    const step: Step = {
+    const step: ProofStep = {
       ...this.#place(number, part),
       by: userset ? "userset" : "from",
       holds: true,
@@ -244,16 +256,16 @@ export class Proof {
   }
 
   /** A relation that was inlined has its own step in between. */
-  #through(step: Step, relation: string): Step {
+  #through(step: ProofStep, relation: string): ProofStep {
     if (relation === step.relation) return step
     return { ...step, by: "computed", shown: undefined, links: undefined, children: [{ ...step, relation }] }
   }
 
-  *#fails(part: Part, formula: Formula, number: number, known: Known): Generator<void, Step> {
+  *#fails(part: ProgramPart, formula: Formula, number: number, known: Known): Generator<void, ProofStep> {
     const bare = this.#place(number, part)
     if (part.op === "all" && formula.op === "all") {
       const at = formula.parts.findIndex((child) => isNowFalse(child, known))
-      return yield* this.#fails(part.children[at] as Part, formula.parts[at] as Formula, number, known)
+      return yield* this.#fails(part.children[at] as ProgramPart, formula.parts[at] as Formula, number, known)
     }
     if (part.op === "but" && formula.op === "but") {
       if (isNowFalse(formula.base, known)) return yield* this.#fails(part.base, formula.base, number, known)
@@ -261,12 +273,12 @@ export class Proof {
       return { ...bare, by: "but not", holds: false, children: [subtract] }
     }
     if (part.op !== "any" || formula.op !== "any") throw new Error("a formula is not that of its part")
-    const children: Step[] = []
+    const children: ProofStep[] = []
     for (let at = 0; at < part.branches.length; at++)
       children.push(
-        yield* this.#fails(part.branches[at] as Part, formula.parts[at] as Formula, number, known),
+        yield* this.#fails(part.branches[at] as ProgramPart, formula.parts[at] as Formula, number, known),
       )
-    const links: Item[] = []
+    const links: ProofItem[] = []
     for (const refs of [formula.refs, formula.unsureRefs])
       for (let at = 0; at < refs.length; at++) {
         if ((at & 1023) === 1023) yield
@@ -277,7 +289,7 @@ export class Proof {
   }
 
   /** What a part is called: an operand that is a relation by itself has that relation's name, any other the node's. */
-  #place(number: number, part: Part): { object: number; relation: string } {
+  #place(number: number, part: ProgramPart): { object: number; relation: string } {
     const bare = this.#bare(number)
     const { question } = this.#decided
     const { parts } = question.program

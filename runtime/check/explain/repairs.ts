@@ -1,7 +1,7 @@
 import type { Formula } from "../evaluate/fixpoint.ts"
-import type { AnyPart, Part } from "../evaluate/program.ts"
+import type { AnyPart, ProgramPart } from "../evaluate/program.ts"
 import { type AnyFormula, Edits } from "./edits.ts"
-import { Places } from "./places.ts"
+import { ReachedPlaces } from "./places.ts"
 import type { Decided } from "./proof.ts"
 import { Settled } from "./settled.ts"
 import { Singles } from "./singles.ts"
@@ -27,7 +27,7 @@ const pathMax = 20
 export class Repairs {
   readonly #decided: Decided
   readonly #settled: Settled
-  readonly #places: Places
+  readonly #places: ReachedPlaces
   readonly #edits: Edits
   readonly #singles: Singles
   readonly #ways = new Ways()
@@ -43,7 +43,7 @@ export class Repairs {
   ) {
     this.#decided = decided
     this.#settled = new Settled(decided.solver)
-    this.#places = new Places(decided.question, holds)
+    this.#places = new ReachedPlaces(decided.question, holds)
     this.#edits = new Edits(decided, this.#places, edits)
     this.#singles = new Singles(decided, this.#settled, this.#edits)
   }
@@ -99,7 +99,7 @@ export class Repairs {
     return singles.length === 0 ? found : this.#ways.best([...found, ...singles.slice(0, singlesOfNode)])
   }
 
-  #need(part: Part, formula: Formula, number: number, path: Path): readonly Repair[] {
+  #need(part: ProgramPart, formula: Formula, number: number, path: Path): readonly Repair[] {
     if (this.#settled.holds(formula)) return already
     if (part.op === "all" && formula.op === "all") {
       let found = already
@@ -129,7 +129,7 @@ export class Repairs {
   }
 
   /** What would make a part false: every way in which it may be true has to go. `path` are the nodes this is asked for. */
-  #block(part: Part, formula: Formula, number: number, path: Path): readonly Repair[] {
+  #block(part: ProgramPart, formula: Formula, number: number, path: Path): readonly Repair[] {
     if (this.#settled.fails(formula)) return already
     if (++this.#blockSteps > blockStepsMax) {
       this.#cut = true
@@ -158,7 +158,7 @@ export class Repairs {
       if (found.length === 0) return found
     }
     for (let at = 0; at < formula.parts.length; at++) {
-      const inner = this.#block(part.branches[at] as Part, formula.parts[at] as Formula, number, path)
+      const inner = this.#block(part.branches[at] as ProgramPart, formula.parts[at] as Formula, number, path)
       found = this.#ways.both(found, inner)
       if (found.length === 0) return found
     }

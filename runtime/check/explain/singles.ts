@@ -1,5 +1,5 @@
 import type { Formula } from "../evaluate/fixpoint.ts"
-import type { AnyPart, Part } from "../evaluate/program.ts"
+import type { AnyPart, ProgramPart } from "../evaluate/program.ts"
 import type { AnyFormula, Edits } from "./edits.ts"
 import type { Decided } from "./proof.ts"
 import type { Settled } from "./settled.ts"
@@ -148,7 +148,7 @@ export class Singles {
     return needed ? this.#need(part, formula, number) : this.#block(part, formula, number)
   }
 
-  #need(part: Part, formula: Formula, number: number): EditSet {
+  #need(part: ProgramPart, formula: Formula, number: number): EditSet {
     if (this.#settled.holds(formula)) return all
     if (part.op === "all" && formula.op === "all") {
       let set = all
@@ -181,7 +181,7 @@ export class Singles {
     return set
   }
 
-  #block(part: Part, formula: Formula, number: number): EditSet {
+  #block(part: ProgramPart, formula: Formula, number: number): EditSet {
     if (this.#settled.fails(formula)) return all
     if (part.op === "all" && formula.op === "all")
       return part.children.reduce(
@@ -206,7 +206,7 @@ export class Singles {
       if (set === none) return none
     }
     formula.parts.forEach((inner, at) => {
-      if (set !== none) set &= this.#block(part.branches[at] as Part, inner, number)
+      if (set !== none) set &= this.#block(part.branches[at] as ProgramPart, inner, number)
     })
     return set
   }

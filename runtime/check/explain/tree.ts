@@ -1,46 +1,46 @@
-import type { Question } from "../evaluate/question.ts"
+import type { EngineQuestion } from "../evaluate/question.ts"
 import type { ProofNode, ProofRule } from "../ports.ts"
-import type { Shown } from "./tuples.ts"
+import type { ShownTuple } from "./tuples.ts"
 
 /** Larger trees help nobody; JSON is written by recursion, so depth is bounded too. */
 const treeNodesMax = 2_000
 const treeDepthMax = 100
 /** What is shown of one place: a rule, its tuple, its operands, and the nodes it rests on. */
-export interface Step {
+export interface ProofStep {
   readonly by: ProofRule
   readonly holds: boolean
   readonly object: number
   readonly relation: string
-  readonly shown?: Shown | undefined
-  readonly children?: readonly Step[] | undefined
-  readonly links?: readonly Item[] | undefined
+  readonly shown?: ShownTuple | undefined
+  readonly children?: readonly ProofStep[] | undefined
+  readonly links?: readonly ProofItem[] | undefined
 }
 
 /** A node that has to be shown true, or false. */
-export interface Item {
+export interface ProofItem {
   readonly holds: boolean
   readonly number: number
-  step: Step | undefined
+  step: ProofStep | undefined
   /** Of a false one: there is an exclusion to show in what it rests on. */
   telling: boolean
-  readonly usedBy: Item[]
+  readonly usedBy: ProofItem[]
 }
 
 /** Writes steps as a tree: each node is shown once. */
 export class TreeWriter {
   cut = false
-  readonly #question: Question
-  readonly #shown = new Set<Item>()
+  readonly #question: EngineQuestion
+  readonly #shown = new Set<ProofItem>()
   #count = 0
 
-  readonly #bareOf: (item: Item) => Pick<Step, "object" | "relation">
+  readonly #bareOf: (item: ProofItem) => Pick<ProofStep, "object" | "relation">
 
-  constructor(question: Question, bareOf: (item: Item) => Pick<Step, "object" | "relation">) {
+  constructor(question: EngineQuestion, bareOf: (item: ProofItem) => Pick<ProofStep, "object" | "relation">) {
     this.#question = question
     this.#bareOf = bareOf
   }
 
-  item(item: Item, depth: number): ProofNode {
+  item(item: ProofItem, depth: number): ProofNode {
     const { step } = item
     if (step === undefined) {
       this.cut = true
@@ -52,7 +52,7 @@ export class TreeWriter {
     return this.step(step, depth)
   }
 
-  step(step: Step, depth: number): ProofNode {
+  step(step: ProofStep, depth: number): ProofNode {
     if (depth >= treeDepthMax || this.#count >= treeNodesMax) {
       this.cut = true
       return this.#node(step, "cut")
@@ -72,12 +72,15 @@ export class TreeWriter {
     }
   }
 
-  #node({ object, relation, holds }: Pick<Step, "object" | "relation" | "holds">, by: ProofRule): ProofNode {
+  #node(
+    { object, relation, holds }: Pick<ProofStep, "object" | "relation" | "holds">,
+    by: ProofRule,
+  ): ProofNode {
     return { object: this.#question.nameOf(object), relation, holds, by }
   }
 }
 
-function isTelling(step: Step): boolean {
+function isTelling(step: ProofStep): boolean {
   if (step.holds || step.by === "but not" || step.links?.some(({ telling }) => telling)) return true
   return step.children?.some(isTelling) === true
 }

@@ -1,28 +1,28 @@
 import type { CompiledCondition } from "../../expression/condition.ts"
-import { isTrue, type Question } from "../evaluate/question.ts"
-import type { Slot } from "../graph/slots.ts"
+import { type EngineQuestion, isTrue } from "../evaluate/question.ts"
+import type { TupleSlot } from "../graph/slots.ts"
 import type { ConditionSeen, TupleKey } from "../ports.ts"
 
 /** A place of the plan where a tuple may stand. */
-export interface Place {
+export interface TuplePlace {
   /** Of the plan. */
   readonly slot: number
   readonly condition: CompiledCondition | undefined
 }
 
 /** A tuple that counted, as an explanation shows it. */
-export interface Shown {
+export interface ShownTuple {
   readonly tuple: TupleKey
   readonly contextual?: true | undefined
   readonly condition?: ConditionSeen | undefined
 }
 
-export function slotOf(question: Question, planSlot: number): Slot {
-  return question.graph.slots[question.slots[planSlot] as number] as Slot
+export function slotOf(question: EngineQuestion, planSlot: number): TupleSlot {
+  return question.graph.slots[question.slots[planSlot] as number] as TupleSlot
 }
 
 /** The tuple in a slot with the context stored with it. */
-export function tupleIn(question: Question, planSlot: number, object: number, other: number): TupleKey {
+export function tupleIn(question: EngineQuestion, planSlot: number, object: number, other: number): TupleKey {
   const slot = slotOf(question, planSlot)
   const context = slot.condition === "" ? undefined : question.storedContext(object, slot.id, other)
   return {
@@ -35,12 +35,17 @@ export function tupleIn(question: Question, planSlot: number, object: number, ot
   }
 }
 
-function userOf(question: Question, { subjectRelation }: Slot, other: number): string {
+function userOf(question: EngineQuestion, { subjectRelation }: TupleSlot, other: number): string {
   const userset = subjectRelation === "" || subjectRelation === "*" ? "" : `#${subjectRelation}`
   return `${question.nameOf(other)}${userset}`
 }
 
-export function shown(question: Question, place: Place, object: number, other: number): Shown {
+export function shown(
+  question: EngineQuestion,
+  place: TuplePlace,
+  object: number,
+  other: number,
+): ShownTuple {
   const slot = slotOf(question, place.slot)
   const contextual = question.brings(object, slot.id, other)
   return {
@@ -54,7 +59,7 @@ export function shown(question: Question, place: Place, object: number, other: n
 
 /** What a condition says of a tuple with this stored context, and the values it went by. */
 export function seen(
-  question: Question,
+  question: EngineQuestion,
   condition: CompiledCondition,
   stored: Readonly<Record<string, unknown>> | undefined,
 ): ConditionSeen {
@@ -77,13 +82,13 @@ function plain(value: unknown): unknown {
 }
 
 /** Does the tuple stand there, and does its condition hold? */
-export function counts(question: Question, place: Place, object: number, other: number): boolean {
+export function counts(question: EngineQuestion, place: TuplePlace, object: number, other: number): boolean {
   const slot = question.slots[place.slot] as number
   if (question.has(object, slot, other) !== isTrue) return false
   return place.condition === undefined || question.edge(object, slot, other, place.condition) === isTrue
 }
 
 /** The relation a `from` or a userset is named by in the tuple. */
-export function isUserset(question: Question, planSlot: number): boolean {
+export function isUserset(question: EngineQuestion, planSlot: number): boolean {
   return slotOf(question, planSlot).subjectRelation !== ""
 }

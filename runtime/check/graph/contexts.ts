@@ -1,19 +1,19 @@
 import { IntColumn } from "./int-column.ts"
-import { Names } from "./names.ts"
+import { NameArena } from "./names.ts"
 import { TripleTable } from "./triple-table.ts"
 
 /** Contexts kept in the form conditions read. */
 const parsedMax = 4_096
 
 /** A condition's context stored with a tuple. */
-export type Context = Readonly<Record<string, unknown>>
+export type StoredContext = Readonly<Record<string, unknown>>
 
 /** The contexts stored with tuples, as their JSON text, each text once; parsed when a condition asks for it. */
 export class Contexts {
   readonly #ofTuple = new TripleTable()
-  readonly #texts = new Names()
+  readonly #texts = new NameArena()
   readonly #uses = new IntColumn()
-  readonly #parsed = new Map<number, Context>()
+  readonly #parsed = new Map<number, StoredContext>()
 
   get bytes(): number {
     return this.#ofTuple.bytes + this.#texts.bytes
@@ -23,12 +23,12 @@ export class Contexts {
     return this.#ofTuple.reservedBytes + this.#texts.reservedBytes + this.#uses.bytes
   }
 
-  get(object: number, slot: number, subject: number): Context | undefined {
+  get(object: number, slot: number, subject: number): StoredContext | undefined {
     const text = this.#ofTuple.get(object, slot, subject)
     if (text < 0) return undefined
     const known = this.#parsed.get(text)
     if (known !== undefined) return known
-    const parsed = JSON.parse(this.#texts.text(text)) as Context
+    const parsed = JSON.parse(this.#texts.text(text)) as StoredContext
     if (this.#parsed.size >= parsedMax) this.#parsed.clear()
     this.#parsed.set(text, parsed)
     return parsed

@@ -1,9 +1,9 @@
 import { type Commit, firstCommit, type TupleRow } from "../ports.ts"
 import { Adjacency } from "./adjacency.ts"
-import { type Context, Contexts } from "./contexts.ts"
+import { Contexts, type StoredContext } from "./contexts.ts"
 import { IntColumn } from "./int-column.ts"
 import { Leaving } from "./leaving.ts"
-import { Names } from "./names.ts"
+import { NameArena } from "./names.ts"
 import {
   firstPoint,
   forwardPage,
@@ -13,7 +13,7 @@ import {
   reversePage,
   reversePart,
 } from "./pages.ts"
-import { isWildcard, type Slot, Slots, typeOfMark } from "./slots.ts"
+import { isWildcard, Slots, type TupleSlot, typeOfMark } from "./slots.ts"
 
 /** What the graph no longer refers to, but work under way may be reading. */
 export interface Retired {
@@ -24,17 +24,17 @@ export interface Retired {
 
 /** A stored tuple as the graph has it. */
 export interface Stored {
-  readonly slot: Slot
-  readonly context: Context | undefined
+  readonly slot: TupleSlot
+  readonly context: StoredContext | undefined
 }
 
 /** In which of its two places a tuple is, or would be, in memory. */
-export interface Held {
+export interface TuplePresence {
   readonly forward: boolean
   readonly reverse: boolean
 }
 
-const whole: Held = { forward: true, reverse: true }
+const whole: TuplePresence = { forward: true, reverse: true }
 const bytesPerSlot = 256
 
 /**
@@ -57,13 +57,13 @@ export class Graph {
   /** Counted as if it were gone. */
   readonly leaving = new Leaving()
   readonly #slots = new Slots()
-  readonly slots: readonly Slot[] = this.#slots.all
-  readonly names = new Names((name) => this.#slots.markOf(name))
+  readonly slots: readonly TupleSlot[] = this.#slots.all
+  readonly names = new NameArena((name) => this.#slots.markOf(name))
   readonly #contexts = new Contexts()
   /** Of a partial graph: how many pages and list entries a name stands for. In a whole one a name without neighbours is none. */
   readonly #uses = new IntColumn()
   /** Contexts of single tuples that have a page of their own. */
-  readonly #pointContexts = new Map<string, Context>()
+  readonly #pointContexts = new Map<string, StoredContext>()
   /** Names that snapshots speak of, with how often they do. */
   readonly #kept = new Map<number, number>()
   #retiredNames: number[] = []
@@ -106,7 +106,7 @@ export class Graph {
     subjectType: string,
     subjectRelation: string,
     condition: string,
-  ): Slot {
+  ): TupleSlot {
     const slots = this.#slots
     return slots.of(slots.typeId(objectType), relation, slots.typeId(subjectType), subjectRelation, condition)
   }
@@ -122,11 +122,11 @@ export class Graph {
   }
 
   /** The slot of a row that may be no tuple of this graph. */
-  slotOfRow(row: TupleRow): Slot {
+  slotOfRow(row: TupleRow): TupleSlot {
     return this.#slots.ofRow(row)
   }
 
-  #slotOf(object: number, subject: number, row: TupleRow): Slot {
+  #slotOf(object: number, subject: number, row: TupleRow): TupleSlot {
     const userset = isWildcard(row[2]) ? "*" : row[3]
     const { names } = this
     return this.#slots.of(
@@ -182,13 +182,13 @@ export class Graph {
   }
 
   /** In which of its two places is a tuple, or is it known not to be, in memory? */
-  holds(row: TupleRow): Held {
+  holds(row: TupleRow): TuplePresence {
     const { forward, reverse } = this.#lists(row)
     return forward ? { forward, reverse } : { forward: this.point(row) !== undefined, reverse }
   }
 
   /** Which of the lists it stands in are in memory. */
-  #lists(row: TupleRow): Held {
+  #lists(row: TupleRow): TuplePresence {
     const { pages } = this
     if (pages === undefined) return whole
     const object = this.names.find(row[0])
@@ -218,11 +218,11 @@ export class Graph {
   }
 
   /** In which slot the tuple of such a page stands, undefined for none. */
-  setPoint(place: PagePlace, slot: Slot | undefined, context: string): void {
+  setPoint(place: PagePlace, slot: TupleSlot | undefined, context: string): void {
     this.pages?.setPoint(place, slot?.id ?? -1)
     const key = pointKey(place.id, place.of, place.kind - firstPoint)
     if (context === "") this.#pointContexts.delete(key)
-    else this.#pointContexts.set(key, JSON.parse(context) as Context)
+    else this.#pointContexts.set(key, JSON.parse(context) as StoredContext)
   }
 
   dropPoint({ id, of, kind }: PagePlace): void {
@@ -242,7 +242,7 @@ export class Graph {
     if (subject !== object) this.#forgetUnused(subject)
   }
 
-  #erase(slot: Slot, object: number, subject: number): void {
+  #erase(slot: TupleSlot, object: number, subject: number): void {
     for (const { id, condition } of slot.base.slots) {
       if (this.forward.remove(object, id, subject)) this.#unuse(subject)
       if (this.reverse.remove(subject, id, object)) this.#unuse(object)
@@ -267,10 +267,10 @@ export class Graph {
   }
 
   /** The context stored with a tuple; undefined when it has none. */
-  context(object: number, slot: number, subject: number): Context | undefined {
+  context(object: number, slot: number, subject: number): StoredContext | undefined {
     const context = this.#contexts.get(object, slot, subject)
     if (context !== undefined || this.#pointContexts.size === 0) return context
-    return this.#pointContexts.get(pointKey(object, (this.slots[slot] as Slot).base.id, subject))
+    return this.#pointContexts.get(pointKey(object, (this.slots[slot] as TupleSlot).base.id, subject))
   }
 
   /** `text` is `""` for none. */
@@ -302,7 +302,7 @@ export class Graph {
   }
 
   /** Is the list of who stands in a slot of an object in memory, and was it by this epoch? */
-  hasForward(object: number, slot: Slot, epoch: number): boolean {
+  hasForward(object: number, slot: TupleSlot, epoch: number): boolean {
     const { pages } = this
     return (
       pages === undefined ||
@@ -311,7 +311,7 @@ export class Graph {
     )
   }
 
-  hasReverse(subject: number, slot: Slot, epoch: number): boolean {
+  hasReverse(subject: number, slot: TupleSlot, epoch: number): boolean {
     const { pages } = this
     return (
       pages === undefined ||
@@ -321,7 +321,7 @@ export class Graph {
   }
 
   /** Is a list in memory by either of the pages it may be in? */
-  isListed(id: number, slot: Slot, forward: boolean): boolean {
+  isListed(id: number, slot: TupleSlot, forward: boolean): boolean {
     const { pages } = this
     const of = forward ? slot.relationId : slot.subjectRelationId
     return (

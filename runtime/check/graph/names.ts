@@ -63,7 +63,7 @@ const chunkOf = (length: number): Chunk => ({ bytes: new Uint8Array(length), use
  * makes the collector walk every name, and ends at 16.7 million. Equality is of code units; ill-formed text must not come here.
  * A name that is released gives its id to a later one, and its bytes when half of its chunk has gone.
  */
-export class Names {
+export class NameArena {
   readonly #arena: (Chunk | undefined)[] = [chunkOf(firstChunkBytes)]
   /** The bytes of the chunks once more: reading a name should not go through another object. */
   readonly #bytes: Uint8Array[] = [(this.#arena[0] as Chunk).bytes]

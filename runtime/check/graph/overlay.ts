@@ -1,7 +1,7 @@
 import { type Adjacency, none } from "./adjacency.ts"
-import type { Context } from "./contexts.ts"
-import type { Graph, Held, Stored } from "./graph.ts"
-import type { Base, Slot } from "./slots.ts"
+import type { StoredContext } from "./contexts.ts"
+import type { Graph, Stored, TuplePresence } from "./graph.ts"
+import type { Base, TupleSlot } from "./slots.ts"
 
 /** Ids of names the graph does not have, valid for one question. */
 export const firstTemporaryId = 0x4000_0000
@@ -39,7 +39,7 @@ export class OverlaySide {
   }
 
   /** The tuple stands in this slot, or with undefined in none; false when something is said about it already. */
-  put(id: number, base: Base, other: number, slot: Slot | undefined): boolean {
+  put(id: number, base: Base, other: number, slot: TupleSlot | undefined): boolean {
     let touched = this.#touched.get(id)
     if (touched === undefined) {
       touched = { hidden: new Map(), added: new Map(), merged: new Map() }
@@ -61,12 +61,12 @@ export class OverlaySide {
   }
 
   /** Of a touched id: is `other` in the slot? Undefined when the overlay says nothing about it. */
-  has(id: number, slot: Slot, other: number): boolean | undefined {
+  has(id: number, slot: TupleSlot, other: number): boolean | undefined {
     return this.own(id, slot, other) ?? this.#below()?.has(id, slot, other)
   }
 
   /** The same of this overlay alone, without what it is laid on. */
-  own(id: number, slot: Slot, other: number): boolean | undefined {
+  own(id: number, slot: TupleSlot, other: number): boolean | undefined {
     const touched = this.#touched.get(id)
     if (touched === undefined) return undefined
     if (touched.added.get(slot.id)?.has(other)) return true
@@ -74,7 +74,7 @@ export class OverlaySide {
   }
 
   /** Of a touched id: what the slot holds, stored tuples and the overlay's together. */
-  list(id: number, slot: Slot): Int32Array {
+  list(id: number, slot: TupleSlot): Int32Array {
     const touched = this.#touched.get(id)
     if (touched === undefined) return this.#listBelow(id, slot)
     const known = touched.merged.get(slot.id)
@@ -87,15 +87,15 @@ export class OverlaySide {
   }
 
   /** The slots of a touched id that may hold something. */
-  slots(id: number): Slot[] {
+  slots(id: number): TupleSlot[] {
     const found = new Set<number>(this.#touched.get(id)?.added.keys())
     const below = this.#below()
     if (below?.touches(id)) for (const slot of below.slots(id)) found.add(slot.id)
     else if (id < firstTemporaryId) this.#stored.eachSlot(id, (slot) => found.add(slot))
-    return [...found].map((slot) => this.#graph.slots[slot] as Slot)
+    return [...found].map((slot) => this.#graph.slots[slot] as TupleSlot)
   }
 
-  #listBelow(id: number, slot: Slot): Int32Array {
+  #listBelow(id: number, slot: TupleSlot): Int32Array {
     const below = this.#below()
     if (below?.touches(id)) return below.list(id, slot)
     const value = id < firstTemporaryId ? this.#stored.find(id, slot.id) : none
@@ -107,7 +107,7 @@ export class OverlaySide {
 }
 
 const empty = new Int32Array(0)
-const everywhere: Held = { forward: true, reverse: true }
+const everywhere: TuplePresence = { forward: true, reverse: true }
 
 /** A list without what is hidden and with what is added; an array of its own. */
 function merged(
@@ -128,9 +128,9 @@ function merged(
 /** A tuple by its ids: `slot` is the graph's. */
 export interface OverlayTuple {
   readonly object: number
-  readonly slot: Slot
+  readonly slot: TupleSlot
   readonly subject: number
-  readonly context?: Context | undefined
+  readonly context?: StoredContext | undefined
 }
 
 /**
@@ -143,7 +143,7 @@ export class Overlay {
   readonly reverse: OverlaySide
   readonly #graph: Graph
   readonly #ground: Ground
-  readonly #contexts = new Map<string, Context>()
+  readonly #contexts = new Map<string, StoredContext>()
   readonly #added: OverlayTuple[] = []
   readonly #hidden: OverlayTuple[] = []
 
@@ -160,7 +160,7 @@ export class Overlay {
   }
 
   /** A tuple that counts beside the stored ones. */
-  add(object: number, slot: Slot, subject: number, context: Context | undefined): void {
+  add(object: number, slot: TupleSlot, subject: number, context: StoredContext | undefined): void {
     this.#put(object, slot.base, subject, { slot, context }, everywhere)
     this.#added.push({ object, slot, subject, context })
   }
@@ -172,11 +172,17 @@ export class Overlay {
   }
 
   /** How a tuple stood, undefined for not at all, in those of its places the graph holds. What was said of it first, holds. */
-  remember(object: number, base: Base, subject: number, stored: Stored | undefined, held: Held): void {
+  remember(
+    object: number,
+    base: Base,
+    subject: number,
+    stored: Stored | undefined,
+    held: TuplePresence,
+  ): void {
     this.#put(object, base, subject, stored, held)
   }
 
-  #put(object: number, base: Base, subject: number, stored: Stored | undefined, held: Held): void {
+  #put(object: number, base: Base, subject: number, stored: Stored | undefined, held: TuplePresence): void {
     if (held.reverse) this.reverse.put(subject, base, object, stored?.slot)
     if (!held.forward || !this.forward.put(object, base, subject, stored?.slot)) return
     if (stored?.context !== undefined)
@@ -195,13 +201,13 @@ export class Overlay {
   }
 
   /** Does the tuple come from here, and not from the store? */
-  holds(object: number, slot: Slot, subject: number): boolean {
+  holds(object: number, slot: TupleSlot, subject: number): boolean {
     return this.forward.own(object, slot, subject) === true
   }
 
   /** The context of a tuple that stands by this overlay. */
-  context(object: number, slot: number, subject: number): Context | undefined {
-    if (this.forward.own(object, this.#graph.slots[slot] as Slot, subject) === undefined)
+  context(object: number, slot: number, subject: number): StoredContext | undefined {
+    if (this.forward.own(object, this.#graph.slots[slot] as TupleSlot, subject) === undefined)
       return this.#ground.past?.context(object, slot, subject)
     return this.#contexts.get(`${object}/${slot}/${subject}`)
   }

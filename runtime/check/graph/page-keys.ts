@@ -1,11 +1,11 @@
 import type { PageKey, TupleRow } from "../ports.ts"
 import { firstPoint, forwardPage, forwardPart, type PagePlace, reversePage, reversePart } from "./pages.ts"
-import type { Base, Slot } from "./slots.ts"
+import type { Base, TupleSlot } from "./slots.ts"
 
 /** What of a graph is needed to find the place of a page. */
 interface Numbers {
   relationId(relation: string): number
-  slotOfRow(row: TupleRow): Slot
+  slotOfRow(row: TupleRow): TupleSlot
 }
 
 /** Where a page has its place in memory; `idOf` gives names their ids, -1 for none, and then there is no place. */
@@ -52,7 +52,7 @@ export function rowOfPoint(key: PageKey): TupleRow | undefined {
 }
 
 /** Does a page of a name bring what stands in this slot of it? */
-export function coveredBy(slot: Slot, { of, kind }: PagePlace): boolean {
+export function coveredBy(slot: TupleSlot, { of, kind }: PagePlace): boolean {
   if (kind === forwardPage) return slot.relationId === of
   return (kind === reversePage ? slot.subjectRelationId : slot.base.id) === of
 }

@@ -2,7 +2,7 @@ import { splitObject } from "../object-name.ts"
 import type { TupleRow } from "../ports.ts"
 
 /** The tuples of one restriction: `subjectRelation` is `""` for objects, `*` for the wildcard, `condition` `""` for none. */
-export interface Slot {
+export interface TupleSlot {
   readonly id: number
   readonly objectType: string
   readonly relation: string
@@ -18,14 +18,14 @@ export interface Slot {
 
 export interface Base {
   readonly id: number
-  readonly slots: Slot[]
+  readonly slots: TupleSlot[]
 }
 
 /** The slots of a graph, made of the names in its tuples and in the models asked about; they only become more. */
 export class Slots {
-  readonly all: Slot[] = []
+  readonly all: TupleSlot[] = []
   /** By object type, relation and subject type, which are small numbers. */
-  readonly #byTypes = new Map<number, Slot[]>()
+  readonly #byTypes = new Map<number, TupleSlot[]>()
   readonly #bases = new Map<string, Base>()
   readonly #typeIds = new Map<string, number>()
   readonly #types: string[] = []
@@ -38,7 +38,7 @@ export class Slots {
     subjectType: number,
     subjectRelation: string,
     condition: string,
-  ): Slot {
+  ): TupleSlot {
     const relationId = this.relationId(relation)
     const key = (objectType * 0x2_0000 + relationId) * 0x2_0000 + subjectType
     const known = this.#byTypes.get(key) ?? []
@@ -47,7 +47,7 @@ export class Slots {
     const baseKey = `${key}#${subjectRelation}`
     const base = this.#bases.get(baseKey) ?? { id: this.#bases.size, slots: [] }
     this.#bases.set(baseKey, base)
-    const slot: Slot = {
+    const slot: TupleSlot = {
       id: this.all.length,
       objectType: this.#types[objectType] ?? "",
       relation,
@@ -65,7 +65,7 @@ export class Slots {
     return slot
   }
 
-  ofRow([object, relation, subject, subjectRelation, condition]: TupleRow): Slot {
+  ofRow([object, relation, subject, subjectRelation, condition]: TupleRow): TupleSlot {
     const userset = isWildcard(subject) ? "*" : subjectRelation
     return this.of(this.typeOfName(object), relation, this.typeOfName(subject), userset, condition)
   }

@@ -1,6 +1,6 @@
 import { IntList } from "../evaluate/int-list.ts"
-import type { AnyPart, Part } from "../evaluate/program.ts"
-import type { Question } from "../evaluate/question.ts"
+import type { AnyPart, ProgramPart } from "../evaluate/program.ts"
+import type { EngineQuestion } from "../evaluate/question.ts"
 import { type ClosureTruths, growAll } from "./closure-truths.ts"
 
 /**
@@ -9,7 +9,7 @@ import { type ClosureTruths, growAll } from "./closure-truths.ts"
  */
 export function* objectsBackwards(
   truths: ClosureTruths,
-  { program, subject }: Question,
+  { program, subject }: EngineQuestion,
   target: number,
 ): Generator<void, IntList | undefined> {
   const part = program.parts[target]
@@ -28,7 +28,7 @@ function* has(list: IntList, id: number): Generator<void, boolean> {
 }
 
 /** Unions of which each alone holds all objects of a part. */
-function sourcesOf(part: Part): AnyPart[] {
+function sourcesOf(part: ProgramPart): AnyPart[] {
   if (part.op === "any") return [part]
   return part.op === "but" ? sourcesOf(part.base) : part.children.flatMap(sourcesOf)
 }

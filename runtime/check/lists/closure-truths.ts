@@ -1,15 +1,15 @@
 import { Closure } from "../evaluate/closure.ts"
 import { IntList } from "../evaluate/int-list.ts"
-import { innerParts, type Part } from "../evaluate/program.ts"
-import { isFalse, isTrue, type Known, type Question } from "../evaluate/question.ts"
+import { innerParts, type ProgramPart } from "../evaluate/program.ts"
+import { type EngineQuestion, isFalse, isTrue, type KnownSets } from "../evaluate/question.ts"
 
 /** The closures of one subject over pure parts: what is in one is true, and when it is complete, what is not is false. */
-export class ClosureTruths implements Known {
-  readonly #question: Question
+export class ClosureTruths implements KnownSets {
+  readonly #question: EngineQuestion
   /** By the part's number. */
   readonly #closures: (Closure | undefined)[] = []
 
-  constructor(question: Question) {
+  constructor(question: EngineQuestion) {
     this.#question = question
   }
 
@@ -44,7 +44,7 @@ export class ClosureTruths implements Known {
    * Finds the sets of the pure parts inside a part, but gives each up after so many steps: looking into a set that is at hand is cheaper than a walk for
    * every object, yet a set may be far larger than the objects asked about.
    */
-  *prepare(part: Part, steps: number): Generator<void> {
+  *prepare(part: ProgramPart, steps: number): Generator<void> {
     const { program } = this.#question
     for (const { number } of [part, ...innerParts(part)]) {
       if (program.pure[number] !== true || this.#closures[number]?.complete === true) continue

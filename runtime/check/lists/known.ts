@@ -1,8 +1,8 @@
-import type { AnyPart, Part } from "../evaluate/program.ts"
-import { isFalse, isTrue, type Known } from "../evaluate/question.ts"
+import type { AnyPart, ProgramPart } from "../evaluate/program.ts"
+import { isFalse, isTrue, type KnownSets } from "../evaluate/question.ts"
 
 /** A part's truth on an object as far as it follows from whole sets, else -1. */
-export function decideByKnown(known: Known, object: number, part: Part): number {
+export function decideByKnown(known: KnownSets, object: number, part: ProgramPart): number {
   if (part.op === "any") return decideAny(known, object, part)
   if (part.op === "but") {
     const base = decideByKnown(known, object, part.base)
@@ -20,7 +20,7 @@ export function decideByKnown(known: Known, object: number, part: Part): number 
   return outcome
 }
 
-function decideAny(known: Known, object: number, part: AnyPart): number {
+function decideAny(known: KnownSets, object: number, part: AnyPart): number {
   const whole = known.truth(object, part.number)
   if (whole >= 0) return whole
   const { branches, self, tests, hops, refs } = part

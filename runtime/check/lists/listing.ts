@@ -1,5 +1,5 @@
 import { IntList } from "../evaluate/int-list.ts"
-import { type Problem, worseProblem } from "../evaluate/problem.ts"
+import { type EvaluationProblem, worseProblem } from "../evaluate/problem.ts"
 import { isError, isMiss, isTrue } from "../evaluate/question.ts"
 import type { NamePlace } from "../graph/names.ts"
 import { CheckError, type Commit } from "../ports.ts"
@@ -60,7 +60,7 @@ export class Listing {
   /** The last that is decided; the last that was named. */
   #last = -1
   #named = -1
-  #problem: Problem | undefined
+  #problem: EvaluationProblem | undefined
   #missed = false
 
   constructor(parts: ListingParts) {
@@ -212,7 +212,7 @@ export class Listing {
   }
 
   /** A value that leaves a candidate out. */
-  #note(value: number, problem: Problem | undefined): void {
+  #note(value: number, problem: EvaluationProblem | undefined): void {
     if (value === isMiss) this.#missed = true
     if (value !== isError || problem === undefined) return
     this.#problem = this.#problem === undefined ? problem : worseProblem(this.#problem, problem)

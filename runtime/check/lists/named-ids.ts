@@ -1,5 +1,5 @@
 import { IntList } from "../evaluate/int-list.ts"
-import type { Question } from "../evaluate/question.ts"
+import type { EngineQuestion } from "../evaluate/question.ts"
 import type { NamePlace } from "../graph/names.ts"
 import { firstTemporaryId } from "../graph/overlay.ts"
 
@@ -13,12 +13,12 @@ const noBytes = new Uint8Array(0)
 export class NameBytes {
   readonly suffix: Uint8Array
   readonly #suffixText: string
-  readonly #question: Question
+  readonly #question: EngineQuestion
   readonly #temporary = new Map<number, Uint8Array>()
   readonly #one: NamePlace = { bytes: noBytes, start: 0, end: 0 }
   readonly #other: NamePlace = { bytes: noBytes, start: 0, end: 0 }
 
-  constructor(question: Question, suffix = "") {
+  constructor(question: EngineQuestion, suffix = "") {
     this.#question = question
     this.#suffixText = suffix
     this.suffix = utf8.encode(suffix)

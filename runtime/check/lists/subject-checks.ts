@@ -1,7 +1,7 @@
 import type { EvaluationOptions } from "../evaluate/evaluation.ts"
 import { isError, isMiss, isTrue, type QuestionParts } from "../evaluate/question.ts"
 import { CheckError, type PageKey } from "../ports.ts"
-import { Verification } from "./verification.ts"
+import { CandidateVerification } from "./verification.ts"
 
 /** Nodes asked of one subject under the same circumstances, as pairs of object and relation. */
 export interface SubjectNodes {
@@ -14,7 +14,7 @@ export class SubjectChecks {
   readonly misses = new Map<string, PageKey>()
   readonly #limits: EvaluationOptions
   #steps = 0
-  #at: Verification | undefined
+  #at: CandidateVerification | undefined
 
   constructor(limits: EvaluationOptions) {
     this.#limits = limits
@@ -26,7 +26,7 @@ export class SubjectChecks {
 
   /** The outcome of each node; undefined where something was not in memory. */
   *decide({ parts, nodes }: SubjectNodes): Generator<void, (boolean | CheckError | undefined)[]> {
-    const verification = Verification.of(parts, this.#limits)
+    const verification = CandidateVerification.of(parts, this.#limits)
     this.#at = verification
     const { values, problems } = yield* verification.decide(nodes)
     for (const [key, page] of verification.question.misses) this.misses.set(key, page)

@@ -2,14 +2,14 @@ import { NodeTable } from "../evaluate/node-table.ts"
 import type { AnyPart } from "../evaluate/program.ts"
 import { isFalse, isMiss, isTrue } from "../evaluate/question.ts"
 import type { UserSets } from "./user-sets.ts"
-import type { Verification } from "./verification.ts"
+import type { CandidateVerification } from "./verification.ts"
 
 /**
  * A user has a relation on an object; does a tuple that names the user, and not only a wildcard, have part in that? It is looked for on the branches that
  * are true: of an intersection on any operand, of an exclusion on its base. True, false or miss.
  */
 export function* isMentioned(
-  verification: Verification,
+  verification: CandidateVerification,
   sets: UserSets,
   object: number,
   relation: number,
@@ -19,14 +19,14 @@ export function* isMentioned(
 }
 
 class MentionSearch {
-  readonly #verification: Verification
+  readonly #verification: CandidateVerification
   readonly #sets: UserSets
   readonly #seen = new NodeTable()
   /** Pairs of object and part that hold. */
   readonly #waiting: number[] = []
   #missed = false
 
-  constructor(verification: Verification, sets: UserSets) {
+  constructor(verification: CandidateVerification, sets: UserSets) {
     this.#verification = verification
     this.#sets = sets
   }

@@ -1,7 +1,7 @@
 import { IntList } from "../evaluate/int-list.ts"
 import { NodeTable } from "../evaluate/node-table.ts"
-import type { AnyPart, Hop, Part, Test } from "../evaluate/program.ts"
-import { isError, isFalse, isTrue, type Known, type Question } from "../evaluate/question.ts"
+import type { AnyPart, Hop, ProgramPart, Test } from "../evaluate/program.ts"
+import { type EngineQuestion, isError, isFalse, isTrue, type KnownSets } from "../evaluate/question.ts"
 import { UserWalk } from "./user-walk.ts"
 
 /** Exactly those who hold a part of an object. */
@@ -32,10 +32,10 @@ class FoundSet implements UserSet {
  * Who holds what on which object, as whole sets: found once for a list of users instead of asked for each. Of a pure part it is plain reachability; else sets are put together from those
  * of the parts and objects below, the deepest first. Where that does not go (a cycle through more than tuples and unions, a condition that can't be told, a wildcard under an operator, a set that costs more than asking), nothing is known.
  */
-export class UserSets implements Known {
+export class UserSets implements KnownSets {
   /** The user whose truth is asked. */
   user = -1
-  readonly #question: Question
+  readonly #question: EngineQuestion
   readonly #depthMax: number
   /** By object and part: the number of its set; -1 where there is none. */
   readonly #numbers = new NodeTable()
@@ -43,7 +43,7 @@ export class UserSets implements Known {
   #setSteps = 0
   #end = 0
 
-  constructor(question: Question, depthMax: number) {
+  constructor(question: EngineQuestion, depthMax: number) {
     this.#question = question
     this.#depthMax = depthMax
   }
@@ -107,7 +107,7 @@ export class UserSets implements Known {
     return found
   }
 
-  *#ofPart(object: number, part: Part): Generator<void, UserSet | undefined> {
+  *#ofPart(object: number, part: ProgramPart): Generator<void, UserSet | undefined> {
     const { number } = part
     if (this.#numbers.find(object, number) >= 0) return this.#known(object, number)
     if (this.#question.steps > this.#end) return undefined
@@ -140,7 +140,7 @@ export class UserSets implements Known {
     return yield* this.#pure(object, relation)
   }
 
-  *#without(object: number, base: Part, subtract: Part): Generator<void, UserSet | undefined> {
+  *#without(object: number, base: ProgramPart, subtract: ProgramPart): Generator<void, UserSet | undefined> {
     const from = yield* this.#ofPart(object, base)
     const taken = yield* this.#ofPart(object, subtract)
     if (from === undefined || taken === undefined || from.wildcard) return undefined
@@ -149,7 +149,7 @@ export class UserSets implements Known {
     return yield* this.#addAll(found, from, (user) => !taken.has(user))
   }
 
-  *#common(object: number, parts: readonly Part[]): Generator<void, UserSet | undefined> {
+  *#common(object: number, parts: readonly ProgramPart[]): Generator<void, UserSet | undefined> {
     const sets: UserSet[] = []
     for (const part of parts) {
       const one = yield* this.#ofPart(object, part)

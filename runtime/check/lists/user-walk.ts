@@ -1,7 +1,7 @@
 import { IntList } from "../evaluate/int-list.ts"
 import { NodeTable } from "../evaluate/node-table.ts"
-import type { AnyPart, Hop, Part } from "../evaluate/program.ts"
-import { isError, isFalse, type Question } from "../evaluate/question.ts"
+import type { AnyPart, Hop, ProgramPart } from "../evaluate/program.ts"
+import { type EngineQuestion, isError, isFalse } from "../evaluate/question.ts"
 
 /** Where a walk begins, and what bounds it. */
 export interface WalkStart {
@@ -35,7 +35,7 @@ export class UserWalk {
   tooDeep = false
   /** Given up. */
   cut = false
-  readonly #question: Question
+  readonly #question: EngineQuestion
   readonly #start: WalkStart
   readonly #seen = new NodeTable()
   /** Users are kept in a table of their own: a user may be an object that is walked through. */
@@ -43,7 +43,7 @@ export class UserWalk {
   #frontier = new IntList()
   #depth = 0
 
-  constructor(question: Question, start: WalkStart) {
+  constructor(question: EngineQuestion, start: WalkStart) {
     this.#question = question
     this.#start = start
   }
@@ -107,7 +107,7 @@ export class UserWalk {
     }
   }
 
-  #unionsOf(part: Part): AnyPart[] {
+  #unionsOf(part: ProgramPart): AnyPart[] {
     if (part.op === "any") return [part, ...part.branches.flatMap((branch) => this.#unionsOf(branch))]
     if (part.op === "all") return part.children.flatMap((child) => this.#unionsOf(child))
     const base = this.#unionsOf(part.base)

@@ -1,33 +1,33 @@
 import type { EvaluationOptions } from "../evaluate/evaluation.ts"
 import { fixpointOfAll } from "../evaluate/fixpoint.ts"
 import { Machine, suspended } from "../evaluate/machine.ts"
-import type { Problem } from "../evaluate/problem.ts"
-import { isError, isMiss, Question, type QuestionParts } from "../evaluate/question.ts"
+import type { EvaluationProblem } from "../evaluate/problem.ts"
+import { EngineQuestion, isError, isMiss, type QuestionParts } from "../evaluate/question.ts"
 
 /** What became of nodes, each by its place in the list of nodes asked about. */
 export interface Outcomes {
   readonly values: Uint8Array
   /** Of the errors. */
-  readonly problems: ReadonlyMap<number, Problem>
+  readonly problems: ReadonlyMap<number, EvaluationProblem>
 }
 
 /** Tables of smaller questions are kept for the next. */
 const stepsKept = 10_000
 const idleMax = 16
-const idle: Verification[] = []
+const idle: CandidateVerification[] = []
 
 /**
  * Checks of one subject under the same circumstances, on many objects: by the same machine as a single check, which keeps what it learned
  * from one to the next. What the machine cannot tell is decided for all of them together on the slow path.
  */
-export class Verification {
-  readonly question = new Question()
+export class CandidateVerification {
+  readonly question = new EngineQuestion()
   readonly #machine = new Machine()
   #limits!: EvaluationOptions
 
   /** One ready for a subject; `release` it at the end. */
-  static of(parts: QuestionParts, limits: EvaluationOptions): Verification {
-    const verification = idle.pop() ?? new Verification()
+  static of(parts: QuestionParts, limits: EvaluationOptions): CandidateVerification {
+    const verification = idle.pop() ?? new CandidateVerification()
     verification.begin(parts, limits)
     return verification
   }
@@ -53,7 +53,7 @@ export class Verification {
     const machine = this.#machine
     const { stepsPerLook } = this.#limits
     const values = new Uint8Array(nodes.length >> 1)
-    const problems = new Map<number, Problem>()
+    const problems = new Map<number, EvaluationProblem>()
     const unsure: number[] = []
     let look = question.steps + stepsPerLook
     for (let at = 0; at < values.length; at++) {
@@ -68,7 +68,7 @@ export class Verification {
         continue
       }
       values[at] = value
-      if (value === isError) problems.set(at, question.problems[question.problem] as Problem)
+      if (value === isError) problems.set(at, question.problems[question.problem] as EvaluationProblem)
       if (question.steps < look) continue
       look = question.steps + stepsPerLook
       yield
@@ -81,7 +81,7 @@ export class Verification {
     nodes: readonly number[],
     unsure: readonly number[],
     values: Uint8Array,
-    problems: Map<number, Problem>,
+    problems: Map<number, EvaluationProblem>,
   ): Generator<void> {
     const { question } = this
     const roots = unsure.flatMap((at) => [nodes[2 * at] as number, nodes[2 * at + 1] as number])
@@ -95,7 +95,7 @@ export class Verification {
           const value = step.value?.value(index) ?? isMiss
           values[at] = value
           if (value === isError)
-            problems.set(at, question.problems[step.value?.problem(index) ?? -1] as Problem)
+            problems.set(at, question.problems[step.value?.problem(index) ?? -1] as EvaluationProblem)
         })
         return
       }

@@ -1,7 +1,7 @@
 import type { Graph } from "../graph/graph.ts"
 import { coveredBy, placeOf, rowOfPoint } from "../graph/page-keys.ts"
 import { firstPoint, forwardPage, forwardPart, type PagePlace, type Pins } from "../graph/pages.ts"
-import type { Slot } from "../graph/slots.ts"
+import type { TupleSlot } from "../graph/slots.ts"
 import type { PageKey, TupleRow } from "../ports.ts"
 
 /** Names of longer lists are given back in turns. */
@@ -63,7 +63,7 @@ function remove(graph: Graph, place: PagePlace): void {
     const forward = kind === forwardPage || kind === forwardPart
     const found: number[] = []
     ;(forward ? graph.forward : graph.reverse).eachSlot(id, (number) => {
-      const slot = graph.slots[number] as Slot
+      const slot = graph.slots[number] as TupleSlot
       if (coveredBy(slot, place) && !graph.isListed(id, slot, forward)) found.push(number)
     })
     for (const slot of found) removeList(graph, id, slot, forward)
@@ -78,7 +78,7 @@ function removeList(graph: Graph, id: number, slot: number, forward: boolean): v
     value >= 0 ? { array: Int32Array.of(value), start: 0, end: 1 } : adjacency.stretch(value)
   const others = array.slice(start, end)
   adjacency.drop(id, slot)
-  const conditioned = forward && (graph.slots[slot] as Slot).condition !== ""
+  const conditioned = forward && (graph.slots[slot] as TupleSlot).condition !== ""
   if (conditioned) for (const other of others) graph.setContext(id, slot, other, "")
   if (others.length > longList) graph.leaving.add(others)
   else for (const other of others) graph.release(other)

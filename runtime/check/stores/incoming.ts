@@ -1,7 +1,7 @@
 import type { Graph } from "../graph/graph.ts"
 import { coveredBy, covers, placeOf } from "../graph/page-keys.ts"
 import { forwardPage, forwardPart, type PagePlace } from "../graph/pages.ts"
-import type { Slot } from "../graph/slots.ts"
+import type { TupleSlot } from "../graph/slots.ts"
 import { sortedIds } from "../graph/sort-ids.ts"
 import type { PageKey, TupleChange, TupleRow } from "../ports.ts"
 
@@ -19,9 +19,9 @@ export class Incoming {
   readonly #place: PagePlace
   readonly #forward: boolean
   /** The ids at the other end, by slot. */
-  readonly #ids = new Map<Slot, number[]>()
-  readonly #sorted = new Map<Slot, Int32Array>()
-  readonly #contexts: { readonly slot: Slot; readonly other: number; readonly text: string }[] = []
+  readonly #ids = new Map<TupleSlot, number[]>()
+  readonly #sorted = new Map<TupleSlot, Int32Array>()
+  readonly #contexts: { readonly slot: TupleSlot; readonly other: number; readonly text: string }[] = []
   #rows = 0
   /** It has become a page, or will not. */
   #settled = false
@@ -74,7 +74,7 @@ export class Incoming {
     const { id } = this.#place
     const forward = this.#forward
     const adjacency = forward ? graph.forward : graph.reverse
-    const known = new Set<Slot>()
+    const known = new Set<TupleSlot>()
     for (const [slot, ids] of this.#sorted) {
       if (!graph.isListed(id, slot, forward)) adjacency.lay(id, slot.id, ids)
       else {

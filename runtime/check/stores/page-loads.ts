@@ -1,7 +1,7 @@
 import type { Graph } from "../graph/graph.ts"
 import { covers, pageText } from "../graph/page-keys.ts"
 import type { Pins } from "../graph/pages.ts"
-import type { Commit, PageKey, Pages, PartKey, TupleChange, TupleRow, TupleSource } from "../ports.ts"
+import type { Commit, PageBatch, PageKey, PartKey, TupleChange, TupleRow, TupleSource } from "../ports.ts"
 import { installLarge, installPoint, isLarge } from "./graph-pages.ts"
 import { Incoming } from "./incoming.ts"
 import { NoRoom } from "./memory.ts"
@@ -59,7 +59,7 @@ async function inTurns({ now, turn, isCurrent }: PageLoad, steps: Generator<void
 function* install(
   load: PageLoad,
   keys: readonly PageKey[],
-  { at: { revision }, pages }: Pages,
+  { at: { revision }, pages }: PageBatch,
 ): Generator<void> {
   for (const [place, key] of keys.entries()) {
     const rows = pages[place]

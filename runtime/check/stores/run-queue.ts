@@ -1,6 +1,6 @@
 import type { Pins } from "../graph/pages.ts"
 import { CheckError, type Commit, type PageKey } from "../ports.ts"
-import type { Progress, Work } from "../work.ts"
+import type { EngineWork, Progress } from "../work.ts"
 import { NoRoom } from "./memory.ts"
 import type { Snapshot } from "./snapshot.ts"
 import type { StoreGraph } from "./store-graph.ts"
@@ -29,7 +29,7 @@ export interface RunSettings {
 }
 
 /** Where work is done: a store, at its present or at one revision of its past. */
-export interface Place {
+export interface WorkTarget {
   readonly store: StoreGraph
   readonly view: Snapshot
   /** The commit asked for; undefined for the present. */
@@ -41,7 +41,7 @@ export interface Place {
 interface Running {
   /** In the order in which they began. */
   readonly number: number
-  readonly work: Work<unknown>
+  readonly work: EngineWork<unknown>
   readonly store: StoreGraph
   readonly exactly: Commit | undefined
   readonly deadline: number
@@ -84,12 +84,12 @@ export class RunQueue {
   }
 
   /** Runs for a first slice. The clock is first read after some steps: most questions never ask it. */
-  runOnce(work: Pick<Work<unknown>, "run">): Progress {
+  runOnce(work: Pick<EngineWork<unknown>, "run">): Progress {
     // With others at work it is one of several already, perhaps of several in this very turn.
     return this.#run(work, this.#waiting.length === 0 ? firstSliceMs : sliceMs)
   }
 
-  #run(work: Pick<Work<unknown>, "run">, ms: number): Progress {
+  #run(work: Pick<EngineWork<unknown>, "run">, ms: number): Progress {
     this.#sliceEnd = 0
     this.#sliceMs = ms
     return work.run(this.#isLate)
@@ -105,8 +105,8 @@ export class RunQueue {
 
   /** Brings work that was suspended, or lacks pages, to its end in later turns. `pins` are those of its first. */
   finish<Answer>(
-    work: Work<Answer>,
-    { store, view, exactly, deadline: given }: Place,
+    work: EngineWork<Answer>,
+    { store, view, exactly, deadline: given }: WorkTarget,
     pins: Pins | undefined,
     progress: Progress,
   ): Promise<Answer> {
@@ -135,7 +135,7 @@ export class RunQueue {
   }
 
   /** When a question asked now must be answered. */
-  deadlineOf({ deadlineMs = this.#settings.deadlineMs }: Pick<Work<unknown>, "deadlineMs">): number {
+  deadlineOf({ deadlineMs = this.#settings.deadlineMs }: Pick<EngineWork<unknown>, "deadlineMs">): number {
     return this.#settings.now() + deadlineMs
   }
 

@@ -1,4 +1,4 @@
-import type { Graph, Held, Stored } from "../graph/graph.ts"
+import type { Graph, Stored, TuplePresence } from "../graph/graph.ts"
 import { Overlay } from "../graph/overlay.ts"
 import type { Commit, TupleRow } from "../ports.ts"
 import type { View } from "../work.ts"
@@ -39,7 +39,7 @@ export class Snapshot implements View {
   }
 
   /** A tuple will be, or is, another than it was: `stored` is how it stood before. */
-  remember(row: TupleRow, stored: Stored | undefined, held: Held): void {
+  remember(row: TupleRow, stored: Stored | undefined, held: TuplePresence): void {
     const remembered = () => this.#put(row, stored, held)
     if (this.#waiting === undefined) remembered()
     else this.#waiting.push(remembered)
@@ -73,7 +73,7 @@ export class Snapshot implements View {
     this.#kept.length = 0
   }
 
-  #put(row: TupleRow, stored: Stored | undefined, held: Held): void {
+  #put(row: TupleRow, stored: Stored | undefined, held: TuplePresence): void {
     const { graph } = this
     const object = graph.keep(row[0])
     const subject = graph.keep(row[2])

@@ -11,7 +11,7 @@ import {
   textParameter,
 } from "../../validation/parameter-value.ts"
 import type { Validator } from "../../validation/schema-set.ts"
-import { type Shape, textShape } from "../../validation/shape.ts"
+import { type SchemaShape, textShape } from "../../validation/shape.ts"
 import type { Exchange } from "../exchange.ts"
 import type { ProblemDetail } from "../messages/answer.ts"
 import { cookieValues } from "../messages/cookies.ts"
@@ -26,7 +26,7 @@ type Unspecified = StepOf<"validate-parameters">["unspecified"]
 
 interface Rule extends ParameterForm, Pick<RulePlan, "in" | "required" | "action" | "allowEmpty"> {
   readonly validator: Validator | undefined
-  readonly shape: Shape
+  readonly shape: SchemaShape
 }
 
 /** Fields clients and what stands before us send of their own accord (RFC 9110, Fetch, trace context): nobody describes them. */

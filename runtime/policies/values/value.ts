@@ -1,6 +1,6 @@
 import { compileExpression, toSeconds, toText } from "../../expression/compile.ts"
 import { ExpressionError } from "../../expression/expression-error.ts"
-import type { Reference } from "../../expression/finding.ts"
+import type { VariableReference } from "../../expression/finding.ts"
 import type { Count, Flag } from "../../plan/step-values.ts"
 import type { Expression } from "../../plan/text.ts"
 import { type Exchange, type Needs, requestBody, responseBody } from "../exchange.ts"
@@ -78,7 +78,7 @@ export function compileTest(expression: Expression, provision: Provision): (exch
 const bodies: Readonly<Record<string, Needs>> = { request: requestBody, response: responseBody }
 const bodyFields: ReadonlySet<string> = new Set(["body", "text"])
 
-function needsOf(references: readonly Reference[]): Needs {
+function needsOf(references: readonly VariableReference[]): Needs {
   let needs = 0
   for (const { path } of references) {
     const [object = "", field] = path
