@@ -1,5 +1,5 @@
 import * as z from "zod"
-import type { RequestExplanation } from "../gateway/request-explanation.ts"
+import type { RequestExplanation } from "../gateway/explain/request-explanation.ts"
 
 const short = z.string().max(1_024)
 

@@ -1,4 +1,4 @@
-import type { RequestExplanation, RequestQuestion } from "../gateway/request-explanation.ts"
+import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { PlanBase, PlanIdentity } from "../store/plans.ts"
 import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, StatusAnswer } from "./api.ts"

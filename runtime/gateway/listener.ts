@@ -4,7 +4,7 @@ import type { Handle } from "../http/server/incoming.ts"
 import { type Listener, openListener } from "../http/server/listener.ts"
 import type { Address } from "../plan/resources.ts"
 import { type Problem, problem } from "../policies/messages/answer.ts"
-import { renderProblem } from "./problem.ts"
+import { renderProblem } from "./exchange/problem.ts"
 
 /** What a public listener needs besides its address. */
 export interface ListenerSettings {

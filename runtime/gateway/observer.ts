@@ -3,8 +3,8 @@ import type { StepKind } from "../plan/steps.ts"
 import type { Decision } from "../policies/exchange.ts"
 import type { Problem, ProblemName } from "../policies/messages/answer.ts"
 import type { RelationChange, TraceLine } from "../policies/ports.ts"
-import { problemStatus } from "./problem.ts"
-import type { Answerer } from "./request-explanation.ts"
+import { problemStatus } from "./exchange/problem.ts"
+import type { Answerer } from "./explain/request-explanation.ts"
 
 /** What there is to say about a request when it is over. Nothing in it is a credential. */
 export interface Finished {

@@ -1,7 +1,7 @@
 import type { Engine } from "../check/engine.ts"
 import { PlanRefused, type Prepared, type Servable } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
-import { LoadError } from "../gateway/load-error.ts"
+import { LoadError } from "../gateway/generation/load-error.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { DeclaredStore } from "../store/declared-stores.ts"
 import type { EngineListeners } from "./engine-listeners.ts"

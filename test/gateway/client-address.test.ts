@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { ClientAddresses, normalAddress } from "../../runtime/gateway/client-address.ts"
+import { ClientAddresses, normalAddress } from "../../runtime/gateway/exchange/client-address.ts"
 
 const trusts: Record<string, string[]> = {
   nobody: [],

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { expect, test } from "vitest"
-import { Deadlines } from "../../runtime/gateway/deadlines.ts"
+import { Deadlines } from "../../runtime/gateway/backends/deadlines.ts"
 
 test("each duration keeps its order; what is cancelled does not come; nothing comes early", async () => {
   let now = 0

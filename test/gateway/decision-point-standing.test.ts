@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
-import { Breaker } from "../../runtime/gateway/breaker.ts"
+import { Breaker } from "../../runtime/gateway/backends/breaker.ts"
 import { HttpClient } from "../../runtime/http/client/http-client.ts"
 import { DecisionPoint } from "../../runtime/pdp/decision-point.ts"
 import type { PdpDecided, PdpRequested } from "../../runtime/pdp/standing.ts"

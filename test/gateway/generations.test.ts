@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
-import { LoadError } from "../../runtime/gateway/load-error.ts"
+import { LoadError } from "../../runtime/gateway/generation/load-error.ts"
 import { freePort } from "../support/free-port.ts"
 import {
   type Running,

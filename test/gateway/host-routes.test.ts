@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { HostRoutes } from "../../runtime/gateway/host-routes.ts"
+import { HostRoutes } from "../../runtime/gateway/routes/host-routes.ts"
 
 const route = (name: string, path: string, hosts?: string[], method = "GET", protection = "") => ({
   name,

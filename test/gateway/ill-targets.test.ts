@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http"
 import { afterEach, describe, expect, test } from "vitest"
-import type { TargetState } from "../../runtime/gateway/target.ts"
+import type { TargetState } from "../../runtime/gateway/backends/target.ts"
 import type { Backend } from "../../runtime/plan/backend.ts"
 import { type Running, sendRaw, startGateway, startRawUpstream, startUpstream, until } from "./harness.ts"
 

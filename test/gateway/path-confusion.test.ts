@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Hosted, HostRoutes } from "../../runtime/gateway/host-routes.ts"
+import { type Hosted, HostRoutes } from "../../runtime/gateway/routes/host-routes.ts"
 import { canonicalPath } from "../../runtime/policies/messages/canonical-path.ts"
 import { type Random, randomOf } from "../diff/edits.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"

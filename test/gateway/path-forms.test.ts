@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Hosted, HostRoutes } from "../../runtime/gateway/host-routes.ts"
+import { type Hosted, HostRoutes } from "../../runtime/gateway/routes/host-routes.ts"
 import type { PathForms } from "../../runtime/plan/resources.ts"
 import { canonicalPath } from "../../runtime/policies/messages/canonical-path.ts"
 import { type Running, sendRaw, startGateway, startUpstream, type Upstream } from "./harness.ts"

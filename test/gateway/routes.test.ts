@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { Matchable } from "../../runtime/gateway/route-tree.ts"
-import { Routes } from "../../runtime/gateway/routes.ts"
+import type { Matchable } from "../../runtime/gateway/routes/route-tree.ts"
+import { Routes } from "../../runtime/gateway/routes/routes.ts"
 import {
   compareSegments,
   pathTemplates,

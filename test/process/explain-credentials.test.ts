@@ -2,12 +2,12 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, afterEach, beforeAll, expect, it, test } from "vitest"
 import type { RefusalAnswer } from "../../runtime/control/explain-api.ts"
-import { explainOffline } from "../../runtime/gateway/explain-offline.ts"
+import { explainOffline } from "../../runtime/gateway/explain/explain-offline.ts"
 import type {
   ExplainedStep,
   RequestExplanation,
   RequestQuestion,
-} from "../../runtime/gateway/request-explanation.ts"
+} from "../../runtime/gateway/explain/request-explanation.ts"
 import { migrateDatabase } from "../../runtime/main.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { folderWith, run } from "../cli/run.ts"

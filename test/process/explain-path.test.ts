@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
-import { explainOffline } from "../../runtime/gateway/explain-offline.ts"
+import { explainOffline } from "../../runtime/gateway/explain/explain-offline.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 
 const { plan } = compile(

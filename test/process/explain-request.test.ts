@@ -3,12 +3,12 @@ import type { AddressInfo } from "node:net"
 import { afterAll, afterEach, beforeAll, expect, it, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { RefusalAnswer } from "../../runtime/control/explain-api.ts"
-import { explainOffline } from "../../runtime/gateway/explain-offline.ts"
+import { explainOffline } from "../../runtime/gateway/explain/explain-offline.ts"
 import type {
   ExplainedStep,
   RequestExplanation,
   RequestQuestion,
-} from "../../runtime/gateway/request-explanation.ts"
+} from "../../runtime/gateway/explain/request-explanation.ts"
 import { migrateDatabase } from "../../runtime/main.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import type { ExplainRequestAnswer, RefusalAnswer } from "../../../runtime/control/explain-api.ts"
-import type { RequestQuestion } from "../../../runtime/gateway/request-explanation.ts"
+import type { RequestQuestion } from "../../../runtime/gateway/explain/request-explanation.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { catalogue } from "../../core/catalogue.ts"
 import { didYouMean } from "../../core/nearest.ts"
@@ -53,7 +53,7 @@ async function answerTo({ question, body, source }: RequestArgs, io: Io): Promis
     return expectOk<ExplainRequestAnswer>(await remote.request("POST", "/v1/explain-request", asked))
   }
   const plan = await planFrom(source, io)
-  const { explainOffline } = await import("../../../runtime/gateway/explain-offline.ts")
+  const { explainOffline } = await import("../../../runtime/gateway/explain/explain-offline.ts")
   const whole: RequestQuestion = {
     ...{ ...question, headers: question.headers ?? [], body: bytes },
     ...{ host: question.host ?? "localhost", ip: question.ip ?? "127.0.0.1" },

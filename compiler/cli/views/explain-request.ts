@@ -4,7 +4,7 @@ import type {
   StepState,
   Verdict,
   WebSocketEnds,
-} from "../../../runtime/gateway/request-explanation.ts"
+} from "../../../runtime/gateway/explain/request-explanation.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import { StepWords } from "../../diff/step-words.ts"
 

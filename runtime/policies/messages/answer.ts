@@ -2,7 +2,7 @@ import type { Expression } from "../../plan/text.ts"
 
 /**
  * Every failure a client can be told, by its stable name: the last part of `type` in the problem body. Status, title and text are rows of
- * runtime/gateway/problem.ts.
+ * runtime/gateway/exchange/problem.ts.
  */
 export type ProblemName =
   | "invalid-request"

@@ -1,0 +1,321 @@
+import {
+  type AnswerReceiver,
+  type Connections,
+  type Sending,
+  UpstreamError,
+} from "../../http/client/connections.ts"
+import type { RetryCause } from "../../plan/backend.ts"
+import { type Problem, problem } from "../../policies/messages/answer.ts"
+import type { HeaderList } from "../../policies/messages/header-list.ts"
+import { AnswerBody } from "../exchange/answer-body.ts"
+import { answerHeaders } from "../exchange/answer-headers.ts"
+import type { AnswerSource, Waiting } from "../exchange/answer-stream.ts"
+import type { ExchangeState } from "../exchange/exchange-state.ts"
+import { BodyFailure, type RequestBody } from "../exchange/request-body.ts"
+import type { BackendSettings } from "./backends.ts"
+import type { Deadline, Timed } from "./deadlines.ts"
+import type { Target } from "./target.ts"
+import { pathOf } from "./upstream-path.ts"
+
+/** The head of an answer. `length` by Content-Length, -1 where it says none. */
+export interface AnswerHead {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly length: number
+  readonly body: AnswerBody
+}
+
+/** Why there is no answer. */
+export interface AttemptFailure {
+  readonly cause: RetryCause | "client" | "broken"
+  readonly problem: Problem
+  /** The connection had answered before and was closed while it was idle, as our request was on its way. */
+  readonly wasIdle: boolean
+}
+
+/** What an attempt tells: `headed` or `failed`, and after `headed` that the answer is `complete` or broke off. */
+export interface AttemptEvents {
+  headed(head: AnswerHead): void
+  failed(failure: AttemptFailure): void
+  complete(attempt: Attempt): void
+}
+
+/** What an attempt is made for. */
+export interface AttemptParts {
+  readonly exchange: ExchangeState
+  readonly waiting: Waiting
+  readonly events: AttemptEvents
+  readonly settings: BackendSettings
+  readonly connections: Connections
+  /** In place of the Authorization the request has; undefined: as it is. */
+  readonly authorization: string | undefined
+  /** The client's body, where it is sent as it comes. */
+  readonly stream: RequestBody | undefined
+  /** Something else ends the exchange. */
+  readonly bounded: boolean
+}
+
+/** An answer of an exchange that nothing else ends must begin within this. */
+const headMs = 300_000
+
+/** One request to one target. */
+export class Attempt implements Timed, AnswerReceiver, AnswerSource {
+  readonly target: Target
+  readonly #exchange: ExchangeState
+  readonly #waiting: Waiting
+  readonly #events: AttemptEvents
+  readonly #settings: BackendSettings
+  readonly #bounded: boolean
+  readonly #connections: Connections
+  readonly #authorization: string | undefined
+  /** Until the answer is over: the connection is another request's then. */
+  #sending: Sending | undefined
+  readonly #body: RequestBody | undefined
+  #answer: AnswerBody | undefined
+  #timer: Deadline | undefined
+  #lastByte = 0
+  /** The first byte of an answer has come. */
+  #begun = false
+  /** A connection took the request. */
+  #sent = false
+  #over = false
+  #queued = true
+  /** The breaker waits for what becomes of it. */
+  #isTrial = false
+
+  constructor(target: Target, parts: AttemptParts) {
+    const { exchange, waiting, events, settings, bounded } = parts
+    this.target = target
+    this.#connections = parts.connections
+    this.#authorization = parts.authorization
+    this.#exchange = exchange
+    this.#waiting = waiting
+    this.#events = events
+    this.#settings = settings
+    this.#bounded = bounded
+    this.#body = parts.stream
+  }
+
+  start(): void {
+    const { target } = this
+    const exchange = this.#exchange
+    const { firstByteMs, http2 } = this.#settings
+    const headers = upstreamFields(exchange, this.#authorization)
+    headers.push("x-request-id", exchange.id)
+    const { host } = exchange
+    if (host !== undefined && host !== "" && !exchange.headers.get("host")) headers.push("host", host)
+    // HTTP/1.1 would want it in Connection too, which is undici's to write; there a backend may send trailers without being asked.
+    if (exchange.intake.takesTrailers && http2) headers.push("te", "trailers")
+    const request = {
+      path: pathOf(exchange, target),
+      method: exchange.sentMethod ?? exchange.method,
+      fields: headers,
+      body: this.#bodyFor(headers),
+    }
+    const beginMs = firstByteMs ?? (this.#bounded ? undefined : headMs)
+    if (beginMs !== undefined) this.#timer = this.#waiting.deadlines.set(this, beginMs)
+    target.waiting += 1
+    target.outstanding += 1
+    this.#isTrial = target.breaker?.begin(performance.now()) === true
+    this.#connections.dispatch(request, this)
+  }
+
+  /** Whether a connection has taken the client's stream: then it cannot be sent again. */
+  get hasSpentBody(): boolean {
+    return this.#body !== undefined && this.#sent
+  }
+
+  /** Nobody wants the answer. `isLate`: because there was none in time. */
+  cancel(isLate: boolean): void {
+    if (this.#over) return
+    this.#end()
+    // One that waited for a connection was never asked.
+    if (isLate && this.#sent && this.#answer === undefined) this.#failed()
+    else this.#abandoned()
+    this.#body?.destroy()
+    this.#answer?.discard()
+    this.#break("the exchange is over")
+  }
+
+  /** No head in time, or the answer has stopped. */
+  expired(): void {
+    const { idleMs } = this.#settings
+    const answer = this.#answer
+    if (answer !== undefined && idleMs !== undefined) {
+      if (answer.isHeldUp || performance.now() - this.#lastByte < idleMs) {
+        this.#timer = this.#waiting.deadlines.set(this, idleMs)
+        return
+      }
+    }
+    const cause =
+      answer === undefined
+        ? "the backend did not begin to answer in its time"
+        : "the backend's answer stopped"
+    this.#fail("timeout", problem("gateway-timeout", { reason: "Timeout", cause }), false)
+    this.#break(cause)
+  }
+
+  /** The answer goes on. */
+  resume(): void {
+    this.#sending?.resume()
+  }
+
+  /** Nobody wants the rest of the answer. */
+  cut(): void {
+    this.#break("the answer was replaced")
+  }
+
+  #bodyFor(headers: string[]): Buffer | RequestBody | null {
+    const exchange = this.#exchange
+    const { body, sentLength } = exchange.intake
+    const outgoing = exchange.outgoingBody
+    if (outgoing !== undefined) return outgoing
+    if (body === "none") {
+      if (sentLength === 0) headers.push("content-length", "0")
+      return null
+    }
+    if (typeof body === "number") headers.push("content-length", String(body))
+    return this.#body ?? null
+  }
+
+  get isWanted(): boolean {
+    return !this.#over
+  }
+
+  onConnect(sending: Sending): void {
+    this.#leaveQueue()
+    this.#sent = true
+    this.#sending = sending
+    if (this.#over) this.#break("the exchange is over")
+  }
+
+  onBegun(): void {
+    this.#begun = true
+  }
+
+  onHead(status: number, fields: readonly string[]): void {
+    if (this.#over) return
+    this.#waitFor(this.#settings.idleMs)
+    const { headers, length } = answerHeaders(status, fields)
+    const body = new AnswerBody(this.#exchange, this.#waiting, this, length)
+    this.#answer = body
+    this.#judge(status)
+    this.#events.headed({ status, headers, length, body })
+  }
+
+  onData(bytes: Buffer): boolean {
+    if (this.#settings.idleMs !== undefined) this.#lastByte = performance.now()
+    return this.#answer?.push(bytes) ?? true
+  }
+
+  onComplete(trailers: readonly string[]): void {
+    this.#sending = undefined
+    this.#end()
+    this.#answer?.complete(trailers)
+    this.#events.complete(this)
+  }
+
+  onError(error: Error): void {
+    this.#sending = undefined
+    if (this.#over) return
+    if (error instanceof BodyFailure) {
+      this.#fail("client", error.problem, false)
+      return
+    }
+    const reason = error instanceof UpstreamError ? error.reason : "protocol"
+    const isLate = reason === "connect-timeout"
+    const found = isLate
+      ? problem("gateway-timeout", { reason: "Timeout", cause: error.message })
+      : problem("bad-gateway", { reason: "BackendConnectionFailure", cause: error.message })
+    // A connection that never answered before, or has begun to answer, was not idle.
+    const wasIdle = !this.#begun && error instanceof UpstreamError && error.reused && reason === "closed"
+    const cause = isLate ? "timeout" : reason === "closed" ? "reset" : "broken"
+    const isUnreached = !this.#sent && reason !== "request" && reason !== "aborted"
+    this.#fail(isUnreached ? "connect-error" : cause, found, wasIdle)
+  }
+
+  #break(why: string): void {
+    const sending = this.#sending
+    this.#sending = undefined
+    sending?.abort(new UpstreamError("aborted", why))
+  }
+
+  #waitFor(idleMs: number | undefined): void {
+    const { deadlines } = this.#waiting
+    deadlines.cancel(this.#timer)
+    if (idleMs === undefined) return
+    this.#lastByte = performance.now()
+    this.#timer = deadlines.set(this, idleMs)
+  }
+
+  #fail(cause: AttemptFailure["cause"], found: Problem, wasIdle: boolean): void {
+    if (this.#over) return
+    this.#end()
+    if (cause === "client" || wasIdle) this.#abandoned()
+    else this.#failed()
+    if (this.#answer === undefined) this.#events.failed({ cause, problem: found, wasIdle })
+    else {
+      this.#answer.fail(found)
+      this.#events.complete(this)
+    }
+  }
+
+  #judge(status: number): void {
+    const { breaker } = this.target
+    if (breaker === undefined) return
+    if (breaker.counts(status)) this.#failed()
+    else {
+      breaker.succeeded(performance.now(), this.#isTrial)
+      this.#isTrial = false
+    }
+  }
+
+  #failed(): void {
+    this.target.breaker?.failed(performance.now(), this.#isTrial)
+    this.#isTrial = false
+  }
+
+  #abandoned(): void {
+    this.target.breaker?.abandon(this.#isTrial)
+    this.#isTrial = false
+  }
+
+  #end(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#leaveQueue()
+    this.target.outstanding -= 1
+    this.#waiting.deadlines.cancel(this.#timer)
+  }
+
+  #leaveQueue(): void {
+    if (!this.#queued) return
+    this.#queued = false
+    this.target.waiting -= 1
+  }
+}
+
+/**
+ * The fields for the backend, with another Authorization where one is given; names are in lower case. X-Forwarded-For tells the whole way, where no step has
+ * changed what the nearest proxy said.
+ */
+export function upstreamFields(
+  { headers, intake: { cameBy } }: Pick<ExchangeState, "headers" | "intake">,
+  authorization: string | undefined,
+): string[] {
+  const fields = withAuthorization(headers.flat, authorization)
+  if (cameBy === undefined) return fields
+  for (let at = 0; at < fields.length; at += 2)
+    if (fields[at] === "x-forwarded-for" && fields[at + 1] === cameBy.forwardedFor)
+      fields[at + 1] = `${cameBy.forwardedFor}, ${cameBy.peer}`
+  return fields
+}
+
+function withAuthorization(flat: readonly string[], value: string | undefined): string[] {
+  if (value === undefined) return flat.slice()
+  const fields: string[] = []
+  for (let at = 0; at < flat.length; at += 2)
+    if (flat[at] !== "authorization") fields.push(flat[at] as string, flat[at + 1] as string)
+  fields.push("authorization", value)
+  return fields
+}

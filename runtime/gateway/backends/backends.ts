@@ -1,0 +1,303 @@
+import { isIP } from "node:net"
+import type { Place } from "../../http/client/connect.ts"
+import type { Connections } from "../../http/client/connections.ts"
+import { Http1Pool } from "../../http/client/http1/pool.ts"
+import { Http2Connections } from "../../http/client/http2-connections.ts"
+import type { TokenSource } from "../../identity/token-client.ts"
+import type { Backend as BackendPlan, BackendRetry } from "../../plan/backend.ts"
+import { canonicalJson } from "../../plan/canonical.ts"
+import type { BackendHandle, ClientCertificate } from "../../policies/exchange.ts"
+import { canonicalPath } from "../../policies/messages/canonical-path.ts"
+import { Uploads } from "../exchange/uploads.ts"
+import { type Balance, consistentHash, leastOutstanding, roundRobin } from "./balancer.ts"
+import { Breaker } from "./breaker.ts"
+import { HealthChecks } from "./health-checks.ts"
+import { RetryBudget } from "./retry-budget.ts"
+import { Target, type TargetPlace, type TargetState } from "./target.ts"
+
+/** A backend of the plan with its texts resolved and its files read. */
+export interface BackendSettings {
+  readonly targets: readonly { readonly url: string; readonly weight: number }[]
+  readonly connectMs: number
+  readonly totalMs: number | null
+  readonly firstByteMs: number | undefined
+  readonly idleMs: number | undefined
+  /** PEM of the certificate authorities, when not those of the system. */
+  readonly ca: string | undefined
+  readonly insecure: boolean
+  /** What we show in TLS. */
+  readonly certificate: ClientCertificate | undefined
+  /** What we say in Authorization. */
+  readonly authorization: { readonly basic: string } | { readonly tokens: TokenSource } | undefined
+  readonly http2: boolean
+  readonly balance: BackendPlan["balance"]
+  readonly health: BackendPlan["health"]
+  readonly breaker: BackendPlan["breaker"]
+  readonly retry: BackendPlan["retry"]
+}
+
+/** A backend that is only asked. */
+export const plainBackend: Omit<BackendSettings, "targets" | "connectMs"> = {
+  totalMs: null,
+  firstByteMs: undefined,
+  idleMs: undefined,
+  ca: undefined,
+  insecure: false,
+  certificate: undefined,
+  authorization: undefined,
+  http2: false,
+  balance: undefined,
+  health: undefined,
+  breaker: undefined,
+  retry: undefined,
+}
+
+/** Connections to one target. More requests than this wait; a browser-facing service is slower with more, not faster. */
+const connectionsMax = 256
+/** Below the idle time of common servers (Node 5 s), so that we close first. */
+const keepAliveMs = 4_000
+/** Connections of this age are not used for new requests: a name that means another address by then is looked up again. */
+const connectionAgeMs = 60_000
+/** Streams of one HTTP/2 connection. */
+const streamsMax = 100
+
+/** A backend ready for use. */
+export class Backend implements BackendHandle {
+  readonly name: string
+  readonly url: string
+  readonly urls: readonly string[]
+  readonly settings: BackendSettings
+  readonly targets: readonly Target[]
+  readonly retry: { readonly plan: BackendRetry; readonly budget: RetryBudget } | undefined
+  readonly #pools: SharedPool[]
+  readonly #from: Pools
+  readonly #withCertificate = new Map<string, Connections>()
+  readonly #balance: Balance
+  readonly #checks: HealthChecks | undefined
+
+  /** Pools are taken from `pools`, which shares them with the backends of the running plan. @throws Error for a URL that is not one. */
+  constructor(name: string, settings: BackendSettings, pools: Pools) {
+    this.name = name
+    this.urls = settings.targets.map(({ url }) => url)
+    this.url = this.urls[0] ?? ""
+    this.settings = settings
+    const { breaker, health, retry, balance } = settings
+    const taken: SharedPool[] = []
+    this.#pools = taken
+    this.#from = pools
+    try {
+      this.targets = settings.targets.map(({ url, weight }) => {
+        const place = placeOf(url, name)
+        const shared = pools.take(place.origin, place.hostname, settings)
+        taken.push(shared)
+        return new Target(place, shared, weight, breaker === undefined ? undefined : new Breaker(breaker))
+      })
+    } catch (error) {
+      for (const pool of taken) pool.release()
+      throw error
+    }
+    this.retry =
+      retry === undefined ? undefined : { plan: retry, budget: new RetryBudget(retry.budgetPercent) }
+    this.#balance =
+      balance === "hash" ? consistentHash() : balance === undefined ? roundRobin() : leastOutstanding()
+    this.#checks =
+      health === undefined
+        ? undefined
+        : new HealthChecks(health, this.targets, ({ origin, hostname }) =>
+            newConnections(origin, hostname, settings, 1),
+          )
+  }
+
+  async credentials(): Promise<{
+    readonly authorization: string | undefined
+    readonly certificate: ClientCertificate | undefined
+  }> {
+    const { authorization, certificate } = this.settings
+    if (authorization === undefined) return { authorization: undefined, certificate }
+    const value =
+      "basic" in authorization ? authorization.basic : `Bearer ${await authorization.tokens.token()}`
+    return { authorization: value, certificate }
+  }
+
+  /** The target for a request; undefined when none may be used. `key` is what `hash` goes by. */
+  pick(key: string | undefined): Target | undefined {
+    const { targets } = this
+    const [only] = targets
+    if (targets.length === 1 && only !== undefined)
+      return only.down || only.breaker?.allows(performance.now()) === false ? undefined : only
+    const usable = this.#usable()
+    return usable.length === 0 ? undefined : this.#balance(usable, key)
+  }
+
+  /**
+   * Another target for the same request: one that was not tried, else one that had an answer. `tried`: targets of the request, and whether they had an answer. `hasAnswer`: there is
+   * an answer to give up for it, which is worth more than what comes of a target that is known to be ill, or was not reached. Undefined when there is none.
+   */
+  pickOther(
+    key: string | undefined,
+    tried: ReadonlyMap<Target, boolean>,
+    hasAnswer: boolean,
+  ): Target | undefined {
+    const now = performance.now()
+    const usable = hasAnswer ? this.targets.filter((target) => target.isWell(now)) : this.#usable()
+    const fresh = usable.filter((target) => !tried.has(target))
+    const among = fresh.length > 0 ? fresh : usable.filter((target) => tried.get(target) === true)
+    return among.length === 0 ? undefined : this.#balance(among, key)
+  }
+
+  /** Connections to a target that show a certificate of the request's own. */
+  connectionsFor(target: Target, certificate: ClientCertificate | undefined): Connections {
+    if (certificate === undefined || target.place.servername === undefined) return target.connections
+    const { origin, hostname } = target.place
+    const key = `${origin} ${certificate.cert}`
+    let connections = this.#withCertificate.get(key)
+    if (connections === undefined) {
+      const shared = this.#from.take(origin, hostname, { ...this.settings, certificate })
+      this.#pools.push(shared)
+      connections = shared.connections
+      this.#withCertificate.set(key, connections)
+    }
+    return connections
+  }
+
+  /** How long until a target may be used again, in whole seconds, 1 at least. */
+  get retryAfterSeconds(): number {
+    const now = performance.now()
+    const everyMs = this.settings.health?.everyMs ?? 0
+    const waits = this.targets.map(({ down, breaker }) => (down ? everyMs : (breaker?.remainingMs(now) ?? 0)))
+    return Math.max(1, Math.ceil(Math.min(...waits) / 1000))
+  }
+
+  /** No target may be used: requests are answered 503. */
+  get isAway(): boolean {
+    return this.#usable().length === 0
+  }
+
+  states(): readonly TargetState[] {
+    const now = performance.now()
+    return this.targets.map((target) => target.state(now))
+  }
+
+  /** Gives the pools back; those nobody else holds close when their requests have ended. */
+  release(): void {
+    this.#checks?.close()
+    for (const pool of this.#pools) pool.release()
+  }
+
+  #usable(): readonly Target[] {
+    const { breaker, health } = this.settings
+    const up = health === undefined ? this.targets : this.targets.filter(({ down }) => !down)
+    if (breaker === undefined) return up
+    const now = performance.now()
+    const closed = up.filter((target) => target.breaker?.allows(now) === true)
+    if (closed.length === up.length) return up
+    const { length } = this.targets
+    const tooMany = length > 1 && (up.length - closed.length) * 100 > breaker.ejectedMaxPercent * length
+    return tooMany ? up : closed
+  }
+}
+
+/** Where a connection to a target goes that is not of its pool, as its pool would open it. */
+export function placeFor({ place }: Target, settings: BackendSettings): Place {
+  return placeOfOrigin(place.origin, place.hostname, settings)
+}
+
+interface SharedPool {
+  readonly connections: Connections
+  readonly uploads: Uploads
+  release(): void
+}
+
+/** The connections of the process, by what they connect to and how. A new plan that keeps a target keeps its connections. */
+export class Pools {
+  readonly #entries = new Map<
+    string,
+    { readonly connections: Connections; readonly uploads: Uploads; holders: number }
+  >()
+
+  take(origin: string, hostname: string, settings: BackendSettings): SharedPool {
+    const { connectMs, ca, insecure, http2, certificate } = settings
+    const key = canonicalJson({ origin, connectMs, ca, insecure, http2, certificate })
+    let entry = this.#entries.get(key)
+    if (entry === undefined) {
+      entry = {
+        connections: newConnections(origin, hostname, settings, connectionsMax),
+        uploads: new Uploads(http2 ? connectionsMax * streamsMax : connectionsMax),
+        holders: 0,
+      }
+      this.#entries.set(key, entry)
+    }
+    const held = entry
+    held.holders += 1
+    let released = false
+    return {
+      connections: held.connections,
+      uploads: held.uploads,
+      release: () => {
+        if (released) return
+        released = true
+        held.holders -= 1
+        if (held.holders > 0) return
+        this.#entries.delete(key)
+        held.connections.close().catch(() => undefined)
+      },
+    }
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Ends all connections at once. */
+  async destroy(): Promise<void> {
+    const ended = [...this.#entries.values()].map(({ connections }) =>
+      connections.destroy().catch(() => undefined),
+    )
+    this.#entries.clear()
+    await Promise.all(ended)
+  }
+}
+
+function newConnections(
+  origin: string,
+  hostname: string,
+  settings: BackendSettings,
+  connectionsMax: number,
+): Connections {
+  const place = placeOfOrigin(origin, hostname, settings)
+  const common = { place, connectionsMax, idleMs: keepAliveMs, ageMs: connectionAgeMs }
+  return settings.http2
+    ? new Http2Connections({ ...common, origin, streamsMax })
+    : new Http1Pool({ ...common, authority: new URL(origin).host })
+}
+
+function placeOfOrigin(
+  origin: string,
+  hostname: string,
+  { connectMs, ca, insecure, certificate }: BackendSettings,
+): Place {
+  const { protocol, port } = new URL(origin)
+  const isSecure = protocol === "https:"
+  const servername = isIP(hostname) === 0 ? hostname : undefined
+  return {
+    hostname,
+    port: port === "" ? (isSecure ? 443 : 80) : Number(port),
+    tls: isSecure ? { ca, insecure, certificate, servername } : undefined,
+    connectMs,
+  }
+}
+
+function placeOf(url: string, name: string): TargetPlace {
+  const wrong = (why: string) => new Error(`backend \`${name}\`: \`${url}\` ${why}`)
+  if (!URL.canParse(url)) throw wrong("is no URL")
+  const { protocol, username, password, pathname, search, hash, origin, hostname } = new URL(url)
+  if (protocol !== "http:" && protocol !== "https:") throw wrong("is neither http nor https")
+  if (username !== "" || password !== "")
+    throw new Error(`backend \`${name}\`: a URL may not hold credentials`)
+  if (search !== "" || hash !== "") throw wrong("may not have a query or a fragment")
+  const basePath = pathname.replace(/\/$/, "")
+  if (canonicalPath(basePath === "" ? "/" : basePath) === undefined)
+    throw wrong("has a path without a canonical form")
+  const bare = hostname.replace(/^\[|\]$/g, "")
+  return { origin, hostname: bare, basePath, servername: protocol === "https:" ? bare : undefined }
+}

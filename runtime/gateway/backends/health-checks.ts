@@ -1,0 +1,138 @@
+import {
+  type AnswerReceiver,
+  type Connections,
+  type Sending,
+  UpstreamError,
+} from "../../http/client/connections.ts"
+import type { HealthPlan } from "../../plan/backend.ts"
+import type { Target, TargetPlace } from "./target.ts"
+
+/** Nothing in the body of a health check is read; beyond this the connection is given up. */
+const bodyBytesMax = 64 * 1024
+
+/** Asks the targets of a backend by itself whether they are well, until it is closed. */
+export class HealthChecks {
+  readonly #plan: HealthPlan
+  readonly #timers: NodeJS.Timeout[] = []
+  readonly #connections: Connections[]
+  #closed = false
+
+  /** `connect` gives connections for nothing else: behind the calls of a busy target a check would come late, and busy is not ill. */
+  constructor(plan: HealthPlan, targets: readonly Target[], connect: (place: TargetPlace) => Connections) {
+    this.#plan = plan
+    this.#connections = targets.map(({ place }) => connect(place))
+    for (const [index, target] of targets.entries()) {
+      // Spread over the period: many targets are not asked in the same moment.
+      const first = setTimeout(
+        () => this.#watch(target, this.#connections[index] as Connections),
+        (plan.everyMs * index) / targets.length / 2,
+      )
+      this.#timers.push(first.unref())
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    for (const connections of this.#connections) connections.destroy().catch(() => undefined)
+  }
+
+  #watch(target: Target, connections: Connections): void {
+    const { downAfter, upAfter, everyMs } = this.#plan
+    let good = 0
+    let bad = 0
+    let asking = false
+    const ask = async () => {
+      if (asking) return
+      asking = true
+      const well = await this.#ask(connections, target.place)
+      asking = false
+      if (this.#closed) return
+      good = well ? good + 1 : 0
+      bad = well ? 0 : bad + 1
+      if (bad >= downAfter) target.down = true
+      else if (good >= upAfter) target.down = false
+      target.checked = true
+    }
+    this.#timers.push(setInterval(() => void ask(), everyMs).unref())
+    void ask()
+  }
+
+  #ask(connections: Connections, place: TargetPlace): Promise<boolean> {
+    const { method, path, timeoutMs, statuses } = this.#plan
+    return new Promise((resolve) => {
+      const request = {
+        method,
+        path: place.basePath + path,
+        fields: ["user-agent", "sallyport-health"],
+        body: null,
+      }
+      connections.dispatch(request, new Checking(timeoutMs, statuses, resolve))
+    })
+  }
+}
+
+/** One check on its way. */
+class Checking implements AnswerReceiver {
+  readonly #statuses: readonly number[]
+  readonly #tell: (well: boolean) => void
+  readonly #timer: NodeJS.Timeout
+  #sending: Sending | undefined
+  #isOver = false
+  #status = 0
+  #received = 0
+
+  constructor(timeoutMs: number, statuses: readonly number[], tell: (well: boolean) => void) {
+    this.#statuses = statuses
+    this.#tell = tell
+    this.#timer = setTimeout(() => this.#end(false), timeoutMs)
+  }
+
+  get isWanted(): boolean {
+    return !this.#isOver
+  }
+
+  onConnect(sending: Sending): void {
+    this.#sending = sending
+    if (this.#isOver) this.#cut()
+  }
+
+  onBegun(): void {}
+
+  onHead(status: number): void {
+    this.#status = status
+  }
+
+  onData(bytes: Buffer): boolean {
+    this.#received += bytes.length
+    // What it says is in its status: a body without an end is no reason to call it ill.
+    if (this.#received > bodyBytesMax) this.#end(this.#isWell)
+    return true
+  }
+
+  onComplete(): void {
+    this.#sending = undefined
+    this.#end(this.#isWell)
+  }
+
+  onError(): void {
+    this.#sending = undefined
+    this.#end(false)
+  }
+
+  get #isWell(): boolean {
+    return this.#statuses.includes(this.#status)
+  }
+
+  #end(well: boolean): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#cut()
+    this.#tell(well)
+  }
+
+  #cut(): void {
+    this.#sending?.abort(new UpstreamError("aborted", "the check is over"))
+  }
+}

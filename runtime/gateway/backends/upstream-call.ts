@@ -1,0 +1,236 @@
+import { type Problem, problem } from "../../policies/messages/answer.ts"
+import type { Waiting } from "../exchange/answer-stream.ts"
+import type { ExchangeState } from "../exchange/exchange-state.ts"
+import { BodyFailure, type RequestBody } from "../exchange/request-body.ts"
+import type { Place } from "../exchange/uploads.ts"
+import { OwnAuthorization } from "../generation/own-authorization.ts"
+import { type AnswerHead, Attempt, type AttemptEvents, type AttemptFailure } from "./attempt.ts"
+import type { Backend } from "./backends.ts"
+import type { Deadline, Timed } from "./deadlines.ts"
+import type { Target } from "./target.ts"
+import { TriedTargets } from "./tried-targets.ts"
+
+/** How long before a second repetition, at most; the first goes at once. */
+const pauseMs = 50
+
+/** The request of an exchange to its backend: attempts at targets until one has an answer that is taken, or none is left. */
+export class UpstreamCall implements Timed, AttemptEvents {
+  readonly #exchange: ExchangeState
+  readonly #backend: Backend
+  readonly #waiting: Waiting
+  readonly #key: string | undefined
+  readonly #own: OwnAuthorization
+  #attempt: Attempt | undefined
+  /** The client's body, where it is sent as it comes. */
+  #stream: RequestBody | undefined
+  #place: Place | undefined
+  readonly #tried: TriedTargets
+  #repeatedIdle = false
+  #settleHead: ((found: Problem | undefined) => void) | undefined
+  #total: Deadline | undefined
+  #bounded = false
+  #pause: NodeJS.Timeout | undefined
+
+  /** `key` is what a backend with `balance hash` chooses its target by. */
+  constructor(exchange: ExchangeState, backend: Backend, waiting: Waiting, key: string | undefined) {
+    this.#exchange = exchange
+    this.#backend = backend
+    this.#waiting = waiting
+    this.#key = key
+    this.#tried = new TriedTargets(backend, key)
+    this.#own = new OwnAuthorization(exchange, backend.settings.authorization)
+  }
+
+  /** Sends the request. Resolves when the head of the answer is the exchange's response, or with what went wrong. `timeoutMs` undefined: the backend's own. */
+  send(timeoutMs: number | null | undefined): Promise<Problem | undefined> {
+    return new Promise((resolve) => {
+      this.#settleHead = resolve
+      const totalMs = timeoutMs === undefined ? this.#backend.settings.totalMs : timeoutMs
+      if (totalMs !== null) this.#total = this.#waiting.deadlines.set(this, totalMs)
+      this.#bounded = totalMs !== null || this.#exchange.route?.plan.timeoutMs !== null
+      this.#backend.retry?.budget.request()
+      this.#prepared(() => this.#try())
+    })
+  }
+
+  /** The client has gone, the time is up (`isLate`) or another answer is given: the backend must not go on working for nobody. */
+  cancel(isLate: boolean): void {
+    clearTimeout(this.#pause)
+    this.#waiting.deadlines.cancel(this.#total)
+    this.#attempt?.cancel(isLate)
+    this.#stream?.destroy()
+    this.#headIs(problem("gateway-timeout", { cause: "the exchange is over" }))
+  }
+
+  /** The backend's total time is up. */
+  expired(): void {
+    const found = problem("gateway-timeout", {
+      reason: "Timeout",
+      cause: "the total time of the backend is up",
+    })
+    if (this.#settleHead === undefined) this.#exchange.response?.stop(found)
+    this.#headIs(found)
+    this.cancel(true)
+  }
+
+  headed({ status, headers, length, body }: AnswerHead): void {
+    const exchange = this.#exchange
+    if (status === 401 && this.#own.mayRenew() && this.#isRepeatable()) {
+      body.discard()
+      exchange.retried = true
+      this.#prepared(() => this.#begin((this.#attempt as Attempt).target))
+      return
+    }
+    const next = this.#next(status, true)
+    if (next !== undefined) {
+      body.discard()
+      this.#repeat(next)
+      return
+    }
+    exchange.upstreamMs = performance.now() - exchange.started
+    exchange.answered(body, status, headers, length)
+    this.#headIs(undefined)
+  }
+
+  failed({ cause, problem: found, wasIdle }: AttemptFailure): void {
+    if (this.#settleHead === undefined) return
+    // The keep-alive race costs no budget: the backend never saw the request.
+    if (wasIdle && !this.#repeatedIdle && this.#isRepeatable()) {
+      this.#repeatedIdle = true
+      this.#exchange.retried = true
+      this.#begin(this.#attempt?.target as Target)
+      return
+    }
+    const isUnsent = cause === "connect-error" && !this.#hasSpentBody
+    const elsewhere = isUnsent ? this.#tried.instead((this.#attempt as Attempt).target) : undefined
+    if (elsewhere !== undefined) {
+      this.#exchange.retried = true
+      this.#begin(elsewhere)
+      return
+    }
+    const next = this.#next(cause, false)
+    if (next === undefined) this.#headIs(found)
+    else this.#repeat(next)
+  }
+
+  complete(attempt: Attempt): void {
+    if (attempt === this.#attempt) this.#waiting.deadlines.cancel(this.#total)
+  }
+
+  /** Goes on when it is known what we say of ourselves. */
+  #prepared(next: () => void): void {
+    const waiting = this.#own.prepare()
+    if (waiting === undefined) next()
+    else
+      void waiting.then((found) => {
+        if (this.#settleHead === undefined) return
+        if (found === undefined) next()
+        else this.#headIs(found)
+      })
+  }
+
+  #try(): void {
+    const backend = this.#backend
+    const target = backend.pick(this.#key)
+    if (target === undefined) {
+      const headers = ["retry-after", String(backend.retryAfterSeconds)]
+      this.#headIs(
+        problem("backend-unavailable", { headers, cause: `no target of \`${backend.name}\` is well` }),
+      )
+    } else if (target.isOverloaded) {
+      this.#headIs(overloaded("too many requests wait for this target"))
+    } else this.#begin(target)
+  }
+
+  /** A body that the client is still sending needs a place among those that do the same. */
+  #begin(target: Target): void {
+    const body = this.#openStream()
+    this.#place?.leave()
+    if (body === undefined) this.#start(target)
+    else
+      this.#place = target.uploads.enter(
+        {
+          body,
+          caller: callerOf(this.#exchange),
+          begin: () => this.#start(target),
+          refuse: () => this.#headIs(overloaded("too many bodies wait for this target")),
+        },
+        this.#waiting,
+      )
+  }
+
+  #openStream(): RequestBody | undefined {
+    const exchange = this.#exchange
+    if (exchange.outgoingBody !== undefined || exchange.intake.body === "none") return undefined
+    if (this.#stream === undefined) {
+      this.#stream = exchange.openBody(exchange.generation.bodyBytesMax)
+      // On a connection it is the attempt that is told too, and the first word counts.
+      this.#stream.once("error", (error) => {
+        if (error instanceof BodyFailure) this.#headIs(error.problem)
+      })
+    }
+    return this.#stream
+  }
+
+  #start(target: Target): void {
+    this.#exchange.target = target.place.origin
+    this.#attempt = new Attempt(target, {
+      exchange: this.#exchange,
+      waiting: this.#waiting,
+      events: this,
+      settings: this.#backend.settings,
+      connections: this.#backend.connectionsFor(target, this.#exchange.certificate),
+      authorization: this.#own.value,
+      stream: this.#stream,
+      bounded: this.#bounded,
+    })
+    this.#attempt.start()
+  }
+
+  /** Where the request goes once more for this reason, taken from the budget. Undefined: what there is is the answer. */
+  #next(cause: AttemptFailure["cause"], hasAnswer: boolean): Target | undefined {
+    const { retry } = this.#backend
+    if (retry?.plan.on.some((each) => each === cause) !== true || this.#hasSpentBody) return undefined
+    if (cause !== "connect-error" && !this.#isRepeatable()) return undefined
+    return this.#tried.again((this.#attempt as Attempt).target, hasAnswer)
+  }
+
+  get #hasSpentBody(): boolean {
+    return this.#attempt?.hasSpentBody === true
+  }
+
+  #isRepeatable(): boolean {
+    if (this.#hasSpentBody) return false
+    const method = this.#exchange.sentMethod ?? this.#exchange.method
+    return repeatable.has(method) || this.#backend.retry?.plan.methods.includes(method) === true
+  }
+
+  #repeat(target: Target): void {
+    this.#exchange.retried = true
+    const { repetitions } = this.#tried
+    // At random, so that requests that failed together do not come again together.
+    if (repetitions === 1) this.#begin(target)
+    else this.#pause = setTimeout(() => this.#begin(target), Math.random() * pauseMs * repetitions)
+  }
+
+  #headIs(found: Problem | undefined): void {
+    const settle = this.#settleHead
+    if (settle === undefined) return
+    this.#settleHead = undefined
+    if (found !== undefined) this.#waiting.deadlines.cancel(this.#total)
+    settle(found)
+  }
+}
+
+function overloaded(cause: string): Problem {
+  return problem("overloaded", { headers: ["retry-after", "1"], cause })
+}
+
+/** Whom bodies are counted for: the credential, and where there is none the address. */
+function callerOf({ subscriber, claims, caller }: ExchangeState): string {
+  if (subscriber?.name) return `subscription:${subscriber.name}`
+  const { iss, sub } = claims ?? {}
+  return typeof sub === "string" ? `claim:${JSON.stringify([iss, sub])}` : `ip:${caller}`
+}
+
+const repeatable: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"])

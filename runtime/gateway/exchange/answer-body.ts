@@ -1,0 +1,270 @@
+import { endWhole } from "../../http/server/end-whole.ts"
+import { type Problem, problem, Refused } from "../../policies/messages/answer.ts"
+import type { Deadline, Timed } from "../backends/deadlines.ts"
+import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
+import type { ExchangeState } from "./exchange-state.ts"
+import { PassingCopy } from "./passing-copy.ts"
+import { endUnread, hasContent, unreadBody, withoutContent, writeHead } from "./reply.ts"
+import { passTrailers } from "./trailers.ts"
+
+/** What is left of an answer nobody wants: up to this it is read to keep the connection. */
+const discardBytesMax = 64 * 1024
+/** What may come before somebody decides what to do with it; the rest waits at the backend. */
+const heldBytesMax = 64 * 1024
+
+/** Where the bytes go: kept until it is decided, to the client, into one piece, nowhere. */
+type Sink = "hold" | "reply" | "collect" | "discard"
+
+interface Collecting {
+  readonly bytesMax: number
+  readonly resolve: (content: Buffer) => void
+  readonly reject: (error: Error) => void
+}
+
+/**
+ * The body of a backend's answer on its way. A small one that is whole before anybody has decided about it costs no pause of the connection:
+ * head and body leave in one piece.
+ */
+export class AnswerBody implements AnswerStream, Timed {
+  readonly #exchange: ExchangeState
+  readonly #waiting: Waiting
+  readonly #source: AnswerSource
+  /** By Content-Length; -1: not said. */
+  readonly #length: number
+  #sink: Sink = "hold"
+  #held: Buffer[] = []
+  #heldBytes = 0
+  #received = 0
+  #paused = false
+  #collecting: Collecting | undefined
+  #stall: Deadline | undefined
+  /** The client was sent the end. */
+  #ended = false
+  /** The backend has nothing more to say. */
+  #done = false
+  #failure: Problem | undefined
+  #trailers: readonly string[] = []
+  #copy: PassingCopy | undefined
+
+  constructor(exchange: ExchangeState, waiting: Waiting, source: AnswerSource, length: number) {
+    this.#exchange = exchange
+    this.#waiting = waiting
+    this.#source = source
+    this.#length = length
+  }
+
+  /** Sends status, header and body to the client, as the response is now. Answers what went wrong instead, when nothing was sent yet. */
+  relay(): Problem | undefined {
+    if (this.#failure !== undefined) return this.#failure
+    const exchange = this.#exchange
+    const { response } = exchange
+    if (response === undefined) return undefined
+    const { status, headers } = response
+    const isLeftOut = !hasContent(status) && response.body.present
+    const lines = isLeftOut ? withoutContent(headers.flat) : headers.flat
+    if (isLeftOut && status === 205) lines.push("content-length", "0")
+    const bodyless = exchange.method === "HEAD" || !hasContent(status)
+    if (!writeHead(exchange, response, lines, unreadBody(exchange) === "large")) {
+      this.discard()
+      return undefined
+    }
+    if (bodyless || this.#length === 0) {
+      this.#end()
+      this.discard()
+      return undefined
+    }
+    this.#sink = "reply"
+    if (exchange.keepsAnswer) this.#copy = new PassingCopy(exchange.generation.bufferBytesMax)
+    if (this.#held.length === 0 && !this.#done && this.#length === -1) process.nextTick(flushHead, exchange)
+    this.#passHeld()
+    return undefined
+  }
+
+  /** Reads the whole body. Rejects with Refused when it is larger than `bytesMax` or breaks off. When it was relayed or given up there is only a copy, if one was kept of all. */
+  collect(bytesMax: number): Promise<Buffer> {
+    if (this.#sink === "reply" || this.#sink === "discard") return this.#copied()
+    return new Promise((resolve, reject) => {
+      this.#collecting = { bytesMax, resolve, reject }
+      this.#sink = "collect"
+      if (this.#failure !== undefined) this.#collected(this.#failure)
+      else if (Math.max(this.#heldBytes, this.#length) > bytesMax) this.#tooLarge(bytesMax)
+      else if (this.#done) this.#collected(undefined)
+      else this.#goOn()
+    })
+  }
+
+  /** Nobody wants the rest: a little is read away so that the connection can be kept, much is cut off. */
+  discard(): void {
+    if (this.#sink === "discard") return
+    this.#sink = "discard"
+    this.#held = []
+    this.#collected(problem("gateway-timeout", { cause: "the answer is not wanted any more" }))
+    if (this.#done) return
+    if (this.#length === -1 || this.#length > discardBytesMax) this.#source.cut()
+    else this.#goOn()
+  }
+
+  /** Whether it is not the backend that everybody waits for. */
+  get isHeldUp(): boolean {
+    return this.#paused || this.#stall !== undefined
+  }
+
+  /** Bytes from the backend; false: wait for `resume`. */
+  push(chunk: Buffer): boolean {
+    this.#received += chunk.length
+    switch (this.#sink) {
+      case "reply":
+        return this.#pass(chunk)
+      case "discard":
+        if (this.#received > discardBytesMax) this.#source.cut()
+        return true
+      case "collect":
+        this.#hold(chunk)
+        if (this.#heldBytes > (this.#collecting?.bytesMax ?? 0))
+          this.#tooLarge(this.#collecting?.bytesMax ?? 0)
+        return true
+      default:
+        this.#hold(chunk)
+        this.#paused = this.#heldBytes >= heldBytesMax
+        return !this.#paused
+    }
+  }
+
+  /** The backend has said all. */
+  complete(trailers: readonly string[]): void {
+    this.#done = true
+    this.#release()
+    this.#trailers = trailers
+    if (this.#sink === "collect") this.#collected(undefined)
+    else if (this.#sink === "reply" && !this.#ended) this.#end()
+  }
+
+  /** The answer broke off. */
+  fail(found: Problem): void {
+    this.#done = true
+    this.#release()
+    if (this.#ended || this.#sink === "discard") return
+    this.#failure = found
+    if (this.#sink === "reply") {
+      // The head is out: only a broken connection tells the client that this is not the end.
+      this.#exchange.cut = true
+      this.#exchange.cause ??= `the backend's answer broke off: ${found.cause}`
+      this.#exchange.request.socket.destroy()
+    }
+    this.#collected(found)
+  }
+
+  /** The client does not read. */
+  expired(): void {
+    this.fail(problem("gateway-timeout", { cause: "the client did not read" }))
+    this.#source.cut()
+  }
+
+  readonly #onDrain = (): void => {
+    this.#release()
+    this.#source.resume()
+  }
+
+  #hold(chunk: Buffer): void {
+    this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+  }
+
+  #goOn(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#source.resume()
+  }
+
+  /** Passes what came before the head was sent. */
+  #passHeld(): void {
+    const content = this.#takeHeld()
+    if (content === undefined) {
+      if (this.#done) this.#end()
+      else this.#goOn()
+    } else if (this.#done && unreadBody(this.#exchange) === "none") {
+      this.#sent(content)
+      this.#ended = true
+      passTrailers(this.#exchange, this.#trailers)
+      if (this.#length === -1) this.#exchange.reply.end(content)
+      else endWhole(this.#exchange.reply, content)
+    } else {
+      const taken = this.#pass(content)
+      if (this.#done) {
+        if (!this.#ended) this.#end()
+      } else if (taken) this.#goOn()
+    }
+  }
+
+  #takeHeld(): Buffer | undefined {
+    const held = this.#held
+    this.#held = []
+    return held.length <= 1 ? held[0] : Buffer.concat(held)
+  }
+
+  #pass(chunk: Buffer): boolean {
+    const { reply } = this.#exchange
+    this.#sent(chunk)
+    if (this.#received === this.#length && unreadBody(this.#exchange) === "none") {
+      this.#ended = true
+      endWhole(reply, chunk)
+      return true
+    }
+    if (reply.write(chunk) || this.#done) return true
+    this.#paused = false
+    this.#stall ??= this.#waiting.deadlines.set(this, this.#waiting.patience.readerMs)
+    reply.once("drain", this.#onDrain)
+    return false
+  }
+
+  #sent(chunk: Buffer): void {
+    this.#exchange.bytesSent += chunk.length
+    this.#copy?.add(chunk)
+  }
+
+  #copied(): Promise<Buffer> {
+    const copy = this.#ended ? this.#copy?.whole : undefined
+    if (copy !== undefined) return Promise.resolve(copy)
+    return Promise.reject(new Refused(problem("bad-gateway", { cause: "the answer was sent and not kept" })))
+  }
+
+  #tooLarge(bytesMax: number): void {
+    const cause = `the backend's answer has more than ${bytesMax} bytes, and a policy needs it whole`
+    this.#collected(problem("bad-gateway", { cause }))
+    this.#sink = "discard"
+    this.#source.cut()
+  }
+
+  #collected(found: Problem | undefined): void {
+    const collecting = this.#collecting
+    if (collecting === undefined) return
+    this.#collecting = undefined
+    const content = this.#takeHeld()
+    if (found !== undefined) collecting.reject(new Refused(found))
+    else collecting.resolve(content ?? Buffer.alloc(0))
+  }
+
+  #end(): void {
+    this.#ended = true
+    const unread = unreadBody(this.#exchange)
+    if (unread === "none") {
+      passTrailers(this.#exchange, this.#trailers)
+      this.#exchange.reply.end()
+      return
+    }
+    // The backend answered without reading all; the rest is for nobody.
+    this.#exchange.dropBody()
+    endUnread(this.#exchange, undefined, unread)
+  }
+
+  #release(): void {
+    this.#waiting.deadlines.cancel(this.#stall)
+    this.#stall = undefined
+  }
+}
+
+/** A body of unknown length may come late (server-sent events): the head must not wait for it. In the same turn it would cost a packet. */
+function flushHead(exchange: ExchangeState): void {
+  const { reply } = exchange
+  if (!reply.writableEnded && !reply.destroyed) reply.flushHeaders()
+}

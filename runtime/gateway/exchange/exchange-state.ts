@@ -1,0 +1,400 @@
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Bindings } from "../../expression/compile.ts"
+import { plainObject } from "../../expression/plain-object.ts"
+import type { IncomingExchange, ListenerState, WaitingSocket } from "../../http/server/incoming.ts"
+import type { Subscriber } from "../../identity/keys.ts"
+import type { Claims } from "../../identity/verifier.ts"
+import {
+  type AnsweringStep,
+  type AnswerPlace,
+  type BackendHandle,
+  type ClientCertificate,
+  type Decision,
+  type ExchangeError,
+  type Needs,
+  type PlanFacts,
+  requestBody,
+  responseBody,
+  type Section,
+  type SentToken,
+} from "../../policies/exchange.ts"
+import {
+  type DirectAnswer,
+  type Problem,
+  type ProblemName,
+  problem,
+  Refused,
+} from "../../policies/messages/answer.ts"
+import { HeaderList } from "../../policies/messages/header-list.ts"
+import { QueryString } from "../../policies/messages/query-string.ts"
+import {
+  type BindingSource,
+  errorView,
+  makeBindings,
+  nothing,
+  type RequestBindings,
+  responseView,
+} from "../generation/bindings.ts"
+import type { Generation, LiveRoute } from "../generation/generation.ts"
+import { Variables } from "../generation/variables.ts"
+import type { PathParameters } from "../routes/route-tree.ts"
+import type { TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
+import type { AnswerStream, Waiting } from "./answer-stream.ts"
+import type { Intake } from "./intake.ts"
+import { LiveBody } from "./live-body.ts"
+import { LiveResponse } from "./live-response.ts"
+import { readBody } from "./read-body.ts"
+import { RequestBody } from "./request-body.ts"
+
+const nothingTakenIn: Intake = {
+  path: "",
+  query: "",
+  authority: "",
+  scheme: "http",
+  ip: "",
+  requestId: undefined,
+  traceparent: undefined,
+  headers: [],
+  cameBy: undefined,
+  body: "none",
+  sentLength: undefined,
+  expectsContinue: false,
+  wantsWebSocket: false,
+  takesTrailers: false,
+}
+
+const noParameters: PathParameters = Object.freeze(plainObject<string>())
+
+/** What is known of one request and its answer: all that reading, answering and asking a backend need. */
+export class ExchangeState implements BindingSource {
+  readonly request: IncomingMessage
+  readonly reply: ServerResponse
+  readonly listener: ListenerState
+  /** The client's connection, when it asks for a WebSocket. */
+  readonly upgrade: WaitingSocket | undefined
+  tunnelKeeper: TunnelKeeper | undefined
+  /** Bytes the client sent through a tunnel. */
+  tunnelReceived = 0
+  readonly generation: Generation
+  readonly startedAtMs = Date.now()
+  readonly started = performance.now()
+  id: string
+  method: string
+  intake: Intake = nothingTakenIn
+  route: LiveRoute | undefined
+  parameters: PathParameters = noParameters
+  headers = new HeaderList()
+  section: Section = "inbound"
+  sentMethod: string | undefined
+  rewritten: string | undefined
+  host: string | undefined
+  backend: BackendHandle | undefined
+  backendQuery = ""
+  subscriptionKey: string | undefined
+  sentToken: SentToken | undefined
+  certificate: ClientCertificate | undefined
+  decision: Decision | undefined
+  /** The step whose answer ended a section. */
+  answeredBy: AnsweringStep | undefined
+  answerTrail: AnswerPlace[] = []
+  /** Where what failed was written: `gateway.conf:41`. */
+  failurePlace: string | undefined
+
+  /** Lines for whatever answer comes. */
+  answerLines: string[] = []
+  problem: ProblemName | undefined
+  /** Stable word for why, finer than the problem. */
+  reason: string | undefined
+  cause: string | undefined
+  status = 0
+  target: string | undefined
+  upstreamMs: number | undefined
+  bytesSent = 0
+  /** A copy of the answer's body is wanted when all is over. */
+  keepsAnswer = false
+  /** The answer of a step or the problem that was sent in place of the response. */
+  direct: DirectAnswer | undefined
+  retried = false
+  cut = false
+  /** `100 Continue` was sent, or nobody waits for it. */
+  continued = true
+  /** The head was refused: what follows it on the connection can't be understood either. */
+  refused = false
+  /** The answer is complete or the client has gone: nothing may be sent any more. */
+  over = false
+  /** Something failed: no request is sent to a backend any more. */
+  failed = false
+  protected readonly waiting: Waiting
+  #caller: string | undefined
+  #query: QueryString | undefined
+  #bindings: RequestBindings | undefined
+  #claims: Claims | undefined
+  #subscriber: Subscriber | undefined
+  #response: LiveResponse | undefined
+  #requestBody: LiveBody | undefined
+  #stream: RequestBody | undefined
+  #variables: Variables | undefined
+  #error: ExchangeError | undefined
+  #releases: (() => void)[] | undefined
+  #arrivals: (() => Promise<Problem | undefined>)[] | undefined
+
+  constructor(message: IncomingExchange, generation: Generation, waiting: Waiting, id: string) {
+    this.request = message.request
+    this.reply = message.reply
+    this.upgrade = message.upgrade
+    this.listener = message.listener
+    this.generation = generation
+    this.waiting = waiting
+    this.id = id
+    this.method = message.request.method ?? "GET"
+  }
+
+  /** Sets what was read from the head. */
+  take(intake: Intake): void {
+    this.intake = intake
+    this.headers = new HeaderList(intake.headers)
+    this.continued = !intake.expectsContinue
+    if (intake.requestId !== undefined) this.id = intake.requestId
+  }
+
+  get gatewayName(): string {
+    return this.generation.gatewayView.name
+  }
+
+  get facts(): PlanFacts {
+    return this.generation.facts
+  }
+
+  get path(): string {
+    return this.intake.path
+  }
+
+  get ip(): string {
+    return this.intake.ip
+  }
+
+  get caller(): string {
+    this.#caller ??= this.generation.rules.addresses.countedAs(this.intake.ip)
+    return this.#caller
+  }
+
+  get authority(): string {
+    return this.intake.authority
+  }
+
+  get scheme(): string {
+    return this.intake.scheme
+  }
+
+  get sentLength(): number | undefined {
+    return this.intake.sentLength
+  }
+
+  get originalQuery(): string {
+    return this.intake.query
+  }
+
+  get query(): QueryString {
+    this.#query ??= new QueryString(this.intake.query)
+    return this.#query
+  }
+
+  /** The query for the backend; not parsed where nobody looked into it. */
+  get queryText(): string {
+    return this.#query === undefined ? this.intake.query : this.#query.text
+  }
+
+  get variables(): Map<string, unknown> {
+    if (this.#variables === undefined) {
+      this.#variables = new Variables()
+      if (this.#bindings !== undefined) this.#bindings.var = this.#variables.view
+    }
+    return this.#variables
+  }
+
+  get requestBody(): LiveBody {
+    this.#requestBody ??= new LiveBody({
+      sender: "request",
+      headers: this.headers,
+      present: this.intake.body !== "none",
+      bytesMax: this.generation.bufferBytesMax,
+      valuesMax: this.generation.jsonValuesMax,
+      read: () => this.#readBody(),
+    })
+    return this.#requestBody
+  }
+
+  async #readBody(): Promise<Buffer> {
+    // There is one stream of it: whoever waited for a second one would wait for nothing.
+    if (this.reading)
+      throw new Refused(
+        problem("internal-error", { cause: "the body of the request was sent before, and was not kept" }),
+      )
+    return readBody(this.openBody(Math.min(this.generation.bodyBytesMax, this.generation.bufferBytesMax)))
+  }
+
+  /** What to send instead of the client's stream. */
+  get outgoingBody(): Buffer | undefined {
+    return this.#requestBody?.outgoing
+  }
+
+  /** Bytes of the client's body that were read. */
+  get bytesReceived(): number {
+    return (this.#stream?.received ?? 0) + this.tunnelReceived
+  }
+
+  /** The client's body as a stream; there is one of it. */
+  openBody(bytesMax: number): RequestBody {
+    this.#stream = new RequestBody(this.request, bytesMax, this.waiting, () => {
+      if (!this.continued) this.reply.writeContinue()
+      this.continued = true
+    })
+    return this.#stream
+  }
+
+  /** Whether somebody reads the client's body. */
+  get reading(): boolean {
+    return this.#stream !== undefined
+  }
+
+  /** Nobody reads the rest of the client's body. */
+  dropBody(): void {
+    this.#stream?.destroy()
+  }
+
+  load(needs: Needs): Promise<void> | undefined {
+    const first = (needs & requestBody) === 0 ? undefined : this.requestBody.load()
+    const second = (needs & responseBody) === 0 ? undefined : this.#response?.body.load()
+    if (first === undefined) return second
+    return second === undefined ? first : Promise.all([first, second]).then(nothingMore)
+  }
+
+  /** The head of the backend's answer is there. `length` by its Content-Length, -1 where it says none. */
+  answered(body: AnswerStream, status: number, headers: HeaderList, length: number): void {
+    const method = this.sentMethod ?? this.method
+    const present =
+      method !== "HEAD" && this.method !== "HEAD" && status !== 204 && status !== 304 && length !== 0
+    const { bufferBytesMax: bytesMax, jsonValuesMax: valuesMax } = this.generation
+    this.response = LiveResponse.streamed({ status, headers }, { body, present, bytesMax, valuesMax })
+  }
+
+  /** The backend has taken the upgrade. */
+  upgraded(tunnel: AnswerStream, headers: HeaderList): void {
+    this.response = LiveResponse.streamed(
+      { status: 101, headers },
+      { body: tunnel, present: true, bytesMax: 0 },
+    )
+  }
+
+  answerWith(name: string, value: string): void {
+    this.answerLines.push(name, value)
+  }
+
+  answerOnce(name: string, value: string): void {
+    // Names and values take turns: a value that reads like the name is at an odd place.
+    const at = this.answerLines.findIndex((each, index) => index % 2 === 0 && each === name)
+    if (at < 0) this.answerLines.push(name, value)
+    else this.answerLines[at + 1] = value
+  }
+
+  whenOver(release: () => void): void {
+    if (this.over) release()
+    else if (this.#releases === undefined) this.#releases = [release]
+    else this.#releases.push(release)
+  }
+
+  whenAnswered(run: () => Promise<Problem | undefined>): void {
+    this.#arrivals ??= []
+    this.#arrivals.push(run)
+  }
+
+  /** Runs what waits for the backend's answer; the first problem of it. */
+  arrived(): Promise<Problem | undefined> | undefined {
+    const arrivals = this.#arrivals
+    if (arrivals === undefined) return undefined
+    this.#arrivals = undefined
+    return Promise.all(arrivals.map((run) => run())).then((found) => found.find((each) => each !== undefined))
+  }
+
+  keepAnswer(): void {
+    this.keepsAnswer = true
+  }
+
+  /** To be called once, at the end. */
+  end(): void {
+    this.over = true
+    this.dropBody()
+    if (this.#releases === undefined) return
+    if (this.direct !== undefined) {
+      const { headers, ...answer } = this.direct
+      this.response = LiveResponse.whole(
+        { ...answer, headers: new HeaderList([...headers]) },
+        this.generation.jsonValuesMax,
+      )
+    }
+    for (const release of this.#releases) release()
+  }
+
+  decided(decision: Decision): void {
+    this.decision = decision
+  }
+
+  get claims(): Claims | undefined {
+    return this.#claims
+  }
+
+  set claims(claims: Claims | undefined) {
+    this.#claims = claims
+    if (this.#bindings !== undefined) this.#bindCaller(this.#bindings)
+  }
+
+  get subscriber(): Subscriber | undefined {
+    return this.#subscriber
+  }
+
+  set subscriber(subscriber: Subscriber | undefined) {
+    this.#subscriber = subscriber
+    if (this.#bindings !== undefined) this.#bindCaller(this.#bindings)
+  }
+
+  get error(): ExchangeError | undefined {
+    return this.#error
+  }
+
+  set error(error: ExchangeError | undefined) {
+    this.#error = error
+    if (this.#bindings !== undefined && error !== undefined) this.#bindings.error = errorView(error)
+  }
+
+  get response(): LiveResponse | undefined {
+    return this.#response
+  }
+
+  set response(response: LiveResponse | undefined) {
+    this.#response = response
+    if (this.#bindings !== undefined && response !== undefined)
+      this.#bindings.response = responseView(response)
+  }
+
+  bindings(): Bindings {
+    if (this.#bindings === undefined) {
+      const bindings = makeBindings(this, this.route?.views, this.parameters, this.generation)
+      this.#bindCaller(bindings)
+      if (this.#response !== undefined) bindings.response = responseView(this.#response)
+      if (this.#variables !== undefined) bindings.var = this.#variables.view
+      if (this.#error !== undefined) bindings.error = errorView(this.#error)
+      this.#bindings = bindings
+    }
+    return this.#bindings
+  }
+
+  #bindCaller(bindings: RequestBindings): void {
+    const subscriber = this.#subscriber
+    bindings.jwt = this.#claims ?? nothing
+    bindings.subscription =
+      subscriber === undefined ? nothing : { name: subscriber.name, product: subscriber.product ?? "" }
+    bindings.product = subscriber === undefined ? nothing : { name: subscriber.product ?? "" }
+  }
+}
+
+function nothingMore(): void {}

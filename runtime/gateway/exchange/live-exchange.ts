@@ -1,0 +1,77 @@
+import type { BackendHandle, Exchange, SendOptions } from "../../policies/exchange.ts"
+import { type Problem, problem, Refused } from "../../policies/messages/answer.ts"
+import { Backend } from "../backends/backends.ts"
+import { UpstreamCall } from "../backends/upstream-call.ts"
+import { TunnelCall } from "../tunnels/tunnel-call.ts"
+import { ExchangeState } from "./exchange-state.ts"
+import { LiveResponse } from "./live-response.ts"
+
+/** Bodies up to this are kept for a repetition of the request. */
+const keptBytesMax = 64 * 1024
+
+/** One request and its answer, and what is asked of a backend for it. It holds the generation it began with until its end. */
+export class LiveExchange extends ExchangeState implements Exchange {
+  #upstream: UpstreamCall | TunnelCall | undefined
+
+  send(backend: BackendHandle, { timeoutMs, key }: SendOptions): Promise<Problem | undefined> {
+    if (!(backend instanceof Backend)) throw new Error("the backend is none of this gateway's")
+    const refusal = this.#refusalToSend()
+    if (refusal !== undefined) return Promise.resolve(refusal)
+    this.dropUpstream()
+    // A part has no JSON in it, and may begin or end inside of what a step looks for: a caller who puts parts together would have what it hides.
+    if (this.route?.readsAnswer === true) for (const name of ["range", "if-range"]) this.headers.remove(name)
+    if (this.intake.wantsWebSocket) {
+      const tunnel = new TunnelCall(this, backend, this.waiting, key)
+      this.#upstream = tunnel
+      return tunnel.send(timeoutMs)
+    }
+    const call = new UpstreamCall(this, backend, this.waiting, key)
+    this.#upstream = call
+    if (!this.reading && this.#isKept(backend))
+      return this.#keepBody().then((found) => found ?? call.send(timeoutMs))
+    return call.send(timeoutMs)
+  }
+
+  /** A body is kept where steps behind the backend ask for it, and a small one where the backend's retries may need it again. */
+  #isKept({ retry }: Backend): boolean {
+    const { body } = this.intake
+    const keeps = this.route?.keepsBody ?? "never"
+    if (body === "none") return false
+    if (keeps === "always") return true
+    const bytesMax = keeps === "small" ? this.generation.bufferBytesMax : keptBytesMax
+    return (keeps === "small" || retry !== undefined) && typeof body === "number" && body <= bytesMax
+  }
+
+  async #keepBody(): Promise<Problem | undefined> {
+    try {
+      await this.requestBody.loadRaw()
+      return undefined
+    } catch (error) {
+      if (error instanceof Refused && error.answer.kind === "problem") return error.answer
+      throw error
+    }
+  }
+
+  #refusalToSend(): Problem | undefined {
+    if (this.over || this.failed) return problem("gateway-timeout", { cause: "the exchange is over" })
+    if (!this.reading || this.outgoingBody !== undefined) return undefined
+    return problem("bad-gateway", { cause: "the body of the request was sent before, and was not kept" })
+  }
+
+  /** Breaks off what is asked of a backend, and forgets its answer. `isLate`: because the time is up. */
+  dropUpstream(isLate = false): void {
+    this.response?.drop()
+    this.#upstream?.cancel(isLate)
+    this.#upstream = undefined
+  }
+
+  respondWith(given: Parameters<Exchange["respondWith"]>[0]): void {
+    this.dropUpstream()
+    this.response = LiveResponse.whole(given, this.generation.jsonValuesMax)
+  }
+
+  override end(): void {
+    this.#upstream?.cancel(false)
+    super.end()
+  }
+}

@@ -1,0 +1,359 @@
+import type { IncomingExchange } from "../../http/server/incoming.ts"
+import { isPreflight } from "../../policies/access/cors.ts"
+import type { ExchangeError } from "../../policies/exchange.ts"
+import { type Problem, problem } from "../../policies/messages/answer.ts"
+import { HeaderList } from "../../policies/messages/header-list.ts"
+import type { Outcome } from "../../policies/policy.ts"
+import { runSteps } from "../../policies/run-steps.ts"
+import type { Deadline, Deadlines, Timed } from "../backends/deadlines.ts"
+import type { Patience } from "../backends/patience.ts"
+import type { Generation, LiveRoute } from "../generation/generation.ts"
+import type { Observer } from "../observer.ts"
+import type { HostMatch } from "../routes/routes.ts"
+import { unmatched } from "../routes/unmatched.ts"
+import type { OpenTunnel, TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
+import type { Tunnels } from "../tunnels/tunnels.ts"
+import { upgradeRefusal } from "../tunnels/upgrade-refusal.ts"
+import { answererOf, elementOf, placeOf } from "./answered-by.ts"
+import { takeIn } from "./intake.ts"
+import { LiveExchange } from "./live-exchange.ts"
+import { apimMessage, problemStatus } from "./problem.ts"
+import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
+
+/** What every request of the process shares. */
+export interface PipelineContext {
+  readonly deadlines: Deadlines
+  readonly patience: Patience
+  readonly observer: Observer
+  readonly newId: () => string
+  readonly tunnels: Tunnels
+}
+
+/** Serves one request. `target` is the request target as sent. */
+export function serve(
+  context: PipelineContext,
+  generation: Generation,
+  incoming: IncomingExchange,
+  target: string,
+): void {
+  const exchange = new LiveExchange(incoming, generation, context, context.newId())
+  const passage = new Passage(context, exchange)
+  try {
+    passage.begin(target)
+  } catch (error) {
+    passage.broke(error)
+  }
+}
+
+/** The way of one exchange through the sections of its route: inbound, backend, outbound; on-error wherever it breaks. */
+class Passage implements Timed, TunnelKeeper {
+  readonly #context: PipelineContext
+  readonly #exchange: LiveExchange
+  #deadline: Deadline | undefined
+  #holdsGeneration = false
+
+  constructor(context: PipelineContext, exchange: LiveExchange) {
+    this.#context = context
+    this.#exchange = exchange
+  }
+
+  begin(target: string): void {
+    const exchange = this.#exchange
+    const { request, reply, generation } = exchange
+    generation.enter()
+    this.#holdsGeneration = true
+    exchange.tunnelKeeper = this
+    // One event says both: the answer is out, or the client has gone.
+    reply.once("close", () => this.#closed())
+    reply.on("error", ignore)
+    const intake = takeIn(request, target, generation.rules)
+    if ("kind" in intake) {
+      exchange.refused = true
+      // Nothing the head says of where it came from is believed.
+      const { ip } = generation.rules.addresses.of(request.socket.remoteAddress ?? "", undefined)
+      exchange.intake = { ...exchange.intake, ip }
+      this.#fail(intake)
+      return
+    }
+    exchange.take(intake)
+    const match = generation.routes.find(exchange.method, intake.path, intake.authority)
+    if (this.#sharing(match)) return
+    if (match.kind !== "found") this.#refuse(unmatched(match, generation.errors))
+    else {
+      exchange.route = match.route
+      exchange.parameters = match.parameters
+      this.#admit(match.route)
+    }
+  }
+
+  /** No route serves it: what the gateway's documents say of that runs, in the time any request has. */
+  #refuse(found: Problem): void {
+    const { generation } = this.#exchange
+    const timeoutMs = generation.plan.plan.gateway?.limits.timeoutMs ?? null
+    if (generation.onUnmatched.length > 0 && timeoutMs !== null)
+      this.#deadline = this.#context.deadlines.set(this, timeoutMs)
+    this.#fail(found, generation.onUnmatched)
+  }
+
+  /**
+   * A preflight asks for another request: its route's `cors` answers, before everything else. A route for OPTIONS answers itself. True: it is answered.
+   */
+  #sharing(match: HostMatch<LiveRoute>): boolean {
+    const exchange = this.#exchange
+    if (!isPreflight(exchange) || (match.kind === "found" && match.route.method === "OPTIONS")) return false
+    const { generation, intake } = exchange
+    const method = exchange.headers.get("access-control-request-method") ?? ""
+    const asked = generation.routes.find(method, intake.path, intake.authority)
+    if (asked.kind !== "found" || asked.route.cors === undefined) return false
+    exchange.route = asked.route
+    exchange.parameters = asked.parameters
+    const outcome = runSteps([asked.route.cors], exchange)
+    if (outcome === undefined) exchange.route = undefined
+    else this.#after(outcome, () => this.#fail(problem("not-found")))
+    return outcome !== undefined
+  }
+
+  /** The time for the whole exchange is up. */
+  expired(): void {
+    const exchange = this.#exchange
+    const { request, reply, intake } = exchange
+    exchange.cut = reply.headersSent
+    exchange.failed = true
+    const isBodyLate = exchange.reading && intake.body !== "none" && !request.complete
+    exchange.dropUpstream(!isBodyLate)
+    if (reply.headersSent) {
+      exchange.cause ??= "the time of the route is up"
+      request.socket.destroy()
+    } else if (isBodyLate)
+      this.#fail(problem("request-timeout", { cause: "the body did not arrive in the time of the route" }))
+    else this.#fail(problem("gateway-timeout", { reason: "Timeout", cause: "the time of the route is up" }))
+  }
+
+  /** A mistake of ours: this request fails, with its reason in the log, and no other. */
+  broke(error: unknown): void {
+    const exchange = this.#exchange
+    exchange.problem = "internal-error"
+    exchange.cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    exchange.failed = true
+    exchange.dropUpstream()
+    const { reply, request } = exchange
+    if (reply.headersSent) request.socket.destroy()
+    else sendDirect(exchange, asAnswer(problem("internal-error"), exchange))
+  }
+
+  #admit(route: LiveRoute): void {
+    const { intake, generation } = this.#exchange
+    const refusal = intake.wantsWebSocket
+      ? upgradeRefusal(this.#exchange, route, this.#exchange.upgrade !== undefined)
+      : undefined
+    if (refusal !== undefined) {
+      this.#fail(refusal)
+      return
+    }
+    if (typeof intake.body === "number" && intake.body > generation.bodyBytesMax) {
+      this.#fail(problem("body-too-large", { cause: `a body of ${intake.body} bytes` }))
+      return
+    }
+    const { timeoutMs } = route.plan
+    if (timeoutMs !== null) this.#deadline = this.#context.deadlines.set(this, timeoutMs)
+    this.#after(runSteps(route.inbound, this.#exchange), () => this.#toBackend(route))
+  }
+
+  #toBackend(route: LiveRoute): void {
+    this.#exchange.section = "backend"
+    this.#after(runSteps(route.backend, this.#exchange), () =>
+      this.#after(this.#exchange.arrived(), () => this.#toClient(route)),
+    )
+  }
+
+  /** `from`: the first outbound step to run. */
+  #toClient(route: LiveRoute, from = 0): void {
+    const exchange = this.#exchange
+    exchange.section = "outbound"
+    // A backend section that forwards nothing leaves an empty answer for the outbound steps to fill, as in Azure API Management.
+    if (exchange.response === undefined)
+      exchange.respondWith({ status: 200, headers: new HeaderList(), body: undefined })
+    this.#after(runSteps(route.outbound, exchange, from), this.#respond)
+  }
+
+  #found(): void {
+    const { route, section } = this.#exchange
+    if (route === undefined || section === "outbound") this.#respond()
+    else this.#toClient(route, route.afterStore)
+  }
+
+  /** Sends the response as the steps left it. */
+  readonly #respond = (): void => {
+    const exchange = this.#exchange
+    const { response } = exchange
+    if (response?.stream === undefined) {
+      this.#sendWhole()
+      return
+    }
+    const found = response.stream.relay()
+    if (found !== undefined) this.#fail(found)
+  }
+
+  #sendWhole(): void {
+    const exchange = this.#exchange
+    const { response } = exchange
+    if (response === undefined) return
+    if (response.status < 200) {
+      this.#fail(problem("bad-gateway", { cause: "a step changed the body of an answer that is a tunnel" }))
+      return
+    }
+    const { status, reason, headers, body } = response
+    response.drop()
+    headers.remove("content-length")
+    sendAnswer(exchange, { kind: "answer", status, reason, headers: headers.flat, body: body.outgoing })
+  }
+
+  /** Goes on when nothing answered; waits only where it has to. */
+  #after(outcome: Outcome | Promise<Outcome>, next: () => void): void {
+    if (outcome instanceof Promise) {
+      outcome.then((late) => this.#settle(late, next)).catch((error: unknown) => this.broke(error))
+    } else this.#settle(outcome, next)
+  }
+
+  #settle(outcome: Outcome, next: () => void): void {
+    const exchange = this.#exchange
+    if (exchange.over || exchange.failed || exchange.reply.headersSent) return
+    if (outcome === undefined) next()
+    else if (outcome.kind === "problem") this.#fail(outcome)
+    else if (outcome.kind === "found") this.#found()
+    else {
+      exchange.cause ??= outcome.cause
+      exchange.dropUpstream()
+      sendDirect(exchange, outcome)
+    }
+  }
+
+  /** Runs the on-error section over the problem and sends what it leaves. */
+  #fail(found: Problem, onError = this.#exchange.route?.onError ?? []): void {
+    const exchange = this.#exchange
+    if (exchange.over || exchange.reply.headersSent) return
+    exchange.failed = true
+    exchange.problem = found.name
+    exchange.reason = found.reason
+    exchange.cause = found.cause
+    exchange.failurePlace = placeOf(exchange.generation.plan, exchange, found.expression)
+    exchange.dropUpstream()
+    if (onError.length === 0) {
+      sendDirect(exchange, asAnswer(found, exchange))
+      return
+    }
+    exchange.error = errorOf(found, exchange)
+    exchange.section = "on-error"
+    const { status, headers, body } = rendered(found, exchange)
+    exchange.respondWith({ status, headers: new HeaderList(headers), body })
+    const outcome = runSteps(onError, exchange)
+    if (outcome instanceof Promise)
+      outcome.then((late) => this.#sendFailure(late, found)).catch((error: unknown) => this.broke(error))
+    else this.#sendFailure(outcome, found)
+  }
+
+  #sendFailure(outcome: Outcome, found: Problem): void {
+    const exchange = this.#exchange
+    if (exchange.over || exchange.reply.headersSent) return
+    if (outcome === undefined) {
+      this.#sendWhole()
+      return
+    }
+    if (outcome.kind === "problem") {
+      exchange.cause = `${found.cause ?? found.name}; then in on-error: ${outcome.cause ?? outcome.name}`
+      sendDirect(exchange, asAnswer(found, exchange))
+    } else if (outcome.kind === "found") this.#sendWhole()
+    else sendDirect(exchange, outcome)
+  }
+
+  /** A tunnel stands: it needs nothing of the plan any more, which may go. */
+  tunnelOpened(tunnel: OpenTunnel): void {
+    const { route } = this.#exchange
+    this.#context.deadlines.cancel(this.#deadline)
+    const closeWhenRemoved = route?.plan.websocket?.closeWhenRemoved === true
+    this.#context.tunnels.add({ tunnel, routeKey: route?.key ?? "", closeWhenRemoved })
+    this.#leave()
+  }
+
+  tunnelEnded(tunnel: OpenTunnel): void {
+    this.#context.tunnels.remove(tunnel)
+    this.#closed()
+  }
+
+  #leave(): void {
+    if (!this.#holdsGeneration) return
+    this.#holdsGeneration = false
+    this.#exchange.generation.leave()
+  }
+
+  #closed(): void {
+    const exchange = this.#exchange
+    if (exchange.over) return
+    this.#context.deadlines.cancel(this.#deadline)
+    const complete = (exchange.status === 101 || exchange.reply.writableFinished) && !exchange.cut
+    exchange.end()
+    this.#context.observer.finished(finishedOf(exchange, !complete))
+    this.#leave()
+  }
+}
+
+/** What on-error steps are told: of an expression of a document why it failed, else the words for clients, not those of the log. */
+function errorOf(found: Problem, exchange: LiveExchange): ExchangeError {
+  const { answeredBy, section, generation } = exchange
+  const element = elementOf(generation.plan, exchange)
+  return {
+    source: element?.source ?? answeredBy?.kind ?? "configuration",
+    reason: found.reason ?? found.name,
+    message: found.failure ?? apimMessage(found),
+    section,
+    scope: element?.scope ?? "",
+    path: element?.path ?? "",
+    policyId: element?.id ?? "",
+    status: problemStatus(found),
+  }
+}
+
+/** A write after the client has gone is also said by `close`, which is listened to; unheard, the error would end the process. */
+function ignore(): void {}
+
+function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observer["finished"]>[0] {
+  const { route, claims, cause } = exchange
+  const subject = claims?.["sub"]
+  return {
+    id: exchange.id,
+    startedAtMs: exchange.startedAtMs,
+    durationMs: performance.now() - exchange.started,
+    upstreamMs: exchange.upstreamMs,
+    method: exchange.method,
+    path: exchange.path,
+    route: route?.key,
+    api: route?.plan.api,
+    version: route?.plan.version ?? undefined,
+    operation: route?.plan.operation,
+    status: exchange.status,
+    problem: exchange.problem,
+    reason: exchange.reason,
+    cause: cause === undefined ? undefined : withOrigin(exchange, cause),
+    ip: exchange.ip,
+    user: typeof subject === "string" ? subject : undefined,
+    subscription: exchange.subscriber?.name || undefined,
+    product: exchange.subscriber?.product,
+    backend: exchange.backend?.name,
+    target: exchange.target,
+    host: exchange.target === undefined ? undefined : exchange.host,
+    bytesReceived: exchange.bytesReceived,
+    bytesSent: exchange.bytesSent,
+    decision: exchange.decision,
+    answeredBy: answererOf(exchange.generation.plan, exchange),
+    traceparent: exchange.intake.traceparent,
+    aborted,
+    retried: exchange.retried,
+  }
+}
+
+/** `gateway.conf:41: …` where the plan knows the place. */
+function withOrigin({ route, generation, failurePlace }: LiveExchange, cause: string): string {
+  const origin =
+    failurePlace ?? (route === undefined ? undefined : generation.plan.origins[`routes.${route.key}`])
+  return origin === undefined ? cause : `${origin}: ${cause}`
+}

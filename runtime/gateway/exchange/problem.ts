@@ -1,0 +1,221 @@
+import type { Problem, ProblemName } from "../../policies/messages/answer.ts"
+import { usualSpelling } from "../../policies/messages/header-list.ts"
+
+interface ProblemRow {
+  readonly status: number
+  readonly title: string
+  readonly detail: string
+}
+
+/** What clients are told, by name. The names are stable: part of the interface of every API behind the gateway (RFC 9457 §3.1). */
+export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
+  "invalid-request": row(
+    400,
+    "Invalid request",
+    "The request is malformed or carries a value that does not fit its place.",
+  ),
+  "invalid-path": row(
+    400,
+    "Invalid path",
+    "The path has no canonical form (empty or dot segments, encoded separators, characters that must be encoded), or more than one reading.",
+  ),
+  "invalid-header": row(
+    400,
+    "Invalid header",
+    "A header that may be given once is given twice, or a header is malformed.",
+  ),
+  unauthorized: row(401, "Unauthorized", "Valid credentials are required."),
+  "insufficient-scope": row(
+    403,
+    "Insufficient scope",
+    "The token does not carry the claims that this operation requires.",
+  ),
+  forbidden: row(403, "Forbidden", "You may not do this."),
+  "not-found": row(404, "Not found", "There is nothing at this path."),
+  "method-not-allowed": row(
+    405,
+    "Method not allowed",
+    "The path exists, the method does not apply to it; see Allow.",
+  ),
+  "request-timeout": row(408, "Request timeout", "The request was not received in time."),
+  sunset: row(410, "Gone", "This version is closed: it was removed, or its last day is over."),
+  "body-too-large": row(413, "Content too large", "The body is larger than the gateway accepts."),
+  "target-too-long": row(414, "URI too long", "The request target is longer than the gateway accepts."),
+  "expectation-failed": row(
+    417,
+    "Expectation failed",
+    "The only expectation that can be met is 100-continue.",
+  ),
+  "unsupported-coding": row(
+    415,
+    "Unsupported media type",
+    "The content coding of the body is not one the gateway can read.",
+  ),
+  "header-too-large": row(
+    431,
+    "Request header fields too large",
+    "The header is larger or has more fields than the gateway accepts.",
+  ),
+  "rate-limited": row(429, "Too many requests", "The limit of calls is used up; see Retry-After."),
+  "internal-error": row(
+    500,
+    "Internal error",
+    "The gateway failed; the request id finds the reason in its log.",
+  ),
+  "not-implemented": row(501, "Not implemented", "The gateway does not support what the request asks for."),
+  "bad-gateway": row(502, "Bad gateway", "The backend could not be reached or its answer was not valid."),
+  "backend-refused": row(502, "Bad gateway", "The backend did not do what was asked for."),
+  "permissions-unchanged": row(
+    502,
+    "Permissions unchanged",
+    "The backend has carried out the request, but the permissions that go with it could not be changed. Repeating the request may carry it out a second time.",
+  ),
+  "backend-unavailable": row(
+    503,
+    "Service unavailable",
+    "The backend is not well at the moment; see Retry-After.",
+  ),
+  "issuer-unavailable": row(
+    503,
+    "Service unavailable",
+    "The token cannot be verified at the moment; see Retry-After.",
+  ),
+  "authorization-unavailable": row(
+    503,
+    "Service unavailable",
+    "The permission cannot be checked at the moment; see Retry-After.",
+  ),
+  overloaded: row(503, "Service unavailable", "Too many requests are waiting; see Retry-After."),
+  "gateway-timeout": row(504, "Gateway timeout", "There was no answer in time."),
+  "version-not-supported": row(
+    505,
+    "HTTP version not supported",
+    "The gateway speaks HTTP/1.0 and HTTP/1.1.",
+  ),
+}
+
+function row(status: number, title: string, detail: string): ProblemRow {
+  return { status, title, detail }
+}
+
+/** `type` of a problem body. A URN: it identifies, and promises no page that an installation would have to serve. */
+export function problemType(name: ProblemName): string {
+  return `urn:sallyport:problem:${name}`
+}
+
+export function problemStatus(found: Problem): number {
+  return found.status ?? problemTable[found.name].status
+}
+
+/** How the failures of a gateway look: RFC 9457, or Azure API Management's `{"statusCode", "message"}`. */
+export type ErrorFormat = "problem" | "apim"
+
+/** A problem as it is sent, without Content-Length. */
+export interface RenderedProblem {
+  readonly status: number
+  /** Names and values in turn. */
+  readonly headers: string[]
+  readonly body: Buffer
+}
+
+/**
+ * A problem in the gateway's format. `realm` is the address of the API, for challenges. In `problem`, `request_id` finds the log line, which knows the reason; the body never has internal text.
+ */
+export function renderProblem(
+  found: Problem,
+  requestId: string,
+  format: ErrorFormat,
+  realm = "",
+): RenderedProblem {
+  const status = problemStatus(found)
+  const [media, body] =
+    format === "apim"
+      ? ["application/json", { statusCode: status, message: apimMessage(found) }]
+      : ["application/problem+json", problemMembers(found, status, requestId)]
+  return {
+    status,
+    headers: [
+      "content-type",
+      media,
+      "cache-control",
+      "no-store",
+      ...(format === "apim" ? apimHeaders(found.headers ?? [], realm) : (found.headers ?? [])),
+    ],
+    body: Buffer.from(JSON.stringify(body)),
+  }
+}
+
+function problemMembers(found: Problem, status: number, requestId: string): object {
+  const { title, detail } = problemTable[found.name]
+  const { message, errors, errorsLeftOut = 0 } = found
+  return {
+    type: problemType(found.name),
+    title,
+    status,
+    detail: message ?? detail,
+    request_id: requestId,
+    ...(errors === undefined ? {} : { errors }),
+    ...(errorsLeftOut === 0 ? {} : { errors_left_out: errorsLeftOut }),
+  }
+}
+
+/** The challenge for a subscription key in Azure API Management's words: the first place a key may come in, a header as it is usually written. */
+function apimHeaders(headers: readonly string[], realm: string): string[] {
+  return headers.map((value) => {
+    const [, type, name] = /^Subscription-Key (header|query)="([^"]*)"/.exec(value) ?? []
+    if (type === undefined || name === undefined) return value
+    const shown = type === "header" ? usualSpelling(name) : name
+    return `AzureApiManagementKey realm="${realm.replace(/[^\x21-\x7e]|["\\]/g, "")}",name="${shown}",type="${type}"`
+  })
+}
+
+/** What a client of Azure API Management is told, by `reason`, else by name. */
+export function apimMessage(found: Problem): string {
+  if (found.message !== undefined) return found.message
+  const byReason = found.reason === undefined ? undefined : apimReasons[found.reason]
+  const words = byReason ?? apimNames[found.name] ?? problemTable[found.name].detail
+  return words.replace("{retry}", retryAfterOf(found)) + faultsOf(found)
+}
+
+/** There is no member for them: they are told in the message, so that a caller can mend what was sent. */
+function faultsOf({ errors = [], errorsLeftOut = 0 }: Problem): string {
+  const told = errors.slice(0, faultsTold).map((each) => `${each.in} ${each.pointer} ${each.message}`)
+  const more = errors.length - told.length + errorsLeftOut
+  return told.length === 0 ? "" : ` ${told.join("; ")}${more === 0 ? "" : `; and ${more} more`}`
+}
+
+const faultsTold = 10
+const invalidToken = "Invalid JWT."
+const otherAddress = "Forbidden"
+
+const apimReasons: Readonly<Record<string, string>> = {
+  SubscriptionKeyNotFound:
+    "Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.",
+  SubscriptionKeyInvalid:
+    "Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.",
+  TokenNotPresent: "JWT not present.",
+  JwtInvalid: invalidToken,
+  TokenAudienceNotAllowed: invalidToken,
+  TokenClaimNotFound: invalidToken,
+  TokenClaimValueNotAllowed: invalidToken,
+  TokenExpired: invalidToken,
+  TokenIssuerNotAllowed: invalidToken,
+  TokenSignatureInvalid: invalidToken,
+  TokenSignatureKeyNotFound: invalidToken,
+  CallerIpBlocked: otherAddress,
+  CallerIpNotAllowed: otherAddress,
+  FailedToParseCallerIP: otherAddress,
+  ConcurrencyLimitExceeded: "Too many requests are under way.",
+}
+
+const apimNames: Readonly<Partial<Record<ProblemName, string>>> = {
+  "not-found": "Resource not found",
+  "rate-limited": "Rate limit is exceeded. Try again in {retry} seconds.",
+  "internal-error": "Internal server error",
+  "bad-gateway": "The request could not be processed due to an internal error. Contact the API owner.",
+}
+
+function retryAfterOf({ headers = [] }: Problem): string {
+  const at = headers.indexOf("retry-after")
+  return at === -1 ? "1" : (headers[at + 1] ?? "1")
+}

@@ -1,0 +1,143 @@
+import { endWhole } from "../../http/server/end-whole.ts"
+import {
+  type Answer,
+  type DirectAnswer,
+  type Found,
+  type Problem,
+  problem,
+} from "../../policies/messages/answer.ts"
+import { HeaderList } from "../../policies/messages/header-list.ts"
+import type { ExchangeState } from "./exchange-state.ts"
+import { type RenderedProblem, renderProblem } from "./problem.ts"
+
+/** Unread bodies up to this are read to their end, so that the connection can be kept; a larger one costs the client the connection. */
+const drainBytesMax = 64 * 1024
+const lingerMs = 1_000
+
+/** Problem or answer in one form. */
+export function asAnswer(answer: Exclude<Answer, Found>, exchange: ExchangeState): DirectAnswer {
+  return answer.kind === "answer" ? answer : { kind: "answer", ...rendered(answer, exchange) }
+}
+
+/** A problem of an exchange in the gateway's format. */
+export function rendered(
+  found: Problem,
+  { id, generation, scheme, authority, route }: ExchangeState,
+): RenderedProblem {
+  const realm = `${scheme}://${authority}${route?.plan.stripPrefix ?? ""}`
+  return renderProblem(found, id, generation.errors, realm)
+}
+
+/** Sends a whole answer. Nothing of it may have been sent before. */
+export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void {
+  const { reply } = exchange
+  if (exchange.over || reply.headersSent) return
+  const unread = unreadBody(exchange)
+  const isContent = hasContent(answer.status)
+  const body = isContent ? answer.body : undefined
+  const lines =
+    isContent || (answer.body?.length ?? 0) === 0 ? [...answer.headers] : withoutContent(answer.headers)
+  // RFC 9110 §15.3.6: 205 says by its length that there is none.
+  if (isContent || answer.status === 205) lines.push("content-length", String(body?.length ?? 0))
+  if (!writeHead(exchange, answer, lines, unread === "large")) return
+  const sent = exchange.method === "HEAD" ? undefined : body
+  exchange.bytesSent = sent?.length ?? 0
+  if (unread === "none") {
+    if (sent === undefined) reply.end()
+    else endWhole(reply, sent)
+    return
+  }
+  endUnread(exchange, sent, unread)
+}
+
+/** Whether an answer with this status has content (RFC 9110 §6.4.1). */
+export function hasContent(status: number): boolean {
+  return status !== 204 && status !== 205 && status !== 304
+}
+
+/** The fields of an answer whose content is left out for its status: those that would speak of it are not true any more (RFC 9110 §8.6, §15.4.5). */
+export function withoutContent(headers: readonly string[]): string[] {
+  const list = new HeaderList([...headers])
+  for (const name of ["content-type", "content-length", "content-encoding"]) list.remove(name)
+  return list.flat
+}
+
+/** Sends an answer in place of the response. */
+export function sendDirect(exchange: ExchangeState, answer: DirectAnswer): void {
+  if (exchange.over || exchange.reply.headersSent) return
+  exchange.direct = answer
+  sendAnswer(exchange, answer)
+}
+
+/** The status line of an answer. */
+export interface Head {
+  readonly status: number
+  /** Undefined: the usual phrase. */
+  readonly reason?: string | undefined
+}
+
+/** Writes status and fields with those every answer gets. False when they can't be written; an internal error was sent instead. */
+export function writeHead(exchange: ExchangeState, head: Head, lines: string[], close: boolean): boolean {
+  const { reply, answerLines } = exchange
+  const { status, reason } = head
+  for (const line of answerLines) lines.push(line)
+  lines.push("x-request-id", exchange.id)
+  if (close || exchange.listener.closing) lines.push("connection", "close")
+  exchange.status = status
+  try {
+    if (reason === undefined) reply.writeHead(status, lines)
+    else reply.writeHead(status, reason, lines)
+    return true
+  } catch (error) {
+    exchange.cause = `the answer's header cannot be written: ${error instanceof Error ? error.message : String(error)}`
+    exchange.problem = "bad-gateway"
+    exchange.status = 502
+    const failure = renderProblem(problem("bad-gateway"), exchange.id, exchange.generation.errors)
+    const { body, headers } = failure
+    reply.writeHead(502, [...headers, "content-length", String(body.length), "connection", "close"])
+    reply.end(exchange.method === "HEAD" ? undefined : body)
+    return false
+  }
+}
+
+/** How much of the client's body nobody has read. Without `100 Continue` it may never come: then the connection cannot be used again. */
+export function unreadBody(exchange: ExchangeState): "none" | "small" | "large" {
+  const { intake, request, refused } = exchange
+  if (refused) return "large"
+  if (request.complete || intake.body === "none") return "none"
+  return typeof intake.body === "number" && intake.body <= drainBytesMax && exchange.continued
+    ? "small"
+    : "large"
+}
+
+/**
+ * Ends an answer that overtook the request's body. Closing at once would reset the connection, and the client would lose the answer that
+ * tells it why (RFC 9112 §9.6): what it still sends is read for a moment and thrown away.
+ */
+export function endUnread(
+  exchange: ExchangeState,
+  body: Buffer | undefined,
+  unread: "small" | "large",
+): void {
+  const { request, reply } = exchange
+  const { socket } = request
+  const giveUp = setTimeout(() => {
+    if (unread === "large") reply.end()
+    socket.destroySoon()
+  }, lingerMs).unref()
+  const ended = () => {
+    clearTimeout(giveUp)
+    reply.end()
+  }
+  let read = 0
+  request.on("data", (chunk: Buffer) => {
+    read += chunk.length
+    if (read > 16 * drainBytesMax) socket.destroy()
+  })
+  request.once("end", ended)
+  request.once("close", () => clearTimeout(giveUp))
+  request.resume()
+  if (unread === "small") reply.end(body)
+  else if (body === undefined) reply.flushHeaders()
+  else reply.write(body)
+}

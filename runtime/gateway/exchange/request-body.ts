@@ -1,0 +1,137 @@
+import type { IncomingMessage } from "node:http"
+import { Readable } from "node:stream"
+import { type Problem, problem } from "../../policies/messages/answer.ts"
+import type { Deadline, Deadlines, Timed } from "../backends/deadlines.ts"
+import type { Patience } from "../backends/patience.ts"
+
+/** Why a body ended before its end. */
+export class BodyFailure extends Error {
+  override readonly name = "BodyFailure"
+  readonly reason: "too-large" | "too-slow" | "client-gone"
+
+  constructor(reason: "too-large" | "too-slow" | "client-gone") {
+    super(`request body: ${reason}`)
+    this.reason = reason
+  }
+
+  /** What the client hears. */
+  get problem(): Problem {
+    return problem(this.reason === "too-large" ? "body-too-large" : "request-timeout", {
+      cause: this.message,
+    })
+  }
+}
+
+/**
+ * The client's body on its way to the backend: counted before it is passed on, so that the backend never sees more than the limit; slowed
+ * down to the backend's pace; given up when the client sends next to nothing. What fits into its buffer is read before a connection takes it, so that a connection
+ * does not wait for the client.
+ */
+export class RequestBody extends Readable implements Timed {
+  readonly #request: IncomingMessage
+  readonly #bytesMax: number
+  readonly #deadlines: Deadlines
+  readonly #patience: Patience
+  readonly #begin: () => void
+  #received = 0
+  #receivedBefore = 0
+  #begun = false
+  #held = false
+  #isHere = false
+  #changed: (() => void) | undefined
+  #deadline: Deadline | undefined
+
+  /** `begin` is called when the first byte is wanted: the moment for `100 Continue`. */
+  constructor(
+    request: IncomingMessage,
+    bytesMax: number,
+    waiting: { readonly deadlines: Deadlines; readonly patience: Patience },
+    begin: () => void,
+  ) {
+    super({ highWaterMark: 64 * 1024 })
+    this.#request = request
+    this.#bytesMax = bytesMax
+    this.#deadlines = waiting.deadlines
+    this.#patience = waiting.patience
+    this.#begin = begin
+  }
+
+  /** Everything has come. */
+  get isHere(): boolean {
+    return this.#isHere
+  }
+
+  /** As much is here as is held without somebody who takes it. */
+  get isHeld(): boolean {
+    return this.#held
+  }
+
+  /** Reads what may be held. `changed`: all of it is here, or that much, or the body is given up. */
+  gather(changed: () => void): void {
+    this.#changed = changed
+    this.read(0)
+  }
+
+  get received(): number {
+    return this.#received
+  }
+
+  override _read(): void {
+    if (this.#begun) {
+      this.#held = false
+      this.#request.resume()
+      return
+    }
+    this.#begun = true
+    this.#request.on("data", this.#onData)
+    this.#request.once("end", this.#onEnd)
+    this.#request.once("close", this.#onClose)
+    this.#request.once("error", this.#onClose)
+    this.#deadline = this.#deadlines.set(this, this.#patience.bodyWindowMs)
+    this.#begin()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#deadlines.cancel(this.#deadline)
+    this.#request.off("data", this.#onData)
+    this.#request.off("end", this.#onEnd)
+    this.#request.off("close", this.#onClose)
+    this.#request.pause()
+    this.#changed?.()
+    callback(error)
+  }
+
+  expired(): void {
+    const received = this.#received - this.#receivedBefore
+    if (!this.#held && received < this.#patience.bodyBytesMin) {
+      this.destroy(new BodyFailure("too-slow"))
+      return
+    }
+    this.#receivedBefore = this.#received
+    this.#deadline = this.#deadlines.set(this, this.#patience.bodyWindowMs)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#received += chunk.length
+    if (this.#received > this.#bytesMax) {
+      this.destroy(new BodyFailure("too-large"))
+      return
+    }
+    if (!this.push(chunk)) {
+      this.#held = true
+      this.#request.pause()
+      this.#changed?.()
+    }
+  }
+
+  readonly #onEnd = (): void => {
+    this.#deadlines.cancel(this.#deadline)
+    this.push(null)
+    this.#isHere = true
+    this.#changed?.()
+  }
+
+  readonly #onClose = (): void => {
+    if (!this.#request.complete) this.destroy(new BodyFailure("client-gone"))
+  }
+}

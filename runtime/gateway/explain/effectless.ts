@@ -1,0 +1,176 @@
+import { explanationText } from "../../check/explain-text.ts"
+import type { KeyTable, Subscriber } from "../../identity/keys.ts"
+import type { TokenVerifier, Verification } from "../../identity/verifier.ts"
+import type { Limiter, Taken } from "../../limits/limiter.ts"
+import type { QuotaAnswer, QuotaCounters } from "../../policies/limits/quotas.ts"
+import type { AccessAnswer, AccessRequest, AskedFor, Authorizer } from "../../policies/policy.ts"
+import type { Rehearsal } from "./rehearsal.ts"
+import type { RequestQuestion } from "./request-explanation.ts"
+
+/** A key or token that stands for the caller who was named. It means something to a rehearsal only. */
+export const assumedCredential = "\u0001caller\u0001"
+
+const unknownHere = "is known to a running process only"
+
+/** Looks at limits without counting. `real` undefined: nobody knows the counts. */
+export function lookingLimiter(real: Limiter | undefined, rehearsal: Rehearsal): Limiter {
+  return {
+    take(_counter, key, callsMax, periodSeconds) {
+      const use = rehearsal.current
+      const terms = { key, callsMax, periodSeconds }
+      const seen = (taken: Taken): Taken => {
+        const { remaining, resetSeconds } = taken
+        if (use !== undefined) use.limit = { ...terms, remaining, resetSeconds }
+        return taken
+      }
+      const taken = real?.take(_counter, key, callsMax, periodSeconds, 0)
+      if (taken !== undefined) return taken instanceof Promise ? taken.then(seen) : seen(taken)
+      if (use !== undefined) use.limit = terms
+      rehearsal.assume(`how much is left ${unknownHere}`)
+      return { allowed: true, remaining: callsMax, resetSeconds: 0 }
+    },
+    add: () => undefined,
+    enter() {
+      rehearsal.assume("how many are inside at that moment is not known")
+      return () => undefined
+    },
+  }
+}
+
+/** Looks at quotas without using them up. */
+export function lookingQuotas(real: QuotaCounters | undefined, rehearsal: Rehearsal): QuotaCounters {
+  return {
+    async take(terms, key, anchorMs, calls): Promise<QuotaAnswer> {
+      const { callsMax, bytesMax, periodSeconds } = terms
+      const use = rehearsal.current
+      const state = { key, periodSeconds, callsMax, bytesMax }
+      const used = await real?.look?.(terms, key, anchorMs)
+      if (use !== undefined) use.quota = { ...state, ...used }
+      if (used === undefined) {
+        rehearsal.assume(`how much was used ${unknownHere}`)
+        return { allowed: true }
+      }
+      const { resetSeconds } = used
+      if (bytesMax !== undefined && used.bytes >= bytesMax)
+        return { allowed: false, out: "bytes", resetSeconds }
+      if (callsMax !== undefined && used.calls + Math.max(1, calls) > callsMax)
+        return { allowed: false, out: "calls", resetSeconds }
+      return { allowed: true }
+    },
+    add: () => undefined,
+  }
+}
+
+/** Asks the engine and keeps what it says, with its reasons. */
+export function explainingAuthorizer(real: Authorizer | undefined, rehearsal: Rehearsal): Authorizer {
+  return {
+    async check(store, request, asker) {
+      const use = rehearsal.current
+      const { user, relation, object } = request
+      const proof = { store, user, relation, object }
+      if (use !== undefined) use.proof = proof
+      if (real === undefined) {
+        rehearsal.assume(`the engine's answer ${unknownHere}`)
+        return { allowed: true, revision: 0 }
+      }
+      const answer = await asked(real, store, request, asker)
+      const { allowed, revision, explanation } = answer
+      if (use !== undefined)
+        use.proof = {
+          ...{ ...proof, allowed, ...(revision === undefined ? {} : { revision }) },
+          ...(explanation === undefined ? {} : { explanation, text: explanationText(explanation) }),
+        }
+      return answer
+    },
+    batch: () => Promise.reject(new Error("a rehearsal has no answer to filter")),
+    change: () => Promise.reject(new Error("a rehearsal writes nothing")),
+  }
+}
+
+function asked(
+  real: Authorizer,
+  store: string,
+  request: AccessRequest,
+  asker: AskedFor,
+): AccessAnswer | Promise<AccessAnswer> {
+  return real.check(store, { ...request, explain: true, ternary: true }, asker)
+}
+
+/** A decision point is not asked: that would be a request of our own. What would be asked is shown. */
+export function unaskedDecisionPoint(rehearsal: Rehearsal): Authorizer {
+  return {
+    check(pdp, { user, relation, object }) {
+      const use = rehearsal.current
+      if (use !== undefined) use.proof = { pdp, user, relation, object }
+      rehearsal.assume(
+        `decision point \`${pdp}\` is not asked here: what it says is known when a request is there`,
+      )
+      return { allowed: true }
+    },
+    batch: () => Promise.reject(new Error("a rehearsal has no answer to filter")),
+    change: () => Promise.reject(new Error("a rehearsal writes nothing")),
+  }
+}
+
+/** A verifier that knows the caller who was named, too. */
+export function assumingVerifier(real: TokenVerifier, { claims }: RequestQuestion): TokenVerifier {
+  return {
+    verify(token, rules) {
+      if (token !== assumedCredential || claims === undefined) return real.verify(token, rules)
+      return { kind: "verified", claims, header: {} }
+    },
+    issuer: () => real.issuer(),
+    state: () => real.state(),
+    close: () => undefined,
+  }
+}
+
+/** Knows no keys and fetches none: what a token says is believed, and that is said. */
+export function believingVerifier(rehearsal: () => Rehearsal | undefined): TokenVerifier {
+  return {
+    verify: (token) => believed(token, rehearsal()),
+    issuer: () => undefined,
+    state: () => ({ ready: false, lastError: undefined }),
+    close: () => undefined,
+  }
+}
+
+function believed(token: string, rehearsal: Rehearsal | undefined): Verification {
+  const malformed = { kind: "invalid", reason: "the token is malformed", fault: "JwtInvalid" } as const
+  const [header, payload] = token.split(".").map((part) => jsonOf(part))
+  if (header === undefined || payload === undefined) return malformed
+  rehearsal?.assume(
+    "the token is believed: its issuer's keys, its times and its audience are not looked at here",
+  )
+  return { kind: "verified", claims: payload, header }
+}
+
+function jsonOf(part: string): Record<string, unknown> | undefined {
+  try {
+    const json: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"))
+    return typeof json === "object" && json !== null ? (json as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Keys, and the caller who was named; `issued` false: keys that were issued are not known here. */
+export function assumingKeys(
+  real: KeyTable,
+  assumed: Subscriber | undefined,
+  rehearsal: Rehearsal,
+  issued: boolean,
+): KeyTable {
+  return {
+    find(key) {
+      if (key === assumedCredential && assumed !== undefined) return assumed
+      const found = real.find(key, true)
+      if (found !== undefined || issued) return found
+      rehearsal.assume(`the key is none of gateway.conf's; whether it was issued ${unknownHere}`)
+      return { name: "", product: undefined, api: undefined, all: true }
+    },
+    get complete() {
+      return real.complete
+    },
+  }
+}

@@ -1,0 +1,167 @@
+import { createMemoryCache } from "../../cache/memory.ts"
+import { createVerifier } from "../../identity/issuer.ts"
+import { createKeyTable } from "../../identity/keys.ts"
+import { createMemoryLimiter } from "../../limits/memory.ts"
+import type { Plan } from "../../plan/plan.ts"
+import { canonicalPath } from "../../policies/messages/canonical-path.ts"
+import type { Authorizer } from "../../policies/policy.ts"
+import { Pools } from "../backends/backends.ts"
+import { UrlBackends } from "../backends/backends-by-url.ts"
+import { Deadlines } from "../backends/deadlines.ts"
+import { defaultPatience } from "../backends/patience.ts"
+import { problemStatus } from "../exchange/problem.ts"
+import { LoadError } from "../generation/load-error.ts"
+import { lostRoutes, whyMatched } from "../generation/lost-routes.ts"
+import { matchableOf, type Provisioned, provision } from "../generation/provision.ts"
+import type { GatewayDependencies } from "../generation/resources.ts"
+import { HostRoutes } from "../routes/host-routes.ts"
+import { unmatched } from "../routes/unmatched.ts"
+import { believingVerifier } from "./effectless.ts"
+import { explainRequest, shownSections } from "./explain-request.ts"
+import { planOfRoute } from "./plan-of-route.ts"
+import type { Rehearsal } from "./rehearsal.ts"
+import type { RequestExplanation, RequestQuestion } from "./request-explanation.ts"
+import { unfold } from "./unfold.ts"
+
+/** Where `env()` and `file()` of the plan read. */
+export interface Surroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly folder: string
+}
+
+/**
+ * Explains a request from a plan alone: no process runs, no backend, issuer or engine is asked. Variables that are not set have a value of their own that fits
+ * nothing. What cannot be made ready here is said, and the steps are shown without their outcome.
+ */
+export async function explainOffline(
+  plan: Plan,
+  question: RequestQuestion,
+  surroundings: Surroundings,
+): Promise<RequestExplanation> {
+  const at = question.target.indexOf("?")
+  const routes = routesOf(plan)
+  const path = canonicalPath(at === -1 ? question.target : question.target.slice(0, at), routes.forms)
+  const match = path === undefined ? undefined : routes.find(question.method, path, question.host)
+  const served = match !== undefined && "route" in match ? match : askedAbout(plan, question, path)
+  const key = served !== undefined && "route" in served ? served.route.key : undefined
+  const cut = planOfRoute(plan, key, surroundings.environment)
+  const pools = new Pools()
+  const made: { rehearsal?: Rehearsal } = {}
+  const dependencies = dependenciesOf(surroundings, pools, () => made.rehearsal)
+  let ready: Provisioned | undefined
+  try {
+    ready = await provision(cut.plan, { dependencies, gatewayState: { draining: false } }, undefined)
+    const explained = await explainRequest(question, {
+      ...{ generation: ready.generation, resources: ready.resources, dependencies, live: false },
+      waiting: { deadlines: new Deadlines(), patience: defaultPatience },
+      onRehearsal: (rehearsal) => {
+        made.rehearsal = rehearsal
+      },
+    })
+    return withLost({ ...explained, trouble: troubleOf(cut.unset) }, plan, match, question, path)
+  } catch (error) {
+    if (!(error instanceof LoadError)) throw error
+    return shownOnly(plan, { question, path, match, key }, error.problems)
+  } finally {
+    ready?.generation.retire()
+    await pools.destroy()
+  }
+}
+
+/** The route a preflight asks about. */
+function askedAbout(plan: Plan, { method, headers, host }: RequestQuestion, path = ""): Found | undefined {
+  const [, wanted] = headers.find(([name]) => name.toLowerCase() === "access-control-request-method") ?? []
+  return method === "OPTIONS" && wanted !== undefined ? routesOf(plan).find(wanted, path, host) : undefined
+}
+
+type Found = ReturnType<ReturnType<typeof routesOf>["find"]>
+
+/** The other routes were left out of what was made ready: they are looked at in the whole plan. */
+function withLost(
+  explained: RequestExplanation,
+  plan: Plan,
+  match: Found | undefined,
+  { method, host }: RequestQuestion,
+  path: string | undefined,
+): RequestExplanation {
+  if (match === undefined || path === undefined) return explained
+  const key = "route" in match ? match.route.key : undefined
+  // A preflight is answered by the route it asks about.
+  if (explained.route !== null && explained.route.key !== key) return explained
+  const lost = lostRoutes(plan, { method, path, authority: host }, key)
+  const why = whyMatched(match, lost)
+  if (match.kind !== "method") return { ...explained, lost, why }
+  const found = unmatched(match, plan.plan.gateway?.errors ?? "problem")
+  const verdict = {
+    kind: "answered",
+    status: problemStatus(found),
+    problem: found.name,
+    assuming: [],
+  } as const
+  return { ...explained, lost, why, verdict }
+}
+
+function shownOnly(
+  plan: Plan,
+  about: {
+    readonly question: RequestQuestion
+    readonly path: string | undefined
+    readonly match: Found | undefined
+    readonly key: string | undefined
+  },
+  trouble: readonly string[],
+): RequestExplanation {
+  const { question, match, key } = about
+  const { method, host, ip, target } = question
+  const path = about.path ?? target
+  const route = key === undefined ? undefined : plan.plan.routes[key]
+  const lost = match === undefined ? [] : lostRoutes(plan, { method, path, authority: host }, key)
+  const base = { request: { method, path, host, ip }, live: false, lost, verdict: null, trouble }
+  const why = match === undefined ? "the path has no canonical form" : whyMatched(match, lost)
+  if (key === undefined || route === undefined || match?.kind !== "found")
+    return { ...base, why, route: null, sections: [] }
+  const { api, version, operation } = route
+  const place = plan.origins[`routes.${key}`] ?? ""
+  return {
+    ...{ ...base, why, sections: shownSections(unfold(plan, key, route)) },
+    route: { key, place, api, version, operation, parameters: { ...match.parameters } },
+  }
+}
+
+function routesOf(plan: Plan) {
+  const routes = new HostRoutes<ReturnType<typeof matchableOf>>()
+  for (const [key, route] of Object.entries(plan.plan.routes)) routes.add(matchableOf(key, route, plan))
+  return routes
+}
+
+function troubleOf(unset: readonly string[]): string[] {
+  return unset.map((name) => `the environment variable ${name} is not set here`)
+}
+
+function dependenciesOf(
+  { environment, folder }: Surroundings,
+  pools: Pools,
+  rehearsal: () => Rehearsal | undefined,
+): GatewayDependencies {
+  const nobody: Authorizer = {
+    check: () => Promise.reject(new Error("no engine is asked")),
+    batch: () => Promise.reject(new Error("no engine is asked")),
+    change: () => Promise.reject(new Error("no engine is asked")),
+  }
+  return {
+    environment,
+    folder,
+    createVerifier: (settings) =>
+      "discovery" in settings.source ? believingVerifier(rehearsal) : createVerifier(settings),
+    createKeyTable: (entries) => createKeyTable(entries),
+    limiter: createMemoryLimiter(),
+    quotas: { take: () => ({ allowed: true }), add: () => undefined },
+    authorizer: nobody,
+    cache: createMemoryCache(),
+    http: { send: () => Promise.reject(new Error("nothing is sent")) },
+    backendsByUrl: new UrlBackends(pools),
+    traceLog: { write: () => undefined },
+    meter: { add: () => undefined },
+    pools,
+  }
+}

@@ -1,0 +1,105 @@
+import type { OpaqueTokens } from "../../identity/introspection.ts"
+import type { Subscriber } from "../../identity/keys.ts"
+import type { Passwords } from "../../identity/users.ts"
+import type { CredentialSource } from "../../plan/caller-token.ts"
+import type { Plan } from "../../plan/plan.ts"
+import type { Step as StepPlan } from "../../plan/steps.ts"
+import { basicAuthorization } from "../../policies/credentials/authentication.ts"
+import type { Exchange } from "../../policies/exchange.ts"
+import type { Outcome } from "../../policies/policy.ts"
+import { assumedCredential } from "./effectless.ts"
+import type { Rehearsal } from "./rehearsal.ts"
+import type { RequestQuestion } from "./request-explanation.ts"
+
+/** Judges opaque tokens without asking anybody: the caller who was named, and what was said before, are known. */
+export function unaskedIntrospection(
+  real: OpaqueTokens,
+  name: string,
+  { claims }: RequestQuestion,
+  rehearsal: Rehearsal,
+): OpaqueTokens {
+  const known: OpaqueTokens["known"] = (token, audiences) => {
+    if (token === assumedCredential && claims !== undefined) return { kind: "verified", claims, header: {} }
+    const found = real.known(token, audiences)
+    if (found !== undefined) rehearsal.note(`as \`${name}\` said when it was asked last`)
+    return found
+  }
+  return {
+    known,
+    verify(token, audiences) {
+      const found = known(token, audiences)
+      if (found !== undefined) return found
+      rehearsal.assumeCaller(
+        `\`${name}\` is not asked about the token here: one it calls active passes where its claims fit, any other is refused`,
+      )
+      return { kind: "verified", claims: {}, header: {} }
+    },
+  }
+}
+
+/** Judges passwords, and knows the caller who was named by name alone. */
+export function assumingPasswords(real: Passwords, { claims }: RequestQuestion): Passwords {
+  return {
+    has: (user) => real.has(user),
+    verify: (user, password) =>
+      password === assumedCredential && claims !== undefined
+        ? user === claims["sub"] && real.has(user)
+        : real.verify(user, password),
+  }
+}
+
+/** The subscription that `sub` names: as the text declares it, else one that opens everything. */
+export function subscriberOf({ claims }: RequestQuestion, { plan }: Plan): Subscriber | undefined {
+  if (claims === undefined) return undefined
+  const name = String(claims["sub"] ?? "")
+  const declared = Object.hasOwn(plan.subscriptions, name) ? plan.subscriptions[name] : undefined
+  if (declared === undefined) return { name, product: undefined, api: undefined, all: true }
+  const { scope } = declared
+  return {
+    name,
+    product: "product" in scope ? scope.product : undefined,
+    api: "api" in scope ? scope.api : undefined,
+    all: "all" in scope || undefined,
+  }
+}
+
+/** Of a caller who was only named nothing is known but the name: demands on other claims are no reason to end there. */
+export function lacksClaims(
+  { claims = {} }: RequestQuestion,
+  { kind }: StepPlan,
+  refusal: NonNullable<Outcome>,
+): boolean {
+  const { sub, ...others } = claims
+  if (sub === undefined || Object.keys(others).length > 0) return false
+  return (kind === "validate-jwt" || kind === "introspect") && isClaimFault(refusal)
+}
+
+/** Whether a token that counts is refused for what it says. */
+export function isClaimFault(refusal: NonNullable<Outcome>): boolean {
+  return refusal.kind === "problem" && claimFaults.has(refusal.reason ?? "")
+}
+
+const claimFaults: ReadonlySet<string> = new Set(["TokenClaimNotFound", "TokenClaimValueNotAllowed"])
+
+/** Puts the credential where the step looks for it. */
+export function present({ claims, key, token }: RequestQuestion, step: StepPlan, exchange: Exchange): void {
+  if (step.kind === "validate-key") {
+    const value = claims === undefined ? key : assumedCredential
+    if (value === undefined) return
+    if (step.header !== null) exchange.headers.set(step.header, value)
+    else if (step.query !== null) exchange.query.set(step.query, value)
+  } else if (step.kind === "validate-jwt" || step.kind === "introspect") {
+    const value = claims === undefined ? token : assumedCredential
+    if (value !== undefined) putToken(step.from, value, exchange)
+  } else if (step.kind === "basic-auth" && claims !== undefined) {
+    const value = basicAuthorization(String(claims["sub"] ?? ""), assumedCredential)
+    exchange.headers.set("authorization", value)
+  }
+}
+
+function putToken(from: CredentialSource, token: string, { headers, query }: Exchange): void {
+  if ("header" in from) headers.set(from.header, `${from.scheme ?? "Bearer"} ${token}`)
+  else if ("query" in from) query.set(from.query, token)
+  else if ("cookie" in from) headers.append("cookie", `${from.cookie}=${token}`)
+  else headers.set("authorization", `Bearer ${token}`)
+}

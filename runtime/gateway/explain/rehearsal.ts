@@ -1,0 +1,215 @@
+import type { StepId, StepKind, StepOf, Step as StepPlan } from "../../plan/steps.ts"
+import { factsOf, isCredential, kindFacts, variablesSetBy } from "../../plan/steps.ts"
+import type { Exchange } from "../../policies/exchange.ts"
+import { problem } from "../../policies/messages/answer.ts"
+import type { Outcome, Policy, Provision, Run } from "../../policies/policy.ts"
+import { runSteps } from "../../policies/run-steps.ts"
+import { policies } from "../../policies/table.ts"
+import { stepIdentity } from "./shown-identity.ts"
+import { ownWords } from "./step-mentions.ts"
+import type { StepUse, Unfolded } from "./unfold.ts"
+
+/** Policies by kind, as a step table makes steps of them. */
+export type PolicyTable = typeof policies
+
+/** Ends the backend section where the request would go out. */
+const sent = problem("internal-error", { cause: "the request is not sent" })
+
+/** What whoever rehearses does around each step. */
+export interface RehearsalHooks {
+  /** May put a credential where the step looks for it. */
+  before(plan: StepPlan, exchange: Exchange): void
+  /** Who the chosen backend takes us for, in words; undefined: for nobody. */
+  shown(exchange: Exchange): string | undefined
+  /** May let pass what a step refused; says why by `assume`. */
+  after(plan: StepPlan, exchange: Exchange, refusal: NonNullable<Outcome>): Outcome
+}
+
+/**
+ * A run of a route's steps without effects: nothing is counted, written, or sent. Steps are those of the unfolded route, each with its own id.
+ */
+export class Rehearsal {
+  readonly assuming: string[] = []
+  readonly #unfolded: Unfolded
+  readonly #uses = new Map<StepPlan, StepUse>()
+  /** Variables, `jwt` and `subscription` that only a request can fill, with the step that does. */
+  readonly #unknown = new Map<string, StepUse>()
+  readonly #hooks: RehearsalHooks
+  #current: StepUse | undefined
+
+  constructor(unfolded: Unfolded, hooks: RehearsalHooks) {
+    this.#unfolded = unfolded
+    this.#hooks = hooks
+    for (const use of unfolded.uses.values()) this.#uses.set(use.step, use)
+  }
+
+  /** The step that runs now. */
+  get current(): StepUse | undefined {
+    return this.#current
+  }
+
+  useOf(id: StepId): StepUse | undefined {
+    return this.#unfolded.uses.get(id)
+  }
+
+  /** The outcome of the running step is not known: it is taken to go on. */
+  assume(note: string): void {
+    const use = this.#current
+    if (use === undefined) return
+    this.#left(use, note)
+    // What a token says is known though nobody vouches for it; what is left of a limit is not.
+    if (!tellsCaller(use.step)) this.#fills(use)
+  }
+
+  /** The caller is one whose claims nobody knows. */
+  assumeCaller(note: string): void {
+    const use = this.#current
+    if (use === undefined) return
+    this.#left(use, note)
+    this.#fills(use)
+    this.#unknown.set("jwt", use)
+  }
+
+  /** Says something of the running step that is sure. */
+  note(text: string): void {
+    const notes = this.#current?.notes
+    if (notes?.includes(text) === false) notes.push(text)
+  }
+
+  /** Every policy, watched; those with effects are not run. */
+  policies(): PolicyTable {
+    const watched = Object.entries(policies).map(([kind, policy]) => [
+      kind,
+      (plan: StepPlan, provision: Provision): Run => {
+        const use = this.#uses.get(plan)
+        if (use === undefined) throw new Error("a step of another plan is rehearsed")
+        const run = this.#runOf(plan, provision, policy as Policy<StepKind>)
+        return (exchange) => this.#watch(use, exchange, run)
+      },
+    ])
+    return Object.fromEntries(watched) as PolicyTable
+  }
+
+  #runOf(plan: StepPlan, provision: Provision, policy: Policy<StepKind>): Run | undefined {
+    switch (plan.kind) {
+      case "forward":
+        return (exchange) => {
+          if (exchange.backend === undefined && plan.backend !== null)
+            exchange.backend = provision.backend(plan.backend)
+          if (exchange.backend === undefined)
+            return problem("internal-error", { cause: "no backend was chosen" })
+          const identity = this.#hooks.shown(exchange)
+          if (identity !== undefined) this.note(identity)
+          return sent
+        }
+      case "authenticate":
+        return this.#authenticating(plan, provision, policy)
+      case "retry":
+        return inTurn([plan.steps], provision)
+      case "parallel":
+        return inTurn(plan.branches, provision)
+      default:
+        return kindFacts(plan.kind).rehearsed === "run" ? policy(plan as never, provision) : undefined
+    }
+  }
+
+  /** What shows a token has to get it first. */
+  #authenticating(plan: StepOf<"authenticate">, provision: Provision, policy: Policy<StepKind>): Run {
+    if (plan.authentication.scheme === "token")
+      return (exchange) => {
+        this.assume(stepIdentity(plan, exchange))
+        return undefined
+      }
+    const run = policy(plan, provision)
+    return async (exchange) => {
+      const outcome = await run(exchange)
+      if (outcome === undefined) this.note(stepIdentity(plan, exchange))
+      return outcome
+    }
+  }
+
+  #watch(use: StepUse, exchange: Exchange, run: Run | undefined): Outcome | Promise<Outcome> {
+    const lacking = this.#lacking(use.step)
+    if (lacking !== undefined) return this.#leave(use, lacking)
+    if (run === undefined) {
+      return this.#leave(use, "it is not run here: it reaches beyond the request")
+    }
+    const outer = this.#current
+    const settle = (found: Outcome): Outcome => {
+      const outcome = found === undefined ? undefined : this.#hooks.after(use.step, exchange, found)
+      this.#current = outer
+      if (outcome !== undefined && outcome !== sent) use.state = "answered"
+      else if (use.state !== "unknown") use.state = "passed"
+      if (use.step.kind === "set-variable" && use.state === "passed") this.#unknown.delete(use.step.name)
+      return outcome
+    }
+    const broke = (error: unknown): never => {
+      this.#current = outer
+      use.state = "answered"
+      throw error
+    }
+    this.#current = use
+    try {
+      this.#hooks.before(use.step, exchange)
+      const outcome = run(exchange)
+      return outcome instanceof Promise ? outcome.then(settle, broke) : settle(outcome)
+    } catch (error) {
+      return broke(error)
+    }
+  }
+
+  /** What the step's own expressions read that nobody knows yet. */
+  #lacking(step: StepPlan): string | undefined {
+    if (this.#unknown.size === 0) return undefined
+    const words = ownWords(step)
+    for (const [name, use] of this.#unknown)
+      if (words.has(name)) return `it reads \`${name}\`, which is known only when ${placed(use)} has run`
+    return undefined
+  }
+
+  #left(use: StepUse, note: string): void {
+    use.state = "unknown"
+    if (!use.notes.includes(note)) use.notes.push(note)
+    if (kindFacts(use.step.kind).rehearsed !== "skip") this.assuming.push(`${placed(use)} goes on: ${note}`)
+  }
+
+  #fills(use: StepUse): void {
+    for (const name of variablesSetBy(use.step)) this.#unknown.set(name, use)
+  }
+
+  #leave(use: StepUse, note: string): undefined {
+    this.#left(use, note)
+    this.#fills(use)
+    if (tellsCaller(use.step)) this.#unknown.set("jwt", use)
+    for (const { uses } of use.inside) for (const each of uses) this.#leaveInside(each, use)
+    return undefined
+  }
+
+  #leaveInside(use: StepUse, above: StepUse): void {
+    if (use.state !== "not-reached") return
+    use.state = "unknown"
+    for (const name of variablesSetBy(use.step)) this.#unknown.set(name, above)
+    for (const { uses } of use.inside) for (const each of uses) this.#leaveInside(each, above)
+  }
+}
+
+/** Whether a step finds out who the caller is. */
+function tellsCaller(step: StepPlan): boolean {
+  return isCredential(step) && factsOf(step).writes?.includes("caller") === true
+}
+
+/** Whether a section ended because the request would go out. */
+export function isSent(outcome: Outcome): boolean {
+  return outcome === sent
+}
+
+/** A step and where it stands, for people. */
+function placed({ step, place }: StepUse): string {
+  return place === "" ? `\`${step.kind}\`` : `\`${step.kind}\` (${place})`
+}
+
+/** Lists one after the other, each once: what repeats or runs at once does the same to a request that is not sent. */
+function inTurn(lists: readonly (readonly StepId[])[], provision: Provision): Run {
+  const steps = lists.flat().map((id) => provision.step(id))
+  return (exchange) => runSteps(steps, exchange)
+}

@@ -1,0 +1,111 @@
+import { createPrivateKey, X509Certificate } from "node:crypto"
+import type { RequestSender } from "../../http/client/http-client.ts"
+import { TokenClient, type TokenClientSettings } from "../../identity/token-client.ts"
+import { digestOf } from "../../plan/canonical.ts"
+import type { ClientCertificatePlan } from "../../plan/credentials.ts"
+import { fileReason } from "../../plan/file-reason.ts"
+import type { PlanBody } from "../../plan/plan.ts"
+import type { ClientCertificate } from "../../policies/exchange.ts"
+import type { SeenFile } from "./file-watch.ts"
+import type { Held } from "./held.ts"
+import { type Outside, type References, readPlanFile } from "./references.ts"
+
+/** What the gateway shows of itself, by the names of the plan. */
+export interface OwnCredentials {
+  readonly certificates: ReadonlyMap<string, ClientCertificate>
+  readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
+}
+
+/** What making them needs of whoever makes the resources of a plan. */
+interface CredentialMaker {
+  readonly references: References
+  readonly dependencies: Outside & { readonly http: RequestSender }
+  readonly files: SeenFile[]
+  attempt(place: string, make: () => unknown): void
+  attemptLater(place: string, make: () => Promise<void>): Promise<void>
+  take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
+}
+
+/** Reads certificates and makes token clients, or takes them over: a client that stays keeps its token. */
+export async function provisionCredentials(
+  maker: CredentialMaker,
+  plan: PlanBody,
+  previous: OwnCredentials | undefined,
+): Promise<OwnCredentials> {
+  const certificates = new Map<string, ClientCertificate>()
+  for (const [name, certificate] of Object.entries(plan.certificates ?? {})) {
+    await maker.attemptLater(`certificates.${name}`, async () => {
+      const read = await readCertificate(maker, name, certificate)
+      const before = previous?.certificates.get(name)
+      // The same object where it is the same certificate: steps are compared by what they were given.
+      const same = before?.cert === read.cert && before.key === read.key
+      certificates.set(name, same ? before : read)
+    })
+  }
+  const tokenClients = new Map<string, Held<TokenClient>>()
+  for (const [name, client] of Object.entries(plan.tokenClients ?? {})) {
+    maker.attempt(`tokenClients.${name}`, () => {
+      const { references, dependencies } = maker
+      const text = (found: typeof client.scope) => (found === undefined ? undefined : references.text(found))
+      const { endpoint } = client
+      const settings: TokenClientSettings = {
+        name,
+        endpoint:
+          "url" in endpoint
+            ? { url: references.text(endpoint.url) }
+            : { discovery: references.text(endpoint.discovery) },
+        client: references.text(client.client),
+        secret: references.secrets.get(client.secret) ?? "",
+        scope: text(client.scope),
+        audience: text(client.audience),
+        inBody: client.inBody,
+      }
+      const make = () => ({ value: new TokenClient(settings, dependencies.http), close: () => undefined })
+      tokenClients.set(name, maker.take(previous?.tokenClients.get(name), digestOf(settings), make))
+    })
+  }
+  return { certificates, tokenClients }
+}
+
+async function readCertificate(
+  maker: CredentialMaker,
+  name: string,
+  { cert, key }: ClientCertificatePlan,
+): Promise<ClientCertificate> {
+  const read = async ({ file }: { readonly file: string }): Promise<string> => {
+    try {
+      const { file: seen, text } = await readPlanFile(maker.dependencies, file)
+      maker.files.push(seen)
+      return text
+    } catch (error) {
+      throw new Error(`certificate \`${name}\`: \`${file}\` cannot be read: ${fileReason(error)}`)
+    }
+  }
+  const found = { cert: await read(cert), key: await read(key) }
+  const wrong = pairProblem(found, { cert: cert.file, key: key.file })
+  if (wrong !== undefined) throw new Error(`certificate \`${name}\`: ${wrong}`)
+  return found
+}
+
+function pairProblem(
+  { cert, key }: ClientCertificate,
+  files: { readonly cert: string; readonly key: string },
+): string | undefined {
+  const certificate = attempt(() => new X509Certificate(cert))
+  if (certificate === undefined)
+    return `\`${files.cert}\` holds no PEM certificate; it begins with \`-----BEGIN CERTIFICATE-----\``
+  const secret = attempt(() => createPrivateKey(key))
+  if (secret === undefined)
+    return `\`${files.key}\` holds no PEM key that can be read without a password; take the password off, \`openssl pkey\` does it`
+  return certificate.checkPrivateKey(secret)
+    ? undefined
+    : `the key in \`${files.key}\` is not that of the certificate in \`${files.cert}\`; name two files that belong together`
+}
+
+function attempt<T>(make: () => T): T | undefined {
+  try {
+    return make()
+  } catch {
+    return undefined
+  }
+}

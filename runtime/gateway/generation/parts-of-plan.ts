@@ -1,0 +1,53 @@
+import type { PlanBody } from "../../plan/plan.ts"
+import { namedBy } from "../../plan/steps.ts"
+
+/** What of a plan the gateway needs. */
+export interface GatewayParts {
+  readonly secrets: ReadonlySet<string>
+  readonly issuers: ReadonlySet<string>
+}
+
+/**
+ * All secrets and issuers but those that only the engine's listener asks for: a process without that role need not be given its keys, nor fetch
+ * its issuers'.
+ */
+export function gatewayParts(plan: PlanBody): GatewayParts {
+  const { authz, issuers, secrets } = plan
+  const used = usedBy(plan)
+  const without = (names: object, engine: object | undefined, kept: ReadonlySet<string>) =>
+    new Set(Object.keys(names).filter((name) => kept.has(name) || !Object.hasOwn(engine ?? {}, name)))
+  return {
+    secrets: without(secrets, authz?.auth?.keys, used.secrets),
+    issuers: without(issuers, authz?.auth?.issuers, used.issuers),
+  }
+}
+
+/** The secrets and issuers that steps, and what they name, ask for. */
+export function usedBy(plan: PlanBody): GatewayParts {
+  const { issuers, subscriptions, steps } = plan
+  const used = { secrets: new Set<string>(), issuers: new Set<string>() }
+  for (const { key, secondary } of Object.values(subscriptions)) {
+    used.secrets.add(key)
+    if (secondary !== undefined) used.secrets.add(secondary)
+  }
+  for (const issuer of namedBy(Object.values(steps), "issuers")) used.issuers.add(issuer)
+  for (const step of Object.values(steps)) {
+    collectSecrets(step, used.secrets)
+  }
+  const clients = [...Object.values(plan.tokenClients ?? {}), ...Object.values(plan.introspections ?? {})]
+  const users = Object.values(plan.users ?? {}).flatMap((each) => each.users)
+  for (const { secret } of [...clients, ...users]) used.secrets.add(secret)
+  for (const { authentication } of [...Object.values(plan.backends), ...Object.values(plan.pdps ?? {})]) {
+    if (authentication?.scheme === "basic") used.secrets.add(authentication.password)
+    else if (authentication?.scheme === "bearer") used.secrets.add(authentication.token)
+  }
+  for (const name of used.issuers) collectSecrets(issuers[name]?.source, used.secrets)
+  return used
+}
+
+/** Every `{secret: name}` in a step. */
+function collectSecrets(node: unknown, found: Set<string>): void {
+  if (typeof node !== "object" || node === null) return
+  if ("secret" in node && typeof node.secret === "string") found.add(node.secret)
+  for (const inner of Object.values(node)) collectSecrets(inner, found)
+}

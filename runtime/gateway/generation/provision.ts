@@ -1,0 +1,254 @@
+import { canonicalJson } from "../../plan/canonical.ts"
+import { nestedSteps } from "../../plan/nested-steps.ts"
+import type { Plan } from "../../plan/plan.ts"
+import type { Route } from "../../plan/resources.ts"
+import type { StepId } from "../../plan/steps.ts"
+import { requestBody, responseBody } from "../../policies/exchange.ts"
+import type { Step } from "../../policies/policy.ts"
+import { HostRoutes } from "../routes/host-routes.ts"
+import type { SeenFile } from "./file-watch.ts"
+import { Generation, type LiveRoute } from "./generation.ts"
+import { LoadError } from "./load-error.ts"
+import { gatewayParts } from "./parts-of-plan.ts"
+import { FactsOfPlan } from "./plan-facts.ts"
+import { resolveReferences } from "./references.ts"
+import { type GatewayDependencies, provisionResources, type Resources } from "./resources.ts"
+import { Slices } from "./slices.ts"
+import { StepTable } from "./step-table.ts"
+
+/** A generation with what the next one may take over from it. */
+export interface Provisioned {
+  readonly generation: Generation
+  readonly resources: Resources
+  readonly steps: StepTable
+  /** Files that were read: when one changes, the plan is to be provisioned anew. */
+  readonly files: readonly SeenFile[]
+}
+
+/** What a generation is provisioned with. `gatewayState` lives as long as the process. */
+export interface ProvisionContext {
+  readonly dependencies: GatewayDependencies
+  readonly gatewayState: { readonly draining: boolean }
+}
+
+/**
+ * Makes a generation of a plan beside the one that serves, in slices, taking over what has not changed. On failure everything newly made is
+ * closed and the previous one has lost nothing. @throws LoadError with all that is wrong.
+ */
+export async function provision(
+  plan: Plan,
+  context: ProvisionContext,
+  previous: Provisioned | undefined,
+): Promise<Provisioned> {
+  const slices = new Slices()
+  const references = await resolveReferences(plan, gatewayParts(plan.plan).secrets, context.dependencies)
+  const resources = await provisionResources(
+    plan,
+    references,
+    context.dependencies,
+    previous?.resources,
+    slices,
+  )
+  try {
+    const steps = new StepTable(plan.plan, resources, context.dependencies, previous?.steps)
+    const routes = await provisionRoutes(plan, steps, slices)
+    const { gateway } = plan.plan
+    const onUnmatched = provisionUnmatched(plan, steps)
+    steps.complete()
+    const generation = new Generation({
+      plan,
+      values: references.values,
+      routes,
+      onUnmatched,
+      rules: {
+        headersMax: gateway?.limits.headersMax ?? 100,
+        addresses: resources.addresses.value,
+        via: gateway?.name ?? "gateway",
+        forms: routes.forms,
+      },
+      bodyBytesMax: gateway?.limits.bodyBytesMax ?? 0,
+      bufferBytesMax: gateway?.limits.bufferBytesMax ?? 0,
+      jsonValuesMax: gateway?.limits.jsonValuesMax,
+      errors: gateway?.errors ?? "problem",
+      gatewayView: new GatewayView(gateway?.name ?? "", context.gatewayState),
+      facts: new FactsOfPlan(plan.plan, resources.certificates),
+      resources: resources.held,
+    })
+    return { generation, resources, steps, files: [...references.files, ...resources.files] }
+  } catch (error) {
+    for (const resource of resources.held) resource.release()
+    throw error
+  }
+}
+
+class GatewayView {
+  readonly name: string
+  readonly #state: { readonly draining: boolean }
+
+  constructor(name: string, state: { readonly draining: boolean }) {
+    this.name = name
+    this.#state = state
+  }
+
+  get state(): string {
+    return this.#state.draining ? "draining" : "serving"
+  }
+}
+
+async function provisionRoutes(plan: Plan, steps: StepTable, slices: Slices): Promise<HostRoutes<LiveRoute>> {
+  const routes = new HostRoutes<LiveRoute>()
+  const problems: string[] = []
+  for (const [key, route] of Object.entries(plan.plan.routes)) {
+    await slices.breathe()
+    try {
+      for (const id of stepsOf(route)) {
+        steps.get(id)
+        await slices.breathe()
+      }
+      routes.add(liveRoute(key, route, plan, steps))
+    } catch (error) {
+      if (problems.length < 50) problems.push(problemOf(plan, key, error))
+    }
+  }
+  if (problems.length > 0) throw new LoadError(problems)
+  return routes
+}
+
+function provisionUnmatched(plan: Plan, steps: StepTable): Step[] {
+  try {
+    return (plan.plan.gateway?.onUnmatched ?? []).map((id) => steps.get(id))
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new LoadError([
+      `${plan.origins["gateway"] ?? "gateway"}: requests that no route serves: ${message}`,
+    ])
+  }
+}
+
+function stepsOf({ sections }: Route): StepId[] {
+  return [...sections.inbound, ...sections.backend, ...sections.outbound, ...sections.onError]
+}
+
+/** What finding a route for a request has to know of it. */
+export function matchableOf(key: string, route: Route, plan: Plan) {
+  const { method, path, hosts, passes, sections } = route
+  return {
+    ...{ key, method, path, hosts, passes },
+    protection: protectionOf(plan, sections.inbound),
+    decides: decidesByValues(plan, stepsOf(route)),
+  }
+}
+
+function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): LiveRoute {
+  const ready = (ids: readonly StepId[]): Step[] => ids.map((id) => steps.get(id))
+  const forward = route.sections.backend
+    .map((id) => plan.plan.steps[id])
+    .find((step) => step?.kind === "forward")
+  const backend = forward?.kind === "forward" ? forward.backend : null
+  return {
+    ...matchableOf(key, route, plan),
+    plan: route,
+    backendUrl: backend === null ? undefined : steps.resources.backends.get(backend)?.value.url,
+    stripLength: route.stripPrefix.replace(/\/$/, "").length,
+    views: {
+      api: { name: route.api, version: route.version ?? "" },
+      operation: {
+        name: route.operation,
+        method: route.method,
+        path: route.path.slice(route.stripPrefix.length) || "/",
+      },
+      backend: { name: backend ?? "" },
+    },
+    cors: ready(route.sections.inbound).find(({ kind }) => kind === "cors"),
+    inbound: ready(route.sections.inbound),
+    backend: ready(route.sections.backend),
+    outbound: ready(route.sections.outbound),
+    afterStore: afterStore(plan, route.sections.outbound),
+    onError: ready(route.sections.onError),
+    keepsBody: keepsBody(route, steps),
+    readsAnswer: readsAnswer(route, steps),
+  }
+}
+
+function keepsBody({ sections }: Route, steps: StepTable): LiveRoute["keepsBody"] {
+  const reads = (id: StepId): boolean =>
+    (steps.get(id).needs & requestBody) !== 0 ||
+    nestedSteps(steps.planOf(id)).some((nested) => nested.steps.some(reads))
+  if ([...sections.backend, ...sections.outbound].some(reads)) return "always"
+  return sections.onError.some(reads) ? "small" : "never"
+}
+
+/** `mask-urls` reads texts alone, and so says of no body beforehand that it needs it. */
+function readsAnswer({ sections }: Route, steps: StepTable): boolean {
+  const reads = (id: StepId): boolean => {
+    const plan = steps.planOf(id)
+    return (
+      (steps.get(id).needs & responseBody) !== 0 ||
+      (plan.kind === "mask-urls" && plan.message === "response") ||
+      nestedSteps(plan).some((nested) => nested.steps.some(reads))
+    )
+  }
+  return [...sections.backend, ...sections.outbound].some(reads)
+}
+
+function afterStore({ plan }: Plan, outbound: readonly StepId[]): number {
+  const stores = (id: StepId): boolean => {
+    const step = plan.steps[id]
+    if (step === undefined) return false
+    return step.kind === "cache-store" || nestedSteps(step).some(({ steps }) => steps.some(stores))
+  }
+  const at = outbound.findIndex(stores)
+  return at === -1 ? outbound.length : at + 1
+}
+
+const guards: ReadonlySet<string> = new Set([
+  "validate-jwt",
+  "introspect",
+  "basic-auth",
+  "validate-key",
+  "any-of",
+  "check-header",
+  "ip-filter",
+  "require",
+  "require-any",
+  "require-all",
+])
+
+/** The guards of a route, in order. Equal text is equal protection; the ids of steps are digests of their content. */
+export function protectionOf(plan: Plan, ids: readonly StepId[]): string {
+  const found: string[] = []
+  for (const id of ids) {
+    const step = plan.plan.steps[id]
+    if (step === undefined) continue
+    if (guards.has(step.kind)) found.push(id)
+    else {
+      const inside = nestedSteps(step).map(({ steps }) => protectionOf(plan, steps))
+      const head = step.kind === "when" ? canonicalJson(step.test) : step.kind
+      if (inside.some((text) => text !== "")) found.push(canonicalJson([head, ...inside]))
+    }
+  }
+  return found.join(" ")
+}
+
+const relationKinds: ReadonlySet<string> = new Set([
+  "require",
+  "require-any",
+  "require-all",
+  "filter",
+  "grant",
+])
+
+/** Is a relation asked for or written? Its ids are made of the path as a rule. */
+function decidesByValues(plan: Plan, ids: readonly StepId[]): boolean {
+  return ids.some((id) => {
+    const step = plan.plan.steps[id]
+    if (step === undefined) return false
+    return relationKinds.has(step.kind) || nestedSteps(step).some(({ steps }) => decidesByValues(plan, steps))
+  })
+}
+
+function problemOf(plan: Plan, key: string, error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const origin = plan.origins[`routes.${key}`]
+  return origin === undefined ? `${key}: ${message}` : `${origin}: ${key}: ${message}`
+}

@@ -1,0 +1,133 @@
+import { readFile } from "node:fs/promises"
+import { resolve } from "node:path"
+import { fileReason } from "../../plan/file-reason.ts"
+import type { Plan } from "../../plan/plan.ts"
+import type { LoadText, Reference } from "../../plan/text.ts"
+import { markOf, type SeenFile } from "./file-watch.ts"
+import { LoadError } from "./load-error.ts"
+
+/** Where values from outside come from. */
+export interface Outside {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Folder that the plan's file names are relative to. */
+  readonly folder: string
+}
+
+/** Values and secrets of a plan, read. */
+export interface References {
+  readonly values: ReadonlyMap<string, string>
+  readonly secrets: ReadonlyMap<string, string>
+  /** Files that were read, absolute: when one changes, the plan is to be provisioned anew. */
+  readonly files: readonly SeenFile[]
+  /** Text made of constants and named values. */
+  text(text: LoadText): string
+}
+
+/**
+ * Reads the values of a plan and the secrets named. @throws LoadError naming all variables that are unset and all files that can't be read, with the places
+ * in the text that want them.
+ */
+export async function resolveReferences(
+  plan: Plan,
+  wanted: ReadonlySet<string>,
+  outside: Outside,
+): Promise<References> {
+  const reader = new Reader(plan, outside)
+  const secrets = new Map<string, string>()
+  for (const [name, reference] of Object.entries(plan.plan.secrets)) {
+    if (!wanted.has(name)) continue
+    const text = await reader.read(reference, `secrets.${name}`)
+    if (text === "")
+      reader.problem(
+        `secrets.${name}`,
+        `the secret \`${name}\` is empty (${describe(reference)}); write it there`,
+      )
+    else if (text !== undefined) secrets.set(name, text)
+  }
+  const outer = new Map<string, string>()
+  for (const [name, value] of Object.entries(plan.plan.values)) {
+    if (!("from" in value)) continue
+    const text = await reader.read(value.from, `values.${name}`)
+    if (text !== undefined) outer.set(name, text)
+  }
+  if (reader.problems.length > 0) throw new LoadError(reader.problems)
+  const values = new Values(plan, outer)
+  for (const name of Object.keys(plan.plan.values)) values.of(name, [])
+  return { values: values.known, secrets, files: reader.files, text: (text) => values.join(text, []) }
+}
+
+/** Reads a file named in a plan as text. */
+export async function readPlanFile(
+  outside: Outside,
+  name: string,
+): Promise<{ file: SeenFile; text: string }> {
+  const path = resolve(outside.folder, name)
+  const mark = await markOf(path)
+  return { file: { path, mark }, text: await readFile(path, "utf8") }
+}
+
+class Reader {
+  readonly problems: string[] = []
+  readonly files: SeenFile[] = []
+  readonly #plan: Plan
+  readonly #outside: Outside
+
+  constructor(plan: Plan, outside: Outside) {
+    this.#plan = plan
+    this.#outside = outside
+  }
+
+  async read(reference: Reference, place: string): Promise<string | undefined> {
+    if ("env" in reference) {
+      const text = this.#outside.environment[reference.env] ?? reference.default
+      if (text === undefined)
+        this.problem(place, `the environment variable ${reference.env} is not set; set it for this process`)
+      return text
+    }
+    try {
+      const { file, text } = await readPlanFile(this.#outside, reference.file)
+      this.files.push(file)
+      // Editors and `echo` end files with a newline; no secret ends in one.
+      return text.replace(/\r?\n$/, "")
+    } catch (error) {
+      this.problem(place, `the file \`${reference.file}\` cannot be read: ${fileReason(error)}`)
+      return undefined
+    }
+  }
+
+  problem(place: string, message: string): void {
+    const origin = this.#plan.origins[place]
+    this.problems.push(origin === undefined ? message : `${origin}: ${message}`)
+  }
+}
+
+function describe(reference: Reference): string {
+  return "env" in reference ? `environment variable ${reference.env}` : `file \`${reference.file}\``
+}
+
+/** Values may be made of values; the compiler refuses circles, and so does this. */
+class Values {
+  readonly known: Map<string, string>
+  readonly #plan: Plan
+
+  constructor(plan: Plan, outer: Map<string, string>) {
+    this.#plan = plan
+    this.known = outer
+  }
+
+  of(name: string, above: readonly string[]): string {
+    const known = this.known.get(name)
+    if (known !== undefined) return known
+    const value = this.#plan.plan.values[name]
+    if (value === undefined || "from" in value) throw new LoadError([`there is no value \`${name}\``])
+    if (above.includes(name)) throw new LoadError([`the value \`${name}\` is made of itself`])
+    const text = this.join(value.text, [...above, name])
+    this.known.set(name, text)
+    return text
+  }
+
+  join(text: LoadText, above: readonly string[]): string {
+    if (typeof text === "string") return text
+    return text.text.map((part) => (typeof part === "string" ? part : this.of(part.value, above))).join("")
+  }
+}

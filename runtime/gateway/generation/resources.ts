@@ -1,0 +1,344 @@
+import type { Cache } from "../../cache/cache.ts"
+import { declareEnvironment, type Environment } from "../../expression/environment.ts"
+import { anyRequestContext } from "../../expression/request-context.ts"
+import type { OutgoingHttp } from "../../http/client/http-client.ts"
+import { readInlineKeys } from "../../identity/inline-keys.ts"
+import type { OpaqueTokens } from "../../identity/introspection.ts"
+import type { IssuerSettings } from "../../identity/issuer.ts"
+import type { KeyTable, Subscriber } from "../../identity/keys.ts"
+import type { TokenClient } from "../../identity/token-client.ts"
+import type { Passwords } from "../../identity/users.ts"
+import type { TokenVerifier } from "../../identity/verifier.ts"
+import type { Limiter } from "../../limits/limiter.ts"
+import type { PdpNotes } from "../../pdp/standing.ts"
+import type { Backend as BackendPlan } from "../../plan/backend.ts"
+import { canonicalJson, digestOf } from "../../plan/canonical.ts"
+import { fileReason } from "../../plan/file-reason.ts"
+import type { Plan } from "../../plan/plan.ts"
+import type { Issuer } from "../../plan/resources.ts"
+import type { StepKind } from "../../plan/steps.ts"
+import { basicAuthorization } from "../../policies/credentials/authentication.ts"
+import type { ClientCertificate } from "../../policies/exchange.ts"
+import type { QuotaCounters } from "../../policies/limits/quotas.ts"
+import type { Authorizer, AzureWing } from "../../policies/policy.ts"
+import type { BackendsByUrl, Meter, RelationLog, TraceLog } from "../../policies/ports.ts"
+import { SchemaSet } from "../../validation/schema-set.ts"
+import { Backend, type BackendSettings, type Pools } from "../backends/backends.ts"
+import { ClientAddresses } from "../exchange/client-address.ts"
+import { azureFor } from "./azure-wing.ts"
+import { provisionCallers } from "./caller-credentials.ts"
+import { type AskedPoint, provisionDecisionPoints } from "./decision-points.ts"
+import type { SeenFile } from "./file-watch.ts"
+import { Held } from "./held.ts"
+import { issuerSettingsOf } from "./issuer-settings.ts"
+import { LoadError } from "./load-error.ts"
+import { type OwnCredentials, provisionCredentials } from "./own-credentials.ts"
+import { gatewayParts } from "./parts-of-plan.ts"
+import { type Outside, type References, readPlanFile } from "./references.ts"
+import type { Slices } from "./slices.ts"
+
+/** A key of a subscription with whom it stands for. */
+export interface KeyEntry {
+  readonly subscriber: Subscriber
+  readonly key: string
+}
+
+/** What a gateway is given by whoever composes the process. */
+export interface GatewayDependencies extends Outside {
+  readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
+  readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
+  readonly limiter: Limiter
+  /** Absent: plans with quotas are refused. */
+  readonly quotas?: QuotaCounters | undefined
+  readonly authorizer: Authorizer
+  readonly cache: Cache
+  readonly http: OutgoingHttp
+  readonly backendsByUrl: BackendsByUrl
+  readonly traceLog: TraceLog
+  readonly meter: Meter
+  /** Told of what `grant` and `revoke` did. */
+  readonly relationLog?: RelationLog
+  /** Told of what decision points are asked. */
+  readonly pdpNotes?: PdpNotes
+  /** Told how long a step was waited for. */
+  readonly waited?: ((kind: StepKind, ms: number) => void) | undefined
+  readonly pools: Pools
+  /** The wall clock in milliseconds, for sunsets. */
+  readonly now?: () => number
+}
+
+/** What the steps of a plan use; the parts that did not change are those of the plan before. */
+export interface Resources {
+  readonly values: ReadonlyMap<string, string>
+  readonly secrets: ReadonlyMap<string, string>
+  readonly verifiers: ReadonlyMap<string, Held<TokenVerifier>>
+  readonly backends: ReadonlyMap<string, Held<Backend>>
+  readonly certificates: ReadonlyMap<string, ClientCertificate>
+  readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
+  readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
+  readonly users: ReadonlyMap<string, Held<Passwords>>
+  readonly decisionPoints: ReadonlyMap<string, Held<AskedPoint>>
+  readonly keys: Held<KeyTable>
+  readonly environment: Held<Environment>
+  /** Undefined: nothing in the plan is C# or Liquid. */
+  readonly azure: AzureWing | undefined
+  readonly addresses: Held<ClientAddresses>
+  /** Names of the products that cover an API. */
+  readonly products: ReadonlyMap<string, ReadonlySet<string>>
+  readonly schemas: SchemaSet
+  readonly held: readonly Held<unknown>[]
+  readonly files: readonly SeenFile[]
+}
+
+/** Makes what a plan declares, or takes it over from the plan before. @throws LoadError with all that is wrong; then nothing is left open. */
+export async function provisionResources(
+  plan: Plan,
+  references: References,
+  dependencies: GatewayDependencies,
+  previous: Resources | undefined,
+  slices: Slices,
+): Promise<Resources> {
+  const maker = new Maker(plan, references, dependencies)
+  try {
+    const verifiers = new Map<string, Held<TokenVerifier>>()
+    const { issuers } = gatewayParts(plan.plan)
+    for (const [name, issuer] of Object.entries(plan.plan.issuers)) {
+      if (!issuers.has(name)) continue
+      await slices.breathe()
+      await maker.attemptLater(`issuers.${name}`, async () => {
+        verifiers.set(name, await maker.verifier(name, issuer, previous))
+      })
+    }
+    const { certificates, tokenClients } = await provisionCredentials(maker, plan.plan, previous)
+    const { introspections, users } = provisionCallers(maker, plan.plan, previous)
+    const own = { certificates, tokenClients }
+    const decisionPoints = await provisionDecisionPoints(maker, plan.plan, own, previous)
+    const backends = new Map<string, Held<Backend>>()
+    for (const [name, backend] of Object.entries(plan.plan.backends)) {
+      await slices.breathe()
+      const ca = await maker.certificates(name, backend)
+      maker.attempt(`backends.${name}`, () =>
+        backends.set(name, maker.backend(name, backend, ca, own, previous)),
+      )
+    }
+    const keys = maker.attempt("subscriptions", () => maker.keys(previous))
+    const schemas = new SchemaSet(plan.plan.schemas, previous?.schemas)
+    while (maker.attempt("schemas", () => schemas.compileNext()) === true) await slices.breathe()
+    const addresses = maker.attempt("gateway", () => maker.addresses(previous))
+    if (maker.problems.length > 0 || keys === undefined || addresses === undefined)
+      throw new LoadError(maker.problems)
+    return {
+      values: references.values,
+      secrets: references.secrets,
+      verifiers,
+      backends,
+      certificates,
+      tokenClients,
+      introspections,
+      users,
+      decisionPoints,
+      keys,
+      addresses,
+      environment: maker.environment(previous),
+      azure: await azureFor(plan.plan, slices),
+      products: maker.products(previous),
+      schemas,
+      held: maker.held,
+      files: maker.files,
+    }
+  } catch (error) {
+    for (const resource of maker.held) resource.release()
+    throw error
+  }
+}
+
+class Maker {
+  readonly held: Held<unknown>[] = []
+  readonly files: SeenFile[] = []
+  readonly problems: string[] = []
+  readonly #plan: Plan
+  readonly references: References
+  readonly dependencies: GatewayDependencies
+
+  constructor(plan: Plan, references: References, dependencies: GatewayDependencies) {
+    this.#plan = plan
+    this.references = references
+    this.dependencies = dependencies
+  }
+
+  /** Goes on after a failure, so that the operator learns of all of them at once. */
+  attempt<T>(place: string, make: () => T): T | undefined {
+    try {
+      return make()
+    } catch (error) {
+      this.problem(place, error instanceof Error ? error.message : String(error))
+      return undefined
+    }
+  }
+
+  /** As `attempt`, for what has to wait. */
+  async attemptLater(place: string, make: () => Promise<void>): Promise<void> {
+    try {
+      await make()
+    } catch (error) {
+      this.problem(place, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  /** Keys of the text are looked at now: one that cannot be used is a mistake of the text, and no trouble of the issuer's. */
+  async verifier(
+    name: string,
+    issuer: Issuer,
+    previous: Resources | undefined,
+  ): Promise<Held<TokenVerifier>> {
+    const settings = issuerSettingsOf(name, issuer, this.references, this.dependencies.folder)
+    if ("keys" in settings.source) await readInlineKeys(settings.source.keys, settings.algorithms)
+    return this.take(previous?.verifiers.get(name), digestOf(settings), () => {
+      const verifier = this.dependencies.createVerifier(settings)
+      return { value: verifier, close: () => verifier.close() }
+    })
+  }
+
+  async certificates(name: string, { tls }: BackendPlan): Promise<string | undefined> {
+    if (tls.ca === undefined) return undefined
+    try {
+      return await this.readAuthorities(`backend \`${name}\``, tls.ca.file)
+    } catch (error) {
+      this.problem(`backends.${name}`, (error as Error).message)
+      return undefined
+    }
+  }
+
+  /** The certificates of authorities in a file. @throws Error naming what wants them. */
+  async readAuthorities(what: string, name: string): Promise<string> {
+    try {
+      const { file, text } = await readPlanFile(this.dependencies, name)
+      this.files.push(file)
+      if (!text.includes("-----BEGIN CERTIFICATE-----"))
+        throw new Error("it has no PEM certificate; it begins with `-----BEGIN CERTIFICATE-----`")
+      return text
+    } catch (error) {
+      throw new Error(`${what}: \`${name}\` cannot be used: ${fileReason(error)}`)
+    }
+  }
+
+  backend(
+    name: string,
+    plan: BackendPlan,
+    ca: string | undefined,
+    own: OwnCredentials,
+    previous: Resources | undefined,
+  ): Held<Backend> {
+    const { certificate } = plan.tls
+    const { value: authorization, key } = this.#authorization(plan.authentication, own)
+    const settings: BackendSettings = {
+      targets: plan.targets.map(({ url, weight }) => ({ url: this.references.text(url), weight })),
+      connectMs: plan.connectMs,
+      totalMs: plan.totalMs,
+      firstByteMs: plan.firstByteMs,
+      idleMs: plan.idleMs,
+      ca,
+      insecure: plan.tls.insecure,
+      certificate: certificate === undefined ? undefined : own.certificates.get(certificate),
+      authorization,
+      http2: plan.http2 === true,
+      balance: plan.balance,
+      health: plan.health,
+      breaker: plan.breaker,
+      retry: plan.retry,
+    }
+    const made = canonicalJson({ ...settings, authorization: key })
+    return this.take(previous?.backends.get(name), made, () => {
+      const backend = new Backend(name, settings, this.dependencies.pools)
+      return { value: backend, close: () => backend.release() }
+    })
+  }
+
+  #authorization(
+    plan: BackendPlan["authentication"],
+    { tokenClients }: OwnCredentials,
+  ): { value: BackendSettings["authorization"]; key: string | undefined } {
+    if (plan === undefined) return { value: undefined, key: undefined }
+    if (plan.scheme === "basic") {
+      const password = this.references.secrets.get(plan.password) ?? ""
+      const basic = basicAuthorization(this.references.text(plan.user), password)
+      return { value: { basic }, key: basic }
+    }
+    const held = tokenClients.get(plan.client)
+    if (held === undefined) throw new Error(`the token client \`${plan.client}\` cannot be used`)
+    return { value: { tokens: held.value }, key: held.key }
+  }
+
+  keys(previous: Resources | undefined): Held<KeyTable> {
+    const entries = Object.entries(this.#plan.plan.subscriptions).flatMap(
+      ([name, { scope, key, secondary }]): KeyEntry[] => {
+        const subscriber: Subscriber = {
+          name,
+          product: "product" in scope ? scope.product : undefined,
+          api: "api" in scope ? scope.api : undefined,
+          all: "all" in scope || undefined,
+        }
+        const secrets = secondary === undefined ? [key] : [key, secondary]
+        return secrets.map((secret) => ({ subscriber, key: this.references.secrets.get(secret) ?? "" }))
+      },
+    )
+    return this.take(previous?.keys, digestOf(entries), () => ({
+      value: this.dependencies.createKeyTable(entries),
+      close: nothingToClose,
+    }))
+  }
+
+  addresses(previous: Resources | undefined): Held<ClientAddresses> {
+    const { trust = [], limits } = this.#plan.plan.gateway ?? {}
+    const { ipv6Prefix } = limits ?? {}
+    return this.take(previous?.addresses, canonicalJson({ trust, ipv6Prefix }), () => ({
+      value: new ClientAddresses(trust, ipv6Prefix),
+      close: nothingToClose,
+    }))
+  }
+
+  environment(previous: Resources | undefined): Held<Environment> {
+    const names = [...this.references.values.keys()].sort()
+    return this.take(previous?.environment, canonicalJson(names), () => ({
+      value: declareEnvironment(anyRequestContext(names)),
+      close: nothingToClose,
+    }))
+  }
+
+  /** The same set as before where it has the same names: steps are compared by what they were given. */
+  products(previous: Resources | undefined): ReadonlyMap<string, ReadonlySet<string>> {
+    const byApi = new Map<string, Set<string>>()
+    for (const [name, { apis }] of Object.entries(this.#plan.plan.products)) {
+      for (const api of apis) {
+        const names = byApi.get(api) ?? new Set()
+        byApi.set(api, names.add(name))
+      }
+    }
+    const found = new Map<string, ReadonlySet<string>>()
+    for (const [api, names] of byApi) {
+      const before = previous?.products.get(api)
+      const same = before?.size === names.size && [...names].every((name) => before.has(name))
+      found.set(api, same ? before : names)
+    }
+    return found
+  }
+
+  take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T> {
+    const held = before?.key === key ? before.hold() : undefined
+    if (held !== undefined) {
+      this.held.push(held)
+      return held
+    }
+    const { value, close } = make()
+    const made = new Held(key, value, close)
+    this.held.push(made)
+    return made
+  }
+
+  problem(place: string, message: string): void {
+    const origin = this.#plan.origins[place]
+    this.problems.push(origin === undefined ? message : `${origin}: ${message}`)
+  }
+}
+
+function nothingToClose(): void {}

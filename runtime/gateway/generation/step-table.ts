@@ -1,0 +1,277 @@
+import type { Cache } from "../../cache/cache.ts"
+import type { Environment } from "../../expression/environment.ts"
+import type { JsonSize } from "../../expression/to-json.ts"
+import type { OutgoingHttp } from "../../http/client/http-client.ts"
+import type { OpaqueTokens } from "../../identity/introspection.ts"
+import type { KeyTable } from "../../identity/keys.ts"
+import type { TokenSource } from "../../identity/token-client.ts"
+import type { Passwords } from "../../identity/users.ts"
+import type { TokenVerifier } from "../../identity/verifier.ts"
+import type { Limiter } from "../../limits/limiter.ts"
+import { jsonValuesDefault } from "../../plan/json-size.ts"
+import type { PlanBody } from "../../plan/plan.ts"
+import type { StepId, StepKind, Step as StepPlan } from "../../plan/steps.ts"
+import type { BackendHandle, ClientCertificate, Needs } from "../../policies/exchange.ts"
+import type { QuotaCounters } from "../../policies/limits/quotas.ts"
+import type { Authorizer, AzureWing, Policy, Provision, Run, Step } from "../../policies/policy.ts"
+import type { BackendsByUrl, Meter, RelationLog, TraceLog } from "../../policies/ports.ts"
+import { policies } from "../../policies/table.ts"
+import type { Validator } from "../../validation/schema-set.ts"
+import type { GatewayDependencies, Resources } from "./resources.ts"
+
+/** Looks something up again in another plan; equal results mean that a step made with one would be made alike with the other. */
+type LookUp = (table: StepTable) => unknown
+
+interface Use {
+  readonly again: LookUp
+  readonly found: unknown
+}
+
+interface Made {
+  readonly step: Step
+  readonly uses: readonly Use[]
+}
+
+/** The steps of one plan, made when first asked for, or taken over from the plan before where they and all they use are the same. */
+export class StepTable {
+  readonly body: PlanBody
+  readonly resources: Resources
+  readonly dependencies: GatewayDependencies
+  readonly #policies: typeof policies
+  #previous: ReadonlyMap<StepId, Made> | undefined
+  readonly #made = new Map<StepId, Made>()
+  /** How many steps were taken over. */
+  reused = 0
+
+  constructor(
+    body: PlanBody,
+    resources: Resources,
+    dependencies: GatewayDependencies,
+    previous: StepTable | undefined,
+    table: typeof policies = policies,
+  ) {
+    this.#policies = table
+    this.body = body
+    this.resources = resources
+    this.dependencies = dependencies
+    this.#previous = previous === undefined ? undefined : previous.#made
+  }
+
+  get size(): number {
+    return this.#made.size
+  }
+
+  get(id: StepId): Step {
+    const known = this.#made.get(id)
+    if (known !== undefined) return known.step
+    const before = this.#previous?.get(id)
+    const kept = before?.uses.every(({ again, found }) => again(this) === found) === true ? before : undefined
+    const made = kept ?? this.#make(id)
+    if (kept !== undefined) this.reused += 1
+    this.#made.set(id, made)
+    return made.step
+  }
+
+  /** The plan of a step. @throws when it is not in the plan: plans are checked for that when they are read. */
+  planOf(id: StepId): StepPlan {
+    const plan = this.body.steps[id]
+    if (plan === undefined) throw new Error(`there is no step \`${id}\``)
+    return plan
+  }
+
+  /** Ends the chain to older plans; call it when the table is complete. */
+  complete(): void {
+    this.#previous = undefined
+  }
+
+  #make(id: StepId): Made {
+    const plan = this.planOf(id)
+    const recorder = new Recorder(this)
+    const policy = this.#policies[plan.kind] as Policy<StepKind>
+    const run = timed(policy(plan as never, recorder), plan.kind, this.dependencies.waited)
+    return {
+      step: Object.assign(withBodies(run, recorder.needed), { id, kind: plan.kind, needs: recorder.needed }),
+      uses: recorder.uses,
+    }
+  }
+}
+
+/** A step whose waiting is told. One that answers at once costs nothing more. */
+function timed(run: Run, kind: StepKind, waited: GatewayDependencies["waited"]): Run {
+  // How long backends take is told with every exchange; a promise and two clock reads for it would be most of what a step costs.
+  if (waited === undefined || kind === "forward") return run
+  return (exchange) => {
+    const outcome = run(exchange)
+    if (outcome instanceof Promise) {
+      const from = performance.now()
+      const told = () => waited(kind, performance.now() - from)
+      outcome.then(told, told)
+    }
+    return outcome
+  }
+}
+
+/** A step that finds the bodies it needs. What nobody needs is not read. */
+function withBodies(run: Run, needs: Needs): Run {
+  // A function of its own all the same: several steps may be made of one, and each has its kind.
+  if (needs === 0) return (exchange) => run(exchange)
+  return (exchange) => {
+    const loading = exchange.load(needs)
+    return loading === undefined ? run(exchange) : loading.then(() => run(exchange))
+  }
+}
+
+/** The provision of one step. */
+class Recorder implements Provision {
+  readonly uses: Use[] = []
+  needed: Needs = 0
+  readonly now: () => number
+  readonly #table: StepTable
+
+  constructor(table: StepTable) {
+    this.#table = table
+    this.now = table.dependencies.now ?? Date.now
+  }
+
+  value(name: string): string {
+    return this.#use((table) => have(table.resources.values.get(name), `value \`${name}\``))
+  }
+
+  secret(name: string): string {
+    return this.#use((table) => have(table.resources.secrets.get(name), `secret \`${name}\``))
+  }
+
+  verifier(issuer: string): TokenVerifier {
+    return this.#use((table) => have(table.resources.verifiers.get(issuer)?.value, `issuer \`${issuer}\``))
+  }
+
+  keys(): KeyTable {
+    return this.#use((table) => table.resources.keys.value)
+  }
+
+  productsOf(api: string): ReadonlySet<string> {
+    return this.#use((table) => table.resources.products.get(api) ?? noProducts)
+  }
+
+  jsonMost(): JsonSize {
+    return this.#use(({ body: { gateway } }) => {
+      const { jsonValuesMax = jsonValuesDefault, bufferBytesMax = 0 } = gateway?.limits ?? {}
+      return { values: jsonValuesMax, bytes: bufferBytesMax }
+    })
+  }
+
+  openProductOf(api: string): string | undefined {
+    return this.#use((table) => openProductOf(table.body.products, api))
+  }
+
+  backend(name: string): BackendHandle {
+    return this.#use((table) => have(table.resources.backends.get(name)?.value, `backend \`${name}\``))
+  }
+
+  certificate(name: string): ClientCertificate {
+    return this.#use((table) => have(table.resources.certificates.get(name), `certificate \`${name}\``))
+  }
+
+  tokenClient(name: string): TokenSource {
+    return this.#use((table) =>
+      have(table.resources.tokenClients.get(name)?.value, `token client \`${name}\``),
+    )
+  }
+
+  introspection(name: string): OpaqueTokens {
+    return this.#use((table) =>
+      have(table.resources.introspections.get(name)?.value, `introspection \`${name}\``),
+    )
+  }
+
+  users(name: string): Passwords {
+    return this.#use((table) => have(table.resources.users.get(name)?.value, `users \`${name}\``))
+  }
+
+  schema(name: string): Validator {
+    return this.#use((table) => table.resources.schemas.get(name))
+  }
+
+  environment(): Environment {
+    return this.#use((table) => table.resources.environment.value)
+  }
+
+  azure(): AzureWing | undefined {
+    return this.#use((table) => table.resources.azure)
+  }
+
+  limiter(): Limiter {
+    return this.#table.dependencies.limiter
+  }
+
+  quotas(): QuotaCounters {
+    return have(this.#table.dependencies.quotas, "database to keep quotas in")
+  }
+
+  authorizer(): Authorizer {
+    return this.#use((table) => table.dependencies.authorizer)
+  }
+
+  decisionPoint(name: string): Authorizer {
+    return this.#use((table) =>
+      have(table.resources.decisionPoints.get(name)?.value, `decision point \`${name}\``),
+    )
+  }
+
+  cache(): Cache {
+    return this.#table.dependencies.cache
+  }
+
+  http(): OutgoingHttp {
+    return this.#table.dependencies.http
+  }
+
+  backendsByUrl(): BackendsByUrl {
+    return this.#table.dependencies.backendsByUrl
+  }
+
+  traceLog(): TraceLog {
+    return this.#table.dependencies.traceLog
+  }
+
+  relationLog(): RelationLog {
+    return this.#table.dependencies.relationLog ?? silent
+  }
+
+  meter(): Meter {
+    return this.#table.dependencies.meter
+  }
+
+  need(needs: Needs): void {
+    this.needed |= needs
+  }
+
+  step(id: StepId): Step {
+    return this.#use((table) => table.get(id))
+  }
+
+  plan(id: StepId): StepPlan {
+    return this.#table.planOf(id)
+  }
+
+  #use<T>(lookUp: (table: StepTable) => T): T {
+    const found = lookUp(this.#table)
+    this.uses.push({ again: lookUp, found })
+    return found
+  }
+}
+
+const silent: RelationLog = { changed: () => undefined }
+const noProducts: ReadonlySet<string> = new Set()
+
+function openProductOf(products: PlanBody["products"], api: string): string | undefined {
+  const found = Object.entries(products).find(
+    ([, { open, unpublished, apis }]) => open && !unpublished && apis.includes(api),
+  )
+  return found?.[0]
+}
+
+function have<T>(found: T | undefined, what: string): T {
+  if (found === undefined) throw new Error(`there is no ${what}`)
+  return found
+}

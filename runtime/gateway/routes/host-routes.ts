@@ -1,0 +1,107 @@
+import type { PathForms } from "../../plan/resources.ts"
+import { formsOf, passesAll, readingsOf } from "./path-readings.ts"
+import type { Matchable } from "./route-tree.ts"
+import { type HostMatch, type Match, Routes } from "./routes.ts"
+
+/** What has to be known of a route that is served on some hosts only. */
+export interface Hosted extends Matchable {
+  /** Names in lower case, `*.example.com` for all below; undefined: every host. */
+  readonly hosts: readonly string[] | undefined
+}
+
+/**
+ * The routes of one plan by host: those of the host itself, then those of the longest pattern it fits, then those of every host. What a host has for other
+ * methods, or what only looks like a path of its own, is answered there and not by a less specific host: that would be a way around its protection.
+ */
+export class HostRoutes<R extends Hosted> {
+  readonly #exact = new Map<string, Routes<R>>()
+  /** By what follows the `*`, the longest first. */
+  #patterns: [suffix: string, routes: Routes<R>][] = []
+  readonly #every = new Routes<R>()
+  #forms = noForms
+
+  /** Forms of paths that some route passes. */
+  get forms(): PathForms {
+    return this.#forms
+  }
+
+  /** @throws Error when two routes are the same on a host. */
+  add(route: R): void {
+    if (route.passes !== undefined) this.#forms = { ...this.#forms, ...route.passes }
+    if (route.hosts === undefined) this.#every.add(route)
+    for (const host of route.hosts ?? []) this.#of(host).add(route)
+  }
+
+  /** `authority`: the Host of the request as it was sent, perhaps with a port. */
+  find(method: string, path: string, authority: string): HostMatch<R> {
+    const match = this.#find(method, path, authority)
+    const forms = this.#forms === noForms ? noForms : formsOf(path)
+    return Object.keys(forms).length === 0 ? match : this.#judge(match, forms, method, path, authority)
+  }
+
+  /** A path with forms that servers read in different ways is answered where its route passes them, and no reading leads anywhere else. */
+  #judge(match: Match<R>, forms: PathForms, method: string, path: string, authority: string): HostMatch<R> {
+    if (match.kind !== "found" || !passesAll(match.route.passes, forms))
+      return { kind: "unread", cause: `its ${formWords(forms)} is not passed by a route` }
+    const { route, parameters } = match
+    const tables = [...this.#for(hostOf(authority)), this.#every]
+    const readings = readingsOf(path, route.passes ?? noForms)
+    if (readings === undefined)
+      return { kind: "unread", cause: `behind its ${formWords(forms)} could be dot segments or nothing` }
+    for (const reading of readings)
+      if (tables.some((table) => table.strays(reading, method, route, parameters)))
+        return {
+          kind: "unread",
+          cause: `a backend could read it as \`${reading}\`, which is another route or is protected otherwise`,
+        }
+    return match
+  }
+
+  #find(method: string, path: string, authority: string): Match<R> {
+    if (this.#exact.size > 0 || this.#patterns.length > 0) {
+      const host = hostOf(authority)
+      for (const routes of this.#for(host)) {
+        const match = routes.find(method, path)
+        if (match.kind !== "none" || match.alike) return match
+      }
+    }
+    return this.#every.find(method, path)
+  }
+
+  #for(host: string): Routes<R>[] {
+    const found = this.#exact.get(host)
+    const patterns = this.#patterns.filter(([suffix]) => host.length > suffix.length && host.endsWith(suffix))
+    return [...(found === undefined ? [] : [found]), ...patterns.map(([, routes]) => routes)]
+  }
+
+  #of(host: string): Routes<R> {
+    if (!host.startsWith("*")) {
+      const routes = this.#exact.get(host) ?? new Routes<R>()
+      this.#exact.set(host, routes)
+      return routes
+    }
+    const suffix = host.slice(1)
+    const known = this.#patterns.find(([each]) => each === suffix)
+    if (known !== undefined) return known[1]
+    const routes = new Routes<R>()
+    this.#patterns = [...this.#patterns, [suffix, routes] as [string, Routes<R>]].sort(
+      ([a], [b]) => b.length - a.length,
+    )
+    return routes
+  }
+}
+
+const noForms: PathForms = {}
+
+function formWords({ encodedSlash, pathParameters }: PathForms): string {
+  if (encodedSlash) return "encoded slash"
+  return pathParameters ? "`;`" : "empty segment"
+}
+
+/** RFC 9110 §4.2.3: case means nothing, the port is another matter, a dot at the end is the root of the same name. */
+function hostOf(authority: string): string {
+  const host = authority.startsWith("[")
+    ? authority.slice(0, authority.indexOf("]") + 1)
+    : authority.replace(/:\d*$/, "")
+  return host.toLowerCase().replace(/\.$/, "")
+}

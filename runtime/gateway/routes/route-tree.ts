@@ -1,0 +1,160 @@
+import { plainObject } from "../../expression/plain-object.ts"
+import type { PathForms } from "../../plan/resources.ts"
+import { decodeSegment } from "../../policies/messages/canonical-path.ts"
+import { foldedSegment } from "./folded-segment.ts"
+import type { MixedSegment } from "./mixed-segment.ts"
+
+/** What the matcher has to know of a route. */
+export interface Matchable {
+  readonly method: string
+  /** `/literal/{name}/{name}:literal/{rest*}` */
+  readonly path: string
+  /** Routes with the same text are protected alike; see `Routes.find`. */
+  readonly protection: string
+  /** Forms of a path it answers that are refused otherwise; see `Routes.strays`. */
+  readonly passes?: PathForms | undefined
+  /** Whether guards decide by values of the path: then no reading may give its parameters others. */
+  readonly decides?: boolean | undefined
+}
+
+export type PathParameters = Readonly<Record<string, string>>
+
+export type Methods<R> = Map<string, Leaf<R>>
+
+export interface Leaf<R> {
+  readonly route: R
+  /** Names of the parameters in order, with the segments they stand for; the last one is the tail's when `tail`. */
+  readonly names: readonly string[]
+  readonly places: readonly number[]
+  readonly tail: boolean
+  /** Segments with parameters that are a part of them only; their names are not in `names`. */
+  readonly mixed: readonly PlacedMixed[]
+}
+
+export interface PlacedMixed {
+  readonly segment: MixedSegment
+  readonly place: number
+}
+
+export interface Mixed<R> {
+  readonly segment: MixedSegment
+  readonly node: Node<R>
+}
+
+/** Most nodes have one thing below them or a route: what is not there is not made, for a plan of ten thousand routes has twenty thousand nodes. */
+export interface Node<R> {
+  literals: Map<string, Node<R>> | undefined
+  /** Literals by their folded text, for look-alikes. */
+  folded: Map<string, Node<R>[]> | undefined
+  /** In the order they are tried. */
+  mixed: Mixed<R>[] | undefined
+  parameter: Node<R> | undefined
+  here: Methods<R> | undefined
+  tail: Methods<R> | undefined
+  /** Protections of all routes at and below this node. */
+  protections: ReadonlySet<string>
+}
+
+const noProtections: ReadonlySet<string> = new Set()
+
+export const noParameters: PathParameters = Object.freeze(plainObject<string>())
+
+export function pick<R>(methods: Methods<R>, method: string): Leaf<R> | undefined {
+  return methods.get(method) ?? (method === "HEAD" ? methods.get("GET") : undefined) ?? methods.get("*")
+}
+
+/** Whether something here is protected otherwise. */
+export function isOther<R>({ protections }: Node<R>, protection: string): boolean {
+  return protections.size > 1 || !protections.has(protection)
+}
+
+export function node<R>(): Node<R> {
+  return {
+    literals: undefined,
+    folded: undefined,
+    mixed: undefined,
+    parameter: undefined,
+    here: undefined,
+    tail: undefined,
+    protections: noProtections,
+  }
+}
+
+export function literal<R>(parent: Node<R>, segment: string): Node<R> {
+  const literals = parent.literals ?? new Map<string, Node<R>>()
+  const known = literals.get(segment)
+  if (known !== undefined) return known
+  const child: Node<R> = node()
+  literals.set(segment, child)
+  const alikes = parent.folded ?? new Map<string, Node<R>[]>()
+  const folded = foldedSegment(segment)
+  alikes.set(folded, [...(alikes.get(folded) ?? []), child])
+  parent.literals = literals
+  parent.folded = alikes
+  return child
+}
+
+export function parameterChild<R>(parent: Node<R>): Node<R> {
+  parent.parameter ??= node()
+  return parent.parameter
+}
+
+/** The list is in order, and stays so: many stand in one place where operations are named by verbs. */
+export function mixedChild<R>(parent: Node<R>, segment: MixedSegment): Node<R> {
+  parent.mixed ??= []
+  const all = parent.mixed
+  let [from, end] = [0, all.length]
+  while (from < end) {
+    const middle = (from + end) >> 1
+    if ((all[middle] as Mixed<R>).segment.compare(segment) < 0) from = middle + 1
+    else end = middle
+  }
+  const known = all[from]
+  if (known?.segment.shape === segment.shape) return known.node
+  const child: Node<R> = node()
+  all.splice(from, 0, { segment, node: child })
+  return child
+}
+
+export function segmentsOf(path: string): string[] {
+  const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+  return trimmed === "/" ? [] : trimmed.slice(1).split("/")
+}
+
+export function parametersOf<R extends Matchable>(
+  leaf: Leaf<R>,
+  segments: readonly string[],
+  path: string,
+): PathParameters {
+  const { names, places } = leaf
+  if (names.length === 0) return noParameters
+  const parameters = plainObject<string>()
+  for (let at = 0; at < names.length; at += 1) {
+    const place = places[at] as number
+    parameters[names[at] as string] =
+      leaf.tail && at === names.length - 1
+        ? tailOf(segments, place, path)
+        : decodeSegment(segments[place] as string)
+  }
+  return parameters
+}
+
+export function tailOf(segments: readonly string[], from: number, path: string): string {
+  const tail = segments.slice(from).map(decodeSegment).join("/")
+  return tail !== "" && path.endsWith("/") ? `${tail}/` : tail
+}
+
+/** The parameters of whole segments with those of parts; undefined where a part could be read in another way. */
+export function withMixed(
+  whole: PathParameters,
+  mixed: readonly PlacedMixed[],
+  segments: readonly string[],
+): PathParameters | undefined {
+  const parameters = Object.assign(plainObject<string>(), whole)
+  for (const { segment, place } of mixed) {
+    const values = segment.valuesOf(segments[place] as string)
+    if (values === undefined) return undefined
+    for (const [at, name] of segment.names.entries()) parameters[name] = values[at] as string
+  }
+  return parameters
+}

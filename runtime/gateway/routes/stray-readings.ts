@@ -1,0 +1,86 @@
+import { decodeSegment } from "../../policies/messages/canonical-path.ts"
+import { foldedSegment } from "./folded-segment.ts"
+import {
+  isOther,
+  type Leaf,
+  type Matchable,
+  type Methods,
+  type Node,
+  type PathParameters,
+  parametersOf,
+  pick,
+  segmentsOf,
+  withMixed,
+} from "./route-tree.ts"
+
+/** All ways to read one path, whichever goes first. */
+export class StrayReadings<R extends Matchable> {
+  readonly #path: string
+  readonly #segments: readonly string[]
+  readonly #method: string
+  readonly #own: R
+  readonly #parameters: PathParameters
+  readonly #way: ReadonlySet<Node<R>> | undefined
+
+  constructor(
+    path: string,
+    method: string,
+    own: R,
+    parameters: PathParameters,
+    way: ReadonlySet<Node<R>> | undefined,
+  ) {
+    this.#path = path
+    this.#segments = segmentsOf(path)
+    this.#method = method
+    this.#own = own
+    this.#parameters = parameters
+    this.#way = way
+  }
+
+  /** Does a way from here lead astray? */
+  from(at: Node<R>, depth: number): boolean {
+    const segment = this.#segments[depth]
+    if (segment === undefined) return this.#ends(at)
+    if (this.#isOther(at.tail)) return true
+    const below = segment === "" ? [] : this.#below(at, segment)
+    if (below.length === 0 && at.tail === undefined) return this.#isStray(at)
+    return below.some((next) => this.from(next, depth + 1))
+  }
+
+  #ends(at: Node<R>): boolean {
+    if (at.here === undefined && at.tail === undefined) return this.#isStray(at)
+    return this.#isOther(at.here) || this.#isOther(at.tail)
+  }
+
+  #below(at: Node<R>, segment: string): Node<R>[] {
+    const [decoded, folded] = [decodeSegment(segment), foldedSegment(segment)]
+    const mixed = (at.mixed ?? []).filter(
+      ({ segment: template }) => template.fits(decoded) || template.resembles(folded),
+    )
+    return [
+      ...(at.folded?.get(folded) ?? []),
+      ...mixed.map(({ node: next }) => next),
+      ...(at.parameter === undefined ? [] : [at.parameter]),
+    ]
+  }
+
+  /** No route is served here, but a server may have something. */
+  #isStray(at: Node<R>): boolean {
+    return this.#way?.has(at) !== true && isOther(at, this.#own.protection)
+  }
+
+  #isOther(methods: Methods<R> | undefined): boolean {
+    if (methods === undefined) return false
+    const leaf = pick(methods, this.#method)
+    if (leaf === undefined)
+      return [...methods.values()].some(({ route }) => route.protection !== this.#own.protection)
+    return leaf.route !== this.#own || (this.#own.decides === true && !this.#hasSameValues(leaf))
+  }
+
+  #hasSameValues(leaf: Leaf<R>): boolean {
+    const whole = parametersOf(leaf, this.#segments, this.#path)
+    const values = withMixed(whole, leaf.mixed, this.#segments)
+    const names = Object.keys(this.#parameters)
+    return names.every((name) => values?.[name] === this.#parameters[name])
+  }
+}

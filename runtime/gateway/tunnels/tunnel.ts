@@ -1,0 +1,141 @@
+import type { Socket } from "node:net"
+import type { UpgradedSocket } from "../../http/client/web-socket.ts"
+import { type Problem, problem, Refused } from "../../policies/messages/answer.ts"
+import type { Deadline, Timed } from "../backends/deadlines.ts"
+import type { AnswerStream, Waiting } from "../exchange/answer-stream.ts"
+import type { ExchangeState } from "../exchange/exchange-state.ts"
+
+/** Longest delay a timer takes. */
+const delayMaxMs = 2 ** 31 - 1
+
+/**
+ * A WebSocket (RFC 6455) as bytes between two connections: opened only when the backend has said 101, and after the outbound steps.
+ * Nothing in it is read or changed; whichever side ends, the other is ended.
+ */
+export class Tunnel implements AnswerStream, Timed {
+  readonly #exchange: ExchangeState
+  readonly #waiting: Waiting
+  readonly #upstream: UpgradedSocket
+  #idle: Deadline | undefined
+  #expiry: NodeJS.Timeout | undefined
+  #movedAtMs = 0
+  #open = false
+  #over = false
+
+  constructor(exchange: ExchangeState, waiting: Waiting, upstream: UpgradedSocket) {
+    this.#exchange = exchange
+    this.#waiting = waiting
+    this.#upstream = upstream
+    upstream.socket.on("error", () => this.close())
+    upstream.socket.once("close", () => this.close())
+  }
+
+  /** Tells the client 101 and joins the connections. */
+  relay(): Problem | undefined {
+    const exchange = this.#exchange
+    const { response, upgrade } = exchange
+    if (response === undefined || upgrade === undefined || this.#over || response.status !== 101)
+      return problem("bad-gateway", { cause: "the upgrade was not kept open until its answer was ready" })
+    const client = upgrade.socket
+    const found = this.#sendHead(client)
+    if (found !== undefined) return found
+    this.#open = true
+    exchange.tunnelKeeper?.tunnelOpened(this)
+    client.on("error", () => this.close())
+    client.once("close", () => this.close())
+    this.#join({ socket: client, head: upgrade.takeOver() }, this.#upstream.socket, (bytes) => {
+      exchange.tunnelReceived += bytes
+    })
+    this.#join(this.#upstream, client, (bytes) => {
+      exchange.bytesSent += bytes
+    })
+    this.#watch()
+    return undefined
+  }
+
+  collect(): Promise<Buffer> {
+    const cause = "a step needs the whole body of an answer that is a tunnel"
+    return Promise.reject(new Refused(problem("not-implemented", { cause })))
+  }
+
+  discard(): void {
+    if (!this.#open) this.close()
+  }
+
+  fail(found: Problem): void {
+    this.#exchange.cause ??= found.cause
+    this.close()
+  }
+
+  /** Ends both sides. */
+  close(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#waiting.deadlines.cancel(this.#idle)
+    clearTimeout(this.#expiry)
+    this.#upstream.socket.destroySoon()
+    if (!this.#open) return
+    this.#exchange.upgrade?.socket.destroySoon()
+    this.#exchange.tunnelKeeper?.tunnelEnded(this)
+  }
+
+  /** The idle time of the route is over, or would be, had nothing moved since. */
+  expired(): void {
+    const { idleMs } = this.#exchange.route?.plan.websocket ?? {}
+    if (idleMs === undefined || idleMs === null) return
+    const leftMs = this.#movedAtMs + idleMs - performance.now()
+    if (leftMs > 0) {
+      // Rounded up, so that many tunnels have few different times: at most a hundredth late.
+      const stepMs = Math.max(1, idleMs / 100)
+      this.#idle = this.#waiting.deadlines.set(this, Math.ceil(leftMs / stepMs) * stepMs)
+      return
+    }
+    this.#exchange.cause ??= "the tunnel was idle"
+    this.close()
+  }
+
+  #sendHead(client: Socket): Problem | undefined {
+    const exchange = this.#exchange
+    const { flat } = (exchange.response as NonNullable<ExchangeState["response"]>).headers
+    const fields = [...flat, ...exchange.answerLines, "x-request-id", exchange.id]
+    const lines = ["HTTP/1.1 101 Switching Protocols", "connection: Upgrade", "upgrade: websocket"]
+    for (let at = 0; at < fields.length; at += 2) {
+      const line = `${fields[at]}: ${fields[at + 1]}`
+      if (/[\r\n]/.test(line))
+        return problem("bad-gateway", { cause: `the header \`${fields[at]}\` cannot be written` })
+      lines.push(line)
+    }
+    exchange.reply.detachSocket(client)
+    exchange.status = 101
+    client.write(Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"))
+    return undefined
+  }
+
+  #join(from: UpgradedSocket, to: Socket, count: (bytes: number) => void): void {
+    const { socket, head } = from
+    const pass = (chunk: Buffer) => {
+      this.#movedAtMs = performance.now()
+      count(chunk.length)
+      if (!to.write(chunk)) socket.pause()
+    }
+    to.on("drain", () => socket.resume())
+    socket.on("data", pass)
+    socket.once("end", () => to.end())
+    if (head.length > 0) pass(head)
+    socket.resume()
+  }
+
+  #watch(): void {
+    const { route, claims } = this.#exchange
+    const plan = route?.plan.websocket
+    if (plan === undefined || plan === null) return
+    if (plan.idleMs !== null) this.#idle = this.#waiting.deadlines.set(this, plan.idleMs)
+    const expires = claims?.["exp"]
+    if (!plan.expireWithToken || typeof expires !== "number") return
+    const leftMs = Math.min(Math.max(0, expires * 1000 - Date.now()), delayMaxMs)
+    this.#expiry = setTimeout(() => {
+      this.#exchange.cause ??= "the token of the tunnel has expired"
+      this.close()
+    }, leftMs).unref()
+  }
+}

@@ -1,0 +1,23 @@
+import { type Problem, problem } from "../../policies/messages/answer.ts"
+import type { LiveExchange } from "../exchange/live-exchange.ts"
+import type { LiveRoute } from "../generation/generation.ts"
+
+/** What keeps an upgrade from being sent on: a WebSocket is one only with all that RFC 6455 §4.2.1 asks for. `taken`: the connection was handed over. */
+export function upgradeRefusal(
+  { headers, intake }: LiveExchange,
+  { plan }: LiveRoute,
+  taken: boolean,
+): Problem | undefined {
+  if (plan.websocket === null) return problem("not-implemented", { cause: "`websocket off`" })
+  const key = headers.get("sec-websocket-key") ?? ""
+  const isOne =
+    taken &&
+    intake.body === "none" &&
+    headers.get("sec-websocket-version") === "13" &&
+    /^[A-Za-z0-9+/]{22}==$/.test(key)
+  if (isOne) return undefined
+  return problem("invalid-request", {
+    headers: ["sec-websocket-version", "13"],
+    cause: "the upgrade is no WebSocket's",
+  })
+}
