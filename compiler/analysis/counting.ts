@@ -50,7 +50,7 @@ export function countedChange(before: Expression | undefined, after: Expression 
   }
 }
 
-/** A header of answers by which callers are told how much is left, or how long to wait. */
+/** A response header that says how much is left of a limit, or how long to wait. */
 export function toldInHeader(before: string | undefined, after: string | undefined): Finding[] {
   return [
     ...(before === undefined ? [] : [breaking(`callers do not get \`${before}\` from here any more`)]),

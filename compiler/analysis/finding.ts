@@ -7,7 +7,7 @@ import { same } from "./same.ts"
  */
 export type Risk = "opens" | "breaking" | "closes" | "neutral"
 
-/** Worst first: the order in which changes of one head are told. */
+/** Worst first: the order of the changes under one heading. */
 export const risks: readonly Risk[] = ["opens", "breaking", "closes", "neutral"]
 
 /** One reason why a difference matters, or does not. */

@@ -6,7 +6,7 @@ interface YamlError {
 
 const shownMax = 10
 
-/** Messages of the parser about YAML's inner workings, and what is wrong for whoever wrote the file. */
+/** Messages of the parser about YAML's inner workings, and what they mean for the author of the file. */
 const worded: readonly (readonly [string, string])[] = [
   ["implicit keys need to be on a single line", "no `: ` ends the key that begins here"],
   ["nested mappings are not allowed in compact mappings", "the text holds `: ` and has no quotes"],

@@ -12,7 +12,7 @@ const signs = {
   consumed: ["consumedHeader", "consumedVariable"],
 } as const
 
-/** The statements in the block of a limit: what counts, how much, and how callers are told. */
+/** The statements in the block of a limit: what counts, how much, and which headers and variables report it. */
 export function countingLines(step: Counted, printing: Printing): string[] {
   const { countIf, increment } = step
   if (typeof increment === "object" && "tokens" in increment)
