@@ -29,7 +29,7 @@ export function engineListener(
   return {
     limits: { ...internalLimits, requestMs: requestArrivesMs },
     service: {
-      kind: "handler",
+      kind: "bare-handler",
       handle: ({ request, reply }) => take(api, serving, request, reply),
     },
     guard: {

@@ -26,9 +26,10 @@ export interface Guard {
   refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void
 }
 
-/** Who answers what a listener takes: a handler, or the routes of a Fastify instance. */
+/** Who answers what a listener takes: a handler, behind Fastify or behind node:http alone, or the routes of a Fastify instance. */
 export type Service =
   | { readonly kind: "handler"; readonly handle: Handle; readonly webSockets?: boolean }
+  | { readonly kind: "bare-handler"; readonly handle: Handle }
   | { readonly kind: "routes"; readonly app: FastifyApp }
 
 /** A Fastify instance to be: its options, and what puts routes into it. */
@@ -136,15 +137,27 @@ type Take = (request: IncomingMessage, response: ServerResponse) => void
 async function serverOf(settings: ListenerSettings, listener: ListenerDoor): Promise<Built> {
   const { service } = settings
   if (service.kind === "routes") return withRoutes(settings, service.app)
-  const { handle, webSockets = false } = service
+  const { handle } = service
   const take = (request: IncomingMessage, reply: ServerResponse, target: string) =>
     handle({ request, reply, listener, upgrade: undefined }, target)
+  if (service.kind === "bare-handler") return withoutFastify(settings, take)
   const built = await withOneRoute(settings, take)
-  if (webSockets)
+  if (service.webSockets === true)
     takeUpgrades(built.server, (request, reply, upgrade) =>
       handle({ request, reply, listener, upgrade }, request.url ?? "/"),
     )
   return built
+}
+
+type TakeTarget = (request: IncomingMessage, response: ServerResponse, target: string) => void
+
+/**
+ * For the engine: a check behind `withOneRoute` costs 26.2 µs of CPU time and 22.3 µs here, an inherited one 48.6 and 43.4 (2026-11, medians of ten pairs of rounds), more than the 3 % that one shell for
+ * all would be worth.
+ */
+function withoutFastify(settings: ListenerSettings, take: TakeTarget): Built {
+  const server = newServer(settings, (request, response) => take(request, response, request.url ?? "/"))
+  return { server, end: () => Promise.resolve() }
 }
 
 /** The server every listener has. What is wrong with a request is said before Fastify, or a handler, sees it. */
@@ -176,14 +189,8 @@ function newServer({ limits, guard }: ListenerSettings, take: Take): Server {
 /** Longest target that Fastify may look at; ours is shorter (`request-fault.ts`). */
 const parameterLengthMax = 65_536
 
-/**
- * A Fastify instance whose one route takes everything, before any body is parsed: it cannot take routes away again, and a plan does. Behind it a request costs 0.3 to 0.5 µs more CPU time than behind
- * node:http alone, of the 25 µs of a route that only reads JSON and answers (2026-11, medians of 300 pairs of rounds): 1 to 2 %, and less of a check.
- */
-async function withOneRoute(
-  settings: ListenerSettings,
-  take: (request: IncomingMessage, response: ServerResponse, target: string) => void,
-): Promise<Built> {
+/** A Fastify instance whose one route takes everything, before any body is parsed: it cannot take routes away again, and a plan does. */
+async function withOneRoute(settings: ListenerSettings, take: TakeTarget): Promise<Built> {
   const app = fastify({
     ...fastifyOptions(settings),
     return503OnClosing: false,
