@@ -201,7 +201,7 @@ tests:
     expect(xml).toContain(
       '<failure message="expected denied, got allowed">allowed: user:ann has viewer on doc:1',
     )
-    expect(xml).toContain('name="SP6004 Key missing" file="z.fga.yaml"')
+    expect(xml).toContain('name="SP6004 Missing key" file="z.fga.yaml"')
   })
 
   test("options that do not go together", async () => {

@@ -95,9 +95,7 @@ export class Texts {
     )
     if (problem === undefined || span === undefined) return joined(parts)
     const hint = cause === undefined ? "" : `; did you mean \`\${${cause.source}}\`?`
-    this.#report.add("SP5007", cause?.span ?? span, `${problem.message}${hint}`, {
-      help: "Correct the JSON; keys and texts have double quotes.",
-    })
+    this.#report.add("SP5007", cause?.span ?? span, `${problem.message}${hint}`)
     return undefined
   }
 
