@@ -26,7 +26,7 @@ import { FileWatch } from "./generation/file-watch.ts"
 import { LoadError, listenReason } from "./generation/load-error.ts"
 import { type Provisioned, provision } from "./generation/provision.ts"
 import type { GatewayDependencies, KeyEntry } from "./generation/resources.ts"
-import { openGatewayListener, type Refused } from "./listener.ts"
+import { openGatewayListener, type RefusalReport } from "./listener.ts"
 import { type Observer, refusedRequest } from "./observer.ts"
 import { Tunnels } from "./tunnels/tunnels.ts"
 
@@ -268,7 +268,7 @@ class RunningGateway implements Gateway {
   }
 
   /** What is no request is in the log all the same: its answer's request id must lead somewhere. */
-  readonly #refused: Refused = (id, found, peer) => {
+  readonly #refused: RefusalReport = (id, found, peer) => {
     const addresses = this.#current?.generation.rules.addresses
     this.#context.observer.finished(refusedRequest(id, found, addresses?.of(peer, undefined).ip ?? peer))
   }

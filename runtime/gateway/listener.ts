@@ -7,24 +7,24 @@ import { type Problem, problem } from "../policies/messages/answer.ts"
 import { renderProblem } from "./exchange/problem.ts"
 
 /** What a public listener needs besides its address. */
-export interface ListenerSettings {
+export interface GatewayListenerSettings {
   readonly headerBytesMax: number
   readonly headMs: number
   readonly handle: Handle
   readonly newId: () => string
-  readonly refused: Refused
+  readonly refused: RefusalReport
   /** Listeners that the next plan does not have: they give up their address where it is in the way. */
   readonly leaving: readonly Listener[]
 }
 
 /** Told of what was refused before there was a request; `peer` is the address of the connection's other end. */
-export type Refused = (id: string, found: Problem, peer: string) => void
+export type RefusalReport = (id: string, found: Problem, peer: string) => void
 
 /**
  * Opens a public listener: one catch-all for the life of the process, because routing belongs to the generation. It serves in place of those that gave up their address until `activate`, or `discard`.
  * The pipeline judges heads itself (intake.ts) and watches bodies (patience.ts). @throws when the address cannot be had, with the code of the system (`EADDRINUSE`).
  */
-export function openGatewayListener(address: Address, settings: ListenerSettings): Promise<Listener> {
+export function openGatewayListener(address: Address, settings: GatewayListenerSettings): Promise<Listener> {
   const { headerBytesMax, headMs, handle, leaving } = settings
   return openListener(address, {
     limits: { headerBytesMax, headMs, requestMs: 0 },
@@ -35,7 +35,7 @@ export function openGatewayListener(address: Address, settings: ListenerSettings
 }
 
 /** Answers on a connection that has no request, and tells of it. */
-function answererOf({ newId, refused }: ListenerSettings): RawAnswerer {
+function answererOf({ newId, refused }: GatewayListenerSettings): RawAnswerer {
   return (socket, { name, cause }) => {
     const id = newId()
     const peer = socket.remoteAddress ?? ""

@@ -1,4 +1,4 @@
-import type { Problem } from "./problems.ts"
+import type { SchemaIssue } from "./problems.ts"
 
 /** Deeper JSON is refused before the schema walks it (its recursion is bounded by the stack only). */
 const depthMax = 200
@@ -20,7 +20,7 @@ interface Place {
  * What no schema can be asked to judge: JSON that is too deep for it, and keys that it would leave out without a word.
  * With an own stack, because the value may be hostile.
  */
-export function shapeProblem(json: unknown): Problem | undefined {
+export function shapeProblem(json: unknown): SchemaIssue | undefined {
   if (!isObject(json)) return undefined
   const stack: Place[] = [{ value: json, key: "", level: 1, above: undefined }]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {

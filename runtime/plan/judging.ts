@@ -4,9 +4,9 @@ import { type NamedResource, named } from "./facts.ts"
 import type { Place } from "./places.ts"
 
 /** What happens on a violation: nothing, a note in variable and log, or 400 (request) and 502 (response). */
-export const violation = z.enum(["ignore", "detect", "prevent"])
+export const violationAction = z.enum(["ignore", "detect", "prevent"])
 
-export type Violation = z.infer<typeof violation>
+export type ViolationAction = z.infer<typeof violationAction>
 
 /** Which answers a description is for: a status, a class, or all that no other is for. */
 export const describedStatus = z.string().regex(/^(default|[1-5]xx|[1-5][0-9]{2})$/)

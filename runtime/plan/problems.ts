@@ -6,13 +6,13 @@ const charactersMax = 300
 const wordCharactersMax = 60
 
 /** What is wrong with a value: `path` in it, with dots and brackets, empty for the whole. */
-export interface Problem {
+export interface SchemaIssue {
   readonly path: string
   readonly message: string
 }
 
 /** What a schema found, as sentences for people; what they repeat of the value is cut. At most 50, in the order of the schema. */
-export function problemsOf(error: z.ZodError): Problem[] {
+export function problemsOf(error: z.ZodError): SchemaIssue[] {
   return error.issues.slice(0, problemsMax).map((issue) => problemOf(issue, []))
 }
 
@@ -21,7 +21,7 @@ export function cut(text: string, max = wordCharactersMax): string {
   return text.length > max ? `${text.slice(0, max)}…` : text
 }
 
-function problemOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Problem {
+function problemOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): SchemaIssue {
   const path = [...above, ...issue.path]
   const inner = issue.code === "invalid_union" ? closest(issue.errors) : undefined
   if (inner !== undefined) return problemOf(inner, path)

@@ -24,7 +24,7 @@ export type Outcome = Answer | undefined
 export type Run = (exchange: Exchange) => Outcome | Promise<Outcome>
 
 /** A provisioned step. */
-export interface Step extends Run {
+export interface ProvisionedStep extends Run {
   /** Its id in the plan. */
   readonly id: StepId
   /** The kind of its plan, for logs, metrics and on-error sections. */
@@ -140,7 +140,7 @@ export interface Provision {
   /** The wall clock in milliseconds. */
   readonly now: () => number
   /** A step of the plan, provisioned, for steps that hold others. */
-  step(id: StepId): Step
+  step(id: StepId): ProvisionedStep
   /** The plan of a step. */
   plan(id: StepId): StepPlan
 }

@@ -2,10 +2,10 @@ import { CsharpError, ExpressionError } from "../expression/expression-error.ts"
 import type { Exchange } from "./exchange.ts"
 import { failedExpression } from "./failed-expression.ts"
 import { type Problem, problem, Refused } from "./messages/answer.ts"
-import type { Outcome, Step } from "./policy.ts"
+import type { Outcome, ProvisionedStep } from "./policy.ts"
 
 /** Notes the innermost step that answered, and the lists it stands in. */
-function noteAnswer(exchange: Exchange, steps: readonly Step[], at: number): void {
+function noteAnswer(exchange: Exchange, steps: readonly ProvisionedStep[], at: number): void {
   if (exchange.answeredBy === undefined) {
     exchange.answeredBy = steps[at]
     exchange.answerTrail = []
@@ -17,11 +17,15 @@ function noteAnswer(exchange: Exchange, steps: readonly Step[], at: number): voi
  * Runs steps in order until one answers. Synchronous as long as the steps are: a promise is made only by a step that has to wait.
  * Never throws and never rejects: whatever goes wrong becomes an answer.
  */
-export function runSteps(steps: readonly Step[], exchange: Exchange, from = 0): Outcome | Promise<Outcome> {
+export function runSteps(
+  steps: readonly ProvisionedStep[],
+  exchange: Exchange,
+  from = 0,
+): Outcome | Promise<Outcome> {
   for (let at = from; at < steps.length; at += 1) {
     let outcome: Outcome | Promise<Outcome>
     try {
-      outcome = (steps[at] as Step)(exchange)
+      outcome = (steps[at] as ProvisionedStep)(exchange)
     } catch (error) {
       noteAnswer(exchange, steps, at)
       return failureOf(error, exchange)
@@ -36,7 +40,7 @@ export function runSteps(steps: readonly Step[], exchange: Exchange, from = 0): 
 
 async function goOn(
   waiting: Promise<Outcome>,
-  steps: readonly Step[],
+  steps: readonly ProvisionedStep[],
   exchange: Exchange,
   at: number,
 ): Promise<Outcome> {

@@ -3,14 +3,14 @@ import type { ProcessStatus } from "../control/api.ts"
 import type { Database } from "../store/database.ts"
 import { newId } from "../store/ids.ts"
 import { listProcesses, removeProcess, reportProcess } from "../store/processes.ts"
-import type { ProcessReport, ProcessState } from "./process-state.ts"
+import type { ProcessState, ReportedState } from "./process-state.ts"
 
 /** What there is to say of this process; `state` is asked at every beat. */
 export interface HeartbeatSettings {
   readonly database: Database
   readonly roles: readonly string[]
   readonly version: string
-  readonly state: () => ProcessReport
+  readonly state: () => ReportedState
 }
 
 const states: readonly ProcessState["state"][] = ["active", "degraded", "draining"]

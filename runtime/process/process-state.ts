@@ -19,7 +19,7 @@ export interface ProcessState {
 }
 
 /** What a process says of itself at a beat. `subscriptions` null: it serves no calls. */
-export interface ProcessReport extends ProcessState {
+export interface ReportedState extends ProcessState {
   readonly serial: number | null
   readonly error: string | null
   readonly subscriptions: number | null
@@ -63,7 +63,7 @@ export function reportOf(
     readonly keeper: PlanKeeper
   },
   { issued, usage, quotas }: Metering,
-): ProcessReport {
+): ReportedState {
   const { serial, error } = parts.keeper
   const subscriptions = parts.gateway === undefined ? null : issued.revision
   return {

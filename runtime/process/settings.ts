@@ -9,12 +9,12 @@ import type { Log } from "../telemetry/log.ts"
 import type { DatabaseSettings } from "./database.ts"
 
 /** What a process does: the public gateway, the engine's internal listener, the operators' listener. */
-export type Role = "gateway" | "authz" | "control"
+export type ProcessRole = "gateway" | "authz" | "control"
 
 /** What a process is started with. */
 export interface RuntimeSettings {
   readonly database: DatabaseSettings
-  readonly roles: readonly Role[]
+  readonly roles: readonly ProcessRole[]
   /** Where operators are listened to, and without that role health and metrics are served; the role `control` needs the token. undefined: nowhere. */
   readonly control: { readonly listen: Address; readonly token?: string } | undefined
   /** Names that the engine's and the control listener answer to besides IP addresses, `localhost` and the machine's name; none when absent. */

@@ -45,9 +45,9 @@ export async function startBackend(onBytes: (text: string, socket: Socket) => vo
 }
 
 export function poolFor(port: number, settings: Partial<PoolSettings> = {}): Http1Pool {
-  const place = { hostname: "127.0.0.1", port, tls: undefined, connectMs: 5_000 }
+  const endpoint = { hostname: "127.0.0.1", port, tls: undefined, connectMs: 5_000 }
   const pool = new Http1Pool({
-    place,
+    endpoint,
     authority: `127.0.0.1:${port}`,
     connectionsMax: 4,
     idleMs: 60_000,

@@ -141,7 +141,7 @@ test(`${requests} random answers: each to its own request, whole where they were
   const random = new Random(77_000_001)
   const { server, port, plays, counts } = await startBackend(random)
   const pool = new Http1Pool({
-    place: { hostname: "127.0.0.1", port, tls: undefined, connectMs: 60_000 },
+    endpoint: { hostname: "127.0.0.1", port, tls: undefined, connectMs: 60_000 },
     authority: "a",
     connectionsMax,
     idleMs: 60_000,

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest"
 import { migrateDatabase } from "../../runtime/main.ts"
-import type { Role } from "../../runtime/process/settings.ts"
+import type { ProcessRole } from "../../runtime/process/settings.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { call, control, freePorts, planOf, start } from "./project.ts"
@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-const sets: readonly (readonly Role[])[] = [["gateway"], ["authz"], ["gateway", "authz"], ["control"]]
+const sets: readonly (readonly ProcessRole[])[] = [["gateway"], ["authz"], ["gateway", "authz"], ["control"]]
 
 describePostgres("a process", () => {
   it.each(sets.map((roles) => [roles]))("with the roles %j tells its health and metrics", async (roles) => {

@@ -5,7 +5,7 @@ import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { Author } from "../../runtime/control/api.ts"
 import { startRuntime } from "../../runtime/main.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
-import type { Role, Runtime, RuntimeSettings } from "../../runtime/process/settings.ts"
+import type { ProcessRole, Runtime, RuntimeSettings } from "../../runtime/process/settings.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { compile } from "../compile.ts"
 import { freePort } from "../support/free-port.ts"
@@ -83,7 +83,7 @@ export async function start(
   url: string,
   ports: Ports,
   more: Partial<RuntimeSettings> = {},
-  roles: readonly Role[] = ["gateway", "authz", "control"],
+  roles: readonly ProcessRole[] = ["gateway", "authz", "control"],
 ): Promise<Runtime & { readonly lines: string[] }> {
   const lines: string[] = []
   const runtime = await startRuntime({

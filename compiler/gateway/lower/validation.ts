@@ -1,5 +1,5 @@
 import type { CelType } from "../../../runtime/expression/types.ts"
-import type { Violation } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/judging.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Content, OperationParameter } from "../../openapi/api-document.ts"
@@ -36,7 +36,7 @@ export class Validation {
   contents(
     described: DescribedOperation,
     direction: Direction,
-    action: Violation,
+    action: ViolationAction,
     overrides: SchemaOverrides = {},
   ): ContentRule[] {
     const { operation, document } = described
@@ -49,7 +49,7 @@ export class Validation {
   }
 
   /** How parameters of a described operation are judged, by place and name; those of the path have the route's names. */
-  parameters({ operation, document, names }: DescribedOperation, action: Violation): ParameterRule[] {
+  parameters({ operation, document, names }: DescribedOperation, action: ViolationAction): ParameterRule[] {
     const rules = operation.parameters.map((each) => ({
       in: each.in,
       name: each.in === "path" ? (names.get(each.name) ?? each.name) : each.name,
@@ -64,7 +64,7 @@ export class Validation {
   }
 
   /** How headers of its answers are judged. All statuses are named, so that one without headers is not taken for `default`. */
-  headers({ operation, document }: DescribedOperation, action: Violation): HeaderRules[] {
+  headers({ operation, document }: DescribedOperation, action: ViolationAction): HeaderRules[] {
     return operation.responses.map(({ status, headers }) => ({
       status,
       // What the body is, its own rules say (OpenAPI 3.1 §4.8.17).
@@ -194,7 +194,11 @@ export class Validation {
   #rules(
     content: Content,
     schemas: Schemas,
-    { direction, action, overrides }: { direction: Direction; action: Violation; overrides: SchemaOverrides },
+    {
+      direction,
+      action,
+      overrides,
+    }: { direction: Direction; action: ViolationAction; overrides: SchemaOverrides },
   ): ContentRule[] {
     const { media, span, schema, fields } = content
     return readingsOf(content, schemas, direction).map(({ range, as, judges }) => {
@@ -240,7 +244,7 @@ type Judging = StepOf<"validate-content" | "validate-parameters" | "validate-sta
 /** What a `validate` statement says, its defaults filled in. */
 class Settings {
   readonly #block: Bound["block"]
-  readonly #action: Violation
+  readonly #action: ViolationAction
   readonly errors: ReturnType<typeof errorsOf>
 
   constructor(bound: Bound) {
@@ -249,8 +253,8 @@ class Settings {
     this.errors = errorsOf(bound)
   }
 
-  action(keyword: string, byDefault: Violation = this.#action): Violation {
-    return statementOf(this.#block, keyword)?.args.value<Violation>("action") ?? byDefault
+  action(keyword: string, byDefault: ViolationAction = this.#action): ViolationAction {
+    return statementOf(this.#block, keyword)?.args.value<ViolationAction>("action") ?? byDefault
   }
 
   says(keyword: string): boolean {
@@ -261,12 +265,12 @@ class Settings {
   content(
     message: Direction,
     types: readonly ContentRule[],
-    missing: { onMissing?: Violation },
+    missing: { onMissing?: ViolationAction },
   ): StepOf<"validate-content">[] {
     const content = this.action("content")
     const onUnspecified = this.action("unknown-content", content)
     const size = statementOf(this.#block, "size")?.args
-    const onSize = size?.value<Violation>("action") ?? content
+    const onSize = size?.value<ViolationAction>("action") ?? content
     if (content === "ignore" && onUnspecified === "ignore" && onSize === "ignore") return []
     return [
       {

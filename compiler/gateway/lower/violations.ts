@@ -1,4 +1,4 @@
-import type { Violation } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/judging.ts"
 import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Lowered, StepContext } from "./step.ts"
 
@@ -6,8 +6,8 @@ import type { Lowered, StepContext } from "./step.ts"
 export const bytesDefault = 1_000_000
 
 /** What the statement says happens to messages that do not fit. */
-export function actionOf({ args }: Bound): Violation {
-  return args.value<Violation>("action") ?? "prevent"
+export function actionOf({ args }: Bound): ViolationAction {
+  return args.value<ViolationAction>("action") ?? "prevent"
 }
 
 /** The variable that gets what was found. */

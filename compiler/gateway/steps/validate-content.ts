@@ -1,4 +1,4 @@
-import type { Violation } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/judging.ts"
 import { mediaRange } from "../../../runtime/plan/media-range.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import {
@@ -50,7 +50,7 @@ export const contentForm: StatementForm = {
       kind: "validate-content",
       message: messageAt(context.place),
       bytesMax: size?.value<number>("size") ?? bytesDefault,
-      onSize: size?.value<Violation>("action") ?? action,
+      onSize: size?.value<ViolationAction>("action") ?? action,
       onUnspecified: action,
       ...(mediaMap === undefined ? {} : { mediaMap }),
       types: (types as (readonly Rule[])[]).flat(),
@@ -142,12 +142,12 @@ export const contentJsonRows: readonly Row[] = [
 function lowerRule(
   bound: Bound,
   as: "json" | "xml" | "soap",
-  otherwise: Violation,
+  otherwise: ViolationAction,
   context: StepContext,
 ): readonly Rule[] | undefined {
   const { args, block } = bound
   const media = mediaOf(bound, "media", context) ?? "*"
-  const action = args.value<Violation>("action") ?? otherwise
+  const action = args.value<ViolationAction>("action") ?? otherwise
   const message = messageAt(context.place)
   const additional = statementOf(block, "additional-properties")?.args.value<string>("how")
   const overrides: SchemaOverrides = {

@@ -1,4 +1,4 @@
-import type { Violation } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/judging.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { breaking, compareFields, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
 import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
@@ -28,7 +28,7 @@ export const headersForm: StatementForm = {
       kind: "validate-headers",
       headers: [...allowed, ...required],
       ...(named.length === 0 ? {} : { named }),
-      unspecified: statementOf(bound.block, "others")?.args.value<Violation>("action") ?? action,
+      unspecified: statementOf(bound.block, "others")?.args.value<ViolationAction>("action") ?? action,
       ...errorsOf(bound),
     }
     return addJudging(step, bound, context)
@@ -116,7 +116,7 @@ function ownText({ headers, named, unspecified, errors }: ValidateHeaders, print
 
 function namedText(
   named: ValidateHeaders["named"] = [],
-  action: Violation,
+  action: ViolationAction,
   { header }: Printing,
 ): string | false {
   const names = named.flatMap((each) => (each.action === action ? [header(each.name)] : []))
@@ -124,7 +124,7 @@ function namedText(
 }
 
 /** What is done where an answer has a header that nothing describes. */
-function unlistedAction(step: Fields<"validate-headers">, name: string): Violation {
+function unlistedAction(step: Fields<"validate-headers">, name: string): ViolationAction {
   if (step.headers.some((each) => each.name === name)) return "ignore"
   return step.named?.find((each) => each.name === name)?.action ?? step.unspecified
 }
@@ -150,7 +150,7 @@ const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-headers">
     return found.length > 0 ? found : neutral("other statuses are described")
   },
   headers: (before, after, items) => {
-    const wanted = (headers: typeof before, name: string): Violation =>
+    const wanted = (headers: typeof before, name: string): ViolationAction =>
       headers.find((each) => each.name === name && each.required)?.action ?? "ignore"
     const names = [...new Set([...before, ...after].map(({ name }) => name))]
     const found = names.flatMap((name) => [

@@ -1,4 +1,4 @@
-import type { Violation } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/judging.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import {
   closes,
@@ -75,7 +75,7 @@ function parameterChanges(
   const unknownAction = (
     { unspecified }: Fields<"validate-parameters">,
     rule: Parameters["parameters"][number],
-  ): Violation => {
+  ): ViolationAction => {
     const { in: place, name } = rule
     if (place !== "query" && place !== "header") return "ignore"
     return (
@@ -114,7 +114,7 @@ function namedChanges(before: Unspecified, after: Unspecified): Finding[] {
   const keyOf = ({ in: place, name }: Named): string => `${place} ${name}`
   const all = new Map([...(before.named ?? []), ...(after.named ?? [])].map((each) => [keyOf(each), each]))
   return [...all].flatMap(([key, { in: place }]) => {
-    const actionIn = (where: Unspecified): Violation =>
+    const actionIn = (where: Unspecified): ViolationAction =>
       where.named?.find((each) => keyOf(each) === key)?.action ?? where[place]
     const [old, now] = [actionIn(before), actionIn(after)]
     return old === now ? [] : [otherAction(old, now, `requests with \`${key}\``)]

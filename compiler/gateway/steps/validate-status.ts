@@ -1,4 +1,4 @@
-import type { Violation } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/judging.ts"
 import { breaking, neutral, opens } from "../../analysis/finding.ts"
 import { otherAnswerAction, otherErrors } from "../../analysis/violations.ts"
 import { actionOf, addJudging, errorsOf, NamesOnce } from "../lower/violations.ts"
@@ -57,7 +57,7 @@ export const validateStatus: StepText<"validate-status"> = {
   removed: () => opens("the status of answers is not looked at any more"),
   changed: {
     codes: (before, after, items) => {
-      const actionIn = (codes: typeof before, others: Violation, code: string): Violation =>
+      const actionIn = (codes: typeof before, others: ViolationAction, code: string): ViolationAction =>
         (codes.find((each) => each.code === code) ?? codes.find((each) => each.code === `${code[0]}xx`))
           ?.action ?? others
       const codes = [...new Set([...before, ...after].map(({ code }) => code))]

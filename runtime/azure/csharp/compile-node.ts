@@ -1,7 +1,7 @@
 import type { CsNode } from "../../plan/csharp.ts"
 import { Anonymous } from "./collections.ts"
 import { compileBinary, compileUnary } from "./compile-operator.ts"
-import { compileStatement, type Run, returned } from "./compile-statement.ts"
+import { type CsClosure, compileStatement, returned } from "./compile-statement.ts"
 import { align, formatValue } from "./composite-format.ts"
 import { contextObject, type OutPlace } from "./context-object.ts"
 import { convert } from "./convert.ts"
@@ -16,7 +16,7 @@ import { toText } from "./values.ts"
 
 type Node<K extends CsNode["k"]> = Extract<CsNode, { k: K }>
 
-const compilers: { [K in CsNode["k"]]: (node: Node<K>) => Run } = {
+const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
   const: (node) => {
     const value = constant(node)
     return () => value
@@ -124,7 +124,8 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => Run } = {
   "new-array": compileNewArray,
   anonymous: ({ names, items }) => {
     const runs = items.map(compileNode)
-    return (frame) => new Anonymous(new Map(names.map((name, index) => [name, (runs[index] as Run)(frame)])))
+    return (frame) =>
+      new Anonymous(new Map(names.map((name, index) => [name, (runs[index] as CsClosure)(frame)])))
   },
   field: ({ name, on }) => {
     const run = compileNode(on)
@@ -144,8 +145,8 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => Run } = {
   },
 }
 
-export function compileNode(node: CsNode): Run {
-  return (compilers[node.k] as (node: CsNode) => Run)(node)
+export function compileNode(node: CsNode): CsClosure {
+  return (compilers[node.k] as (node: CsNode) => CsClosure)(node)
 }
 
 function constant({ type, value }: Node<"const">): unknown {
@@ -175,7 +176,7 @@ function guard(run: () => unknown, at: number | undefined): unknown {
   }
 }
 
-function compileCall({ member: id, on, args, types, at }: Node<"call">): Run {
+function compileCall({ member: id, on, args, types, at }: Node<"call">): CsClosure {
   const member = memberById(id)
   if (member === undefined) throw new Error(`the library has no member ${id}`)
   if (member.isStatic === (on !== undefined)) throw new Error(`the call of ${id} does not fit it`)
@@ -188,7 +189,12 @@ function compileCall({ member: id, on, args, types, at }: Node<"call">): Run {
 }
 
 /** .NET finds these beside the type, so that nothing is wrong with null before they look at it. */
-function extensionCall(call: Call, target: Run, values: readonly Run[], at: number | undefined): Run {
+function extensionCall(
+  call: Call,
+  target: CsClosure,
+  values: readonly CsClosure[],
+  at: number | undefined,
+): CsClosure {
   return (frame) => {
     const self = target(frame) ?? null
     try {
@@ -202,7 +208,12 @@ function extensionCall(call: Call, target: Run, values: readonly Run[], at: numb
 type Call = (...values: unknown[]) => unknown
 
 /** A call by the number of its arguments: most have none or few, and none of them makes a list of them. */
-function memberCall(call: Call, target: Run, values: readonly Run[], at: number | undefined): Run {
+function memberCall(
+  call: Call,
+  target: CsClosure,
+  values: readonly CsClosure[],
+  at: number | undefined,
+): CsClosure {
   const [first, second] = values
   if (first === undefined)
     return (frame) => {
@@ -254,7 +265,7 @@ function withTypes({ run, typed }: Member, types: readonly CsType[]): Call {
     rest.length === 0 ? call(types, self, first, second) : call(types, self, first, second, ...rest)
 }
 
-function staticCall(call: Call, values: readonly Run[], at: number | undefined): Run {
+function staticCall(call: Call, values: readonly CsClosure[], at: number | undefined): CsClosure {
   const [first, second] = values
   return (frame) => {
     try {
@@ -268,9 +279,9 @@ function staticCall(call: Call, values: readonly Run[], at: number | undefined):
   }
 }
 
-function compileConcat({ parts }: Node<"concat">): Run {
+function compileConcat({ parts }: Node<"concat">): CsClosure {
   const runs = parts.map(compileNode)
-  const [first, second, third] = runs as [Run, Run, Run | undefined]
+  const [first, second, third] = runs as [CsClosure, CsClosure, CsClosure | undefined]
   if (runs.length === 2)
     return (frame) => {
       const text = toText(first(frame)) + toText(second(frame))
@@ -291,7 +302,7 @@ function compileConcat({ parts }: Node<"concat">): Run {
   }
 }
 
-function compileFormat({ parts }: Node<"format">): Run {
+function compileFormat({ parts }: Node<"format">): CsClosure {
   const runs = parts.map(({ on, align: width, format, type }) => {
     const run = compileNode(on)
     const write = (value: unknown): string =>
@@ -307,7 +318,7 @@ function compileFormat({ parts }: Node<"format">): Run {
   }
 }
 
-function compileNewArray({ type, length }: Node<"new-array">): Run {
+function compileNewArray({ type, length }: Node<"new-array">): CsClosure {
   const run = compileNode(length)
   const element = parseType(type)
   return (frame) => {
@@ -322,7 +333,7 @@ function compileNewArray({ type, length }: Node<"new-array">): Run {
  * A function of the program. All share the frame, so that they see each other's variables; a call inside a call of the same one keeps the
  * places of the outer one and puts them back.
  */
-function compileLambda({ params, from, to, body }: Node<"lambda">): Run {
+function compileLambda({ params, from, to, body }: Node<"lambda">): CsClosure {
   const run = "k" in body ? compileNode(body) : returned(compileStatement(body, compileNode))
   return (frame) => {
     let running = 0

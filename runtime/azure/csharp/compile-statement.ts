@@ -6,10 +6,10 @@ import { isInstance } from "./type-test.ts"
 import { elementsOf } from "./values.ts"
 
 /** A compiled expression: the frame to a value. */
-export type Run = (frame: unknown[]) => unknown
+export type CsClosure = (frame: unknown[]) => unknown
 
 /** Compiles an expression; handed in, because functions in expressions hold statements in turn. */
-type Compile = (node: CsNode) => Run
+type Compile = (node: CsNode) => CsClosure
 
 /** How a statement ended: it ran through, or leaves a loop, a round of it, or the function. The value returned is in place 0 of the frame. */
 type End = 0 | 1 | 2 | 3
@@ -18,7 +18,7 @@ const [next, broken, continued, left] = [0, 1, 2, 3] as const
 type RunStatement = (frame: unknown[]) => End
 
 /** A body of statements as the value it returns. */
-export function returned(run: RunStatement): Run {
+export function returned(run: RunStatement): CsClosure {
   return (frame) => {
     frame[0] = null
     return run(frame) === left ? frame[0] : null

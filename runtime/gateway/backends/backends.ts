@@ -1,5 +1,5 @@
 import { isIP } from "node:net"
-import type { Place } from "../../http/client/connect.ts"
+import type { Endpoint } from "../../http/client/connect.ts"
 import type { Connections } from "../../http/client/connections.ts"
 import { Http1Pool } from "../../http/client/http1/pool.ts"
 import { Http2Connections } from "../../http/client/http2-connections.ts"
@@ -62,7 +62,7 @@ const connectionAgeMs = 60_000
 const streamsMax = 100
 
 /** A backend ready for use. */
-export class Backend implements BackendHandle {
+export class BackendClient implements BackendHandle {
   readonly name: string
   readonly url: string
   readonly urls: readonly string[]
@@ -198,7 +198,7 @@ export class Backend implements BackendHandle {
 }
 
 /** Where a connection to a target goes that is not of its pool, as its pool would open it. */
-export function placeFor({ place }: Target, settings: BackendSettings): Place {
+export function endpointFor({ place }: Target, settings: BackendSettings): Endpoint {
   return placeOfOrigin(place.origin, place.hostname, settings)
 }
 
@@ -264,8 +264,8 @@ function newConnections(
   settings: BackendSettings,
   connectionsMax: number,
 ): Connections {
-  const place = placeOfOrigin(origin, hostname, settings)
-  const common = { place, connectionsMax, idleMs: keepAliveMs, ageMs: connectionAgeMs }
+  const endpoint = placeOfOrigin(origin, hostname, settings)
+  const common = { endpoint, connectionsMax, idleMs: keepAliveMs, ageMs: connectionAgeMs }
   return settings.http2
     ? new Http2Connections({ ...common, origin, streamsMax })
     : new Http1Pool({ ...common, authority: new URL(origin).host })
@@ -275,7 +275,7 @@ function placeOfOrigin(
   origin: string,
   hostname: string,
   { connectMs, ca, insecure, certificate }: BackendSettings,
-): Place {
+): Endpoint {
   const { protocol, port } = new URL(origin)
   const isSecure = protocol === "https:"
   const servername = isIP(hostname) === 0 ? hostname : undefined

@@ -1,4 +1,4 @@
-import type { Backend } from "./backends.ts"
+import type { BackendClient } from "./backends.ts"
 import type { Target } from "./target.ts"
 
 /** Targets a request is brought to instead of ones that could not be reached: a pool that is dead as a whole must not cost a connection for each of hundreds. */
@@ -6,14 +6,14 @@ const movesMax = 10
 
 /** Where one request of a backend was, and where it goes next. `key` is what a backend with `balance hash` chooses by. */
 export class TriedTargets {
-  readonly #backend: Backend
+  readonly #backend: BackendClient
   readonly #key: string | undefined
   /** Whether they had an answer. */
   #tried: Map<Target, boolean> | undefined
   #repetitions = 0
   #moves = 0
 
-  constructor(backend: Backend, key: string | undefined) {
+  constructor(backend: BackendClient, key: string | undefined) {
     this.#backend = backend
     this.#key = key
   }

@@ -2,10 +2,10 @@ import { type Problem, problem } from "../../policies/messages/answer.ts"
 import type { Waiting } from "../exchange/answer-stream.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
 import { BodyFailure, type RequestBody } from "../exchange/request-body.ts"
-import type { Place } from "../exchange/uploads.ts"
+import type { UploadSlot } from "../exchange/uploads.ts"
 import { OwnAuthorization } from "../generation/own-authorization.ts"
 import { type AnswerHead, Attempt, type AttemptEvents, type AttemptFailure } from "./attempt.ts"
-import type { Backend } from "./backends.ts"
+import type { BackendClient } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { Target } from "./target.ts"
 import { TriedTargets } from "./tried-targets.ts"
@@ -16,14 +16,14 @@ const pauseMs = 50
 /** The request of an exchange to its backend: attempts at targets until one has an answer that is taken, or none is left. */
 export class UpstreamCall implements Timed, AttemptEvents {
   readonly #exchange: ExchangeState
-  readonly #backend: Backend
+  readonly #backend: BackendClient
   readonly #waiting: Waiting
   readonly #key: string | undefined
   readonly #own: OwnAuthorization
   #attempt: Attempt | undefined
   /** The client's body, where it is sent as it comes. */
   #stream: RequestBody | undefined
-  #place: Place | undefined
+  #slot: UploadSlot | undefined
   readonly #tried: TriedTargets
   #repeatedIdle = false
   #settleHead: ((found: Problem | undefined) => void) | undefined
@@ -32,7 +32,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
   #pause: NodeJS.Timeout | undefined
 
   /** `key` is what a backend with `balance hash` chooses its target by. */
-  constructor(exchange: ExchangeState, backend: Backend, waiting: Waiting, key: string | undefined) {
+  constructor(exchange: ExchangeState, backend: BackendClient, waiting: Waiting, key: string | undefined) {
     this.#exchange = exchange
     this.#backend = backend
     this.#waiting = waiting
@@ -145,10 +145,10 @@ export class UpstreamCall implements Timed, AttemptEvents {
   /** A body that the client is still sending needs a place among those that do the same. */
   #begin(target: Target): void {
     const body = this.#openStream()
-    this.#place?.leave()
+    this.#slot?.leave()
     if (body === undefined) this.#start(target)
     else
-      this.#place = target.uploads.enter(
+      this.#slot = target.uploads.enter(
         {
           body,
           caller: callerOf(this.#exchange),

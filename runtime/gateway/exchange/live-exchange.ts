@@ -1,6 +1,6 @@
 import type { BackendHandle, Exchange, SendOptions } from "../../policies/exchange.ts"
 import { type Problem, problem, Refused } from "../../policies/messages/answer.ts"
-import { Backend } from "../backends/backends.ts"
+import { BackendClient } from "../backends/backends.ts"
 import { UpstreamCall } from "../backends/upstream-call.ts"
 import { TunnelCall } from "../tunnels/tunnel-call.ts"
 import { ExchangeState } from "./exchange-state.ts"
@@ -14,7 +14,7 @@ export class LiveExchange extends ExchangeState implements Exchange {
   #upstream: UpstreamCall | TunnelCall | undefined
 
   send(backend: BackendHandle, { timeoutMs, key }: SendOptions): Promise<Problem | undefined> {
-    if (!(backend instanceof Backend)) throw new Error("the backend is none of this gateway's")
+    if (!(backend instanceof BackendClient)) throw new Error("the backend is none of this gateway's")
     const refusal = this.#refusalToSend()
     if (refusal !== undefined) return Promise.resolve(refusal)
     this.dropUpstream()
@@ -33,7 +33,7 @@ export class LiveExchange extends ExchangeState implements Exchange {
   }
 
   /** A body is kept where steps behind the backend ask for it, and a small one where the backend's retries may need it again. */
-  #isKept({ retry }: Backend): boolean {
+  #isKept({ retry }: BackendClient): boolean {
     const { body } = this.intake
     const keeps = this.route?.keepsBody ?? "never"
     if (body === "none") return false

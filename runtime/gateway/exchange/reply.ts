@@ -1,8 +1,8 @@
 import { endWhole } from "../../http/server/end-whole.ts"
 import {
   type Answer,
+  type CacheHit,
   type DirectAnswer,
-  type Found,
   type Problem,
   problem,
 } from "../../policies/messages/answer.ts"
@@ -15,7 +15,7 @@ const drainBytesMax = 64 * 1024
 const lingerMs = 1_000
 
 /** Problem or answer in one form. */
-export function asAnswer(answer: Exclude<Answer, Found>, exchange: ExchangeState): DirectAnswer {
+export function asAnswer(answer: Exclude<Answer, CacheHit>, exchange: ExchangeState): DirectAnswer {
   return answer.kind === "answer" ? answer : { kind: "answer", ...rendered(answer, exchange) }
 }
 

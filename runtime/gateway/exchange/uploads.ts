@@ -33,7 +33,7 @@ export class Uploads {
   readonly #connectionsMax: number
   readonly #held = { fast: new Count(), slow: new Count() }
   /** In the order in which they came to be what they are. */
-  readonly #waiting = { fast: new Set<Place>(), slow: new Set<Place>() }
+  readonly #waiting = { fast: new Set<UploadSlot>(), slow: new Set<UploadSlot>() }
   readonly #queued = new Count()
 
   constructor(connectionsMax: number) {
@@ -41,8 +41,8 @@ export class Uploads {
   }
 
   /** `begin` is called when there is a place for it, perhaps at once. The place is given back when the body is here or given up, or by `leave`. */
-  enter(upload: Upload, waiting: { readonly deadlines: Deadlines; readonly patience: Patience }): Place {
-    return new Place(this, upload, waiting)
+  enter(upload: Upload, waiting: { readonly deadlines: Deadlines; readonly patience: Patience }): UploadSlot {
+    return new UploadSlot(this, upload, waiting)
   }
 
   /** How many bodies hold a connection now. */
@@ -51,40 +51,40 @@ export class Uploads {
   }
 
   /** A body wants a place of this kind. False: too many wait for one. */
-  wait(place: Place, pace: Pace): boolean {
-    const { caller } = place
+  wait(slot: UploadSlot, pace: Pace): boolean {
+    const { caller } = slot
     if (pace === "fast" && !this.#mayTake(caller, pace)) {
       if (this.#queued.all >= waitingMax.all || this.#queued.of(caller) >= waitingMax.caller) return false
     }
     // Again and again slow: it keeps its turn.
-    if (this.#waiting[pace].has(place)) return true
-    this.#forget(place)
-    this.#waiting[pace].add(place)
+    if (this.#waiting[pace].has(slot)) return true
+    this.#forget(slot)
+    this.#waiting[pace].add(slot)
     if (pace === "fast") this.#queued.add(caller, 1)
     this.#flush()
     return true
   }
 
-  leave(place: Place, held: Pace | undefined): void {
-    this.#forget(place)
+  leave(slot: UploadSlot, held: Pace | undefined): void {
+    this.#forget(slot)
     if (held === undefined) return
-    this.#held[held].add(place.caller, -1)
+    this.#held[held].add(slot.caller, -1)
     this.#flush()
   }
 
-  #forget(place: Place): void {
-    this.#waiting.slow.delete(place)
-    if (this.#waiting.fast.delete(place)) this.#queued.add(place.caller, -1)
+  #forget(slot: UploadSlot): void {
+    this.#waiting.slow.delete(slot)
+    if (this.#waiting.fast.delete(slot)) this.#queued.add(slot.caller, -1)
   }
 
   #flush(): void {
     for (const pace of ["fast", "slow"] as const)
-      for (const place of this.#waiting[pace]) {
+      for (const slot of this.#waiting[pace]) {
         if (this.#isFull(pace)) break
-        if (!this.#mayTake(place.caller, pace)) continue
-        this.#forget(place)
-        this.#held[pace].add(place.caller, 1)
-        place.take(pace)
+        if (!this.#mayTake(slot.caller, pace)) continue
+        this.#forget(slot)
+        this.#held[pace].add(slot.caller, 1)
+        slot.take(pace)
       }
   }
 
@@ -102,7 +102,7 @@ export class Uploads {
 }
 
 /** One body, from when it waits for its place until it needs none. */
-export class Place implements Timed {
+export class UploadSlot implements Timed {
   readonly #uploads: Uploads
   readonly #upload: Upload
   readonly #deadlines: Deadlines

@@ -7,7 +7,7 @@ import { type Problem, problem } from "../../policies/messages/answer.ts"
 import { HeaderList } from "../../policies/messages/header-list.ts"
 import type { Outcome } from "../../policies/policy.ts"
 import { runSteps } from "../../policies/run-steps.ts"
-import { Backend } from "../backends/backends.ts"
+import { BackendClient } from "../backends/backends.ts"
 import { pathOf } from "../backends/upstream-path.ts"
 import type { Waiting } from "../exchange/answer-stream.ts"
 import { takeIn } from "../exchange/intake.ts"
@@ -284,7 +284,7 @@ function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal):
   const { assuming } = rehearsal
   if (isSent(outcome) && exchange.backend !== undefined) {
     const { name } = exchange.backend
-    const backend = exchange.backend instanceof Backend ? exchange.backend : undefined
+    const backend = exchange.backend instanceof BackendClient ? exchange.backend : undefined
     const [target] = backend?.targets ?? []
     if (backend?.isAway === true) return awayVerdict(exchange, rehearsal, backend.name)
     return {

@@ -1,7 +1,7 @@
 import type { Plan } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
 import type { PlanFacts } from "../../policies/exchange.ts"
-import type { Step } from "../../policies/policy.ts"
+import type { ProvisionedStep } from "../../policies/policy.ts"
 import type { IntakeRules } from "../exchange/intake.ts"
 import type { ErrorFormat } from "../exchange/problem.ts"
 import type { Hosted, HostRoutes } from "../routes/host-routes.ts"
@@ -19,13 +19,13 @@ export interface LiveRoute extends Hosted {
   readonly stripLength: number
   readonly views: RouteViews
   /** Answers preflights, where the route has one. */
-  readonly cors: Step | undefined
-  readonly inbound: readonly Step[]
-  readonly backend: readonly Step[]
-  readonly outbound: readonly Step[]
+  readonly cors: ProvisionedStep | undefined
+  readonly inbound: readonly ProvisionedStep[]
+  readonly backend: readonly ProvisionedStep[]
+  readonly outbound: readonly ProvisionedStep[]
   /** The first outbound step behind the one that keeps answers: where one that was kept goes on. */
   readonly afterStore: number
-  readonly onError: readonly Step[]
+  readonly onError: readonly ProvisionedStep[]
   /**
    * Whether the body of the request is asked for when it has been sent, and so is kept: `always` where an outbound step reads it, and `small` where only steps of on-error do, who do not run for
    * most calls: one that may be held by its length.
@@ -41,7 +41,7 @@ export interface GenerationParts {
   readonly values: ReadonlyMap<string, string>
   readonly routes: HostRoutes<LiveRoute>
   /** What runs where no route serves a request. */
-  readonly onUnmatched: readonly Step[]
+  readonly onUnmatched: readonly ProvisionedStep[]
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
   readonly bufferBytesMax: number
@@ -58,7 +58,7 @@ export class Generation {
   readonly plan: Plan
   readonly values: ReadonlyMap<string, string>
   readonly routes: HostRoutes<LiveRoute>
-  readonly onUnmatched: readonly Step[]
+  readonly onUnmatched: readonly ProvisionedStep[]
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
   /** Largest body that is read whole because a policy needs it. */

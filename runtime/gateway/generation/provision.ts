@@ -4,7 +4,7 @@ import type { Plan } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
 import type { StepId } from "../../plan/steps.ts"
 import { requestBody, responseBody } from "../../policies/exchange.ts"
-import type { Step } from "../../policies/policy.ts"
+import type { ProvisionedStep } from "../../policies/policy.ts"
 import { HostRoutes } from "../routes/host-routes.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Generation, type LiveRoute } from "./generation.ts"
@@ -114,7 +114,7 @@ async function provisionRoutes(plan: Plan, steps: StepTable, slices: Slices): Pr
   return routes
 }
 
-function provisionUnmatched(plan: Plan, steps: StepTable): Step[] {
+function provisionUnmatched(plan: Plan, steps: StepTable): ProvisionedStep[] {
   try {
     return (plan.plan.gateway?.onUnmatched ?? []).map((id) => steps.get(id))
   } catch (error) {
@@ -140,7 +140,7 @@ export function matchableOf(key: string, route: Route, plan: Plan) {
 }
 
 function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): LiveRoute {
-  const ready = (ids: readonly StepId[]): Step[] => ids.map((id) => steps.get(id))
+  const ready = (ids: readonly StepId[]): ProvisionedStep[] => ids.map((id) => steps.get(id))
   const forward = route.sections.backend
     .map((id) => plan.plan.steps[id])
     .find((step) => step?.kind === "forward")

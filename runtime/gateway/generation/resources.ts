@@ -23,7 +23,7 @@ import type { QuotaCounters } from "../../policies/limits/quotas.ts"
 import type { Authorizer, AzureWing } from "../../policies/policy.ts"
 import type { BackendsByUrl, Meter, RelationLog, TraceLog } from "../../policies/ports.ts"
 import { SchemaSet } from "../../validation/schema-set.ts"
-import { Backend, type BackendSettings, type Pools } from "../backends/backends.ts"
+import { BackendClient, type BackendSettings, type Pools } from "../backends/backends.ts"
 import { ClientAddresses } from "../exchange/client-address.ts"
 import { azureFor } from "./azure-wing.ts"
 import { provisionCallers } from "./caller-credentials.ts"
@@ -72,7 +72,7 @@ export interface Resources {
   readonly values: ReadonlyMap<string, string>
   readonly secrets: ReadonlyMap<string, string>
   readonly verifiers: ReadonlyMap<string, Held<TokenVerifier>>
-  readonly backends: ReadonlyMap<string, Held<Backend>>
+  readonly backends: ReadonlyMap<string, Held<BackendClient>>
   readonly certificates: ReadonlyMap<string, ClientCertificate>
   readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
   readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
@@ -113,7 +113,7 @@ export async function provisionResources(
     const { introspections, users } = provisionCallers(maker, plan.plan, previous)
     const own = { certificates, tokenClients }
     const decisionPoints = await provisionDecisionPoints(maker, plan.plan, own, previous)
-    const backends = new Map<string, Held<Backend>>()
+    const backends = new Map<string, Held<BackendClient>>()
     for (const [name, backend] of Object.entries(plan.plan.backends)) {
       await slices.breathe()
       const ca = await maker.certificates(name, backend)
@@ -228,7 +228,7 @@ class Maker {
     ca: string | undefined,
     own: OwnCredentials,
     previous: Resources | undefined,
-  ): Held<Backend> {
+  ): Held<BackendClient> {
     const { certificate } = plan.tls
     const { value: authorization, key } = this.#authorization(plan.authentication, own)
     const settings: BackendSettings = {
@@ -249,7 +249,7 @@ class Maker {
     }
     const made = canonicalJson({ ...settings, authorization: key })
     return this.take(previous?.backends.get(name), made, () => {
-      const backend = new Backend(name, settings, this.dependencies.pools)
+      const backend = new BackendClient(name, settings, this.dependencies.pools)
       return { value: backend, close: () => backend.release() }
     })
   }

@@ -13,7 +13,7 @@ import type { PlanBody } from "../../plan/plan.ts"
 import type { StepId, StepKind, Step as StepPlan } from "../../plan/steps.ts"
 import type { BackendHandle, ClientCertificate, Needs } from "../../policies/exchange.ts"
 import type { QuotaCounters } from "../../policies/limits/quotas.ts"
-import type { Authorizer, AzureWing, Policy, Provision, Run, Step } from "../../policies/policy.ts"
+import type { Authorizer, AzureWing, Policy, Provision, ProvisionedStep, Run } from "../../policies/policy.ts"
 import type { BackendsByUrl, Meter, RelationLog, TraceLog } from "../../policies/ports.ts"
 import { policies } from "../../policies/table.ts"
 import type { Validator } from "../../validation/schema-set.ts"
@@ -28,7 +28,7 @@ interface Use {
 }
 
 interface Made {
-  readonly step: Step
+  readonly step: ProvisionedStep
   readonly uses: readonly Use[]
 }
 
@@ -61,7 +61,7 @@ export class StepTable {
     return this.#made.size
   }
 
-  get(id: StepId): Step {
+  get(id: StepId): ProvisionedStep {
     const known = this.#made.get(id)
     if (known !== undefined) return known.step
     const before = this.#previous?.get(id)
@@ -246,7 +246,7 @@ class Recorder implements Provision {
     this.needed |= needs
   }
 
-  step(id: StepId): Step {
+  step(id: StepId): ProvisionedStep {
     return this.#use((table) => table.get(id))
   }
 

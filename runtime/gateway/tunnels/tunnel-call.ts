@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http"
 import { requestWebSocket, type UpgradedSocket } from "../../http/client/web-socket.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
 import { upstreamFields } from "../backends/attempt.ts"
-import { type Backend, placeFor } from "../backends/backends.ts"
+import { type BackendClient, endpointFor } from "../backends/backends.ts"
 import type { Deadline, Timed } from "../backends/deadlines.ts"
 import type { Target } from "../backends/target.ts"
 import { TriedTargets } from "../backends/tried-targets.ts"
@@ -22,7 +22,7 @@ const handshakeMs = 30_000
  */
 export class TunnelCall implements Timed {
   readonly #exchange: ExchangeState
-  readonly #backend: Backend
+  readonly #backend: BackendClient
   readonly #waiting: Waiting
   readonly #key: string | undefined
   readonly #own: OwnAuthorization
@@ -37,7 +37,7 @@ export class TunnelCall implements Timed {
   #isTrial = false
   #isGivenUp = false
 
-  constructor(exchange: ExchangeState, backend: Backend, waiting: Waiting, key: string | undefined) {
+  constructor(exchange: ExchangeState, backend: BackendClient, waiting: Waiting, key: string | undefined) {
     this.#exchange = exchange
     this.#backend = backend
     this.#waiting = waiting
@@ -114,7 +114,7 @@ export class TunnelCall implements Timed {
       fields: headers,
       key: exchange.headers.get("sec-websocket-key") ?? "",
     }
-    this.#request = requestWebSocket(placeFor(target, settings), request, {
+    this.#request = requestWebSocket(endpointFor(target, settings), request, {
       onUpgrade: (upgraded, fields) => this.#upgraded(upgraded, fields),
       onFalseUpgrade: () => this.#notUpgraded(),
       onResponse: (answer) => this.#answered(answer),

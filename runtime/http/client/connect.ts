@@ -3,7 +3,7 @@ import { connect as connectTls } from "node:tls"
 import { UpstreamError } from "./connections.ts"
 
 /** Where connections go, and how. */
-export interface Place {
+export interface Endpoint {
   readonly hostname: string
   readonly port: number
   /** Undefined: plain TCP. */
@@ -44,12 +44,12 @@ const shared = process.platform === "win32" ? undefined : Buffer.allocUnsafeSlow
  * Opens a connection and tells what comes. A certificate is verified against the place's name, never one of a request; sessions are not resumed, because that
  * would skip the check of the name.
  */
-export function open(place: Place, events: SocketEvents): Socket {
+export function open(endpoint: Endpoint, events: SocketEvents): Socket {
   const buffer = shared ?? Buffer.allocUnsafeSlow(readBytes)
-  const socket = connect(place, { buffer, callback: taker(events) })
+  const socket = connect(endpoint, { buffer, callback: taker(events) })
   let failure: Error | undefined
-  socket.once(openedEvent(place), () => events.opened())
-  if (place.tls !== undefined) socket.on("data", (bytes: Buffer) => events.received(bytes))
+  socket.once(openedEvent(endpoint), () => events.opened())
+  if (endpoint.tls !== undefined) socket.on("data", (bytes: Buffer) => events.received(bytes))
   socket.on("error", (error) => {
     failure ??= error
   })
@@ -59,18 +59,18 @@ export function open(place: Place, events: SocketEvents): Socket {
 }
 
 /** Opens a connection for somebody who reads it as any other. The event that says it is open is `openedEvent`; one that is not open in time fails with UpstreamError. */
-export function connect(place: Place, onread?: OnReadOpts): Socket {
-  const socket = socketTo(place, onread)
+export function connect(endpoint: Endpoint, onread?: OnReadOpts): Socket {
+  const socket = socketTo(endpoint, onread)
   const timer = setTimeout(
-    () => socket.destroy(new UpstreamError("connect-timeout", `no connection in ${place.connectMs} ms`)),
-    place.connectMs,
+    () => socket.destroy(new UpstreamError("connect-timeout", `no connection in ${endpoint.connectMs} ms`)),
+    endpoint.connectMs,
   )
   const settled = () => clearTimeout(timer)
-  socket.once(openedEvent(place), settled).once("close", settled)
+  socket.once(openedEvent(endpoint), settled).once("close", settled)
   return socket
 }
 
-function socketTo({ hostname, port, tls }: Place, onread: OnReadOpts | undefined): Socket {
+function socketTo({ hostname, port, tls }: Endpoint, onread: OnReadOpts | undefined): Socket {
   const common = { host: hostname, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: probeMs }
   if (tls === undefined) return connectTcp({ ...common, ...(onread === undefined ? {} : { onread }) })
   return connectTls({
@@ -85,7 +85,7 @@ function socketTo({ hostname, port, tls }: Place, onread: OnReadOpts | undefined
 }
 
 /** What a socket of `connect` emits when requests can be sent. */
-export function openedEvent({ tls }: Place): "connect" | "secureConnect" {
+export function openedEvent({ tls }: Endpoint): "connect" | "secureConnect" {
   return tls === undefined ? "connect" : "secureConnect"
 }
 

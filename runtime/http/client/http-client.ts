@@ -142,7 +142,7 @@ function newPool(
   }
   const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port)
   return new Http1Pool({
-    place: { hostname, port, tls: isSecure ? tls : undefined, connectMs },
+    endpoint: { hostname, port, tls: isSecure ? tls : undefined, connectMs },
     authority: url.host,
     connectionsMax,
     idleMs,

@@ -1,12 +1,12 @@
 import type { Socket } from "node:net"
 import { buildConnector, type Dispatcher, errors, Pool } from "undici"
-import type { Place } from "./connect.ts"
+import type { Endpoint } from "./connect.ts"
 import { type AnswerReceiver, type Connections, type SentRequest, UpstreamError } from "./connections.ts"
 
 /** How many connections, and how many streams on each. */
 export interface Http2Settings {
   readonly origin: string
-  readonly place: Place
+  readonly endpoint: Endpoint
   readonly connectionsMax: number
   readonly streamsMax: number
   readonly idleMs: number
@@ -20,8 +20,8 @@ export class Http2Connections implements Connections {
   readonly #pool: Pool
   readonly #servername: string | undefined
 
-  constructor({ origin, place, connectionsMax, streamsMax, idleMs, ageMs }: Http2Settings) {
-    this.#servername = place.tls === undefined ? undefined : place.hostname
+  constructor({ origin, endpoint, connectionsMax, streamsMax, idleMs, ageMs }: Http2Settings) {
+    this.#servername = endpoint.tls === undefined ? undefined : endpoint.hostname
     this.#pool = new Pool(origin, {
       connections: connectionsMax,
       clientTtl: ageMs,
@@ -32,7 +32,7 @@ export class Http2Connections implements Connections {
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: answerHeaderBytesMax,
-      connect: connectorTo(place),
+      connect: connectorTo(endpoint),
     })
   }
 
@@ -120,7 +120,7 @@ function upstreamError(
 }
 
 /** As `connect` of HTTP/1.1, with the choice of protocol. The time-out is exact; undici's own ticks in seconds. */
-function connectorTo({ tls, connectMs }: Place): buildConnector.connector {
+function connectorTo({ tls, connectMs }: Endpoint): buildConnector.connector {
   const servername = tls?.servername
   const open = buildConnector({
     rejectUnauthorized: tls?.insecure !== true,

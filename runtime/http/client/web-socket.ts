@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from "node:http"
 import type { Socket } from "node:net"
-import { connect, openedEvent, type Place } from "./connect.ts"
+import { connect, type Endpoint, openedEvent } from "./connect.ts"
 
 /** RFC 6455 §1.3. */
 const acceptSuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -36,7 +36,7 @@ export interface UpgradeReceiver {
 
 /** Asks for a WebSocket (RFC 6455 §4.1) on a connection of its own. The request returned can be destroyed. */
 export function requestWebSocket(
-  place: Place,
+  endpoint: Endpoint,
   { path, fields, key }: UpgradeRequest,
   receiver: UpgradeReceiver,
 ): ClientRequest {
@@ -50,9 +50,9 @@ export function requestWebSocket(
     setHost: false,
     // With `createConnection` and no agent the connection is this request's alone.
     createConnection: (_options, done) => {
-      const socket = connect(place)
+      const socket = connect(endpoint)
       const failed = (error: Error) => done(error, socket)
-      socket.once("error", failed).once(openedEvent(place), () => {
+      socket.once("error", failed).once(openedEvent(endpoint), () => {
         socket.off("error", failed)
         reached = true
         done(null as unknown as Error, socket)

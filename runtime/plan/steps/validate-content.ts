@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { describedStatus, judging, namedSchemas, violation } from "../judging.ts"
+import { describedStatus, judging, namedSchemas, violationAction } from "../judging.ts"
 import { mediaRange } from "../media-range.ts"
 import { bodyRead } from "../places.ts"
 import { count, message, variableName } from "../step-values.ts"
@@ -16,7 +16,7 @@ const formField = z.strictObject({
 })
 
 /** What happens on a violation, known when the plan is made or found per request. */
-const violationOrFound = z.union([violation, z.strictObject({ expression })])
+const violationOrFound = z.union([violationAction, z.strictObject({ expression })])
 
 /**
  * What the media type of a message counts as when its body is judged: what the first rule that fits says, be it by what the message says or by a condition; else `missing` where it says
@@ -49,7 +49,7 @@ export const validateContent = defineStep(
     onSize: violationOrFound,
     onUnspecified: violationOrFound,
     /** There must be a body. */
-    onMissing: violation.optional(),
+    onMissing: violationAction.optional(),
     mediaMap: mediaMap.optional(),
     /** A response's schemas may differ by status: `2xx`, `404`, `default`; absent: any. */
     types: z
@@ -62,7 +62,7 @@ export const validateContent = defineStep(
           /** Names of properties count in any letter case; those of the schema are in lower case. */
           anyCase: z.literal(true).optional(),
           fields: z.array(formField).max(1000).optional(),
-          action: violation,
+          action: violationAction,
         }),
       )
       .max(100),

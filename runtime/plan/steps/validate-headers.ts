@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { headerName } from "../header-name.ts"
-import { describedStatus, judging, violation } from "../judging.ts"
+import { describedStatus, judging, violationAction } from "../judging.ts"
 import { variableName } from "../step-values.ts"
 import { schemaName } from "../value-schema.ts"
 
@@ -12,7 +12,7 @@ const headerRule = z.strictObject({
   style: z.enum(["simple", "json"]),
   explode: z.boolean(),
   schema: schemaName.optional(),
-  action: violation,
+  action: violationAction,
 })
 
 /**
@@ -28,7 +28,7 @@ export const validateHeaders = defineStep(
         z.strictObject({
           name: headerName,
           required: z.boolean(),
-          action: violation,
+          action: violationAction,
         }),
       )
       .max(200),
@@ -37,10 +37,10 @@ export const validateHeaders = defineStep(
       .max(200)
       .optional(),
     named: z
-      .array(z.strictObject({ name: headerName, action: violation }))
+      .array(z.strictObject({ name: headerName, action: violationAction }))
       .max(200)
       .optional(),
-    unspecified: violation,
+    unspecified: violationAction,
     errors: variableName.optional(),
   },
   (step) => {

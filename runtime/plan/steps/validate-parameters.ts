@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { judging, namedSchemas, violation } from "../judging.ts"
+import { judging, namedSchemas, violationAction } from "../judging.ts"
 import { headerOf, type Place } from "../places.ts"
 import { variableName } from "../step-values.ts"
 import { schemaName } from "../value-schema.ts"
@@ -23,7 +23,7 @@ const parameterRule = z.strictObject({
   explode: z.boolean(),
   allowEmpty: z.literal(true).optional(),
   schema: schemaName.optional(),
-  action: violation,
+  action: violationAction,
 })
 
 type Parameter = Pick<z.infer<typeof parameterRule>, "in" | "name">
@@ -44,14 +44,14 @@ export const validateParameters = defineStep(
   {
     parameters: z.array(parameterRule).max(500),
     unspecified: z.strictObject({
-      query: violation,
-      header: violation,
+      query: violationAction,
+      header: violationAction,
       named: z
         .array(
           z.strictObject({
             in: z.enum(["query", "header"]),
             name: z.string().min(1).max(256),
-            action: violation,
+            action: violationAction,
           }),
         )
         .max(500)

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { judging, violation } from "../judging.ts"
+import { judging, violationAction } from "../judging.ts"
 import { variableName } from "../step-values.ts"
 
 /** Judges the response's status. */
@@ -9,9 +9,9 @@ export const validateStatus = defineStep(
   { role: "judge", rehearsed: "run" },
   {
     codes: z
-      .array(z.strictObject({ code: z.string().regex(/^([1-5]xx|[1-5][0-9]{2})$/), action: violation }))
+      .array(z.strictObject({ code: z.string().regex(/^([1-5]xx|[1-5][0-9]{2})$/), action: violationAction }))
       .max(200),
-    unspecified: violation,
+    unspecified: violationAction,
     errors: variableName.optional(),
   },
   (step) => judging(step, [step.unspecified, ...step.codes.map(({ action }) => action)], ["response.status"]),

@@ -1,6 +1,6 @@
 import type { Exchange } from "../exchange.ts"
 import type { Problem } from "../messages/answer.ts"
-import type { Outcome, Policy, Step } from "../policy.ts"
+import type { Outcome, Policy, ProvisionedStep } from "../policy.ts"
 import { compileTogether } from "./ask-together.ts"
 
 /** One yes is enough. Without one, a question that had no answer (503) leaves it open whether the caller may; else the refusal is the first one. */
@@ -12,7 +12,7 @@ export const requireAny: Policy<"require-any"> = (plan, provision) => {
 }
 
 function attempt(
-  steps: readonly Step[],
+  steps: readonly ProvisionedStep[],
   at: number,
   exchange: Exchange,
   refusal: Problem | undefined,

@@ -1,7 +1,7 @@
 import type { Subscriber } from "../../identity/keys.ts"
 import type { Exchange } from "../exchange.ts"
 import type { Problem } from "../messages/answer.ts"
-import type { Outcome, Policy, Step } from "../policy.ts"
+import type { Outcome, Policy, ProvisionedStep } from "../policy.ts"
 import { failureOf } from "../run-steps.ts"
 import { dropBasic } from "./basic-auth.ts"
 import { dropCredential } from "./credential.ts"
@@ -27,14 +27,18 @@ export const anyOf: Policy<"any-of"> = (plan, provision) => {
 
 /** One request and its ways in. */
 class Attempt {
-  readonly #steps: readonly Step[]
+  readonly #steps: readonly ProvisionedStep[]
   readonly #exchange: Exchange
   readonly #pass: (exchange: Exchange) => undefined
   readonly #refusals: Problem[] = []
   /** The call is one of an open product, made without a key. */
   #keyless: Subscriber | undefined
 
-  constructor(steps: readonly Step[], exchange: Exchange, pass: (exchange: Exchange) => undefined) {
+  constructor(
+    steps: readonly ProvisionedStep[],
+    exchange: Exchange,
+    pass: (exchange: Exchange) => undefined,
+  ) {
     this.#steps = steps
     this.#exchange = exchange
     this.#pass = pass
@@ -42,7 +46,7 @@ class Attempt {
 
   from(first: number): Outcome | Promise<Outcome> {
     for (let at = first; at < this.#steps.length; at += 1) {
-      const outcome = outcomeOf(this.#steps[at] as Step, this.#exchange)
+      const outcome = outcomeOf(this.#steps[at] as ProvisionedStep, this.#exchange)
       if (outcome instanceof Promise)
         return outcome.then((late) => (this.#decides(late) ? this.#ended(late) : this.from(at + 1)))
       if (this.#decides(outcome)) return this.#ended(outcome)
@@ -72,7 +76,7 @@ class Attempt {
 }
 
 /** A way that breaks is a way that refuses: it must not keep another from letting the request pass. */
-function outcomeOf(step: Step, exchange: Exchange): Outcome | Promise<Outcome> {
+function outcomeOf(step: ProvisionedStep, exchange: Exchange): Outcome | Promise<Outcome> {
   try {
     const outcome = step(exchange)
     return outcome instanceof Promise

@@ -6,7 +6,7 @@ import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 
 /** What was found where a credential should be. `twice`: it is ambiguous which one is meant. */
-export type Found =
+export type CredentialLookup =
   | { readonly kind: "credential"; readonly value: string }
   | { readonly kind: "absent" }
   | { readonly kind: "malformed" }
@@ -18,13 +18,13 @@ export interface Credential {
   readonly place: string
   /** What is wrong when it is malformed. */
   readonly malformed: string
-  read(exchange: Exchange): Found
+  read(exchange: Exchange): CredentialLookup
   drop(exchange: Exchange): void
 }
 
-const absent: Found = { kind: "absent" }
-const malformed: Found = { kind: "malformed" }
-const twice: Found = { kind: "twice" }
+const absent: CredentialLookup = { kind: "absent" }
+const malformed: CredentialLookup = { kind: "malformed" }
+const twice: CredentialLookup = { kind: "twice" }
 
 /** Makes ready where a token is read from. */
 export function compileCredential(source: CredentialSource, provision: Provision): Credential {
@@ -120,7 +120,7 @@ function afterScheme(scheme: string, value: string): string | undefined {
   return value.slice(0, length).toLowerCase() === scheme ? value.slice(length + 1) : undefined
 }
 
-function bare(value: string): Found {
+function bare(value: string): CredentialLookup {
   return value === "" || value.includes(" ") || value.includes("\t")
     ? malformed
     : { kind: "credential", value }

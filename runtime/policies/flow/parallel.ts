@@ -1,5 +1,5 @@
 import type { Exchange } from "../exchange.ts"
-import type { Outcome, Policy, Step } from "../policy.ts"
+import type { Outcome, Policy, ProvisionedStep } from "../policy.ts"
 import { runSteps } from "../run-steps.ts"
 
 /**
@@ -13,7 +13,7 @@ export const parallel: Policy<"parallel"> = (plan, provision) => {
 }
 
 /** Never rejects, as `runSteps` does not. */
-function begin(steps: readonly Step[], exchange: Exchange): Promise<Outcome> {
+function begin(steps: readonly ProvisionedStep[], exchange: Exchange): Promise<Outcome> {
   return Promise.resolve(runSteps(steps, exchange))
 }
 

@@ -77,12 +77,12 @@ export interface DirectAnswer {
 }
 
 /** The response of the exchange was found without asking a backend: outbound goes on behind the step that kept it. */
-export interface Found {
+export interface CacheHit {
   readonly kind: "found"
 }
 
 /** What ends a section. */
-export type Answer = Problem | DirectAnswer | Found
+export type Answer = Problem | DirectAnswer | CacheHit
 
 /** What a problem may say besides its name; see `Problem`. */
 export interface ProblemOptions {

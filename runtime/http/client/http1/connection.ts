@@ -1,5 +1,5 @@
 import type { Socket } from "node:net"
-import { open, type Place, type SocketEvents } from "../connect.ts"
+import { type Endpoint, open, type SocketEvents } from "../connect.ts"
 import { type AnswerReceiver, type Sending, type SentRequest, UpstreamError } from "../connections.ts"
 import { StreamedBody } from "./request-body.ts"
 import { type SentHead, writeHead } from "./request-head.ts"
@@ -41,12 +41,12 @@ export class Connection implements Sending, SocketEvents, ResponseSink {
   idleMs: number
 
   /** `authority`: the Host of requests that say none. */
-  constructor(owner: ConnectionOwner, place: Place, authority: string, idleMs: number) {
+  constructor(owner: ConnectionOwner, endpoint: Endpoint, authority: string, idleMs: number) {
     this.#owner = owner
     this.#authority = authority
     this.idleMs = idleMs
     this.#parser = new ResponseParser(this)
-    this.#socket = open(place, this)
+    this.#socket = open(endpoint, this)
   }
 
   get isUsable(): boolean {

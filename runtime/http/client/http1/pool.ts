@@ -1,10 +1,10 @@
-import type { Place } from "../connect.ts"
+import type { Endpoint } from "../connect.ts"
 import { type AnswerReceiver, type Connections, type SentRequest, UpstreamError } from "../connections.ts"
 import { Connection, type ConnectionOwner } from "./connection.ts"
 
 /** How many connections a pool has, and how long. */
 export interface PoolSettings {
-  readonly place: Place
+  readonly endpoint: Endpoint
   /** The Host of requests that say none. */
   readonly authority: string
   readonly connectionsMax: number
@@ -147,9 +147,9 @@ export class Http1Pool implements Connections, ConnectionOwner {
   }
 
   #open(): void {
-    const { place, authority, idleMs } = this.#settings
+    const { endpoint, authority, idleMs } = this.#settings
     this.#opening += 1
-    this.#all.add(new Connection(this, place, authority, idleMs))
+    this.#all.add(new Connection(this, endpoint, authority, idleMs))
   }
 
   #closeIdle(): void {
