@@ -12,11 +12,8 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 /** The values of the options, by their camel-case long name, as the command line gave them. */
 export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
-/** The command line of one command, without its work: what the help shows, and how words become `Args`. */
+/** The command line of one command, without its work: what its help shows, and how words become `Args`. */
 export interface CommandLine<Args> {
-  /** One word, or two for a command of a group: `tuple write`. */
-  readonly name: string
-  readonly summary: string
   /** `[name, text]`; the name in `<>` when it must be given, in `[]` when not, with `...` when it may be repeated. */
   readonly operands?: readonly (readonly [name: string, text: string])[]
   /** `[flags, text]`, e.g. `["--out <file>", "where to write the plan"]`; a flag ending in `...>` may be repeated. */
@@ -27,25 +24,29 @@ export interface CommandLine<Args> {
   parse(operands: readonly string[], options: OptionValues): Args
 }
 
-/** The work of a command. */
-export type CommandAction<Args> = (args: Args, io: Io) => Promise<ExitCode>
-
-/** A command: its line, and its work, loaded only when it runs. */
+/** A command: its line and its work. */
 export interface Command {
   readonly line: CommandLine<unknown>
   run(operands: readonly string[], options: OptionValues, io: Io): Promise<ExitCode>
 }
 
-/** Ties a command line to the module that does its work. */
-export function command<Args>(line: CommandLine<Args>, load: () => Promise<CommandAction<Args>>): Command {
+/** Ties a command line to its work. */
+export function command<Args>(
+  line: CommandLine<Args>,
+  work: (args: Args, io: Io) => Promise<ExitCode>,
+): Command {
   return {
     line,
-    async run(operands, options, io) {
-      const args = line.parse(operands, options)
-      const work = await load()
-      return work(args, io)
-    },
+    run: async (operands, options, io) => work(line.parse(operands, options), io),
   }
+}
+
+/** A row of the table of commands. The help of all commands is made of rows alone: only the command that is called is loaded. */
+export interface CommandRow {
+  /** One word, or two for a command of a group: `tuple write`. */
+  readonly name: string
+  readonly summary: string
+  load(): Promise<Command>
 }
 
 /** An error a person can mend: one sentence saying what and why, one saying what to do. */

@@ -1,6 +1,6 @@
 import { Command as Commander, CommanderError } from "commander"
 import manifest from "../../package.json" with { type: "json" }
-import { CliError, type Command, type ExitCode, exitCode, type OptionValues } from "./command.ts"
+import { CliError, type Command, type CommandRow, type ExitCode, exitCode } from "./command.ts"
 import { commands } from "./commands.ts"
 import { type Io, processIo } from "./io.ts"
 
@@ -11,14 +11,22 @@ import { type Io, processIo } from "./io.ts"
 export async function main(
   argv: readonly string[],
   io: Io = processIo(),
-  table: readonly Command[] = commands,
+  table: readonly CommandRow[] = commands,
 ): Promise<ExitCode> {
   let code: ExitCode = exitCode.ok
   const program = newProgram(io)
   const groups = new Map<string, Commander>()
-  for (const command of table) {
-    register(command, parentOf(command, program, groups), async (operands, options) => {
-      code = await command.run(operands, options, io)
+  for (const row of table) {
+    const made = parentOf(row, program, groups)
+      .command(row.name.split(" ").at(-1) as string)
+      .summary(row.summary)
+      .description(row.summary)
+    // The others are named in the help only: loading them all would cost more than most commands' work.
+    if (!row.name.split(" ").every((word) => argv.includes(word))) continue
+    const command = await row.load()
+    describe(command, made).action(async () => {
+      const operands = made.processedArgs.flat().filter((word) => word !== undefined)
+      code = await command.run(operands, made.opts(), io)
     })
   }
   try {
@@ -52,8 +60,8 @@ function newProgram(io: Io): Commander {
 }
 
 /** `tuple write` hangs below a group `tuple`, which does nothing by itself. */
-function parentOf(command: Command, program: Commander, groups: Map<string, Commander>): Commander {
-  const [group, member] = command.line.name.split(" ")
+function parentOf({ name }: CommandRow, program: Commander, groups: Map<string, Commander>): Commander {
+  const [group, member] = name.split(" ")
   if (group === undefined || member === undefined) return program
   const known = groups.get(group)
   if (known) return known
@@ -62,25 +70,12 @@ function parentOf(command: Command, program: Commander, groups: Map<string, Comm
   return made
 }
 
-function register(
-  { line }: Command,
-  parent: Commander,
-  run: (operands: readonly string[], options: OptionValues) => Promise<void>,
-): void {
-  const made = parent
-    .command(line.name.split(" ").at(-1) as string)
-    .summary(line.summary)
-    .description(line.summary)
+/** Gives a command its operands, options and examples. */
+function describe({ line }: Command, made: Commander): Commander {
   for (const [name, text] of line.operands ?? []) made.argument(name, text)
   for (const [flags, text] of line.options ?? []) made.option(flags, text)
   const examples = line.examples.map(([example, text]) => `  ${example}\n      ${text}\n`).join("")
-  if (examples !== "") made.addHelpText("after", `\nExamples:\n${examples}`)
-  made.action(async () => {
-    await run(
-      made.processedArgs.flat().filter((word) => word !== undefined),
-      made.opts(),
-    )
-  })
+  return examples === "" ? made : made.addHelpText("after", `\nExamples:\n${examples}`)
 }
 
 function failed(error: unknown, io: Io): ExitCode {

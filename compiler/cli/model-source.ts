@@ -5,10 +5,35 @@ import { Project } from "../core/load.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { type CompiledModel, compileModel } from "../model/compile-model.ts"
 import { summaryOf } from "../render/diagnostics.ts"
-import type { ModelArgs } from "./args/model.ts"
-import { CliError } from "./command.ts"
+import { CliError, type OptionValues } from "./command.ts"
 import type { Io } from "./io.ts"
+import { configOption, type ProjectArgs, readProject, readStore } from "./options.ts"
 import { compileOnce, filesOf, showFindings } from "./project.ts"
+
+/** Which model is meant: a file, or that of a store of gateway.conf. */
+export interface ModelArgs {
+  readonly project: ProjectArgs
+  readonly file: string | undefined
+  readonly store: string | undefined
+}
+
+/** The options that say which model is meant. */
+export const modelOptions = [
+  ["--model <file>", "the model of this file: .fga, fga.mod or JSON"],
+  ["--store <name>", "the model of this store of gateway.conf; needed when there are several"],
+  configOption,
+] as const
+
+/** Reads `modelOptions`. */
+export function readModelArgs(options: OptionValues): ModelArgs {
+  const file = options["model"]
+  const store = readStore(options)
+  if (file !== undefined && store !== undefined)
+    throw new CliError("--model and --store both say which model is meant", "Leave one of them out.")
+  if (typeof file === "string" && /^$|(?:^|\/)\.{0,2}$/.test(file))
+    throw new CliError("--model names a file", "For example: --model models/acme.fga")
+  return { project: readProject(options), file: typeof file === "string" ? file : undefined, store }
+}
 
 /** The model a command is about; `plan` and `store` where it is that of a store. */
 export interface ModelSource {

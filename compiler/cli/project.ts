@@ -6,9 +6,9 @@ import type { Compiled } from "../compile.ts"
 import type { Diagnostic } from "../core/diagnostic.ts"
 import { DiskFiles, type Files } from "../core/files.ts"
 import { renderDiagnostics, summaryOf } from "../render/diagnostics.ts"
-import type { ProjectArgs } from "./args/validate.ts"
 import { CliError } from "./command.ts"
 import type { Io } from "./io.ts"
+import type { ProjectArgs } from "./options.ts"
 import { withProgress } from "./progress.ts"
 
 /** The project's files on disk. */

@@ -3,9 +3,17 @@ import { Project } from "../core/load.ts"
 import { type ModelCoverage, measureCoverage, percentOf } from "../model-test/coverage.ts"
 import { runSuite, type SuiteResult } from "../model-test/run.ts"
 import { StoreFiles } from "../model-test/store-file.ts"
-import type { TestArgs } from "./args/test.ts"
 import { CliError } from "./command.ts"
 import type { TestFolder } from "./test-files.ts"
+
+/** Which tests are run, and what is wanted of them. */
+export interface TestSelection {
+  /** Only tests in whose name, or whose store's, this stands. */
+  readonly filter: string | undefined
+  readonly coverage: boolean
+  /** Percent of each model's parts that tests must hold; undefined: none is asked for. */
+  readonly minCoverage: number | undefined
+}
 
 /** What one run of tests found. */
 export interface TestRun {
@@ -23,7 +31,7 @@ export interface TestRun {
 /** Reads all store files and runs their tests. @throws CliError when the filter leaves no test. */
 export async function runTests(
   folders: readonly TestFolder[],
-  { filter, coverage: wanted, minCoverage }: Pick<TestArgs, "filter" | "coverage" | "minCoverage">,
+  { filter, coverage: wanted, minCoverage }: TestSelection,
 ): Promise<TestRun> {
   const report = new Report()
   const read = folders.flatMap(({ files, paths }) => {

@@ -323,7 +323,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
 }
 
-const lines = new Map(commands.map(({ line }) => [line.name, line as CommandLine<unknown>]))
+const lines = new Map<string, CommandLine<unknown>>()
+for (const { name, load } of commands) lines.set(name, (await load()).line)
 
 test("every command has its table", () => {
   expect(Object.keys(tables).sort()).toEqual([...lines.keys()].sort())
@@ -339,10 +340,10 @@ describe.each(Object.entries(tables))("%s", (name, rows) => {
 })
 
 test("every command's help has its options and an example of itself", async () => {
-  for (const { line } of commands) {
-    const help = await run({ cwd: "/" }, ...line.name.split(" "), "--help")
-    expect(help.code, line.name).toBe(0)
+  for (const [name, line] of lines) {
+    const help = await run({ cwd: "/" }, ...name.split(" "), "--help")
+    expect(help.code, name).toBe(0)
     for (const [flags] of line.options ?? []) expect(help.out).toContain(flags)
-    expect(line.examples.filter(([example]) => example.includes(`sallyport ${line.name}`))).not.toEqual([])
+    expect(line.examples.filter(([example]) => example.includes(`sallyport ${name}`))).not.toEqual([])
   }
 })

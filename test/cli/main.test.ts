@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { CliError, type Command, command, exitCode } from "../../compiler/cli/command.ts"
+import { CliError, type CommandRow, command, exitCode } from "../../compiler/cli/command.ts"
 import type { Io } from "../../compiler/cli/io.ts"
 import { main } from "../../compiler/cli/main.ts"
 
@@ -10,8 +10,6 @@ interface GreetArgs {
 
 const greet = command<GreetArgs>(
   {
-    name: "greet",
-    summary: "say hello",
     operands: [["[names...]", "whom to greet"]],
     options: [["--loud", "in capitals"]],
     examples: [["sallyport greet ann", "greets ann"]],
@@ -21,27 +19,21 @@ const greet = command<GreetArgs>(
       return { names: operands, loud: options["loud"] === true }
     },
   },
-  async () => async (args, io) => {
+  async (args, io) => {
     const text = `hello ${args.names.join(" and ")}\n`
     io.out(args.loud ? text.toUpperCase() : text)
     return exitCode.changes
   },
 )
 
-const inGroup = command<null>(
-  { name: "tuple write", summary: "write tuples", examples: [], parse: () => null },
-  async () => async (_, io) => {
-    io.out("written\n")
-    return exitCode.ok
-  },
-)
+const inGroup = command<null>({ examples: [], parse: () => null }, async (_, io) => {
+  io.out("written\n")
+  return exitCode.ok
+})
 
-const broken = command<null>(
-  { name: "broken", summary: "throws", examples: [], parse: () => null },
-  async () => {
-    throw new TypeError("ours")
-  },
-)
+const broken = command<null>({ examples: [], parse: () => null }, async () => {
+  throw new TypeError("ours")
+})
 
 async function run(...argv: string[]) {
   const seen = { out: "", err: "" }
@@ -67,7 +59,18 @@ async function run(...argv: string[]) {
     },
     untilStopped: async () => {},
   }
-  const table: Command[] = [greet, inGroup, broken]
+  const table: CommandRow[] = [
+    { name: "greet", summary: "say hello", load: async () => greet },
+    { name: "tuple write", summary: "write tuples", load: async () => inGroup },
+    { name: "broken", summary: "throws", load: async () => broken },
+    {
+      name: "other",
+      summary: "is not called",
+      load: async () => {
+        throw new Error("loaded without being called")
+      },
+    },
+  ]
   return { code: await main(argv, io, table), ...seen }
 }
 

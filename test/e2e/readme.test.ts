@@ -13,7 +13,7 @@ const keywords = Object.values(blocks)
   .filter((keyword) => keyword !== keyword.toUpperCase())
 
 test("README has every command and every keyword in its tables", () => {
-  for (const { line } of commands) expect(readme).toContain(`\`sallyport ${line.name}`)
+  for (const { name } of commands) expect(readme).toContain(`\`sallyport ${name}`)
   for (const keyword of keywords) expect(readme).toMatch(new RegExp(`\\b${keyword}\\b`))
 })
 

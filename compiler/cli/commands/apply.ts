@@ -1,10 +1,10 @@
 import type { PlanAnswer } from "../../../runtime/control/api.ts"
 import type { Plan, SealedPlan } from "../../../runtime/plan/plan.ts"
 import type { Change } from "../../diff/change.ts"
-import type { ApplyArgs } from "../args/apply.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import type { Io } from "../io.ts"
+import { configOption, messageOption, type ProjectArgs, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { withProgress } from "../progress.ts"
 import { planOf } from "../project.ts"
@@ -12,7 +12,45 @@ import { connect } from "../remote.ts"
 import { applyOver, runningPlan } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
 
-export const apply: CommandAction<ApplyArgs> = async (args, io) => {
+interface ApplyArgs {
+  readonly project: ProjectArgs
+  /** A sealed plan; undefined: compile the text now. */
+  readonly file: string | undefined
+  readonly yes: boolean
+  /** With `yes`: also what `plan` calls a danger. */
+  readonly allowDanger: boolean
+  /** Why, for the history. */
+  readonly reason: string | undefined
+}
+
+const applyLine: CommandLine<ApplyArgs> = {
+  operands: [["[file]", "a plan written by `sallyport plan --out`"]],
+  options: [
+    configOption,
+    [
+      "--yes",
+      "do not ask; refused (exit 3) where a plan is a danger: it empties, halves or doubles what runs",
+    ],
+    ["--allow-danger", "with --yes: apply such a plan, too"],
+    messageOption,
+  ],
+  examples: [
+    ["sallyport apply", "compile, show the changes, ask, apply"],
+    [
+      "sallyport apply next.json --yes",
+      "in CI: exactly the reviewed plan, refused (exit 3) if another was applied meanwhile",
+    ],
+  ],
+  parse: ([file], options) => ({
+    project: readProject(options),
+    file,
+    yes: options["yes"] === true,
+    allowDanger: options["allowDanger"] === true,
+    reason: textOf(options, "message"),
+  }),
+}
+
+export const apply = command(applyLine, async (args, io) => {
   const sealed = args.file === undefined ? undefined : sealedPlan(io, args.file)
   const remote = await connect(io)
   const next = sealed?.plan ?? (await planOf(io, args.project))
@@ -32,7 +70,7 @@ export const apply: CommandAction<ApplyArgs> = async (args, io) => {
     applied ? `\nApplied as serial ${record.serial}.\n` : `\nSerial ${record.serial} is running already.\n`,
   )
   return exitCode.ok
-}
+})
 
 /** Most outages by configuration were a plan that had lost, or doubled, most of itself; where nobody is asked, somebody must have said that it is meant. */
 function refuseDanger(changes: readonly Change[]): void {

@@ -1,11 +1,59 @@
 import type { Explanation } from "../../../runtime/check/ports.ts"
-import type { CheckArgs } from "../args/check.ts"
-import { type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { formatOption, readFormat, readJson, readStore, storeOption } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
 import { checkText } from "../views/check.ts"
 
-export const check: CommandAction<CheckArgs> = async (args, io) => {
+interface CheckArgs {
+  readonly user: string
+  readonly relation: string
+  readonly object: string
+  readonly store: string | undefined
+  readonly context: unknown
+  readonly explain: boolean
+  readonly exitCode: boolean
+  readonly format: "text" | "json"
+}
+
+const checkLine: CommandLine<CheckArgs> = {
+  operands: [
+    ["<user>", "user:bob, or group:eng#member"],
+    ["<relation>", "viewer"],
+    ["<object>", "order:1"],
+  ],
+  options: [
+    storeOption,
+    ["--context <json>", "values for conditions"],
+    ["--explain", "say why: the proof, or what is in the way and would help"],
+    ["--exit-code", "exit 2 on a denial"],
+    formatOption,
+  ],
+  examples: [
+    ["sallyport check user:bob viewer order:1 --explain", "may bob see order 1, and why not?"],
+    ["sallyport check user:ann viewer order:1 --exit-code && deploy", "in a script"],
+  ],
+  parse([user, relation, object], options) {
+    if (user === undefined || relation === undefined || object === undefined) {
+      throw new CliError(
+        "a check needs a user, a relation and an object",
+        "For example: sallyport check user:bob viewer order:1",
+      )
+    }
+    return {
+      user,
+      relation,
+      object,
+      store: readStore(options),
+      context: readJson(options["context"], "--context"),
+      explain: options["explain"] === true,
+      exitCode: options["exitCode"] === true,
+      format: readFormat(options, ["text", "json"]),
+    }
+  },
+}
+
+export const check = command(checkLine, async (args, io) => {
   const remote = await connect(io)
   const path = await storePath(remote, args.store)
   const { user, relation, object } = args
@@ -19,4 +67,4 @@ export const check: CommandAction<CheckArgs> = async (args, io) => {
   )
   io.out(args.format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : checkText(args, answer))
   return args.exitCode && !answer.allowed ? exitCode.changes : exitCode.ok
-}
+})

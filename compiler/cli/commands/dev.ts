@@ -1,20 +1,58 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
-import type { DevArgs } from "../args/dev.ts"
-import { type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { Closers } from "../dev/closers.ts"
 import { takeOwnFolder } from "../dev/own-folder.ts"
-import { type DevParts, startParts } from "../dev/parts.ts"
+import { type DevParts, type DevSettings, startParts } from "../dev/parts.ts"
 import { Session } from "../dev/session.ts"
 import { watch } from "../dev/watch.ts"
+import { type HostPort, readHostPort } from "../host-port.ts"
 import type { Io } from "../io.ts"
+import { configOption, type ProjectArgs, readProject, textOf } from "../options.ts"
 import { withProgress } from "../progress.ts"
 import { databaseName, databaseOf } from "../settings.ts"
 import { type DevAddresses, runningText, tryText } from "../views/dev.ts"
 
+interface DevArgs extends DevSettings {
+  readonly project: ProjectArgs
+}
+
+const identityDefault = "127.0.0.1:8081"
+const backendsDefault = "127.0.0.1:9001,127.0.0.1:9002"
+
+const devLine: CommandLine<DevArgs> = {
+  options: [
+    configOption,
+    ["--identity <address>", `the identity provider's address, ${identityDefault} when not said`],
+    ["--backends <addresses>", `the two sample backends' addresses, ${backendsDefault} when not said`],
+    ["--verbose", "a line for every request"],
+  ],
+  examples: [
+    ["sallyport dev", "what `npm start` does; ends with Ctrl-C"],
+    [
+      "SALLYPORT_DATABASE_URL=postgres://postgres@127.0.0.1/postgres sallyport dev",
+      "on PostgreSQL instead of the embedded database",
+    ],
+  ],
+  parse: (_, options) => ({
+    project: readProject(options),
+    identity: readHostPort(textOf(options, "identity") ?? identityDefault, "--identity"),
+    backends: readBackends(textOf(options, "backends") ?? backendsDefault),
+    verbose: options["verbose"] === true,
+  }),
+}
+
+function readBackends(given: string): readonly [HostPort, HostPort] {
+  const [first, second, ...more] = given
+    .split(",")
+    .map((address) => readHostPort(address.trim(), "--backends"))
+  if (first !== undefined && second !== undefined && more.length === 0) return [first, second]
+  throw new CliError("--backends takes two addresses", `For example: --backends ${backendsDefault}`)
+}
+
 /** Starts everything, shows what runs and what to try, and applies on save until it is asked to end. */
-export const dev: CommandAction<DevArgs> = async (args, io) => {
+export const dev = command(devLine, async (args, io) => {
   const startMs = performance.now()
   const stopped = io.untilStopped()
   const closers = new Closers()
@@ -40,7 +78,7 @@ export const dev: CommandAction<DevArgs> = async (args, io) => {
   } finally {
     await closers.close()
   }
-}
+})
 
 /** Shows the lines to try, once: as soon as there is a plan they work with. */
 class Greeter {

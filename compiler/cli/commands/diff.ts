@@ -1,19 +1,39 @@
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
-import type { DiffArgs } from "../args/diff.ts"
-import { type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
+import { formatOption, readFormat } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { planOf } from "../project.ts"
 import { showChanges } from "../views/changes.ts"
 
-export const diff: CommandAction<DiffArgs> = async ({ before, after, format }, io) => {
+interface DiffArgs {
+  readonly before: string
+  readonly after: string
+  readonly format: "text" | "json"
+}
+
+const diffLine: CommandLine<DiffArgs> = {
+  operands: [
+    ["<before>", "a folder with gateway.conf, or a plan"],
+    ["<after>", "a folder with gateway.conf, or a plan"],
+  ],
+  options: [formatOption],
+  examples: [["sallyport diff ../main .", "what this branch changes"]],
+  parse([before, after], options) {
+    if (before === undefined || after === undefined)
+      throw new CliError("diff compares two folders or plan files")
+    return { before, after, format: readFormat(options, ["text", "json"]) }
+  },
+}
+
+export const diff = command(diffLine, async ({ before, after, format }, io) => {
   const old = await read(io, before)
   const next = await read(io, after)
   showChanges(io, old.plan, next.plan, format, next.origins)
   return old.digest === next.digest ? exitCode.ok : exitCode.changes
-}
+})
 
 /** A folder is compiled from its gateway.conf, a file that ends in .conf with its folder; anything else is a plan. */
 async function read(io: Io, path: string): Promise<Plan> {

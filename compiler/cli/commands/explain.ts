@@ -1,22 +1,175 @@
 import { readFile } from "node:fs/promises"
+import { isIP } from "node:net"
 import { resolve } from "node:path"
-import type { ExplainRequestAnswer, RefusalAnswer } from "../../../runtime/control/explain-api.ts"
+import type {
+  ExplainRequestAnswer,
+  ExplainRequestQuestion,
+  RefusalAnswer,
+} from "../../../runtime/control/explain-api.ts"
 import type { RequestQuestion } from "../../../runtime/gateway/explain/request-explanation.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { catalogue } from "../../core/catalogue.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { explainCode } from "../../render/explain.ts"
-import type { ExplainArgs, ExplainSource } from "../args/explain.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
+import { formatOption, type ProjectArgs, readFormat, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { planOf } from "../project.ts"
 import { connect, expectOk, type Remote } from "../remote.ts"
 import { refusalText, requestText } from "../views/explain-request.ts"
 
+/** Where the answer comes from: a running Sallyport, the text, or a plan in a file. */
+type ExplainSource =
+  | { readonly kind: "control"; readonly url: string | undefined }
+  | { readonly kind: "text"; readonly project: ProjectArgs }
+  | { readonly kind: "plan"; readonly file: string }
+
+type ExplainArgs =
+  | { readonly what: "code"; readonly code: string }
+  | {
+      readonly what: "request"
+      readonly question: ExplainRequestQuestion
+      /** File with the body. */
+      readonly body: string | undefined
+      readonly source: ExplainSource
+      readonly format: "text" | "json"
+    }
+  | {
+      readonly what: "refusal"
+      readonly id: string
+      readonly source: ExplainSource & { readonly kind: "control" }
+      readonly format: "text" | "json"
+    }
+
+const example = "For example: sallyport explain request GET /v1/orders/1 --as ann"
+
+const explainLine: CommandLine<ExplainArgs> = {
+  operands: [
+    ["<what>", "the code of a finding, e.g. SP2001, or the word `request`"],
+    ["[request...]", "after `request`: method and path, with its query"],
+  ],
+  options: [
+    ["--id <id>", "a request that was refused, by its request id, instead of method and path"],
+    ["--host <name>", "the host that is asked for, localhost when not said"],
+    ["--as <user>", "authentication passes: a token with this `sub`, or the subscription of this name"],
+    ["--claim <name=value...>", "a claim of that token more; JSON, or text"],
+    ["--token <token>", "put where the route wants a token"],
+    ["--key <key>", "put where the route wants a subscription key"],
+    ["-H, --header <line...>", "a header, `name: value`"],
+    ["--body <file>", "the body"],
+    ["--websocket", "it asks for a WebSocket: with the header lines for that"],
+    ["--ip <address>", "the address it comes from, 127.0.0.1 when not said"],
+    ["--config <file>", "explain by the text, from this file on; nothing has to run"],
+    ["--plan <file>", "explain by a plan in a file; nothing has to run"],
+    ["--url <control>", "the control API to ask, instead of SALLYPORT_CONTROL_URL"],
+    formatOption,
+  ],
+  examples: [
+    ["sallyport explain SP2001", "what a finding means and what to do"],
+    ["sallyport explain request GET /v1/orders/1 --as ann", "route, steps, limits, proof, answer"],
+    ["sallyport explain request GET /v1/orders/1 --config gateway.conf", "the same by the text alone"],
+    ["sallyport explain request --id 0b9f7c2e-5d0a-4f1c-9a37-2f9c8f3b1e60", "why a request was refused"],
+  ],
+  parse([what, method, target, ...more], options) {
+    if (what === undefined)
+      throw new CliError("explain needs the code of a finding, e.g. SP2001, or a request", example)
+    if (what !== "request") {
+      if (method !== undefined || Object.keys(options).length > 0)
+        throw new CliError("a code stands alone: the options are for `explain request`", example)
+      return { what: "code", code: what.toUpperCase() }
+    }
+    const format = readFormat(options, ["text", "json"])
+    const source = sourceOf(options)
+    const id = filled(options, "id")
+    if (id !== undefined) {
+      if (method !== undefined || source.kind !== "control")
+        throw new CliError(
+          "--id names a request that was: it needs no method, and the Sallyport that refused it",
+          "For example: sallyport explain request --id ID",
+        )
+      return { what: "refusal", id, source, format }
+    }
+    if (method === undefined || target === undefined || more.length > 0)
+      throw new CliError("explain request needs a method and a path", example)
+    if (!target.startsWith("/")) throw new CliError(`a path begins with \`/\`, unlike \`${target}\``, example)
+    const question = questionOf(method.toUpperCase(), target, options)
+    return { what: "request", question, body: filled(options, "body"), source, format }
+  },
+}
+
+function questionOf(method: string, target: string, options: OptionValues): ExplainRequestQuestion {
+  const as = filled(options, "as")
+  const claims = Object.fromEntries(listOf(options, "claim").map(claimOf))
+  if (as === undefined && Object.keys(claims).length > 0)
+    throw new CliError("--claim says more of a caller that --as names", example)
+  const given = { token: filled(options, "token"), key: filled(options, "key") }
+  if (as !== undefined && (given.token !== undefined || given.key !== undefined))
+    throw new CliError("--as takes the place of a token or key", "Say one of them.")
+  const headers = listOf(options, "header").map((line): [string, string] => {
+    const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(line) ?? []
+    if (name === undefined || value === undefined)
+      throw new CliError(`--header is \`name: value\`, unlike \`${line}\``)
+    return [name, value]
+  })
+  if (options["websocket"] === true) {
+    if (method !== "GET")
+      throw new CliError("a WebSocket is asked for by GET", "Say GET, or leave --websocket out.")
+    headers.push(...upgradeHeaders)
+  }
+  const ip = filled(options, "ip")
+  if (ip !== undefined && isIP(ip) === 0)
+    throw new CliError(`--ip is an address, unlike \`${ip}\``, "For example: --ip 203.0.113.7")
+  const said = { host: filled(options, "host"), ip, ...given }
+  return {
+    ...{ method, target, headers },
+    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
+    ...(as === undefined ? {} : { claims: { sub: as, ...claims } }),
+  }
+}
+
+/** RFC 6455 §4.1; the key is any 16 bytes. */
+const upgradeHeaders: readonly [string, string][] = [
+  ["Connection", "Upgrade"],
+  ["Upgrade", "websocket"],
+  ["Sec-WebSocket-Version", "13"],
+  ["Sec-WebSocket-Key", "c2FsbHlwb3J0LWV4cGxhaQ=="],
+]
+
+function claimOf(text: string): readonly [string, unknown] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (name === undefined || value === undefined)
+    throw new CliError(`--claim is \`name=value\`, unlike \`${text}\``)
+  try {
+    return [name, JSON.parse(value)]
+  } catch {
+    return [name, value]
+  }
+}
+
+function sourceOf(options: OptionValues): ExplainSource {
+  const url = filled(options, "url")
+  const plan = filled(options, "plan")
+  const config = filled(options, "config")
+  if ([url, plan, config].filter((given) => given !== undefined).length > 1)
+    throw new CliError("--config, --plan and --url are three places to ask", "Say one of them.")
+  if (config !== undefined) return { kind: "text", project: readProject(options) }
+  return plan === undefined ? { kind: "control", url } : { kind: "plan", file: plan }
+}
+
+/** An option's text; an empty one is as good as none. */
+function filled(options: OptionValues, name: string): string | undefined {
+  return textOf(options, name) || undefined
+}
+
+function listOf(options: OptionValues, name: string): readonly string[] {
+  const value = options[name]
+  return Array.isArray(value) ? (value as readonly string[]) : []
+}
+
 type RequestArgs = ExplainArgs & { readonly what: "request" }
 
-export const explain: CommandAction<ExplainArgs> = async (args, io) => {
+export const explain = command(explainLine, async (args, io) => {
   if (args.what === "code") io.out(textOfCode(args.code))
   else if (args.what === "refusal") {
     const remote = await connect(io, args.source.url)
@@ -28,7 +181,7 @@ export const explain: CommandAction<ExplainArgs> = async (args, io) => {
     io.out(args.format === "json" ? jsonText(answer) : requestText(answer))
   }
   return exitCode.ok
-}
+})
 
 function jsonText(answer: object): string {
   return `${JSON.stringify(answer, null, 2)}\n`

@@ -2,14 +2,39 @@ import type { StepId } from "../../../runtime/plan/steps.ts"
 import { exportParts, versionsOfApi } from "../../gateway/export-api.ts"
 import { exportDocument, printDocument } from "../../openapi/export-document.ts"
 import { summaryOf } from "../../render/diagnostics.ts"
-import type { ExportOpenapiArgs } from "../args/openapi.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { configOption, type ProjectArgs, readFormat, readProject, textOf } from "../options.ts"
 import { compileOnce, showFindings } from "../project.ts"
 
-export const exportOpenapi: CommandAction<ExportOpenapiArgs> = async (
-  { project, api, version, format },
-  io,
-) => {
+interface ExportOpenapiArgs {
+  readonly project: ProjectArgs
+  readonly api: string
+  readonly version: string | undefined
+  readonly format: "json" | "yaml"
+}
+
+const exportOpenapiLine: CommandLine<ExportOpenapiArgs> = {
+  operands: [["<api>", "its name in gateway.conf"]],
+  options: [
+    ["--api-version <version>", "which version; needed when there are several"],
+    configOption,
+    ["--format <format>", "json or yaml"],
+  ],
+  examples: [
+    [
+      "sallyport export openapi orders --api-version v2 > orders.json",
+      "with security, limits and the gateway's own answers",
+    ],
+  ],
+  parse: ([api = ""], options) => ({
+    project: readProject(options),
+    api,
+    version: textOf(options, "apiVersion"),
+    format: readFormat(options, ["json", "yaml"]),
+  }),
+}
+
+export const exportOpenapi = command(exportOpenapiLine, async ({ project, api, version, format }, io) => {
   const { plan, diagnostics, described, documentation } = await compileOnce(io, project)
   showFindings(io, diagnostics)
   if (plan === undefined) throw new CliError(`there is no plan: ${summaryOf(diagnostics)}`)
@@ -35,7 +60,7 @@ export const exportOpenapi: CommandAction<ExportOpenapiArgs> = async (
   }
   io.out(printDocument(exportDocument(exportParts(served, described, api, chosen)), format))
   return exitCode.ok
-}
+})
 
 function listed(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(", ")

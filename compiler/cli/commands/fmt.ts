@@ -13,13 +13,31 @@ import { parseGateway } from "../../gateway/parser.ts"
 import { Program } from "../../gateway/program.ts"
 import { formatModelFile, modulesIn } from "../../model/format.ts"
 import { summaryOf } from "../../render/diagnostics.ts"
-import type { FmtArgs } from "../args/fmt.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
+import { configOption, type ProjectArgs, readProject } from "../options.ts"
 import { filesOf, showFindings } from "../project.ts"
 
+interface FmtArgs {
+  readonly project: ProjectArgs
+  /** Files to format; empty: gateway.conf, what it includes, and the stores' models. */
+  readonly files: readonly string[]
+  readonly check: boolean
+}
+
+const fmtLine: CommandLine<FmtArgs> = {
+  operands: [["[files...]", "only these files"]],
+  options: [configOption, ["--check", "write nothing; exit 1 when a file is not formatted"]],
+  examples: [
+    ["sallyport fmt", "format in place"],
+    ["sallyport fmt --check", "in CI"],
+    ["sallyport fmt models/acme.fga", "one file"],
+  ],
+  parse: (files, options) => ({ project: readProject(options), files, check: options["check"] === true }),
+}
+
 /** Formats file by file: a file with a syntax error is left as it is, the others are not kept from being formatted. */
-export const fmt: CommandAction<FmtArgs> = async (args, io) => {
+export const fmt = command(fmtLine, async (args, io) => {
   const report = new Report()
   const found = filesToFormat(args, io, report)
   const findings = report.sorted()
@@ -36,7 +54,7 @@ export const fmt: CommandAction<FmtArgs> = async (args, io) => {
   for (const path of changed) io.out(args.check ? `${path} is not formatted\n` : `${path} formatted\n`)
   if (findings.some(isError)) throw new CliError(`not everything could be formatted: ${summaryOf(findings)}`)
   return args.check && changed.length > 0 ? exitCode.failed : exitCode.ok
-}
+})
 
 const isError = (finding: Diagnostic): boolean => finding.severity === "error"
 

@@ -1,9 +1,29 @@
-import type { HashPasswordArgs } from "../args/hash-password.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 
+interface HashPasswordArgs {
+  /** N of scrypt; undefined: the usual one. */
+  readonly cost: number | undefined
+}
+
+const hashPasswordLine: CommandLine<HashPasswordArgs> = {
+  options: [["--cost <n>", "memory in KiB and so the time of each try: a power of two, 16384 when not said"]],
+  examples: [
+    ["npx sallyport hash-password", "asks for the password, which is not shown, and prints the hash"],
+    ['printf %s "$PASSWORD" | npx sallyport hash-password', "reads it from a pipe"],
+  ],
+  parse(_, options) {
+    const text = options["cost"]
+    if (text === undefined) return { cost: undefined }
+    const cost = Number(text)
+    if (!Number.isInteger(cost) || cost < 1)
+      throw new CliError(`--cost is no whole number: ${String(text)}`, "For example: --cost 32768")
+    return { cost }
+  },
+}
+
 /** Prints the hash alone, so that it can be piped to where secrets are kept. */
-export const hashPassword: CommandAction<HashPasswordArgs> = async ({ cost }, io) => {
+export const hashPassword = command(hashPasswordLine, async ({ cost }, io) => {
   const { hashCost, hashPassword: hashOf } = await import("../../../runtime/identity/users.ts")
   const { min, max } = hashCost
   if (cost !== undefined && (cost < min || cost > max || (cost & (cost - 1)) !== 0))
@@ -18,7 +38,7 @@ export const hashPassword: CommandAction<HashPasswordArgs> = async ({ cost }, io
     throw new CliError("the password has control characters", "Clients can't send them: choose another one.")
   io.out(`${hashOf(password, cost)}\n`)
   return exitCode.ok
-}
+})
 
 async function typedPassword(io: Io): Promise<string> {
   const password = await io.askHidden("Password: ")

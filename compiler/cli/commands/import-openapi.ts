@@ -5,13 +5,49 @@ import { budgets, Project } from "../../core/load.ts"
 import { printGateway } from "../../openapi/print-gateway.ts"
 import { readApiDocument } from "../../openapi/read-document.ts"
 import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
-import type { ImportOpenapiArgs } from "../args/openapi.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { readFormat } from "../options.ts"
 
-export const importOpenapi: CommandAction<ImportOpenapiArgs> = async (
-  { file, name, path, mock, format },
-  io,
-) => {
+interface ImportOpenapiArgs {
+  readonly file: string
+  /** Of the API; made of the document's title when absent. */
+  readonly name: string | undefined
+  readonly path: string | undefined
+  /** Whether operations answer the examples of the document. */
+  readonly mock: boolean
+  readonly format: "text" | "json"
+}
+
+const importOpenapiLine: CommandLine<ImportOpenapiArgs> = {
+  operands: [["<file>", "2.0, 3.0 or 3.1, JSON or YAML"]],
+  options: [
+    ["--name <name>", "what the API is called; its title when not said"],
+    ["--path <path>", "where the API is found; /NAME when not said"],
+    ["--mock", "operations answer the document's examples, no backend is asked"],
+    ["--format <format>", "of what is wrong with the document: text or json"],
+  ],
+  examples: [
+    ["sallyport import openapi orders.yaml --name orders >> gateway.conf", "a beginning, to be gone over"],
+  ],
+  parse([file = ""], options) {
+    const { name, path } = options
+    if (/^$|(?:^|\/)\.{0,2}$/.test(file))
+      throw new CliError("an OpenAPI document is a file", "For example: sallyport import openapi orders.yaml")
+    if (typeof name === "string" && !/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/.test(name))
+      throw new CliError(`\`${name}\` can't be the name of an API`, "Use letters, digits, `-` and `_`.")
+    if (typeof path === "string" && !/^(?:\/[A-Za-z0-9._~-]+)+$|^\/$/.test(path))
+      throw new CliError(`\`${path}\` can't be the path of an API`, "For example: --path /orders")
+    return {
+      file,
+      name: typeof name === "string" ? name : undefined,
+      path: typeof path === "string" ? path : undefined,
+      mock: options["mock"] === true,
+      format: readFormat(options, ["text", "json"]),
+    }
+  },
+}
+
+export const importOpenapi = command(importOpenapiLine, async ({ file, name, path, mock, format }, io) => {
   const at = resolve(io.cwd, file)
   const report = new Report()
   // Its references may lead to all of the project it is in, which begins here, as it does for gateway.conf.
@@ -38,7 +74,7 @@ export const importOpenapi: CommandAction<ImportOpenapiArgs> = async (
     throw new CliError(`${file} was not imported: it has no operation`, "Webhooks and callbacks are none.")
   io.out(printGateway(document, { name: made, path: path ?? `/${made}`, file: basename(at), mock }))
   return exitCode.ok
-}
+})
 
 /** A title as a name: `Orders API (internal)` is `orders-api-internal`. */
 function nameOf(title: string): string {

@@ -1,8 +1,18 @@
-import { type CommandAction, exitCode } from "../command.ts"
+import { type CommandLine, command, exitCode } from "../command.ts"
 import { databaseName, databaseOf, logLevelOf } from "../settings.ts"
 import { loadRuntime, rethrowForPeople } from "../start.ts"
 
-export const migrate: CommandAction<Record<string, never>> = async (_, io) => {
+const migrateLine: CommandLine<Record<string, never>> = {
+  examples: [
+    [
+      "SALLYPORT_DATABASE_URL=postgres://sallyport@db/sallyport sallyport migrate",
+      "a one-time job; safe to run twice or at once",
+    ],
+  ],
+  parse: () => ({}),
+}
+
+export const migrate = command(migrateLine, async (_, io) => {
   const level = logLevelOf(io, "info")
   const [{ migrateDatabase }, { createLog }] = await Promise.all([
     loadRuntime(),
@@ -17,4 +27,4 @@ export const migrate: CommandAction<Record<string, never>> = async (_, io) => {
       : `${databaseName(io)}: applied ${applied.join(", ")}.\n`,
   )
   return exitCode.ok
-}
+})

@@ -1,12 +1,35 @@
 import { didYouMean } from "../../core/nearest.ts"
 import { type ExplainedRelation, explainRelation } from "../../model/explain.ts"
-import { routesRequiring } from "../../model/required-by.ts"
-import type { ModelExplainArgs } from "../args/model.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
-import { modelSource } from "../model-source.ts"
-import { modelExplainJson, modelExplainText } from "../views/model-explain.ts"
+import type { Need } from "../../model/explain-tree.ts"
+import { type RequiringRoute, routesRequiring } from "../../model/required-by.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { type ModelArgs, modelOptions, modelSource, readModelArgs } from "../model-source.ts"
+import { formatOption, readFormat } from "../options.ts"
 
-export const modelExplain: CommandAction<ModelExplainArgs> = async (args, io) => {
+interface ModelExplainArgs extends ModelArgs {
+  readonly type: string
+  readonly relation: string
+  readonly format: "text" | "json"
+}
+
+const modelExplainLine: CommandLine<ModelExplainArgs> = {
+  operands: [["<type#relation>", "e.g. order#viewer"]],
+  options: [...modelOptions, formatOption],
+  examples: [
+    ["sallyport model explain order#viewer", "in the model of gateway.conf, with the routes that require it"],
+    ["sallyport model explain order#viewer --model models/acme.fga --format json", "a file alone"],
+  ],
+  parse([name], options) {
+    const [, type, relation] = /^([^#:@\s]+)#([^#:@\s]+)$/.exec(name ?? "") ?? []
+    if (type === undefined || relation === undefined) {
+      const given = name === undefined ? "" : `, not \`${name}\``
+      throw new CliError(`a relation is named TYPE#RELATION${given}`, "For example: order#viewer")
+    }
+    return { ...readModelArgs(options), type, relation, format: readFormat(options, ["text", "json"]) }
+  },
+}
+
+export const modelExplain = command(modelExplainLine, async (args, io) => {
   const { model, store, plan } = await modelSource(io, args)
   const explained = explainRelation(model, args.type, args.relation)
   if (explained === undefined) throw unknown(args, model.types)
@@ -16,7 +39,7 @@ export const modelExplain: CommandAction<ModelExplainArgs> = async (args, io) =>
   const whole: ExplainedRelation & { routes: typeof routes } = { ...explained, routes }
   io.out(args.format === "json" ? modelExplainJson(whole) : modelExplainText(whole))
   return exitCode.ok
-}
+})
 
 function unknown(
   { type, relation }: ModelExplainArgs,
@@ -32,4 +55,85 @@ function unknown(
   const hint = didYouMean(relation, names)
   const help = names.length === 0 ? "It has none." : `It has ${names.join(", ")}.`
   return new CliError(`the type \`${type}\` has no relation \`${relation}\`${hint}`, help)
+}
+
+/** A relation and the routes that ask for it or for what depends on it; undefined where no gateway.conf was read. */
+type Explained = ExplainedRelation & { readonly routes: readonly RequiringRoute[] | undefined }
+
+/** For programs. Fields that are not known are left out; new ones may come. */
+function modelExplainJson(explained: Explained): string {
+  return `${JSON.stringify(explained, null, 2)}\n`
+}
+
+/** For people: the definition, and the three questions as trees and lists. */
+function modelExplainText(explained: Explained): string {
+  const { relation, definition, place } = explained
+  const sections = [
+    ["Depends on", dependsOn(explained)],
+    ["What depends on it", dependents(explained)],
+    ["Who could ever have it", subjects(explained)],
+  ] as const
+  const head = `${relation}${place === undefined ? "" : `  ${place}`}\n  define ${relation.split("#")[1]}: ${definition}\n`
+  return (
+    head +
+    sections.map(([title, lines]) => `\n${title}\n${lines.map((line) => `  ${line}\n`).join("")}`).join("")
+  )
+}
+
+function dependsOn({ dependsOn: need, conditions }: Explained): string[] {
+  const inner = need.kind === "relation" && need.by !== undefined ? treeLines(need.by, "") : []
+  const said = conditions.map(({ name, parameters, expression }) => {
+    const [first = "", ...more] = expression.split("\n")
+    return `condition ${name}(${parameters.join(", ")}): ${first}${more.length === 0 ? "" : " …"}`
+  })
+  return [...inner, ...said]
+}
+
+function treeLines(need: Need, indent: string): string[] {
+  const below = (needs: readonly Need[]) => needs.flatMap((each) => treeLines(each, `${indent}  `))
+  switch (need.kind) {
+    case "or":
+    case "and":
+    case "but not":
+      return [`${indent}${need.kind}`, ...below(need.operands)]
+    case "tuples":
+      return [`${indent}tuples of ${need.of}: ${need.subjects.join(", ")}`, ...below(need.members)]
+    case "from":
+      return [
+        `${indent}${need.wanted} of the objects in tuples of ${need.tupleset}`,
+        ...below(need.relations),
+      ]
+    case "relation":
+      return [
+        `${indent}${need.relation}: ${need.by === undefined ? "as above" : need.definition}`,
+        ...(need.by === undefined ? [] : below([need.by])),
+      ]
+  }
+}
+
+function dependents({ dependents: relations, routes }: Explained): string[] {
+  const width = Math.max(0, ...relations.map(({ relation }) => relation.length))
+  const lines = relations.map(({ relation, definition, place, direct }) => {
+    const where = place === undefined ? "" : `  ${place}`
+    return `${relation.padEnd(width)}  ${direct ? definition : `through others: ${definition}`}${where}`
+  })
+  for (const { route, relation, place } of routes ?? [])
+    lines.push(`${route}  requires ${relation}${place === undefined ? "" : `  ${place}`}`)
+  return lines.length === 0 ? ["nothing"] : lines
+}
+
+function subjects({ subjects: kinds }: Explained): string[] {
+  if (kinds.length === 0) return ["nobody"]
+  return kinds.flatMap(({ subject, paths }) => [
+    subject + note(subject),
+    ...paths.map(({ relations, tuples, only }) => {
+      const limits = only.length === 0 ? "" : `  (only ${only.join("; ")})`
+      return `  ${relations.join(" ← ")} ← [${tuples.join(", ")}]${limits}`
+    }),
+  ])
+}
+
+function note(subject: string): string {
+  if (subject.endsWith(":*")) return "  everybody of the type, by one tuple"
+  return subject.includes("#") ? "  the set as such" : ""
 }

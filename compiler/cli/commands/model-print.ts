@@ -1,9 +1,32 @@
 import { printModel } from "../../model/print-model.ts"
-import type { ModelPrintArgs } from "../args/model.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
-import { modelSource } from "../model-source.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { type ModelArgs, modelOptions, modelSource, readModelArgs } from "../model-source.ts"
+import { formatOption, readFormat } from "../options.ts"
 
-export const modelPrint: CommandAction<ModelPrintArgs> = async (args, io) => {
+interface ModelPrintArgs extends ModelArgs {
+  readonly sourceInfo: boolean
+  readonly format: "text" | "json"
+}
+
+const modelPrintLine: CommandLine<ModelPrintArgs> = {
+  options: [
+    ...modelOptions,
+    ["--source-info", "say in comments which module and file things come from"],
+    formatOption,
+  ],
+  examples: [
+    ["sallyport model print --model models/fga.mod", "the modules of a model as one text"],
+    ["sallyport model print --model model.json", "JSON as text"],
+    ["sallyport model print --format json", "the JSON that OpenFGA's API takes"],
+  ],
+  parse: (_, options) => ({
+    ...readModelArgs(options),
+    sourceInfo: options["sourceInfo"] === true,
+    format: readFormat(options, ["text", "json"]),
+  }),
+}
+
+export const modelPrint = command(modelPrintLine, async (args, io) => {
   const { model } = (await modelSource(io, args)).model
   const printed =
     args.format === "json"
@@ -16,4 +39,4 @@ export const modelPrint: CommandAction<ModelPrintArgs> = async (args, io) => {
     )
   io.out(printed.text)
   return exitCode.ok
-}
+})

@@ -4,15 +4,38 @@ import type { PlanRecord } from "../../../runtime/control/api.ts"
 import { canonicalJson } from "../../../runtime/plan/canonical.ts"
 import type { SealedPlan } from "../../../runtime/plan/plan.ts"
 import { sealPlan } from "../../../runtime/plan/read.ts"
-import type { PlanArgs } from "../args/plan.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
+import { configOption, formatOption, type ProjectArgs, readFormat, readProject, textOf } from "../options.ts"
 import { planOf } from "../project.ts"
 import { connect } from "../remote.ts"
 import { runningPlan } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
 
-export const plan: CommandAction<PlanArgs> = async ({ project, out, format }, io) => {
+interface PlanArgs {
+  readonly project: ProjectArgs
+  readonly out: string | undefined
+  readonly format: "text" | "json"
+}
+
+const planLine: CommandLine<PlanArgs> = {
+  options: [
+    configOption,
+    ["--out <file>", "write the plan, sealed: `apply FILE` sends exactly that"],
+    formatOption,
+  ],
+  examples: [
+    ["sallyport plan", "compare the text with what is running"],
+    ["sallyport plan --out next.json && sallyport apply next.json", "review, then apply what was reviewed"],
+  ],
+  parse: (_, options) => ({
+    project: readProject(options),
+    out: textOf(options, "out"),
+    format: readFormat(options, ["text", "json"]),
+  }),
+}
+
+export const plan = command(planLine, async ({ project, out, format }, io) => {
   const remote = await connect(io)
   const next = await planOf(io, project)
   const running = await runningPlan(remote)
@@ -28,7 +51,7 @@ export const plan: CommandAction<PlanArgs> = async ({ project, out, format }, io
     if (format === "text") io.out(`\nWritten to ${out}. \`sallyport apply ${out}\` applies exactly this.\n`)
   }
   return running?.record.digest === next.digest ? exitCode.ok : exitCode.changes
-}
+})
 
 function sealedBaseOf({ serial, stamp, digest }: PlanRecord): NonNullable<SealedPlan["base"]> {
   return { serial, stamp, digest }

@@ -5,43 +5,109 @@ import { Report } from "../../core/diagnostic.ts"
 import { DiskFiles } from "../../core/files.ts"
 import { Project } from "../../core/load.ts"
 import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
-import type { PolicyConvertArgs } from "../args/policy.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 
-/** Prints the text, and on standard error what it leaves to be done: exit code 2. */
-export const policyConvert: CommandAction<PolicyConvertArgs> = async (
-  { file, name, section, fragments, values },
-  io,
-) => {
-  const [{ azure }, { convertPolicy }] = await Promise.all([
-    import("../../azure/wing.ts"),
-    import("../../azure/convert/convert-policy.ts"),
-  ])
-  const report = new Report()
-  const document = readFrom(file, azure, io, report)
-  const included = new Map<string, PolicyDocument>()
-  for (const [id, path] of fragments) {
-    const fragment = readFrom(path, azure, io, report)
-    if (fragment !== undefined) included.set(id, fragment)
-  }
-  const findings = report.sorted()
-  if (findings.length > 0) io.err(`${renderDiagnostics(findings, "text", { colour: io.colour.err })}\n`)
-  if (document?.root === undefined || report.blocked)
-    throw new CliError(
-      `${file} was not converted: ${summaryOf(findings)}`,
-      "Correct the document; each finding names its place.",
-    )
-  const made = convertPolicy(document, { name: name ?? nameOf(file), section, fragments: included, values })
-  io.out(made.text)
-  for (const { place, note } of made.notes) io.err(`${place}: ${note}\n`)
-  for (const { place, what, reason, closed } of made.losses)
-    io.err(`${place}: \`${what}\` is not converted${closed ? ", calls are answered 501" : ""}: ${reason}\n`)
-  const { policies, policiesConverted } = made.counts
-  if (made.losses.length === 0) return exitCode.ok
-  io.err(`${policiesConverted} of ${policies} policies are converted; the text says what is left to write.\n`)
-  return exitCode.changes
+interface PolicyConvertArgs {
+  readonly file: string
+  /** Of the policy; made of the file's name when absent. */
+  readonly name: string | undefined
+  /** Where the policies of a fragment stand. */
+  readonly section: "inbound" | "outbound" | "on-error"
+  /** Files of fragments by their ids. */
+  readonly fragments: ReadonlyMap<string, string>
+  /** Texts of named values that are known. */
+  readonly values: ReadonlyMap<string, string>
 }
+
+const sections = ["inbound", "outbound", "on-error"] as const
+
+const policyConvertLine: CommandLine<PolicyConvertArgs> = {
+  operands: [["<file>", "a document of Azure API Management, or a fragment"]],
+  options: [
+    ["--name <name>", "what the policy is called; the file's name when not said"],
+    ["--section <section>", "where a fragment's policies stand: inbound, outbound or on-error"],
+    ["--fragment <id=file...>", "the file of a fragment that the document includes"],
+    ["--value <name=text...>", "a named value's text, put in where it stands; others are declared"],
+  ],
+  examples: [
+    ["sallyport policy convert orders.policy.xml >> gateway.conf", "a beginning: it says what is left to do"],
+    ["sallyport policy convert orders.policy.xml --fragment session=session.xml", "with what it includes"],
+  ],
+  parse([file = ""], options) {
+    const { name } = options
+    if (/^$|(?:^|\/)\.{0,2}$/.test(file))
+      throw new CliError(
+        "a policy document is a file",
+        "For example: sallyport policy convert orders.policy.xml",
+      )
+    if (typeof name === "string" && !/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/.test(name))
+      throw new CliError(`\`${name}\` can't be the name of a policy`, "Use letters, digits, `-` and `_`.")
+    return {
+      file,
+      name: typeof name === "string" ? name : undefined,
+      section: readSection(options["section"]),
+      fragments: readPairs(options["fragment"], "fragment", "--fragment session=session.xml"),
+      values: readPairs(options["value"], "value", "--value timeout=20"),
+    }
+  },
+}
+
+function readSection(given: unknown): PolicyConvertArgs["section"] {
+  if (given === undefined) return "inbound"
+  const found = sections.find((section) => section === given)
+  if (found === undefined)
+    throw new CliError(`there is no section \`${String(given)}\``, "Write inbound, outbound or on-error.")
+  return found
+}
+
+function readPairs(given: unknown, what: string, example: string): ReadonlyMap<string, string> {
+  const words = Array.isArray(given) ? given.map(String) : []
+  return new Map(
+    words.map((word) => {
+      const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? []
+      if (name === undefined || text === undefined || (what === "fragment" && text === ""))
+        throw new CliError(`\`${word}\` names no ${what}`, `For example: ${example}`)
+      return [name, text]
+    }),
+  )
+}
+
+/** Prints the text, and on standard error what it leaves to be done: exit code 2. */
+export const policyConvert = command(
+  policyConvertLine,
+  async ({ file, name, section, fragments, values }, io) => {
+    const [{ azure }, { convertPolicy }] = await Promise.all([
+      import("../../azure/wing.ts"),
+      import("../../azure/convert/convert-policy.ts"),
+    ])
+    const report = new Report()
+    const document = readFrom(file, azure, io, report)
+    const included = new Map<string, PolicyDocument>()
+    for (const [id, path] of fragments) {
+      const fragment = readFrom(path, azure, io, report)
+      if (fragment !== undefined) included.set(id, fragment)
+    }
+    const findings = report.sorted()
+    if (findings.length > 0) io.err(`${renderDiagnostics(findings, "text", { colour: io.colour.err })}\n`)
+    if (document?.root === undefined || report.blocked)
+      throw new CliError(
+        `${file} was not converted: ${summaryOf(findings)}`,
+        "Correct the document; each finding names its place.",
+      )
+    const made = convertPolicy(document, { name: name ?? nameOf(file), section, fragments: included, values })
+    io.out(made.text)
+    for (const { place, note } of made.notes) io.err(`${place}: ${note}\n`)
+    for (const { place, what, reason, closed } of made.losses)
+      io.err(`${place}: \`${what}\` is not converted${closed ? ", calls are answered 501" : ""}: ${reason}\n`)
+    const { policies, policiesConverted } = made.counts
+    if (made.losses.length === 0) return exitCode.ok
+    io.err(
+      `${policiesConverted} of ${policies} policies are converted; the text says what is left to write.\n`,
+    )
+    return exitCode.changes
+  },
+)
 
 function readFrom(file: string, azure: AzureWing, io: Io, report: Report): PolicyDocument | undefined {
   const at = resolve(io.cwd, file)

@@ -1,13 +1,33 @@
 import type { ApplyAnswer, PlanAnswer } from "../../../runtime/control/api.ts"
-import type { RollbackArgs } from "../args/rollback.ts"
 import { authorOf } from "../author.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
+import { messageOption, readCount, textOf } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { baseOf } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
 
-export const rollback: CommandAction<RollbackArgs> = async (args, io) => {
+interface RollbackArgs {
+  readonly serial: number
+  readonly yes: boolean
+  readonly reason: string | undefined
+}
+
+const rollbackLine: CommandLine<RollbackArgs> = {
+  operands: [["<serial>", "serial of the plan, see `sallyport history`"]],
+  options: [["--yes", "do not ask"], messageOption],
+  examples: [["sallyport rollback 41 --yes", "apply the plan of serial 41 again, as a new serial"]],
+  parse([serial], options) {
+    if (serial === undefined) throw new CliError("which serial?", "`sallyport history` lists them.")
+    return {
+      serial: readCount(serial, "the serial"),
+      yes: options["yes"] === true,
+      reason: textOf(options, "message"),
+    }
+  },
+}
+
+export const rollback = command(rollbackLine, async (args, io) => {
   const remote = await connect(io)
   const wanted = await remote.request("GET", `/v1/plans/${args.serial}`)
   if (wanted.status === 404)
@@ -35,4 +55,4 @@ export const rollback: CommandAction<RollbackArgs> = async (args, io) => {
   )
   io.out(`\nApplied as serial ${record.serial}.\n`)
   return exitCode.ok
-}
+})

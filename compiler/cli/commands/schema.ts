@@ -1,9 +1,27 @@
 import { explanationJsonSchema, planJsonSchema } from "../../../runtime/plan/json-schema.ts"
-import type { SchemaArgs } from "../args/schema.ts"
-import { type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 
-export const schema: CommandAction<SchemaArgs> = async ({ of }, io) => {
+interface SchemaArgs {
+  readonly of: "plan" | "explanation"
+}
+
+const schemaLine: CommandLine<SchemaArgs> = {
+  operands: [["[document]", "plan, which it is when absent, or explanation"]],
+  examples: [
+    ["sallyport schema > plan.schema.json", "for tools that read plans"],
+    ["sallyport schema explanation", "for programs that read why a check came out as it did"],
+  ],
+  parse([document = "plan"]) {
+    if (document === "plan" || document === "explanation") return { of: document }
+    throw new CliError(
+      `there is no schema of ${document}`,
+      "There is one of plan and one of explanation. For example: sallyport schema explanation",
+    )
+  },
+}
+
+export const schema = command(schemaLine, async ({ of }, io) => {
   const document = of === "plan" ? planJsonSchema() : explanationJsonSchema()
   io.out(`${JSON.stringify(document, null, 2)}\n`)
   return exitCode.ok
-}
+})

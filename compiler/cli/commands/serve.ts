@@ -1,8 +1,8 @@
 import { resolve } from "node:path"
 import type { RuntimeSettings } from "../../../runtime/process/settings.ts"
-import type { ServeArgs } from "../args/serve.ts"
-import { type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
+import { textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { tokenFile } from "../remote.ts"
 import {
@@ -16,8 +16,44 @@ import {
 } from "../settings.ts"
 import { startRuntime } from "../start.ts"
 
+/** What one process can do. */
+export const roles = ["gateway", "authz", "control"] as const
+type ServeRole = (typeof roles)[number]
+
+interface ServeArgs {
+  /** A plan file that is served instead of the newest plan of the database. */
+  readonly plan: string | undefined
+  readonly roles: readonly ServeRole[]
+}
+
+const serveLine: CommandLine<ServeArgs> = {
+  options: [
+    ["--plan <file>", "serve this plan, not the newest of the database"],
+    ["--only <roles>", "gateway, authz, control: some of them, separated by commas"],
+  ],
+  examples: [
+    ["SALLYPORT_DATABASE_URL=postgres://sallyport@db/sallyport sallyport serve", "everything in one process"],
+    ["sallyport serve --only gateway", "one of many gateways; another process has the control listener"],
+  ],
+  parse: (_, options) => ({
+    plan: textOf(options, "plan"),
+    roles: readRoles(options["only"]),
+  }),
+}
+
+function readRoles(only: unknown): readonly ServeRole[] {
+  if (only === undefined) return roles
+  const words = String(only)
+    .split(",")
+    .map((word) => word.trim())
+  const unknown = words.find((word) => !roles.some((role) => role === word))
+  if (unknown !== undefined)
+    throw new CliError(`--only does not know \`${unknown}\``, `Roles are ${roles.join(", ")}.`)
+  return roles.filter((role) => words.includes(role))
+}
+
 /** Serves until it is asked to end; then what is under way is finished. */
-export const serve: CommandAction<ServeArgs> = async (args, io) => {
+export const serve = command(serveLine, async (args, io) => {
   const stopped = io.untilStopped()
   const settings = await settingsOf(args, io)
   const runtime = await startRuntime(settings)
@@ -28,7 +64,7 @@ export const serve: CommandAction<ServeArgs> = async (args, io) => {
   log.info("ending: requests under way are finished, new ones are not taken")
   await runtime.close()
   return exitCode.ok
-}
+})
 
 async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
   const plan = args.plan === undefined ? undefined : readPlanFile(io, args.plan).plan

@@ -1,13 +1,57 @@
-import type { ShellArgs } from "../args/shell.ts"
-import { CliError, type CommandAction, type ExitCode, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, type ExitCode, exitCode } from "../command.ts"
 import { NoAnswer } from "../exchange.ts"
 import type { Io } from "../io.ts"
+import { readFormat, readStore } from "../options.ts"
 import { completionsOf } from "../shell/completion.ts"
-import { engineApi } from "../shell/engine-api.ts"
+import { type EngineAddress, engineApi } from "../shell/engine-api.ts"
 import { keepHistory, readHistory } from "../shell/history.ts"
 import { type LineOutcome, ShellSession } from "../shell/session.ts"
 
-export const shell: CommandAction<ShellArgs> = async (args, io) => {
+interface ShellArgs extends EngineAddress {
+  readonly store: string | undefined
+  /** Lines to run instead of asking for them. */
+  readonly command: string | undefined
+  /** Undefined: text for a person at a terminal, JSON for everything else. */
+  readonly format: "text" | "json" | undefined
+}
+
+const shellLine: CommandLine<ShellArgs> = {
+  options: [
+    ["--url <url>", "the engine's address; without it the control API's way to the engine"],
+    ["--token <token>", "key or token for --url; better in SALLYPORT_AUTHZ_TOKEN"],
+    ["--store <name>", "store by name or id; `use NAME` changes it"],
+    ["-c, --command <lines>", "run these lines and end; exit 2 when a check is denied, 1 on an error"],
+    ["--format <format>", "text or json; a terminal gets text, a pipe one JSON object a line"],
+  ],
+  examples: [
+    ["sallyport shell", "ask; `help` says what, Tab completes, Ctrl-D ends"],
+    ['sallyport shell -c "check user:ann viewer order:1"', "one question, in a script"],
+    ["sallyport shell --url http://authz.internal:8080 < questions.txt", "many, an answer a line"],
+  ],
+  parse(_, options) {
+    const text = (name: string): string | undefined => {
+      const value = options[name]
+      return typeof value === "string" ? value : undefined
+    }
+    const url = text("url")?.replace(/\/+$/, "")
+    if (url !== undefined && (!/^https?:\/\/\S+$/.test(url) || !URL.canParse(url)))
+      throw new CliError(`--url is not an http(s) URL: ${url}`, "For example: --url http://127.0.0.1:8080")
+    if (url === undefined && options["token"] !== undefined)
+      throw new CliError(
+        "--token is for --url",
+        "Without --url the control token is used: SALLYPORT_CONTROL_TOKEN.",
+      )
+    return {
+      url,
+      token: text("token"),
+      store: readStore(options),
+      command: text("command"),
+      format: options["format"] === undefined ? undefined : readFormat(options, ["text", "json"]),
+    }
+  },
+}
+
+export const shell = command(shellLine, async (args, io) => {
   const talks = args.command === undefined && io.interactive
   const session = new ShellSession(
     await engineApi(io, args),
@@ -19,7 +63,7 @@ export const shell: CommandAction<ShellArgs> = async (args, io) => {
   if (args.command === undefined) return runLines(session, io.lines())
   if (args.command.includes("\n")) return runLines(session, args.command.split("\n"))
   return exitCodeOf(new Set([await session.run(args.command)]))
-}
+})
 
 /** Every line is run, whatever became of those before: an error is 1, else a denial 2. */
 async function runLines(

@@ -1,12 +1,73 @@
-import type { StatusAnswer } from "../../../runtime/control/api.ts"
-import type { StatusArgs } from "../args/status.ts"
-import { type CommandAction, exitCode } from "../command.ts"
+import type { ProcessStatus, StatusAnswer } from "../../../runtime/control/api.ts"
+import { type CommandLine, command, exitCode } from "../command.ts"
+import { formatOption, readFormat } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
-import { statusText } from "../views/status.ts"
+import { table } from "../views/table.ts"
 
-export const status: CommandAction<StatusArgs> = async (args, io) => {
+interface StatusArgs {
+  readonly format: "text" | "json"
+}
+
+const statusLine: CommandLine<StatusArgs> = {
+  options: [formatOption],
+  examples: [["sallyport status", "is the newest plan everywhere?"]],
+  parse: (_, options) => ({ format: readFormat(options, ["text", "json"]) }),
+}
+
+export const status = command(statusLine, async (args, io) => {
   const remote = await connect(io)
   const answer = expectOk<StatusAnswer>(await remote.request("GET", "/v1/status"))
   io.out(args.format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : statusText(answer))
   return exitCode.ok
+})
+
+function statusText(status: StatusAnswer): string {
+  // Without the database nobody knows which it is, though one is served.
+  const served = status.processes.some(({ serial }) => serial !== null)
+  const none = served ? "Which plan is the newest is not known.\n" : "No plan was applied yet.\n"
+  const newest = status.serial === null ? none : `The newest plan is serial ${status.serial}.\n`
+  const processes = table(
+    ["PROCESS", "ROLES", "VERSION", "SINCE", "SERIAL", "STATE"],
+    status.processes.map((process) => [
+      `${process.host}:${process.pid}`,
+      process.roles.join(","),
+      process.version,
+      process.startedAt.replace("T", " ").replace(/\.\d+Z$/, "Z"),
+      process.serial === null ? "-" : String(process.serial),
+      stateOf(process, status.serial),
+    ]),
+  )
+  const warnings = status.warnings.map((warning) => `warning: ${warning}\n`).join("")
+  return newest + processes + trafficText(status.traffic) + warnings
+}
+
+/** What passes through the process that was asked. */
+function trafficText(traffic: StatusAnswer["traffic"]): string {
+  if (traffic === null) return ""
+  const { requests, tunnels, backends, decisionPoints } = traffic
+  const points = Object.entries(decisionPoints).map(([name, state]) => rowOf(name, state))
+  const rows = Object.entries(backends).flatMap(([name, targets]) =>
+    targets.map((state) => rowOf(name, state)),
+  )
+  const heads = ["HEALTH", "BREAKER", "OUTSTANDING"]
+  return [
+    `The process asked has ${requests} requests in work and ${tunnels} WebSockets open.\n`,
+    rows.length === 0 ? "" : table(["BACKEND", "TARGET", ...heads], rows),
+    points.length === 0 ? "" : table(["DECISION POINT", "ADDRESS", ...heads], points),
+  ].join("")
+}
+
+type TargetStatus = NonNullable<StatusAnswer["traffic"]>["decisionPoints"][string]
+
+function rowOf(name: string, { origin, health, breaker, outstanding }: TargetStatus): string[] {
+  return [name, origin, health, breaker === "none" ? "-" : breaker, String(outstanding)]
+}
+
+function stateOf(process: ProcessStatus, newest: number | null): string {
+  const { error, reasons } = process
+  // What else is away matters as well: that the plan comes from disk, for one.
+  if (error !== null) return `error: ${[error, ...reasons.filter((each) => each !== error)].join("; ")}`
+  if (process.state === "degraded") return `degraded: ${reasons.join("; ")}`
+  if (process.state === "draining") return "draining"
+  return process.serial === newest ? "up to date" : "behind"
 }

@@ -1,23 +1,193 @@
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import type {
+  CreateSubscription,
   IssuedAnswer,
   Subscription,
+  SubscriptionStatus,
   SubscriptionsAnswer,
 } from "../../../runtime/control/subscription-api.ts"
-import type {
-  SubscriptionActArgs,
-  SubscriptionCreateArgs,
-  SubscriptionListArgs,
-  SubscriptionNameArgs,
-  SubscriptionRotateArgs,
-} from "../args/subscription.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
+import { formatOption, readCount, readFormat, readMoment, textOf } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
-import { issuedText, subscriptionsText, subscriptionText } from "../views/subscription.ts"
+import { table } from "../views/table.ts"
 
-export const subscriptionCreate: CommandAction<SubscriptionCreateArgs> = async (args, io) => {
+type Format = "text" | "json"
+
+interface SubscriptionCreateArgs {
+  readonly name: string
+  readonly scope: CreateSubscription["scope"]
+  readonly owner: string | undefined
+  readonly note: string | undefined
+  readonly expiresAt: string | undefined
+  readonly state: CreateSubscription["state"]
+  readonly primaryKeyFile: string | undefined
+  readonly secondaryKeyFile: string | undefined
+  readonly format: Format
+}
+
+interface SubscriptionListArgs {
+  /** Query of the control API. */
+  readonly query: Readonly<Record<string, string>>
+  readonly format: Format
+}
+
+interface SubscriptionNameArgs {
+  readonly name: string
+  readonly format: Format
+}
+
+interface SubscriptionActArgs extends SubscriptionNameArgs {
+  readonly action: "approve" | "reject" | "suspend" | "activate" | "cancel"
+  /** Undefined: the end stays; null: there is none any more. */
+  readonly expiresAt: string | null | undefined
+}
+
+interface SubscriptionRotateArgs extends SubscriptionNameArgs {
+  readonly key: "primary" | "secondary"
+}
+
+const nameOperand = ["<name>", "name of the subscription"] as const
+const states: readonly SubscriptionStatus[] = [
+  "submitted",
+  "active",
+  "suspended",
+  "rejected",
+  "cancelled",
+  "expired",
+]
+
+const subscriptionCreateLine: CommandLine<SubscriptionCreateArgs> = {
+  operands: [nameOperand],
+  options: [
+    ["--product <name>", "it opens the APIs of this product"],
+    ["--api <name>", "it opens this API"],
+    ["--all", "it opens every API"],
+    ["--owner <text>", "whose it is"],
+    ["--note <text>", "for whoever reads the list"],
+    ["--expires <date>", "when it ends: 2030-01-31, or with a time and zone"],
+    ["--state <state>", "submitted or active, instead of what the product says"],
+    ["--primary-key-file <file>", "a key made elsewhere, so that callers keep theirs; needs both"],
+    ["--secondary-key-file <file>", "the second one"],
+    formatOption,
+  ],
+  examples: [
+    ["sallyport subscription create ann --product partner --owner ann@example.com", "two keys for ann"],
+  ],
+  parse(words, options) {
+    const [primaryKeyFile, secondaryKeyFile] = [
+      textOf(options, "primaryKeyFile"),
+      textOf(options, "secondaryKeyFile"),
+    ]
+    if ((primaryKeyFile === undefined) !== (secondaryKeyFile === undefined))
+      throw new CliError("--primary-key-file and --secondary-key-file belong together")
+    const expires = textOf(options, "expires")
+    return {
+      name: nameOf(words),
+      scope: scopeOf(options),
+      owner: textOf(options, "owner"),
+      note: textOf(options, "note"),
+      expiresAt: expires === undefined ? undefined : readMoment(expires, "--expires"),
+      state: oneOf(options, "state", ["submitted", "active"] as const),
+      primaryKeyFile,
+      secondaryKeyFile,
+      format: readFormat(options, ["text", "json"]),
+    }
+  },
+}
+
+const subscriptionListLine: CommandLine<SubscriptionListArgs> = {
+  options: [
+    ["--state <state>", `only these: ${states.join(", ")}`],
+    ["--product <name>", "only those of a product"],
+    ["--api <name>", "only those of one API"],
+    ["--owner <text>", "only those of an owner"],
+    ["--prefix <text>", "only the one whose key begins so"],
+    ["--text <text>", "only those that have it in name, owner or note"],
+    ["--limit <count>", "how many, 50 when not said"],
+    ["--after <name>", "those after this name: the next page"],
+    formatOption,
+  ],
+  examples: [
+    ["sallyport subscription list --state submitted", "who waits for an approval"],
+    ["sallyport subscription list --prefix sp_4tQz81Lb", "whose key is this?"],
+  ],
+  parse(_, options) {
+    oneOf(options, "state", states)
+    if (options["limit"] !== undefined) readCount(String(options["limit"]), "--limit")
+    const asked = ["state", "product", "api", "owner", "prefix", "text", "limit", "after"]
+    const query = asked.flatMap((name) => {
+      const value = textOf(options, name)
+      return value === undefined ? [] : [[name, value] as const]
+    })
+    return { query: Object.fromEntries(query), format: readFormat(options, ["text", "json"]) }
+  },
+}
+
+const subscriptionShowLine: CommandLine<SubscriptionNameArgs> = {
+  operands: [nameOperand],
+  options: [formatOption],
+  examples: [["sallyport subscription show ann", "all there is to know, but not the keys"]],
+  parse: (words, options) => ({ name: nameOf(words), format: readFormat(options, ["text", "json"]) }),
+}
+
+const subscriptionRotateLine: CommandLine<SubscriptionRotateArgs> = {
+  operands: [
+    ["<key>", "primary or secondary"],
+    ["<name>", "name of the subscription"],
+  ],
+  options: [formatOption],
+  examples: [["sallyport subscription rotate secondary ann", "the primary key goes on as it is"]],
+  parse([key, name], options) {
+    if (key !== "primary" && key !== "secondary")
+      throw new CliError(
+        `\`${key}\` is no key of a subscription`,
+        "Say `rotate primary NAME` or `rotate secondary NAME`.",
+      )
+    return { key, name: nameOf([name ?? ""]), format: readFormat(options, ["text", "json"]) }
+  },
+}
+
+const subscriptionDeleteLine: CommandLine<SubscriptionNameArgs> = {
+  operands: [nameOperand],
+  examples: [["sallyport subscription delete ann", "its keys are refused from now on"]],
+  parse: (words) => ({ name: nameOf(words), format: "text" }),
+}
+
+function scopeOf(options: OptionValues): CreateSubscription["scope"] {
+  const [product, api] = [textOf(options, "product"), textOf(options, "api")]
+  const said = [product, api, options["all"] === true || undefined].filter((each) => each !== undefined)
+  if (said.length !== 1)
+    throw new CliError(
+      "a subscription opens one of three things",
+      "Say `--product NAME`, `--api NAME` or `--all`.",
+    )
+  if (product !== undefined) return { product }
+  return api === undefined ? { all: true } : { api }
+}
+
+function nameOf([name]: readonly string[]): string {
+  if (name !== undefined && /^[A-Za-z][A-Za-z0-9_-]{0,62}$/.test(name)) return name
+  throw new CliError(
+    `\`${name ?? ""}\` is no name of a subscription`,
+    "A letter, then letters, digits, `_` or `-`, 63 characters at most.",
+  )
+}
+
+function oneOf<const Word extends string>(
+  options: OptionValues,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const given = textOf(options, name)
+  const found = words.find((word) => word === given)
+  if (given !== undefined && found === undefined)
+    throw new CliError(`--${name} ${given} is not known`, `It is one of ${words.join(", ")}.`)
+  return found
+}
+
+export const subscriptionCreate = command(subscriptionCreateLine, async (args, io) => {
   const { name, scope, owner, note, expiresAt, state } = args
   const keys = await givenKeys(args, io)
   const remote = await connect(io)
@@ -31,46 +201,70 @@ export const subscriptionCreate: CommandAction<SubscriptionCreateArgs> = async (
     keys,
   })
   return shown(io, args.format, expectOk<IssuedAnswer>(answer), issuedText)
-}
+})
 
-export const subscriptionList: CommandAction<SubscriptionListArgs> = async (args, io) => {
+export const subscriptionList = command(subscriptionListLine, async (args, io) => {
   const remote = await connect(io)
   const query = new URLSearchParams(args.query).toString()
   const answer = await remote.request("GET", `/v1/subscriptions${query === "" ? "" : `?${query}`}`)
   return shown(io, args.format, expectOk<SubscriptionsAnswer>(answer), subscriptionsText)
-}
+})
 
-export const subscriptionShow: CommandAction<SubscriptionNameArgs> = async (args, io) => {
+export const subscriptionShow = command(subscriptionShowLine, async (args, io) => {
   const remote = await connect(io)
   const answer = await remote.request("GET", pathOf(args.name))
   return shown(io, args.format, expectOk<Subscription>(answer), subscriptionText)
+})
+
+export const subscriptionApprove = actCommand("approve", "let in what waits for an approval")
+export const subscriptionReject = actCommand("reject", "refuse what waits for an approval, for ever")
+export const subscriptionSuspend = actCommand("suspend", "refuse its keys until it is activated again")
+export const subscriptionCancel = actCommand("cancel", "end it for ever")
+export const subscriptionActivate = actCommand("activate", "let in again what was suspended or has expired", [
+  ["--expires <date>", "its new end; `never` for none"],
+])
+
+/** A command that changes the state; `example`: what its example does. */
+function actCommand(
+  action: SubscriptionActArgs["action"],
+  example: string,
+  more: NonNullable<CommandLine<unknown>["options"]> = [],
+) {
+  const line: CommandLine<SubscriptionActArgs> = {
+    operands: [nameOperand],
+    options: [...more, formatOption],
+    examples: [[`sallyport subscription ${action} ann`, example]],
+    parse(words, options) {
+      const expires = textOf(options, "expires")
+      return {
+        name: nameOf(words),
+        action,
+        expiresAt:
+          expires === undefined ? undefined : expires === "never" ? null : readMoment(expires, "--expires"),
+        format: readFormat(options, ["text", "json"]),
+      }
+    },
+  }
+  return command(line, async ({ name, expiresAt, format }, io) => {
+    const remote = await connect(io)
+    const body = expiresAt === undefined ? {} : { expiresAt }
+    const answer = await remote.request("POST", `${pathOf(name)}/${action}`, body)
+    return shown(io, format, expectOk<Subscription>(answer), ({ state }) => `\`${name}\` is ${state}.\n`)
+  })
 }
 
-export const subscriptionAct: CommandAction<SubscriptionActArgs> = async (
-  { name, action, expiresAt, format },
-  io,
-) => {
-  const remote = await connect(io)
-  const body = expiresAt === undefined ? {} : { expiresAt }
-  const answer = await remote.request("POST", `${pathOf(name)}/${action}`, body)
-  return shown(io, format, expectOk<Subscription>(answer), ({ state }) => `\`${name}\` is ${state}.\n`)
-}
-
-export const subscriptionRotate: CommandAction<SubscriptionRotateArgs> = async (
-  { name, key, format },
-  io,
-) => {
+export const subscriptionRotate = command(subscriptionRotateLine, async ({ name, key, format }, io) => {
   const remote = await connect(io)
   const answer = await remote.request("POST", `${pathOf(name)}/rotate`, { key })
   return shown(io, format, expectOk<IssuedAnswer>(answer), issuedText)
-}
+})
 
-export const subscriptionDelete: CommandAction<SubscriptionNameArgs> = async ({ name }, io) => {
+export const subscriptionDelete = command(subscriptionDeleteLine, async ({ name }, io) => {
   const remote = await connect(io)
   expectOk(await remote.request("DELETE", pathOf(name)))
   io.out(`Deleted \`${name}\`.\n`)
   return exitCode.ok
-}
+})
 
 function pathOf(name: string): string {
   return `/v1/subscriptions/${encodeURIComponent(name)}`
@@ -93,4 +287,77 @@ async function keyIn(file: string, io: Io): Promise<string> {
   } catch (error) {
     throw new CliError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
+}
+
+/** The new keys: the one time they are seen. */
+function issuedText({ subscription, keys }: IssuedAnswer): string {
+  const lines = (["primary", "secondary"] as const).flatMap((slot) =>
+    keys[slot] === undefined ? [] : [`${slot.padEnd(9)}  ${keys[slot]}\n`],
+  )
+  const warning =
+    lines.length === 0 ? "" : "Keep them now: they are stored as digests and cannot be shown again.\n"
+  const waits =
+    subscription.state === "submitted"
+      ? `It waits for \`sallyport subscription approve ${subscription.name}\`.\n`
+      : ""
+  return `\`${subscription.name}\` opens ${scopeText(subscription)} and is ${subscription.state}.\n${waits}${lines.join("")}${warning}`
+}
+
+/** A page of the list. */
+function subscriptionsText({ subscriptions, next, gateway }: SubscriptionsAnswer): string {
+  if (subscriptions.length === 0) return "No subscription is like this.\n"
+  const rows = table(
+    ["NAME", "OPENS", "STATE", "OWNER", "PRIMARY", "SECONDARY", "LAST USED", "EXPIRES"],
+    subscriptions.map((each) => [
+      each.name,
+      scopeText(each),
+      each.state,
+      each.owner || "-",
+      each.primary === null ? (each.source === "text" ? "in gateway.conf" : "-") : `${each.primary.prefix}…`,
+      each.secondary === null ? "-" : `${each.secondary.prefix}…`,
+      day(lastUsed(each)),
+      day(each.expiresAt),
+    ]),
+  )
+  const more = next === null ? "" : `More: \`--after ${next}\`.\n`
+  return `${gateway === null ? "" : `Gateway ${gateway}\n`}${rows}${more}`
+}
+
+/** One with all there is to know of it. */
+function subscriptionText(one: Subscription): string {
+  const key = (info: Subscription["primary"]) =>
+    info === null
+      ? "-"
+      : `${info.prefix}…  made ${time(info.createdAt)}, ${info.lastUsedAt === null ? "never used" : `last used ${time(info.lastUsedAt)}`}`
+  const rows: [string, string][] = [
+    ["name", one.name],
+    ["opens", scopeText(one)],
+    ["state", one.state],
+    ["owner", one.owner || "-"],
+    ["note", one.note || "-"],
+    ["primary", one.source === "text" ? "in gateway.conf" : key(one.primary)],
+    ["secondary", one.source === "text" ? "in gateway.conf, if there is one" : key(one.secondary)],
+    ["expires", one.expiresAt === null ? "never" : time(one.expiresAt)],
+    ["created", one.createdAt === null ? "-" : time(one.createdAt)],
+    ["changed", one.changedAt === null ? "-" : time(one.changedAt)],
+  ]
+  return rows.map(([name, value]) => `${name.padEnd(9)}  ${value}\n`).join("")
+}
+
+function scopeText({ scope }: Subscription): string {
+  if ("product" in scope) return `product ${scope.product}`
+  return "api" in scope ? `api ${scope.api}` : "all APIs"
+}
+
+function lastUsed({ primary, secondary }: Subscription): string | null {
+  const times = [primary?.lastUsedAt, secondary?.lastUsedAt].filter((each) => typeof each === "string")
+  return times.sort().at(-1) ?? null
+}
+
+function day(at: string | null): string {
+  return at === null ? "-" : at.slice(0, 10)
+}
+
+function time(at: string): string {
+  return at.replace("T", " ").replace(/\.\d+Z$/, "Z")
 }

@@ -1,18 +1,71 @@
 import { writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import pc from "picocolors"
-import type { TestArgs } from "../args/test.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { watch } from "../dev/watch.ts"
 import type { Io } from "../io.ts"
+import { readFormat, textOf } from "../options.ts"
 import { withProgress } from "../progress.ts"
 import { showFindings } from "../project.ts"
 import { type TestFolder, testFolders } from "../test-files.ts"
-import { runTests, type TestRun } from "../test-run.ts"
+import { runTests, type TestRun, type TestSelection } from "../test-run.ts"
 import { testText } from "../views/test.ts"
 import { testJson, testJunit } from "../views/test-documents.ts"
 
-export const test: CommandAction<TestArgs> = async (args, io) => {
+interface TestArgs extends TestSelection {
+  /** Files, folders and patterns; empty: all `*.fga.yaml` below the current folder. */
+  readonly files: readonly string[]
+  readonly format: "text" | "json" | "junit"
+  /** Where the document goes; text is printed then. */
+  readonly output: string | undefined
+  readonly watch: boolean
+}
+
+const testLine: CommandLine<TestArgs> = {
+  operands: [
+    ["[files...]", "files, folders or patterns; all *.fga.yaml below this folder when there are none"],
+  ],
+  options: [
+    ["--filter <text>", "only tests in whose name, or whose store's, this stands"],
+    ["--coverage", "say which parts of the models could go without any test noticing"],
+    ["--min-coverage <percent>", "the same, and exit 1 where a model's coverage is lower"],
+    ["--format <format>", "text, json or junit"],
+    ["--output <file>", "write the json or junit there, and print text"],
+    ["--watch", "run again whenever a file changes"],
+  ],
+  examples: [
+    ["sallyport test", "everything there is"],
+    ['sallyport test "models/**/*.fga.yaml" --coverage', "and what no test would notice"],
+    ["sallyport test --format junit --output report.xml", "in CI"],
+    ["sallyport test --min-coverage 90", "in CI: too few tests are a failure too"],
+  ],
+  parse(files, options) {
+    const format = readFormat(options, ["text", "json", "junit"])
+    const output = textOf(options, "output")
+    const filter = textOf(options, "filter")
+    const watch = options["watch"] === true
+    if (output !== undefined && format === "text")
+      throw new CliError("--output is for a document", "Say which: --format json or --format junit.")
+    if (watch && format !== "text" && output === undefined)
+      throw new CliError(
+        "--watch prints text, again and again",
+        "Send the document to a file: --output FILE.",
+      )
+    const minCoverage = readPercent(options["minCoverage"], "--min-coverage")
+    const coverage = options["coverage"] === true || minCoverage !== undefined
+    return { files, filter, format, output, coverage, minCoverage, watch }
+  },
+}
+
+function readPercent(given: unknown, option: string): number | undefined {
+  if (given === undefined) return undefined
+  const text = String(given)
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
+    throw new CliError(`${option} ${text} is no percentage`, `Give a whole number up to 100: ${option} 80.`)
+  return Number(text)
+}
+
+export const test = command(testLine, async (args, io) => {
   let folders = testFolders(io, args.files)
   const run = await runOnce(io, args, folders)
   if (!args.watch) return run.passed ? exitCode.ok : exitCode.failed
@@ -31,7 +84,7 @@ export const test: CommandAction<TestArgs> = async (args, io) => {
   await io.untilStopped()
   await end()
   return exitCode.ok
-}
+})
 
 async function runOnce(io: Io, args: TestArgs, folders: readonly TestFolder[]): Promise<TestRun> {
   const run = await withProgress(io, "testing", () => runTests(folders, args))

@@ -1,15 +1,44 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { mintToken } from "../../../runtime/dev/mint-token.ts"
-import type { TokenArgs } from "../args/token.ts"
-import { CliError, type CommandAction, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { traceOfDev } from "../dev/trace.ts"
 import { rethrowForPeople } from "../start.ts"
+
+interface TokenArgs {
+  readonly sub: string
+  /** Address of the development identity provider: it stands in the token's `iss`. Undefined: where the last `dev` here had it. */
+  readonly url: string | undefined
+}
+
+const tokenLine: CommandLine<TokenArgs> = {
+  options: [
+    ["--sub <name>", "whose: any name; ann when not said"],
+    ["--url <url>", "address of the provider; that of `sallyport dev` in this folder when not said"],
+  ],
+  examples: [
+    [
+      'curl -H "Authorization: Bearer $(npx sallyport token --sub ann)" http://127.0.0.1:8000/v1/orders/1',
+      "call the example as ann",
+    ],
+  ],
+  parse(_, options) {
+    const url = options["url"]
+    if (url !== undefined && (typeof url !== "string" || !/^https?:/.test(url) || !URL.canParse(url))) {
+      throw new CliError(
+        `--url is not an http(s) URL: ${String(url)}`,
+        "For example: --url http://127.0.0.1:8081",
+      )
+    }
+    const sub = typeof options["sub"] === "string" ? options["sub"] : "ann"
+    return { sub, url: url?.replace(/\/$/, "") }
+  },
+}
 
 const identityUrlDefault = "http://127.0.0.1:8081"
 
 /** Signs with the keys `sallyport dev` keeps in this folder, so that any subject can be tried, not only those with a password. */
-export const token: CommandAction<TokenArgs> = async ({ sub, url }, io) => {
+export const token = command(tokenLine, async ({ sub, url }, io) => {
   const folder = join(io.cwd, ".sallyport")
   if (!existsSync(join(folder, "identity-provider.json"))) {
     throw new CliError(
@@ -20,4 +49,4 @@ export const token: CommandAction<TokenArgs> = async ({ sub, url }, io) => {
   const at = url ?? traceOfDev(io)?.identity ?? identityUrlDefault
   io.out(`${await mintToken({ folder, url: at, subject: sub }).catch(rethrowForPeople)}\n`)
   return exitCode.ok
-}
+})

@@ -1,10 +1,71 @@
-import type { UsageAnswer } from "../../../runtime/control/usage-api.ts"
-import type { UsageArgs } from "../args/usage.ts"
-import { type CommandAction, exitCode } from "../command.ts"
+import type { UsageAnswer, UsageLine } from "../../../runtime/control/usage-api.ts"
+import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
+import { readFormat, readMoment, textOf } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
-import { usageCsv, usageText } from "../views/usage.ts"
+import { table } from "../views/table.ts"
 
-export const usage: CommandAction<UsageArgs> = async ({ query, format }, io) => {
+interface UsageArgs {
+  /** Query of the control API. */
+  readonly query: Readonly<Record<string, string>>
+  readonly format: "table" | "json" | "csv"
+}
+
+const fields = ["subscription", "user", "product", "api", "operation", "version", "status", "day"]
+
+const usageLine: CommandLine<UsageArgs> = {
+  options: [
+    [
+      "--by <fields>",
+      `a line for each of these, with commas: ${fields.join(", ")}; subscription,user when not said`,
+    ],
+    ["--since <date>", "2026-01-31, a time with zone, or how long ago: 12h, 30d"],
+    ["--until <date>", "the first moment that does not count"],
+    ["--subscription <name>", "only this one"],
+    ["--user <name>", "only this one: who the token of a call without subscription names (`sub`)"],
+    ["--product <name>", "only this one"],
+    ["--api <name>", "only this one"],
+    ["--deprecated", "only versions the running plan calls deprecated: who still calls them?"],
+    ["--format <format>", "table, json or csv"],
+  ],
+  examples: [
+    ["sallyport usage --since 30d --by subscription,product", "the bill of the last 30 days"],
+    ["sallyport usage --deprecated", "who still calls deprecated versions"],
+    ["sallyport usage --by day,status --api orders --format csv", "for a spreadsheet"],
+  ],
+  parse(_, options) {
+    const deprecated = options["deprecated"] === true
+    const by = textOf(options, "by") ?? (deprecated ? "" : "subscription,user")
+    const unknown = by.split(",").find((word) => word !== "" && !fields.includes(word))
+    if (unknown !== undefined)
+      throw new CliError(`usage cannot be told by ${unknown}`, `It can be told by ${fields.join(", ")}.`)
+    const query = {
+      by,
+      since: pointInTime(options, "since"),
+      until: pointInTime(options, "until"),
+      subscription: textOf(options, "subscription"),
+      user: textOf(options, "user"),
+      product: textOf(options, "product"),
+      api: textOf(options, "api"),
+      deprecated: deprecated ? "true" : undefined,
+    }
+    if (query.since !== undefined && query.until !== undefined && query.since >= query.until)
+      throw new CliError("--until is not after --since: nothing lies between", "Say a later --until.")
+    const said = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value] as const] : []))
+    return { query: Object.fromEntries(said), format: readFormat(options, ["table", "json", "csv"]) }
+  },
+}
+
+const hoursOf: Readonly<Record<string, number>> = { h: 1, d: 24 }
+
+function pointInTime(options: OptionValues, name: string): string | undefined {
+  const given = textOf(options, name)
+  if (given === undefined) return undefined
+  const ago = /^(\d{1,6})([hd])$/.exec(given)
+  if (ago === null) return readMoment(given, `--${name}`, ", or how long ago it was: 12h, 30d")
+  return new Date(Date.now() - Number(ago[1]) * (hoursOf[ago[2] ?? ""] ?? 0) * 3_600_000).toISOString()
+}
+
+export const usage = command(usageLine, async ({ query, format }, io) => {
   const remote = await connect(io)
   const answer = expectOk<UsageAnswer>(
     await remote.request("GET", `/v1/usage?${new URLSearchParams(query).toString()}`),
@@ -12,4 +73,58 @@ export const usage: CommandAction<UsageArgs> = async ({ query, format }, io) => 
   if (format === "json") io.out(`${JSON.stringify(answer, null, 2)}\n`)
   else io.out(format === "csv" ? usageCsv(answer) : usageText(answer))
   return exitCode.ok
+})
+
+/** A table for people. */
+function usageText({ by, lines, cut }: UsageAnswer): string {
+  if (lines.length === 0) return "Nothing was called.\n"
+  const priced = lines.some(({ amounts }) => amounts.length > 0)
+  const head = [...by.map((field) => field.toUpperCase()), "CALLS", "IN", "OUT", "P50", "P95", "P99"]
+  const rows = lines.map((line) => [
+    ...by.map((field) => line.key[field] || "-"),
+    String(line.calls),
+    bytes(line.bytesIn),
+    bytes(line.bytesOut),
+    time(line.p50),
+    time(line.p95),
+    time(line.p99),
+    ...(priced ? [String(line.billed), amounts(line)] : []),
+  ])
+  const more = cut ? "There are more: narrow it, e.g. by --since, --product or --api.\n" : ""
+  return `${table(priced ? [...head, "BILLED", "AMOUNT"] : head, rows)}${more}`
+}
+
+/** RFC 4180, with numbers as they are. */
+function usageCsv({ by, lines }: UsageAnswer): string {
+  const head = [...by, "calls", "billed", "bytes_in", "bytes_out", "p50_ms", "p95_ms", "p99_ms", "amount"]
+  const rows = lines.map((line) => [
+    ...by.map((field) => line.key[field] ?? ""),
+    ...[line.calls, line.billed, line.bytesIn, line.bytesOut, line.p50, line.p95, line.p99].map((value) =>
+      value === null ? "" : String(value),
+    ),
+    amounts(line),
+  ])
+  return [head, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("")
+}
+
+function amounts({ amounts: all }: UsageLine): string {
+  return all.map(({ amount, currency }) => `${amount} ${currency}`).join(" + ")
+}
+
+/** A spreadsheet takes what begins so for a formula. */
+function field(value: string): string {
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+function time(ms: number | null): string {
+  if (ms === null) return "-"
+  return ms < 1_000 ? `${ms} ms` : `${Number((ms / 1_000).toPrecision(3))} s`
+}
+
+function bytes(count: number): string {
+  const at = Math.min(4, Math.floor(Math.log2(Math.max(1, count)) / 10))
+  return at === 0
+    ? `${count} B`
+    : `${Number((count / 2 ** (10 * at)).toPrecision(3))} ${["", "K", "M", "G", "T"][at]}B`
 }

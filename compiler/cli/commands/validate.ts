@@ -1,12 +1,29 @@
 import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
-import type { ValidateArgs } from "../args/validate.ts"
-import { type CommandAction, exitCode } from "../command.ts"
+import { type CommandLine, command, exitCode } from "../command.ts"
+import { configOption, type ProjectArgs, readFormat, readProject } from "../options.ts"
 import { compileOnce } from "../project.ts"
 
-export const validate: CommandAction<ValidateArgs> = async ({ project, format }, io) => {
+interface ValidateArgs {
+  readonly project: ProjectArgs
+  readonly format: "text" | "json" | "sarif" | "markdown" | "github"
+}
+
+const validateLine: CommandLine<ValidateArgs> = {
+  options: [configOption, ["--format <format>", "text, json, sarif, markdown or github"]],
+  examples: [
+    ["sallyport validate", "all findings at once; exit 1 when one is an error"],
+    ["sallyport validate --format github", "annotations in a GitHub workflow"],
+  ],
+  parse: (_, options) => ({
+    project: readProject(options),
+    format: readFormat(options, ["text", "json", "sarif", "markdown", "github"]),
+  }),
+}
+
+export const validate = command(validateLine, async ({ project, format }, io) => {
   const { plan, diagnostics } = await compileOnce(io, project)
   io.out(renderDiagnostics(diagnostics, format, { colour: io.colour.out }))
   if (format === "text")
     io.out(`${diagnostics.length === 0 ? "" : "\n"}${project.entry}: ${summaryOf(diagnostics)}\n`)
   return plan === undefined ? exitCode.failed : exitCode.ok
-}
+})

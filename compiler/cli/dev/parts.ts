@@ -4,7 +4,6 @@ import { startSampleBackends } from "../../../runtime/dev/sample-backends.ts"
 import { addressText } from "../../../runtime/plan/address-text.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Runtime, RuntimeSettings } from "../../../runtime/process/settings.ts"
-import type { DevArgs } from "../args/dev.ts"
 import type { HostPort } from "../host-port.ts"
 import type { Io } from "../io.ts"
 import {
@@ -23,6 +22,15 @@ import type { Closers } from "./closers.ts"
 import { standInFor } from "./development-values.ts"
 import { humanLine } from "./human-log.ts"
 import { leaveTrace, traceOfDev } from "./trace.ts"
+
+/** What the command line says of the parts. */
+export interface DevSettings {
+  /** Where the development identity provider listens. */
+  readonly identity: HostPort
+  /** Where the two sample backends listen: orders, and orders' second version with the catalog. */
+  readonly backends: readonly [HostPort, HostPort]
+  readonly verbose: boolean
+}
 
 /** What `dev` runs beside the compiler. */
 export interface DevParts {
@@ -46,7 +54,7 @@ const graceMs = 1_000
  */
 export async function startParts(
   io: Io,
-  args: DevArgs,
+  args: DevSettings,
   plan: PlanBody | undefined,
   closers: Closers,
 ): Promise<DevParts> {
@@ -75,7 +83,7 @@ export async function startParts(
 }
 
 function wantedAddresses(
-  { identity, backends }: DevArgs,
+  { identity, backends }: DevSettings,
   control: HostPort,
   plan: PlanBody | undefined,
 ): Wanted[] {
@@ -93,7 +101,7 @@ function wantedAddresses(
   ]
 }
 
-async function startBeside(io: Io, args: DevArgs, closers: Closers): Promise<readonly [string, string]> {
+async function startBeside(io: Io, args: DevSettings, closers: Closers): Promise<readonly [string, string]> {
   const [first, second] = args.backends
   try {
     const identity = await startIdentityProvider({ ...args.identity, folder: join(io.cwd, ownFolder) })
@@ -112,7 +120,7 @@ async function startBeside(io: Io, args: DevArgs, closers: Closers): Promise<rea
 
 async function runtimeSettings(
   io: Io,
-  { verbose }: DevArgs,
+  { verbose }: DevSettings,
   control: NonNullable<RuntimeSettings["control"]>,
   env: RuntimeSettings["env"],
 ): Promise<RuntimeSettings> {

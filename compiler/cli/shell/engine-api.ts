@@ -1,4 +1,3 @@
-import type { ShellArgs } from "../args/shell.ts"
 import { CliError } from "../command.ts"
 import { type ApiAddress, type Exchanged, exchange, jsonOf } from "../exchange.ts"
 import type { Io } from "../io.ts"
@@ -16,6 +15,14 @@ export class ApiRefusal extends CliError {
   }
 }
 
+/** Where the engine is asked. */
+export interface EngineAddress {
+  /** The engine's own address; undefined: through the control API, as other commands go. */
+  readonly url: string | undefined
+  /** For the engine's own address. */
+  readonly token: string | undefined
+}
+
 /** The engine's HTTP API. */
 export interface EngineApi {
   readonly url: string
@@ -24,10 +31,7 @@ export interface EngineApi {
 }
 
 /** The API at `--url`, else behind the control listener, which carries `/authz/*` to it. */
-export async function engineApi(
-  io: Io,
-  { url, token }: Pick<ShellArgs, "url" | "token">,
-): Promise<EngineApi> {
+export async function engineApi(io: Io, { url, token }: EngineAddress): Promise<EngineApi> {
   if (url !== undefined) {
     const own = token ?? io.env["SALLYPORT_AUTHZ_TOKEN"] ?? ""
     return apiAt({ url, base: url, token: own, what: "engine", remedy: "--url" })

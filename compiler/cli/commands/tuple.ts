@@ -1,8 +1,11 @@
-import { CliError, type CommandLine, type OptionValues } from "../command.ts"
-import { readJson, readStore } from "./check.ts"
-import { formatOption, readFormat } from "./format.ts"
+import { tupleWords } from "../../../runtime/check/explain-text.ts"
+import type { TupleKey } from "../../../runtime/check/ports.ts"
+import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
+import { formatOption, readFormat, readJson, readStore, storeOption, textOf } from "../options.ts"
+import { connect, expectOk } from "../remote.ts"
+import { storePath } from "../store.ts"
 
-export interface TupleWriteArgs {
+interface TupleWriteArgs {
   readonly user: string
   readonly relation: string
   readonly object: string
@@ -13,7 +16,7 @@ export interface TupleWriteArgs {
   readonly idempotent: boolean
 }
 
-export interface TupleReadArgs {
+interface TupleReadArgs {
   readonly user: string | undefined
   readonly relation: string | undefined
   readonly object: string | undefined
@@ -26,11 +29,8 @@ const operands = [
   ["<relation>", "viewer"],
   ["<object>", "order:1"],
 ] as const
-const storeOption = ["--store <name>", "store by name or id; needed when there are several"] as const
 
-export const tupleWriteLine: CommandLine<TupleWriteArgs> = {
-  name: "tuple write",
-  summary: "write one tuple: give a user a relation on an object",
+const tupleWriteLine: CommandLine<TupleWriteArgs> = {
   operands,
   options: [
     storeOption,
@@ -42,18 +42,14 @@ export const tupleWriteLine: CommandLine<TupleWriteArgs> = {
   parse: (words, options) => readTuple(words, options, "ignoreExisting"),
 }
 
-export const tupleDeleteLine: CommandLine<TupleWriteArgs> = {
-  name: "tuple delete",
-  summary: "delete one tuple",
+const tupleDeleteLine: CommandLine<TupleWriteArgs> = {
   operands,
   options: [storeOption, ["--ignore-missing", "succeed when there is no such tuple"]],
   examples: [["sallyport tuple delete user:bob viewer order:1", "bob no longer sees order 1 by this tuple"]],
   parse: (words, options) => readTuple(words, options, "ignoreMissing"),
 }
 
-export const tupleReadLine: CommandLine<TupleReadArgs> = {
-  name: "tuple read",
-  summary: "list tuples",
+const tupleReadLine: CommandLine<TupleReadArgs> = {
   options: [
     storeOption,
     ["--user <user>", "only of this user; needs --object, at least its type"],
@@ -67,7 +63,7 @@ export const tupleReadLine: CommandLine<TupleReadArgs> = {
     ["sallyport tuple read --user user:ann --object order:", "what ann has on orders"],
   ],
   parse(_, options) {
-    const object = text(options, "object")
+    const object = textOf(options, "object")
     if (object === undefined && (options["user"] !== undefined || options["relation"] !== undefined)) {
       throw new CliError(
         "--user and --relation need --object",
@@ -78,8 +74,8 @@ export const tupleReadLine: CommandLine<TupleReadArgs> = {
       throw new CliError(`--object ${object} is a type: that needs --user`, "Say --user, or which object.")
     }
     return {
-      user: text(options, "user"),
-      relation: text(options, "relation"),
+      user: textOf(options, "user"),
+      relation: textOf(options, "relation"),
       object,
       store: readStore(options),
       format: readFormat(options, ["text", "json"]),
@@ -92,7 +88,7 @@ function readTuple(words: readonly string[], options: OptionValues, idempotent: 
   if (user === undefined || relation === undefined || object === undefined) {
     throw new CliError("a tuple has a user, a relation and an object", "For example: user:bob viewer order:1")
   }
-  const condition = text(options, "condition")
+  const condition = textOf(options, "condition")
   const context = readJson(options["context"], "--context")
   if (context !== undefined && condition === undefined) throw new CliError("--context needs --condition")
   return {
@@ -106,7 +102,59 @@ function readTuple(words: readonly string[], options: OptionValues, idempotent: 
   }
 }
 
-function text(options: OptionValues, name: string): string | undefined {
-  const value = options[name]
-  return typeof value === "string" ? value : undefined
+export const tupleWrite = command(tupleWriteLine, async (args, io) => {
+  const remote = await connect(io)
+  const path = await storePath(remote, args.store)
+  const condition =
+    args.condition === undefined
+      ? undefined
+      : { name: args.condition, context: (args.context ?? {}) as Record<string, unknown> }
+  const tuple = {
+    user: args.user,
+    relation: args.relation,
+    object: args.object,
+    ...(condition === undefined ? {} : { condition }),
+  }
+  const writes = { tuple_keys: [tuple], on_duplicate: args.idempotent ? "ignore" : "error" }
+  expectOk(await remote.request("POST", `${path}/write`, { writes }))
+  io.out(`written: ${tupleWords(tuple)}\n`)
+  return exitCode.ok
+})
+
+export const tupleDelete = command(tupleDeleteLine, async (args, io) => {
+  const remote = await connect(io)
+  const path = await storePath(remote, args.store)
+  const tuple = { user: args.user, relation: args.relation, object: args.object }
+  const deletes = { tuple_keys: [tuple], on_missing: args.idempotent ? "ignore" : "error" }
+  expectOk(await remote.request("POST", `${path}/write`, { deletes }))
+  io.out(`deleted: ${tupleWords(tuple)}\n`)
+  return exitCode.ok
+})
+
+interface Page {
+  readonly tuples: readonly { readonly key: TupleKey; readonly timestamp: string }[]
+  readonly continuation_token: string
 }
+
+/** Prints page by page, so that a store of any size can be listed: text, or one JSON object a line. */
+export const tupleRead = command(tupleReadLine, async (args, io) => {
+  const remote = await connect(io)
+  const path = await storePath(remote, args.store)
+  const { user, relation, object } = args
+  const filter =
+    object === undefined
+      ? {}
+      : { tuple_key: { object, ...(user && { user }), ...(relation && { relation }) } }
+  let token = ""
+  do {
+    const page = expectOk<Page>(
+      await remote.request("POST", `${path}/read`, { ...filter, page_size: 100, continuation_token: token }),
+    )
+    for (const tuple of page.tuples) {
+      const shown = { ...tuple.key, condition: tuple.key.condition ?? undefined }
+      io.out(args.format === "json" ? `${JSON.stringify(tuple)}\n` : `${tupleWords(shown)}\n`)
+    }
+    token = page.continuation_token
+  } while (token !== "")
+  return exitCode.ok
+})

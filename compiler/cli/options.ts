@@ -1,0 +1,88 @@
+import { CliError, type OptionValues } from "./command.ts"
+
+/** Which text is meant: a folder and the file in it that everything starts from. */
+export interface ProjectArgs {
+  readonly folder: string
+  readonly entry: string
+}
+
+/** The option of all commands that compile. */
+export const configOption = [
+  "--config <file>",
+  "the file everything starts from (default: gateway.conf)",
+] as const
+
+/** Reads `--config PATH`: the folder of the path is the project. */
+export function readProject(options: OptionValues): ProjectArgs {
+  const config = options["config"] ?? "gateway.conf"
+  if (typeof config !== "string" || /^$|(?:^|\/)\.{0,2}$/.test(config))
+    throw new CliError(
+      "--config names a file, the first of a project",
+      "For example: --config services/gateway.conf",
+    )
+  const cut = config.lastIndexOf("/") + 1
+  return { folder: config.slice(0, cut) || ".", entry: config.slice(cut) }
+}
+
+/** The option most commands have. */
+export const formatOption = ["--format <format>", "text or json"] as const
+
+/** Reads `--format`; the first of `allowed` when absent. */
+export function readFormat<const Allowed extends readonly string[]>(
+  options: OptionValues,
+  allowed: Allowed,
+): Allowed[number] {
+  const given = options["format"]
+  if (given === undefined) return allowed[0] as Allowed[number]
+  if (typeof given === "string" && allowed.includes(given)) return given
+  throw new CliError(`--format ${String(given)} is not known`, `Formats are ${allowed.join(", ")}.`)
+}
+
+/** The option of all commands that ask a store. */
+export const storeOption = ["--store <name>", "store by name or id; needed when there are several"] as const
+
+/** Reads `--store`. */
+export function readStore(options: OptionValues): string | undefined {
+  const store = options["store"]
+  if (store === undefined) return undefined
+  if (typeof store === "string" && /^[A-Za-z0-9_-]{1,128}$/.test(store)) return store
+  throw new CliError(`--store ${String(store)} is neither a store's name nor its id`)
+}
+
+/** The reason that the history shows; read it by `textOf(options, "message")`. */
+export const messageOption = ["--message <text>", "why, for the history"] as const
+
+/** An option's text, undefined when it was not given. */
+export function textOf(options: OptionValues, name: string): string | undefined {
+  const value = options[name]
+  return typeof value === "string" ? value : undefined
+}
+
+/** Reads an option that holds a JSON object. */
+export function readJson(value: OptionValues[string], option: string): unknown {
+  if (value === undefined) return undefined
+  try {
+    const json: unknown = JSON.parse(String(value))
+    if (typeof json === "object" && json !== null && !Array.isArray(json)) return json
+  } catch {
+    // Said below.
+  }
+  throw new CliError(
+    `${option} is not a JSON object: ${String(value)}`,
+    `For example: ${option} '{"ip": "10.0.0.1"}'`,
+  )
+}
+
+/** Reads a whole number that counts something, from 1. */
+export function readCount(text: string, what: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
+  throw new CliError(`${what} is a whole number from 1, not \`${text}\``)
+}
+
+/** Reads a moment of RFC 3339; a day is its beginning in UTC. `more`: what else may stand there, for the help. */
+export function readMoment(text: string, what: string, more = ""): string {
+  const full = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
+  const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(full)
+  if (isMoment && !Number.isNaN(Date.parse(full))) return new Date(full).toISOString()
+  throw new CliError(`${what} ${text} is no date`, `Write 2030-01-31, or 2030-01-31T12:00:00Z${more}.`)
+}
