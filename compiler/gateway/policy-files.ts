@@ -54,8 +54,8 @@ export function readPolicyFiles(
   return { documents, fragments, readsOperation }
 }
 
-/** Every `policy xml`, in whatever block. */
-function policyStatements(block: BoundBlock | undefined): Bound[] {
+/** Every `policy xml` of a block, also in the blocks inside of it. */
+export function policyStatements(block: BoundBlock | undefined): Bound[] {
   return (block?.statements ?? []).flatMap((each) =>
     isPolicyXml(each) ? [each] : [...policyStatements(each.block), ...policyStatements(each.otherwise)],
   )

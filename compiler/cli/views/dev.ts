@@ -113,7 +113,7 @@ function orderTrials({ routes, authz }: PlanBody, gateway: string): Trial[] {
 }
 
 function catalogTrials(
-  { routes, subscriptions, secrets }: PlanBody,
+  { routes, subscriptions, secrets, steps }: PlanBody,
   gateway: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Trial[] {
@@ -123,7 +123,8 @@ function catalogTrials(
   // A key of the user's own is not printed; the shell that is pasted into has it, or it does not work.
   const value = env[reference.env]
   const key = value?.startsWith("dev-") ? value : `$${reference.env}`
-  const header = `-H "Ocp-Apim-Subscription-Key: ${key}"`
+  const name = Object.values(steps).find((step) => step.kind === "validate-key")?.header ?? "x-api-key"
+  const header = `-H "${name}: ${key}"`
   const call = `${header} ${gateway}/catalog/items`
   return [
     { text: "by a subscription's key: 200", line: `curl -i ${call}` },

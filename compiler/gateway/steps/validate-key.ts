@@ -1,16 +1,21 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { breaking, closes, type FieldRules, type Finding, opens } from "../../analysis/finding.ts"
 import { textWords } from "../../analysis/words.ts"
-import { type Bound, headSpan, mentions, statementOf } from "../bind/bound.ts"
+import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { type AuthForm, authText } from "../credential-text.ts"
 import { reportDropped } from "../lower/dropped-header.ts"
+import { errorsOf } from "../lower/listeners.ts"
 import type { StepContext } from "../lower/step.ts"
+import { policyStatements } from "../policy-files.ts"
 import { statusText } from "../print.ts"
+import type { Program } from "../program.ts"
 import { refusalStatus } from "../schema/refusal.ts"
 import { oneOf, type Row, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
-const defaults = { header: "ocp-apim-subscription-key", query: "subscription-key", status: 401 }
+const defaults = { header: "x-api-key", query: "subscription-key", status: 401 }
+/** Clients of Azure API Management send the key in this header. */
+const apimHeader = "ocp-apim-subscription-key"
 
 /** `auth subscription { … }` */
 export const authSubscription: AuthForm = {
@@ -24,9 +29,9 @@ export const authSubscriptionRows: readonly Row[] = [
   {
     keyword: "header",
     forms: [{ args: [oneOf([word("none")], [slot("name", "header-name")])] }],
-    byDefault: "Ocp-Apim-Subscription-Key",
-    docs: "The header the key comes in, or `none`.",
-    example: 'header "X-Api-Key"',
+    byDefault: "X-API-Key; Ocp-Apim-Subscription-Key with `errors apim` or a policy document",
+    docs: "The header that carries the key, or `none`.",
+    example: 'header "X-Partner-Key"',
   },
   {
     keyword: "query",
@@ -44,11 +49,12 @@ export const authSubscriptionRows: readonly Row[] = [
   refusalStatus(String(defaults.status), "The status of the answer when there is no valid key."),
 ]
 
-function lowerKey(bound: Bound, { report }: StepContext, api: string): StepOf<"validate-key"> {
+function lowerKey(bound: Bound, { program, report }: StepContext, api: string): StepOf<"validate-key"> {
   const { block, statement } = bound
+  const usual = { ...defaults, header: isFromApim(program, api) ? apimHeader : defaults.header }
   const place = (keyword: "header" | "query"): string | null => {
     const said = statementOf(block, keyword)
-    return said === undefined ? defaults[keyword] : (said.args.value<string>("name") ?? null)
+    return said === undefined ? usual[keyword] : (said.args.value<string>("name") ?? null)
   }
   const [header, query] = [place("header"), place("query")]
   reportDropped(header, headSpan(statement), report)
@@ -59,6 +65,16 @@ function lowerKey(bound: Bound, { report }: StepContext, api: string): StepOf<"v
   }
   const status = statementOf(block, "status")?.args.value<number>("status") ?? defaults.status
   return { kind: "validate-key", api, header, query, status, forward: mentions(block, "forward") }
+}
+
+/** Whether an API looks like one of Azure API Management to its clients: by the form of errors, or by a policy document of its own or of the gateway. */
+function isFromApim({ gateway, root }: Program, api: string): boolean {
+  const own = statementsOf(root, "api").find(({ args }) => args.value("name") === api)
+  return (
+    errorsOf(gateway) === "apim" ||
+    policyStatements(gateway?.block).length > 0 ||
+    policyStatements(own?.block).length > 0
+  )
 }
 
 /** What the compiler knows of a step that asks for a subscription key. */
