@@ -1,7 +1,7 @@
 import { digestOf } from "../runtime/plan/canonical.ts"
 import { type Plan, planFormat } from "../runtime/plan/plan.ts"
 import { readPlan } from "../runtime/plan/read.ts"
-import type { AzureWing } from "./azure/wing.ts"
+import type { AzureCompiler } from "./azure/wing.ts"
 import { type Diagnostic, Report } from "./core/diagnostic.ts"
 import type { Files } from "./core/files.ts"
 import { Project } from "./core/load.ts"
@@ -43,7 +43,7 @@ export interface Compiled {
  * promise, which compiling must not: an editor compiles at every key. `compileAndTest` loads it when it is needed.
  * @throws Error when it is needed and not there, or when the plan made here is not accepted by its own reader: mistakes of this program, never of the text.
  */
-export function compile(files: Files, entry: string, azure?: AzureWing): Compiled {
+export function compile(files: Files, entry: string, azure?: AzureCompiler): Compiled {
   return complete(open(files, entry), azure)
 }
 
@@ -69,7 +69,7 @@ function open(files: Files, entry: string): Opened {
   return { project, program, report }
 }
 
-function complete({ project, program, report }: Opened, azure: AzureWing | undefined): Compiled {
+function complete({ project, program, report }: Opened, azure: AzureCompiler | undefined): Compiled {
   checkNames(program, report)
   checkNetworks(program, report)
   const models = compileModels(program, project, report)

@@ -23,7 +23,7 @@ export interface Attribute {
 }
 
 /** A comment, which `convert` keeps. */
-export interface Comment {
+export interface CommentNode {
   readonly kind: "comment"
   /** Between `<!--` and `-->`. */
   readonly text: string
@@ -43,13 +43,13 @@ export interface Element {
   /** The name in the start tag. */
   readonly nameSpan: Span
   readonly attributes: readonly Attribute[]
-  readonly children: readonly Node[]
+  readonly children: readonly PolicyNode[]
   /** From `<` to the end of the end tag. */
   readonly span: Span
 }
 
 /** What may stand in an element. */
-export type Node = Element | TextNode | Comment
+export type PolicyNode = Element | TextNode | CommentNode
 
 /** An XML policy document. */
 export interface PolicyDocument {
@@ -57,7 +57,7 @@ export interface PolicyDocument {
   /** `policies` or `fragment`; undefined when there is none (reported). */
   readonly root: Element | undefined
   /** Comments before and after the root. */
-  readonly around: readonly Comment[]
+  readonly around: readonly CommentNode[]
   /** Written as text that only looks like XML: an expression holds `"`, `<` or `&` as they are, so entities in its texts are meant as they stand. */
   readonly plain: boolean
   /** Something was not understood (reported): what seems to be missing may be there. */

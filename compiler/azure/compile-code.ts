@@ -1,18 +1,15 @@
 import { type CompiledCsharp, compileCsharp } from "./csharp/compile-csharp.ts"
-import type { Code, Surroundings } from "./site.ts"
+import type { DocumentHost, ExpressionSource } from "./site.ts"
 
 /** Compiles an expression of a document with the named values around it. Undefined after what is wrong was reported at its place. */
 export function compileCode(
-  { code, form, section }: Code,
-  around: Pick<Surroundings, "named" | "report">,
+  { code, form, section }: ExpressionSource,
+  around: Pick<DocumentHost, "named" | "report">,
 ): CompiledCsharp | undefined {
   const source = { text: code.text, at: (offset: number) => code.span(offset, offset).start }
   const compiled = compileCsharp(source, form === "expression" ? "expression" : "block", {
     section,
-    namedValue: (name) => {
-      const named = around.named(name)
-      return named !== undefined && "constant" in named ? { text: named.constant } : named
-    },
+    namedValue: (name) => around.named(name),
   })
   if (!("findings" in compiled)) return compiled
   for (const { start, end, message, help } of compiled.findings)

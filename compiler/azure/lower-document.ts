@@ -4,10 +4,10 @@ import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
 import { lowerSection } from "./lower-section.ts"
 import { declaresPrefix, fits } from "./shape.ts"
 import {
+  type DocumentHost,
+  type DocumentPlace,
+  type DocumentSection,
   type DocumentSteps,
-  type Place,
-  type Section,
-  type Surroundings,
   sections,
   type Used,
 } from "./site.ts"
@@ -33,8 +33,8 @@ const guards: ReadonlySet<string> = new Set([
  */
 export function lowerDocument(
   document: PolicyDocument,
-  place: Place,
-  surroundings: Surroundings,
+  place: DocumentPlace,
+  surroundings: DocumentHost,
   outer: DocumentSteps,
 ): DocumentSteps {
   const { root } = document
@@ -47,7 +47,7 @@ export function lowerDocument(
     return outer
   }
   const found = sectionsOf(root, document, surroundings)
-  const lowered = (section: Section): readonly Used[] => {
+  const lowered = (section: DocumentSection): readonly Used[] => {
     const element = found.get(section)
     if (element === undefined) return outer[section]
     const steps = lowerSection(element, document, { section, place, surroundings, outer: outer[section] })
@@ -74,8 +74,8 @@ export function lowerDocument(
 /** The steps of a document's `on-error` alone, where no operation is: a request that none serves fails before one is known. */
 export function lowerOnError(
   document: PolicyDocument,
-  place: Place,
-  surroundings: Surroundings,
+  place: DocumentPlace,
+  surroundings: DocumentHost,
   outer: readonly Used[],
 ): readonly Used[] {
   const { root } = document
@@ -87,9 +87,9 @@ export function lowerOnError(
 function sectionsOf(
   root: Element,
   document: PolicyDocument,
-  { report }: Surroundings,
-): Map<Section, Element> {
-  const found = new Map<Section, Element>()
+  { report }: DocumentHost,
+): Map<DocumentSection, Element> {
+  const found = new Map<DocumentSection, Element>()
   for (const attribute of root.attributes.filter(({ name }) => !declaresPrefix(name)))
     report.add("SP7007", attribute.nameSpan, `\`policies\` has no attribute \`${shown(attribute.name)}\``, {
       help: "Remove it.",
@@ -121,9 +121,9 @@ function sectionsOf(
 
 function noteCut(
   element: Element,
-  section: Section,
+  section: DocumentSection,
   outer: readonly Used[],
-  surroundings: Surroundings,
+  surroundings: DocumentHost,
 ): void {
   if (holdsBase(element)) return
   const guard = everyStep(outer).find((step) => guards.has(surroundings.kindOf(step.id) ?? ""))
@@ -144,6 +144,6 @@ export function everyStep(steps: readonly Used[]): Used[] {
   return steps.flatMap((step) => [step, ...Object.values(step.inside).flatMap(everyStep)])
 }
 
-function forwards(steps: readonly Used[], surroundings: Surroundings): boolean {
+function forwards(steps: readonly Used[], surroundings: DocumentHost): boolean {
   return everyStep(steps).some((step) => ["forward", "respond"].includes(surroundings.kindOf(step.id) ?? ""))
 }

@@ -1,11 +1,11 @@
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
-import { attributeOf, type Element, type Node, type PolicyDocument } from "./ast.ts"
+import { attributeOf, type Element, type PolicyDocument, type PolicyNode } from "./ast.ts"
 import { refusalOf, refused, rightName } from "./elements/refused.ts"
 import { policies } from "./elements/table.ts"
 import { fits, listed } from "./shape.ts"
-import type { Place, Section, Surroundings, Used } from "./site.ts"
+import type { DocumentHost, DocumentPlace, DocumentSection, Used } from "./site.ts"
 import { type Context, numbered, Use } from "./use.ts"
 
 const fragmentsMax = 20
@@ -25,7 +25,7 @@ export function lowerSection(
     place,
     surroundings,
     outer,
-  }: { section: Section; place: Place; surroundings: Surroundings; outer: readonly Used[] },
+  }: { section: DocumentSection; place: DocumentPlace; surroundings: DocumentHost; outer: readonly Used[] },
 ): Used[] {
   const parent = { element, path: "" }
   return new SectionLowering(section, place, surroundings, outer).nodes(
@@ -37,13 +37,18 @@ export function lowerSection(
 }
 
 class SectionLowering {
-  readonly #section: Section
-  readonly #place: Place
-  readonly #surroundings: Surroundings
+  readonly #section: DocumentSection
+  readonly #place: DocumentPlace
+  readonly #surroundings: DocumentHost
   readonly #outer: readonly Used[]
   #steps = 0
 
-  constructor(section: Section, place: Place, surroundings: Surroundings, outer: readonly Used[]) {
+  constructor(
+    section: DocumentSection,
+    place: DocumentPlace,
+    surroundings: DocumentHost,
+    outer: readonly Used[],
+  ) {
     this.#section = section
     this.#place = place
     this.#surroundings = surroundings
@@ -52,7 +57,7 @@ class SectionLowering {
 
   /** `parent`: where the nodes stand. */
   nodes(
-    nodes: readonly Node[],
+    nodes: readonly PolicyNode[],
     document: PolicyDocument,
     fragments: readonly PolicyDocument[],
     parent: { readonly element: Element; readonly path: string },

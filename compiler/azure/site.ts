@@ -9,9 +9,9 @@ import type { PolicyDocument } from "./ast.ts"
 import type { SourceText } from "./source-text.ts"
 
 /** A section of a document. */
-export type Section = "inbound" | "backend" | "outbound" | "on-error"
+export type DocumentSection = "inbound" | "backend" | "outbound" | "on-error"
 /** The sections in the order they run. */
-export const sections: readonly Section[] = ["inbound", "backend", "outbound", "on-error"]
+export const sections: readonly DocumentSection[] = ["inbound", "backend", "outbound", "on-error"]
 
 /** A step where it is used: its key in the plan, where it was written, the steps inside of it. */
 export interface Used {
@@ -24,7 +24,7 @@ export interface Used {
 }
 
 /** The steps of the four sections of documents. */
-export type DocumentSteps = Readonly<Record<Section, readonly Used[]>>
+export type DocumentSteps = Readonly<Record<DocumentSection, readonly Used[]>>
 
 /** How lists of steps inside of a step are called, e.g. `matched`; branches of `parallel` are `branches.0`, `branches.1`, … */
 type Inside = string
@@ -45,15 +45,15 @@ export type SigningKey =
 export type IssuerSource = { readonly discovery: LoadText } | { readonly keys: readonly SigningKey[] }
 
 /** An expression that is to be compiled: `code` is what stands between the brackets. */
-export interface Code {
+export interface ExpressionSource {
   readonly code: SourceText
   /** `@(…)` or `@{…}`. */
   readonly form: "expression" | "statements"
-  readonly section: Section
+  readonly section: DocumentSection
 }
 
 /** What documents find outside of themselves. Each answers undefined after it has reported what is wrong at `span`. */
-export interface Surroundings {
+export interface DocumentHost {
   readonly report: Report
   /** Puts a step into the plan. */
   step(step: Step, at: Span, inside?: Used["inside"]): Used
@@ -96,11 +96,11 @@ export interface Surroundings {
   apis(): readonly string[] | undefined
   /** Something is demanded of the properties of a body, and no schema is known that says which there are. */
   unjudged(span: Span): void
-  compile(code: Code): Expression | undefined
+  compile(code: ExpressionSource): Expression | undefined
 }
 
 /** What an OpenAPI document says of an operation. */
-export interface DescribedOperation {
+export interface OperationDescription {
   /** How the bodies of a message are judged; of answers by their status. */
   contents(message: "request" | "response", overrides?: SchemaOverrides): StepOf<"validate-content">["types"]
   /** Its parameters but cookies, which Azure API Management does not check, each to be prevented where it does not fit. Names are those of the route. */
@@ -122,7 +122,7 @@ export interface DescribedOperation {
 }
 
 /** Where the sections of a document run. */
-export interface Place {
+export interface DocumentPlace {
   readonly file: SourceFile
   /** Names the scope in counters: `api orders`. */
   readonly scope: string
@@ -132,7 +132,7 @@ export interface Place {
   readonly operation: string
   /** Parameters of the route's path. */
   readonly pathParameters: readonly string[]
-  readonly described?: DescribedOperation | undefined
+  readonly described?: OperationDescription | undefined
   /** The backend that gateway.conf names for the route. */
   readonly backend: string | null
   /** Callers come with a subscription. */

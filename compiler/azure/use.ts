@@ -3,21 +3,28 @@ import type { Step } from "../../runtime/plan/steps.ts"
 import type { Expression, LoadText, Text } from "../../runtime/plan/text.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
-import { attributeOf, type Element, elementsOf, type Node, type PolicyDocument, type Raw } from "./ast.ts"
-import type { Place, Section, Surroundings, Used } from "./site.ts"
-import { constantOf, type Reading, readValue, textOf, type Value } from "./values.ts"
+import {
+  attributeOf,
+  type Element,
+  elementsOf,
+  type PolicyDocument,
+  type PolicyNode,
+  type Raw,
+} from "./ast.ts"
+import type { DocumentHost, DocumentPlace, DocumentSection, Used } from "./site.ts"
+import { constantOf, type ElementValue, type Reading, readValue, textOf } from "./values.ts"
 
 /** What lowering of an element works with. The element's shape was checked; getters report what is wrong in values and answer undefined. */
 export interface Context {
   readonly document: PolicyDocument
-  readonly section: Section
-  readonly place: Place
-  readonly surroundings: Surroundings
+  readonly section: DocumentSection
+  readonly place: DocumentPlace
+  readonly surroundings: DocumentHost
   /** The policy's element, and where it stands in its section: `choose[1]/when[2]/set-header[1]`. */
   readonly policy: Element
   readonly path: string
   /** Steps of some of the policies in an element. */
-  readonly inside: (nodes: readonly Node[], parent: Use) => Used[]
+  readonly inside: (nodes: readonly PolicyNode[], parent: Use) => Used[]
 }
 
 /** Azure API Management bounds few times otherwise: they are whole numbers of 32 bits there. */
@@ -93,13 +100,13 @@ export class Use {
   }
 
   /** The value of an attribute; undefined when it is absent or wrong. */
-  value(name: string, reading: Partial<Reading> = {}): Value | undefined {
+  value(name: string, reading: Partial<Reading> = {}): ElementValue | undefined {
     const raw = attributeOf(this.element, name)?.raw
     return raw === undefined ? undefined : this.#read(raw, { exact: true, ...reading })
   }
 
   /** The element's text as a value; undefined when it has none. */
-  content(reading: Partial<Reading> = {}): Value | undefined {
+  content(reading: Partial<Reading> = {}): ElementValue | undefined {
     const text = this.element.children.find((child) => child.kind === "text")
     return text?.kind === "text" ? this.#read(text.raw, reading) : undefined
   }
@@ -133,7 +140,7 @@ export class Use {
     return value === undefined ? undefined : this.constantOf(value, `\`${name}\``)
   }
 
-  constantOf(value: Value, what: string): string | undefined {
+  constantOf(value: ElementValue, what: string): string | undefined {
     const constant = constantOf(value)
     if (constant !== undefined) return constant
     return this.report(
@@ -237,7 +244,7 @@ export class Use {
     return value === undefined ? undefined : this.#number(name, value, bounds)
   }
 
-  #number(name: string, value: Value, { min = 0, max = 1_000_000_000 }: Bounds): number | undefined {
+  #number(name: string, value: ElementValue, { min = 0, max = 1_000_000_000 }: Bounds): number | undefined {
     const constant = this.constantOf(value, `\`${name}\``)?.trim()
     if (constant === undefined) return undefined
     const number = /^\d{1,12}$/.test(constant) ? Number(constant) : Number.NaN
@@ -266,12 +273,12 @@ export class Use {
     )
   }
 
-  #dynamic(value: Value): { expression: Expression } | undefined {
+  #dynamic(value: ElementValue): { expression: Expression } | undefined {
     const expression = value.kind === "code" ? this.context.surroundings.compile(value.code) : undefined
     return expression === undefined ? undefined : { expression }
   }
 
-  #read(raw: Raw, reading: Partial<Reading>): Value | undefined {
+  #read(raw: Raw, reading: Partial<Reading>): ElementValue | undefined {
     const { document, section, surroundings } = this.context
     return readValue(raw, document, { section, ...reading }, surroundings)
   }
@@ -283,13 +290,13 @@ function idOf(element: Element): string | undefined {
 }
 
 /** `when[2]`: the second of its name among those beside it. There is one `otherwise`. */
-export function numbered(element: Element, beside: readonly Node[]): string {
+export function numbered(element: Element, beside: readonly PolicyNode[]): string {
   const same = beside.filter((node) => node.kind === "element" && node.name === element.name)
   return element.name === "otherwise" ? element.name : `${element.name}[${same.indexOf(element) + 1}]`
 }
 
 /** The named value that a text is, known when the plan is loaded. */
-function soleValue(value: Value): string | undefined {
+function soleValue(value: ElementValue): string | undefined {
   const [part, ...more] = value.kind === "text" && value.behind === undefined ? value.parts : []
   return typeof part === "object" && "value" in part && more.length === 0 ? part.value : undefined
 }

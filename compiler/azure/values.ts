@@ -4,17 +4,17 @@ import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import type { PolicyDocument, Raw } from "./ast.ts"
 import { beginsExpression, expressionEnd } from "./reader/expression-scan.ts"
-import type { Code, NamedValue, Section, Surroundings } from "./site.ts"
+import type { DocumentHost, DocumentSection, ExpressionSource, NamedValue } from "./site.ts"
 import { type SourceText, sourceTextOf } from "./source-text.ts"
 
 /** What an attribute or a text holds: one expression, or text with named values in it. */
-export type Value =
-  | { readonly kind: "code"; readonly code: Code; readonly span: Span }
+export type ElementValue =
+  | { readonly kind: "code"; readonly code: ExpressionSource; readonly span: Span }
   | {
       readonly kind: "text"
       readonly parts: readonly ValuePart[]
       /** An expression behind that, and text behind the expression. */
-      readonly behind?: { readonly code: Code; readonly parts: readonly ValuePart[] }
+      readonly behind?: { readonly code: ExpressionSource; readonly parts: readonly ValuePart[] }
       readonly span: Span
     }
 
@@ -22,7 +22,7 @@ type ValuePart = string | Exclude<NamedValue, { constant: string }>
 
 /** How a text is read. */
 export interface Reading {
-  readonly section: Section
+  readonly section: DocumentSection
   /** Blanks around it count, as in an attribute. */
   readonly exact?: boolean
   /** `{{…}}` that is the name of no value stays as it is: it belongs to a template or a body. */
@@ -42,8 +42,8 @@ export function readValue(
   raw: Raw,
   document: PolicyDocument,
   { section, lenient = false, exact = false }: Reading,
-  surroundings: Surroundings,
-): Value | undefined {
+  surroundings: DocumentHost,
+): ElementValue | undefined {
   if (raw.hole !== undefined && !lenient) return readAround(raw, raw.hole, document, section, surroundings)
   const source = sourceTextOf(raw, document.file, document.plain)
   if (raw.inner !== undefined) {
@@ -75,9 +75,9 @@ function readAround(
   { span }: Raw,
   hole: Raw,
   document: PolicyDocument,
-  section: Section,
-  surroundings: Surroundings,
-): Value | undefined {
+  section: DocumentSection,
+  surroundings: DocumentHost,
+): ElementValue | undefined {
   const { file } = document
   const [before, code, after] = [
     { kind: "text" as const, span: file.span(span.start, hole.span.start) },
@@ -89,7 +89,7 @@ function readAround(
 }
 
 /** A named value may hold a whole expression. */
-function codeOf(source: SourceText, constant: string): Omit<Code, "section"> | undefined {
+function codeOf(source: SourceText, constant: string): Omit<ExpressionSource, "section"> | undefined {
   const text = constant.trim()
   if (!beginsExpression(text, 0)) return undefined
   const found = expressionEnd(text, 0)
@@ -114,7 +114,7 @@ interface Found {
   readonly value: NamedValue
 }
 
-function namesIn(source: SourceText, surroundings: Surroundings, lenient: boolean): Found[] | undefined {
+function namesIn(source: SourceText, surroundings: DocumentHost, lenient: boolean): Found[] | undefined {
   const found: Found[] = []
   let complete = true
   for (const each of source.text.matchAll(lenient ? tightPattern : namePattern)) {
@@ -143,7 +143,7 @@ function namesIn(source: SourceText, surroundings: Surroundings, lenient: boolea
 }
 
 /** Code with the named values in it that are known; others stay, for the compiler of the code. */
-function putIntoCode(source: SourceText, surroundings: Surroundings): SourceText | undefined {
+function putIntoCode(source: SourceText, surroundings: DocumentHost): SourceText | undefined {
   const put: { start: number; end: number; text: string }[] = []
   let complete = true
   for (const each of source.text.matchAll(tightPattern)) {
@@ -171,7 +171,7 @@ export function declaredAs(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_")
 }
 
-function reportUnknown(name: string, span: Span, surroundings: Surroundings): void {
+function reportUnknown(name: string, span: Span, surroundings: DocumentHost): void {
   surroundings.report.add(
     "SP7012",
     span,
@@ -193,14 +193,14 @@ function joined(parts: readonly ValuePart[]): ValuePart[] {
 }
 
 /** The constant a text is, if it is one. */
-export function constantOf(value: Value): string | undefined {
+export function constantOf(value: ElementValue): string | undefined {
   if (value.kind === "code" || value.behind !== undefined) return undefined
   const [first = "", ...more] = value.parts
   return typeof first === "string" && more.length === 0 ? first : undefined
 }
 
 /** The plan's text of a value. Undefined when an expression in it is wrong (reported). */
-export function textOf(value: Value, surroundings: Surroundings): Text | undefined {
+export function textOf(value: ElementValue, surroundings: DocumentHost): Text | undefined {
   if (value.kind === "code") {
     const expression = surroundings.compile(value.code)
     return expression === undefined ? undefined : { text: [{ expression }] }

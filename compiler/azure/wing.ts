@@ -24,7 +24,7 @@ export const azure = {
 }
 
 /** The wing as `compile` takes it. Types of documents and their places are in `ast.ts` and `site.ts`. */
-export type AzureWing = typeof azure
+export type AzureCompiler = typeof azure
 
 /** What is wrong with a Liquid template, and at which offset; undefined when nothing is. */
 function templateProblem(source: string): { readonly offset: number; readonly message: string } | undefined {

@@ -1,7 +1,7 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { StepId } from "../../runtime/plan/steps.ts"
 import { namedBy } from "../../runtime/plan/steps.ts"
-import type { AzureWing } from "../azure/wing.ts"
+import type { AzureCompiler } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { PlanSchemas } from "../openapi/plan-schemas.ts"
 import { MissingParts } from "./check/missing-parts.ts"
@@ -58,7 +58,7 @@ export function lower(
   models: StoreModels,
   documents: Documents,
   { policyFiles, schemaFiles }: { policyFiles: PolicyFiles; schemaFiles: SchemaFiles },
-  azure: AzureWing | undefined,
+  azure: AzureCompiler | undefined,
   report: Report,
 ): LoweredGateway {
   const values = new Values(program, report)

@@ -1,5 +1,5 @@
 import type { PolicyDocument } from "../azure/ast.ts"
-import type { AzureWing } from "../azure/wing.ts"
+import type { AzureCompiler } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
@@ -22,7 +22,7 @@ const ofOperation =
 export function readPolicyFiles(
   program: Program,
   project: Project,
-  azure: AzureWing | undefined,
+  azure: AzureCompiler | undefined,
   report: Report,
 ): PolicyFiles {
   const byFile = new Map<SourceFile, PolicyDocument>()
@@ -75,7 +75,7 @@ export function needsAzure(block: BoundBlock | undefined): boolean {
 }
 
 /** @throws Error when the wing was not loaded: a mistake of the caller of `compile`, or of `needsAzure`. */
-export function neededWing(azure: AzureWing | undefined): AzureWing {
+export function neededWing(azure: AzureCompiler | undefined): AzureCompiler {
   if (azure === undefined)
     throw new Error("the project has policy documents or templates: load compiler/azure first")
   return azure

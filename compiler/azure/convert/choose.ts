@@ -4,7 +4,7 @@ import { mustClose } from "./closing.ts"
 import type { Inner } from "./container.ts"
 import { type Header, headersOf, type Site, translated } from "./lowering.ts"
 import { madeOr, none, refuse } from "./translation.ts"
-import type { Block, Loss, Statement, Unit } from "./units.ts"
+import type { ConversionLoss, ConvertedBlock, ConvertedStatement, Unit } from "./units.ts"
 import { commentLines, parenthesized } from "./write-text.ts"
 
 /** `test`: of a `when`, or why its condition has no counterpart; undefined for `otherwise`. */
@@ -79,9 +79,13 @@ function conditionOf(test: Header | string | undefined, branch: Element, site: S
 
 const itself = (why: string): string => why
 
-function chained(branches: readonly Branch[], element: Element, site: Site): Statement | Loss {
+function chained(
+  branches: readonly Branch[],
+  element: Element,
+  site: Site,
+): ConvertedStatement | ConversionLoss {
   const steps: Step[] = []
-  const blocks: Block[] = []
+  const blocks: ConvertedBlock[] = []
   for (const [at, branch] of branches.entries()) {
     const { test, units } = branch
     if (typeof test === "string") {
@@ -98,11 +102,16 @@ function chained(branches: readonly Branch[], element: Element, site: Site): Sta
 }
 
 /** The branches from the one whose condition is still to be written: what they hold runs for nobody until then, nor do those behind it, which want it to be false. */
-function unwritten(reason: string, branches: readonly Branch[], element: Element, site: Site): Loss {
+function unwritten(
+  reason: string,
+  branches: readonly Branch[],
+  element: Element,
+  site: Site,
+): ConversionLoss {
   const [first, ...others] = branches as [Branch, ...Branch[]]
   const all = chained([{ ...first, test: never }, ...others], element, site)
   const closed = branches.some((branch) => mustClose(branch.element, site.section))
-  const outer: Block = { open: "when (false) {", units: [all], element: first.element }
+  const outer: ConvertedBlock = { open: "when (false) {", units: [all], element: first.element }
   const rest: Unit =
     closed || others.length === 0
       ? all

@@ -1,5 +1,5 @@
 import type { Element } from "../ast.ts"
-import type { Section } from "../site.ts"
+import type { DocumentSection } from "../site.ts"
 import { heldBy } from "./holders.ts"
 
 /** Policies without which a call is neither let in nor shown to anybody otherwise: they write logs, keep values, or send what nobody waits for. */
@@ -39,7 +39,7 @@ const open: ReadonlySet<string> = new Set([
  * Whether calls are to be refused where the policy is left out: it may guard, answer, change what the backend or the caller sees, or set a variable
  * that others decide by. In `on-error` the call has failed anyway.
  */
-export function mustClose(element: Element, section: Section): boolean {
+export function mustClose(element: Element, section: DocumentSection): boolean {
   if (section === "on-error") return false
   if (harmless.has(element.name)) return false
   if (!open.has(element.name)) return true

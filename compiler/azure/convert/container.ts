@@ -1,15 +1,15 @@
 import { holdsBlocks, type Step } from "../../../runtime/plan/steps.ts"
-import { type Element, elementsOf, type Node } from "../ast.ts"
+import { type Element, elementsOf, type PolicyNode } from "../ast.ts"
 import { headersOf, type Site, translated } from "./lowering.ts"
 import { headOf } from "./print-step.ts"
 import { none, refuse } from "./translation.ts"
-import type { Block, Statement, Unit } from "./units.ts"
+import type { ConvertedBlock, ConvertedStatement, Unit } from "./units.ts"
 
 /** Converts what is inside of a container. */
-export type Inner = (nodes: readonly Node[], site: Site) => Unit[]
+export type Inner = (nodes: readonly PolicyNode[], site: Site) => Unit[]
 
 /** `retry`, `wait`, `limit-concurrency`, `cache-value`. @throws NoCounterpart */
-export function containerOf(element: Element, site: Site, unitsOf: Inner): Statement {
+export function containerOf(element: Element, site: Site, unitsOf: Inner): ConvertedStatement {
   const [header] = headersOf(element, site)
   if (header === undefined) return refuse("it has no effect here")
   if (element.name === "retry" && elementsOf(element).length === 0) return none("a `retry` that only waits")
@@ -21,7 +21,7 @@ export function containerOf(element: Element, site: Site, unitsOf: Inner): State
     const units = unitsOf(inner.children, site)
     return { kind: "statement", element, steps: [step], lines: [], blocks: [{ open: openOf(step), units }] }
   }
-  const branches = inner.children.flatMap((child): Block[] => {
+  const branches = inner.children.flatMap((child): ConvertedBlock[] => {
     const units = unitsOf([child], site)
     return units.length === 0 ? [] : [{ open: "branch {", units }]
   })
@@ -35,8 +35,8 @@ export function containerOf(element: Element, site: Site, unitsOf: Inner): State
 }
 
 /** A comment between branches belongs to the next. */
-function merged(branches: readonly Block[]): Block[] {
-  const made: Block[] = []
+function merged(branches: readonly ConvertedBlock[]): ConvertedBlock[] {
+  const made: ConvertedBlock[] = []
   let comments: Unit[] = []
   for (const branch of branches) {
     if (branch.units.every(({ kind }) => kind === "comment")) comments.push(...branch.units)

@@ -7,7 +7,7 @@ import { placeOf } from "./policy-text.ts"
 import { formatted, problemsOf } from "./proof.ts"
 import { missingHalf, type Sections } from "./same-steps.ts"
 import type { Tally } from "./translate-step.ts"
-import type { Line, Loss, Unit } from "./units.ts"
+import type { ConversionLoss, ConvertedLine, Unit } from "./units.ts"
 
 /** How a document is converted. */
 export interface ConvertOptions {
@@ -22,7 +22,7 @@ export interface ConvertOptions {
 }
 
 /** What became of a document. */
-export interface Conversion {
+export interface PolicyConversion {
   /** Text of gateway.conf as the formatter writes it: what is to be declared, and `policy NAME { … }`. */
   readonly text: string
   /** What has no statement, each with `file:line:column`, in the order of the text. */
@@ -51,7 +51,7 @@ const roundsMax = 200
  * one that has none, and so is everything that reads a variable which would then not be set. What is left out and may guard calls is answered 501.
  * The document must be read without errors.
  */
-export function convertPolicy(document: PolicyDocument, options: ConvertOptions): Conversion {
+export function convertPolicy(document: PolicyDocument, options: ConvertOptions): PolicyConversion {
   const refused = new Map<Element, string>()
   const lost = new Set<string>()
   const notSecret = new Set<string>()
@@ -76,7 +76,7 @@ export function convertPolicy(document: PolicyDocument, options: ConvertOptions)
   }
 }
 
-function linesOfFile(document: PolicyDocument, draft: Draft, name: string): Line[] {
+function linesOfFile(document: PolicyDocument, draft: Draft, name: string): ConvertedLine[] {
   const file = document.file.path.split("/").at(-1) ?? ""
   const declarations = declarationLines(draft.declared, draft.secrets)
   return [
@@ -100,7 +100,7 @@ const halves = {
   "cache-store": "# What it looks for is kept where the API says `outbound { cache store 60s }`.",
 } as const
 
-function halfLines(sections: Sections): Line[] {
+function halfLines(sections: Sections): ConvertedLine[] {
   const half = missingHalf(sections)
   return half === undefined ? [] : [{ text: halves[half] }]
 }
@@ -114,7 +114,11 @@ function checksTokens(units: readonly Unit[]): boolean {
   )
 }
 
-function concluded(document: PolicyDocument, draft: Draft, lines: readonly Line[]): Conversion {
+function concluded(
+  document: PolicyDocument,
+  draft: Draft,
+  lines: readonly ConvertedLine[],
+): PolicyConversion {
   const losses = draft.losses()
   const policies = countOf(document.root)
   return {
@@ -155,7 +159,7 @@ function countIn(element: Element): number {
 }
 
 /** Of a `choose` with a condition that is still to be written what is in it counts by itself. */
-function countLost(losses: readonly Loss[]): number {
+function countLost(losses: readonly ConversionLoss[]): number {
   const chooses = new Set(losses.flatMap(({ element, branch }) => (branch === undefined ? [] : [element])))
   return losses.reduce(
     (sum, { element, branch }) => sum + (branch === undefined ? countIn(element) : 0),

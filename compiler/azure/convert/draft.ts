@@ -5,10 +5,10 @@ import {
   type Element,
   elementsOf,
   everyElement,
-  type Node,
   type PolicyDocument,
+  type PolicyNode,
 } from "../ast.ts"
-import { type Place, type Section, sections } from "../site.ts"
+import { type DocumentPlace, type DocumentSection, sections } from "../site.ts"
 import { CheckedTokens } from "./checked-tokens.ts"
 import { lossOf, lowered, type Note, orLoss, type Site, stepOf } from "./lowering.ts"
 import { valueName } from "./names.ts"
@@ -20,8 +20,8 @@ import { sharingCounters } from "./shared-counters.ts"
 import { ConvertSurroundings, type Declared } from "./surroundings.ts"
 import type { Tally } from "./translate-step.ts"
 import { madeOr, refuse } from "./translation.ts"
-import type { Line, Loss, Unit } from "./units.ts"
-import { nothingYet, Variables, variablesNamedBy } from "./variable-kinds.ts"
+import type { ConversionLoss, ConvertedLine, Unit } from "./units.ts"
+import { DocumentVariables, nothingYet, variablesNamedBy } from "./variable-kinds.ts"
 import { commentLines } from "./write-text.ts"
 
 /** What is known when a draft begins: what earlier ones have shown. */
@@ -47,8 +47,8 @@ export class Draft {
   readonly #document: PolicyDocument
   readonly #options: DraftOptions
   readonly #surroundings: ConvertSurroundings
-  readonly #variables: Variables
-  readonly #place: Place
+  readonly #variables: DocumentVariables
+  readonly #place: DocumentPlace
   readonly #checked: CheckedTokens
 
   constructor(document: PolicyDocument, options: DraftOptions) {
@@ -69,7 +69,7 @@ export class Draft {
       described: undefined,
     }
     this.#checked = new CheckedTokens(document, options.read)
-    this.#variables = new Variables(options.lost, this.#checked)
+    this.#variables = new DocumentVariables(options.lost, this.#checked)
     this.#seeVariables()
     // What was seen is declared only where it is printed.
     for (const map of Object.values(this.#surroundings.declared)) map.clear()
@@ -98,7 +98,7 @@ export class Draft {
     return this.#variables.keyed
   }
 
-  losses(): Loss[] {
+  losses(): ConversionLoss[] {
     return Object.values(this.sections).flatMap((units) => units.flatMap(lossesIn))
   }
 
@@ -115,14 +115,14 @@ export class Draft {
   }
 
   /** The policy itself. */
-  lines(name: string): Line[] {
+  lines(name: string): ConvertedLine[] {
     const { root, around, file } = this.#document
     const isBefore = (at: number): boolean => root === undefined || at < root.span.start
-    const block = (part: Part): Line[] => {
+    const block = (part: Part): ConvertedLine[] => {
       const lines = linesOf(this.sections[part])
       return lines.length === 0 ? [] : [{ text: `${part} {` }, ...lines, { text: "}" }]
     }
-    const comments = (before: boolean): Line[] =>
+    const comments = (before: boolean): ConvertedLine[] =>
       commentsOf(around.filter(({ span }) => isBefore(span.start) === before && span.file === file)).map(
         (text) => ({ text }),
       )
@@ -138,7 +138,7 @@ export class Draft {
     ]
   }
 
-  #site(section: Section): Site {
+  #site(section: DocumentSection): Site {
     return {
       section,
       document: this.#document,
@@ -157,7 +157,7 @@ export class Draft {
   }
 
   /** Variables that would be set here, by statements that nobody gets to. */
-  #unset(element: Element, document: PolicyDocument, section: Section): StepOf<"set-variable">[] {
+  #unset(element: Element, document: PolicyDocument, section: DocumentSection): StepOf<"set-variable">[] {
     const names = everyElement(element).flatMap((each) => this.#setBy(each, document, section))
     const around = this.#variables.around(section)
     return [...new Set(names)].flatMap((name) => {
@@ -185,7 +185,7 @@ export class Draft {
     }
   }
 
-  #section(element: Element, section: Section): void {
+  #section(element: Element, section: DocumentSection): void {
     this.#noteBase(element, section)
     const site = this.#site(section)
     if (section === "inbound") {
@@ -198,7 +198,7 @@ export class Draft {
 
   /** What runs before the request is sent runs as well at the end of `inbound`; there is no place behind. */
   #backend(element: Element, site: Site): Unit[] {
-    const sends = (node: Node): boolean =>
+    const sends = (node: PolicyNode): boolean =>
       node.kind === "element" && (node.name === "base" || node.name === "forward-request")
     const at = element.children.findIndex(sends)
     const before = at < 0 ? element.children : element.children.slice(0, at)
@@ -233,7 +233,7 @@ export class Draft {
   }
 
   /** Outer blocks run first in gateway.conf, always. */
-  #noteBase(element: Element, section: Section): void {
+  #noteBase(element: Element, section: DocumentSection): void {
     const children = elementsOf(element)
     const at = children.findIndex(({ name }) => name === "base")
     if (section === "backend" || children.length === 0 || at === 0) return
@@ -247,7 +247,7 @@ export class Draft {
 
   #seeVariables(): void {
     const { root } = this.#document
-    const visit = (nodes: readonly Element[], section: Section, document: PolicyDocument): void => {
+    const visit = (nodes: readonly Element[], section: DocumentSection, document: PolicyDocument): void => {
       for (const element of nodes.flatMap(everyElement)) {
         const steps = this.#stepsOf(element, section, document)
         for (const step of steps ?? []) this.#variables.see(step, section)
@@ -263,13 +263,13 @@ export class Draft {
       if (fragment.root !== undefined) visit(elementsOf(fragment.root), "inbound", fragment)
   }
 
-  #setBy(element: Element, document: PolicyDocument, section: Section): string[] {
+  #setBy(element: Element, document: PolicyDocument, section: DocumentSection): string[] {
     const steps = this.#stepsOf(element, section, document)
     return steps?.flatMap(variablesSetBy) ?? variablesNamedBy(element).map(({ name }) => name)
   }
 
   /** Of policies that say the name of a variable: nothing else is looked at here. Undefined for one that can't be made into steps. */
-  #stepsOf(element: Element, section: Section, document: PolicyDocument): Step[] | undefined {
+  #stepsOf(element: Element, section: DocumentSection, document: PolicyDocument): Step[] | undefined {
     const isNaming =
       element.name === "set-variable" || element.attributes.some(({ name }) => name.includes("variable"))
     if (!isNaming) return []
@@ -320,7 +320,7 @@ function secretNames(elements: readonly Element[], notSecret: ReadonlySet<string
   )
 }
 
-function lossesIn(unit: Unit): Loss[] {
+function lossesIn(unit: Unit): ConversionLoss[] {
   if (unit.kind === "loss") return [unit, ...(unit.branch === undefined ? [] : lossesIn(unit.branch.rest))]
   return unit.kind === "statement" ? unit.blocks.flatMap(({ units }) => units.flatMap(lossesIn)) : []
 }

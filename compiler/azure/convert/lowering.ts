@@ -2,20 +2,20 @@ import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
 import { Report } from "../../core/diagnostic.ts"
 import { type Element, elementsOf, type PolicyDocument } from "../ast.ts"
 import { lowerSection } from "../lower-section.ts"
-import type { Place, Section, Used } from "../site.ts"
+import type { DocumentPlace, DocumentSection, Used } from "../site.ts"
 import type { CheckedTokens } from "./checked-tokens.ts"
 import { mustClose } from "./closing.ts"
 import { placeOf } from "./policy-text.ts"
 import type { ConvertSurroundings } from "./surroundings.ts"
 import { type Tally, translateStep } from "./translate-step.ts"
 import { type Around, madeOr, refuse } from "./translation.ts"
-import type { Loss, Unit } from "./units.ts"
+import type { ConversionLoss, Unit } from "./units.ts"
 
 /** What conversion of a section works with. */
 export interface Site {
-  readonly section: Section
+  readonly section: DocumentSection
   readonly document: PolicyDocument
-  readonly place: Place
+  readonly place: DocumentPlace
   readonly surroundings: ConvertSurroundings
   readonly around: Around
   readonly tally: Tally
@@ -41,7 +41,7 @@ export interface Note {
 }
 
 /** What is left out, and whether calls are refused in its place. */
-export function lossOf(element: Element, reason: string, site: Site): Loss {
+export function lossOf(element: Element, reason: string, site: Site): ConversionLoss {
   const { section, document } = site
   if (!mustClose(element, section)) return { kind: "loss", element, document, reason, closed: false }
   return { kind: "loss", element, document, reason, closed: true, sets: site.setBy(element, document) }

@@ -1,18 +1,18 @@
 import type { SourceFile } from "../../core/source.ts"
-import type { Comment, Element } from "../ast.ts"
+import type { CommentNode, Element } from "../ast.ts"
 import { printStep } from "./print-step.ts"
-import { type Block, type Line, type Loss, stand, type Unit } from "./units.ts"
+import { type ConversionLoss, type ConvertedBlock, type ConvertedLine, stand, type Unit } from "./units.ts"
 import { commentLines } from "./write-text.ts"
 
-const plain = (text: string): Line => ({ text })
+const plain = (text: string): ConvertedLine => ({ text })
 
 /** Lines of a block of the text. */
-export function linesOf(units: readonly Unit[]): Line[] {
-  return units.flatMap((unit): Line[] => {
+export function linesOf(units: readonly Unit[]): ConvertedLine[] {
+  return units.flatMap((unit): ConvertedLine[] => {
     if (unit.kind === "comment") return unit.lines.map(plain)
     if (unit.kind === "loss") return lossLines(unit)
     const { element, blocks } = unit
-    const own = (text: string): Line => ({ text, element })
+    const own = (text: string): ConvertedLine => ({ text, element })
     const head = unit.lines.map(own)
     if (blocks.length === 0) return head
     const isParallel = head.length > 0
@@ -23,7 +23,7 @@ export function linesOf(units: readonly Unit[]): Line[] {
   })
 }
 
-function chained(blocks: readonly Block[], whole: Element): Line[] {
+function chained(blocks: readonly ConvertedBlock[], whole: Element): ConvertedLine[] {
   return blocks.flatMap(({ open, units, element = whole }, index) => [
     { text: index === 0 ? open : `} ${open}`, element },
     ...linesOf(units),
@@ -31,7 +31,7 @@ function chained(blocks: readonly Block[], whole: Element): Line[] {
 }
 
 /** The original as a comment, why, and what stands in its place. */
-function lossLines(loss: Loss): Line[] {
+function lossLines(loss: ConversionLoss): ConvertedLine[] {
   const { document, element, reason, closed, branch } = loss
   const { file } = document
   const at = branch?.element ?? element
@@ -61,7 +61,7 @@ function startTag({ span, attributes, name }: Element, { text }: SourceFile): st
 }
 
 /** Comments of a document as lines. */
-export function commentsOf(comments: readonly Comment[]): string[] {
+export function commentsOf(comments: readonly CommentNode[]): string[] {
   return comments.flatMap(({ text }) => commentLines(text))
 }
 

@@ -7,7 +7,7 @@ import { parseGateway } from "../../gateway/parser.ts"
 import type { Element } from "../ast.ts"
 import { azure } from "../wing.ts"
 import { firstDifference, missingHalf, type Sections } from "./same-steps.ts"
-import type { Line } from "./units.ts"
+import type { ConvertedLine } from "./units.ts"
 
 /** What a compilation says against a policy's statement. `secret`: it is one, and the place shows it. */
 export interface StatementProblem {
@@ -43,7 +43,11 @@ const halves = {
 } as const
 
 /** Compiles the text where it would stand, and tells which statements are refused, or mean something else than the policy. */
-export function problemsOf(lines: readonly Line[], name: string, needs: RouteNeeds): StatementProblem[] {
+export function problemsOf(
+  lines: readonly ConvertedLine[],
+  name: string,
+  needs: RouteNeeds,
+): StatementProblem[] {
   const text = lines.map((line) => line.text).join("\n")
   const { plan, diagnostics } = compile(
     new MemoryFiles([["gateway.conf", withGateway(text, name, needs)]]),
@@ -71,7 +75,7 @@ export function problemsOf(lines: readonly Line[], name: string, needs: RouteNee
 }
 
 /** The text as `sallyport fmt` writes it. */
-export function formatted(lines: readonly Line[]): string {
+export function formatted(lines: readonly ConvertedLine[]): string {
   const text = `${lines.map((line) => line.text).join("\n")}\n`
   const report = new Report()
   const document = parseGateway(new SourceFile("gateway.conf", text), report)

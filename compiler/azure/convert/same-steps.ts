@@ -2,7 +2,7 @@ import { nestedSteps } from "../../../runtime/plan/nested-steps.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { Step } from "../../../runtime/plan/steps.ts"
 import type { Element } from "../ast.ts"
-import type { Block, Statement, Unit } from "./units.ts"
+import type { ConvertedBlock, ConvertedStatement, Unit } from "./units.ts"
 
 /** The units of a text: what stands beside the sections, and in them. */
 export type Sections = Readonly<Record<"scope" | "inbound" | "outbound" | "on-error", readonly Unit[]>>
@@ -102,10 +102,10 @@ function expected(units: readonly Unit[]): Expected[] {
 
 /** Each `when` in the `otherwise` of the one before. */
 function chained(
-  { element: whole, ...unit }: Statement,
+  { element: whole, ...unit }: ConvertedStatement,
   steps: readonly Step[],
   lists: readonly Expected[][],
-  blocks: readonly Block[],
+  blocks: readonly ConvertedBlock[],
 ): Expected[] {
   const [step, ...rest] = steps
   const [matched = [], ...others] = lists

@@ -1,4 +1,4 @@
-import type { Element, Node } from "../ast.ts"
+import type { Element, PolicyNode } from "../ast.ts"
 import { lowered, orLoss, type Site, stepOf, translated } from "./lowering.ts"
 import { printStep } from "./print-step.ts"
 import { unitsOf } from "./section.ts"
@@ -9,7 +9,7 @@ import type { Unit } from "./units.ts"
 export function scopedOf(element: Element, site: Site): { scope: Unit[]; inbound: Unit[] } {
   const scope: Unit[] = []
   const inbound: Unit[] = []
-  let comments: Node[] = []
+  let comments: PolicyNode[] = []
   for (const node of element.children) {
     if (node.kind === "comment") {
       comments.push(node)

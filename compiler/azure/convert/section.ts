@@ -1,5 +1,5 @@
 import type { Step } from "../../../runtime/plan/steps.ts"
-import type { Element, Node, TextNode } from "../ast.ts"
+import type { Element, PolicyNode, TextNode } from "../ast.ts"
 import type { Used } from "../site.ts"
 import { chooseOf } from "./choose.ts"
 import { containerOf } from "./container.ts"
@@ -8,13 +8,13 @@ import { lossOf, lowered, orLoss, type Site, stepOf, translated } from "./loweri
 import { placeOf } from "./policy-text.ts"
 import { printStep, printWith } from "./print-step.ts"
 import { refuse } from "./translation.ts"
-import type { Statement, Unit } from "./units.ts"
+import type { ConvertedStatement, Unit } from "./units.ts"
 import { commentLines } from "./write-text.ts"
 
 const fragmentsMax = 20
 
 /** The units of a list of policies, in their order. */
-export function unitsOf(nodes: readonly Node[], site: Site): Unit[] {
+export function unitsOf(nodes: readonly PolicyNode[], site: Site): Unit[] {
   return nodes.flatMap((node): readonly Unit[] => {
     if (node.kind === "text") return [strayText(node, site)]
     if (node.kind === "comment") return [{ kind: "comment", lines: commentLines(node.text) }]
@@ -76,7 +76,7 @@ function commentsIn(element: Element): Unit[] {
   )
 }
 
-function leafOf(element: Element, site: Site): Statement {
+function leafOf(element: Element, site: Site): ConvertedStatement {
   const used = lowered(element, site)
   if (used.length === 0) return refuse("it has no effect here")
   const { checked } = site

@@ -5,7 +5,7 @@ import { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { PolicyDocument } from "../ast.ts"
 import { compileCode } from "../compile-code.ts"
-import type { Code, IssuerSource, NamedValue, SigningKey, Surroundings, Used } from "../site.ts"
+import type { DocumentHost, ExpressionSource, IssuerSource, NamedValue, SigningKey, Used } from "../site.ts"
 import { plainName, unique, valueName } from "./names.ts"
 
 /** Names that documents use, as they are declared in gateway.conf. */
@@ -21,7 +21,7 @@ export interface Declared {
 }
 
 /** What a document finds around it while it is converted: every name is there, and each that is used is kept to be declared. */
-export class ConvertSurroundings implements Surroundings {
+export class ConvertSurroundings implements DocumentHost {
   report = new Report()
   readonly declared: Declared = {
     values: new Map(),
@@ -148,7 +148,7 @@ export class ConvertSurroundings implements Surroundings {
   }
 
   /** Also what is always the same stays code: it is translated with all the rest. */
-  compile(written: Code): Expression | undefined {
+  compile(written: ExpressionSource): Expression | undefined {
     const compiled = compileCode(written, this)
     if (compiled === undefined) return undefined
     return { lang: "cs", text: written.code.text, type: compiled.type, program: compiled.program }

@@ -1,5 +1,5 @@
 import type { CsNode } from "../../../runtime/plan/csharp.ts"
-import type { Section } from "../site.ts"
+import type { DocumentSection } from "../site.ts"
 import { asText, binds, type Cel, cel, choice, compared, constant, joined, optional } from "./cel.ts"
 
 /** What is known of a variable of a document: the kind of all that is ever put in, and whether that may be null. */
@@ -10,7 +10,7 @@ export interface VariableKind {
 
 /** What a translation finds around the expression. */
 export interface Around {
-  readonly section: Section
+  readonly section: DocumentSection
   /** Its name in gateway.conf, what is in it, and whether every call has set it here; undefined for a variable that the document does not set, or whose `set-variable` is left out. */
   variable(name: string): (VariableKind & { readonly name: string; readonly isSet: boolean }) | undefined
   /** How a variable is called in gateway.conf. */

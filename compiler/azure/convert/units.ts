@@ -2,10 +2,13 @@ import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
 import type { Element, PolicyDocument } from "../ast.ts"
 
 /** What stands in a block of the text, in the order of the document. */
-export type Unit = { readonly kind: "comment"; readonly lines: readonly string[] } | Statement | Loss
+export type Unit =
+  | { readonly kind: "comment"; readonly lines: readonly string[] }
+  | ConvertedStatement
+  | ConversionLoss
 
 /** A policy that has a statement. */
-export interface Statement {
+export interface ConvertedStatement {
   readonly kind: "statement"
   readonly element: Element
   /** What the statement becomes in the plan. */
@@ -15,11 +18,11 @@ export interface Statement {
   /** All lines, or those up to its first block. */
   readonly lines: readonly string[]
   /** Lists of steps inside: each opens with a line that ends in `{`, behind the `}` of the one before. */
-  readonly blocks: readonly Block[]
+  readonly blocks: readonly ConvertedBlock[]
 }
 
 /** `place` is the field of the step that holds the list; `choose` has one step for each `when`. */
-export interface Block {
+export interface ConvertedBlock {
   readonly open: string
   readonly units: readonly Unit[]
   /** Of a `choose`: the branch. */
@@ -27,7 +30,7 @@ export interface Block {
 }
 
 /** A policy that has no statement, or whose statement is not all of it. */
-export interface Loss {
+export interface ConversionLoss {
   readonly kind: "loss"
   readonly element: Element
   readonly document: PolicyDocument
@@ -41,13 +44,13 @@ export interface Loss {
 }
 
 /** A line of the text and the policy it comes from. */
-export interface Line {
+export interface ConvertedLine {
   readonly text: string
   readonly element?: Element
 }
 
 /** The status and sentence of the answer in the place of what is still to be written. */
-export function stand(loss: Loss): string {
+export function stand(loss: ConversionLoss): string {
   const { document, element, branch } = loss
   const { line } = document.file.position((branch?.element ?? element).span.start)
   return `respond 501 { body text ${JSON.stringify(`To be written by hand: ${element.name}, ${document.file.path} line ${line}`)} }`

@@ -1,7 +1,7 @@
 import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
 import { variablesSetBy } from "../../../runtime/plan/steps.ts"
 import type { Element } from "../ast.ts"
-import type { Section } from "../site.ts"
+import type { DocumentSection } from "../site.ts"
 import type { CheckedTokens } from "./checked-tokens.ts"
 import { toCel } from "./csharp-to-cel.ts"
 import { unique, valueName } from "./names.ts"
@@ -9,7 +9,7 @@ import { type Around, madeOr, type VariableKind } from "./translation.ts"
 
 /** What puts something into a variable: the value, or the kind of what comes from elsewhere. */
 type Setter =
-  | { readonly section: Section; readonly value: StepOf<"set-variable">["value"] }
+  | { readonly section: DocumentSection; readonly value: StepOf<"set-variable">["value"] }
   | { readonly kind: VariableKind["kind"] }
 
 /** Steps that leave something in their variable, if only null, whenever calls go on. */
@@ -23,7 +23,7 @@ const alwaysSetting: ReadonlySet<Step["kind"]> = new Set([
 const dynamic: VariableKind = { kind: "dyn", nullable: true }
 
 /** The variables of a document: how they are called in gateway.conf, and what is in them. */
-export class Variables {
+export class DocumentVariables {
   readonly #setters = new Map<string, Setter[]>()
   readonly #kinds = new Map<string, VariableKind>()
   readonly #names = new Map<string, string>()
@@ -44,7 +44,7 @@ export class Variables {
   }
 
   /** A step of the document, before anything is translated. */
-  see(step: Step, section: Section): void {
+  see(step: Step, section: DocumentSection): void {
     for (const name of variablesSetBy(step)) {
       const setter: Setter =
         step.kind === "set-variable"
@@ -75,7 +75,7 @@ export class Variables {
       if (alwaysSetting.has(step.kind)) for (const name of variablesSetBy(step)) this.#passed.add(name)
   }
 
-  around(section: Section): Around {
+  around(section: DocumentSection): Around {
     return {
       section,
       changes: this.changes,

@@ -4,23 +4,23 @@ import type { CsNode } from "../../../runtime/plan/csharp.ts"
 import { type Converted, implicit } from "./conversions.ts"
 import { type Bound, infer, isOpen } from "./inference.ts"
 import type { Scope } from "./scope.ts"
-import type { Argument, Expression } from "./syntax-tree.ts"
+import type { ArgumentSyntax, ExpressionSyntax } from "./syntax-tree.ts"
 import { isValueType, resolveType } from "./type-names.ts"
 import { type Typed, types } from "./typed.ts"
 
-type Lambda = Extract<Expression, { kind: "lambda" }>
+type Lambda = Extract<ExpressionSyntax, { kind: "lambda" }>
 
 /** An argument before its parameter is known: checked, a function still to be checked, or a place to write to. */
 export type Given =
-  | { readonly kind: "value"; readonly name?: string; readonly value: Typed; readonly at: Argument }
-  | { readonly kind: "lambda"; readonly name?: string; readonly lambda: Lambda; readonly at: Argument }
-  | { readonly kind: "out"; readonly name?: string; readonly at: Argument }
+  | { readonly kind: "value"; readonly name?: string; readonly value: Typed; readonly at: ArgumentSyntax }
+  | { readonly kind: "lambda"; readonly name?: string; readonly lambda: Lambda; readonly at: ArgumentSyntax }
+  | { readonly kind: "out"; readonly name?: string; readonly at: ArgumentSyntax }
 
-export function readArguments(args: readonly Argument[], scope: Scope): Given[] {
+export function readArguments(args: readonly ArgumentSyntax[], scope: Scope): Given[] {
   return args.map((at): Given => {
     const label = at.name === undefined ? {} : { name: at.name }
     if (at.out !== undefined) return { kind: "out", ...label, at }
-    const value = at.value as Expression
+    const value = at.value as ExpressionSyntax
     if (value.kind === "lambda") return { kind: "lambda", ...label, lambda: value, at }
     const group = scope.rules.group(value, scope)
     if (group !== undefined) return { kind: "lambda", ...label, lambda: group, at }
@@ -198,7 +198,7 @@ function one(
 }
 
 /** `out var x` declares x; `out x` writes to one that is there. */
-function outPlace({ out }: Argument, type: CsType, scope: Scope): Converted | undefined {
+function outPlace({ out }: ArgumentSyntax, type: CsType, scope: Scope): Converted | undefined {
   if (out === undefined) return undefined
   if (out.type === undefined && out.name !== "_") {
     const known = scope.find(out.name)

@@ -13,10 +13,10 @@ import {
 } from "./members.ts"
 import type { Scope } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
-import type { Expression } from "./syntax-tree.ts"
+import type { ExpressionSyntax } from "./syntax-tree.ts"
 import { type Typed, typed, types } from "./typed.ts"
 
-type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>
+type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: K }>
 
 /** Something that can be assigned to: how it is read, and how a value is put there. */
 interface Target {
@@ -57,7 +57,7 @@ export function checkAssign(expression: Of<"assign">, scope: Scope): Typed {
 }
 
 /** `x += y` casts back to the type of x, as C# does for `byte` and `short`. */
-function back(value: Typed, type: CsType, place: Expression): Typed {
+function back(value: Typed, type: CsType, place: ExpressionSyntax): Typed {
   if (sameType(value.type, type)) return value
   const node = explicit(value, type)
   return node === undefined ? typed(demand(value, type, place), type) : typed(node, type)
@@ -99,7 +99,7 @@ export function checkStep(expression: Of<"step">, scope: Scope): Typed {
 }
 
 /** `twice`: it is read and written, so that what it hangs on is evaluated into places of its own. */
-function targetOf(target: Expression, scope: Scope, twice: boolean): Target {
+function targetOf(target: ExpressionSyntax, scope: Scope, twice: boolean): Target {
   if (target.kind === "name") return variableTarget(target, scope)
   if (target.kind === "member") return memberTarget(target, scope)
   if (target.kind === "index") return indexTarget(target, scope, twice)

@@ -19,15 +19,15 @@ import {
 } from "./members.ts"
 import type { Scope } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
-import type { Expression } from "./syntax-tree.ts"
+import type { ExpressionSyntax } from "./syntax-tree.ts"
 import { refuseNamespace, typeAt } from "./type-at.ts"
 import { isValueType, resolveType } from "./type-names.ts"
 import { type Typed, typed, types } from "./typed.ts"
 
-type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>
+type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: K }>
 
 /** Checks an expression and makes it a node. @throws CsharpMistake at the first thing that is wrong in it */
-export function checkExpression(expression: Expression, scope: Scope, wanted?: CsType): Typed {
+export function checkExpression(expression: ExpressionSyntax, scope: Scope, wanted?: CsType): Typed {
   scope.work(expression)
   switch (expression.kind) {
     case "literal":
@@ -68,7 +68,7 @@ export function checkExpression(expression: Expression, scope: Scope, wanted?: C
   }
 }
 
-function checkOther(expression: Expression, scope: Scope, wanted: CsType | undefined): Typed {
+function checkOther(expression: ExpressionSyntax, scope: Scope, wanted: CsType | undefined): Typed {
   switch (expression.kind) {
     case "unary":
       return checkUnary(expression, scope)

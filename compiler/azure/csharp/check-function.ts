@@ -2,7 +2,7 @@ import { type CsType, sameType } from "../../../runtime/azure/csharp/type.ts"
 import type { CsNode, CsStatement } from "../../../runtime/plan/csharp.ts"
 import { demand, implicit } from "./conversions.ts"
 import type { Returns, Scope } from "./scope.ts"
-import type { Block, Expression } from "./syntax-tree.ts"
+import type { BlockSyntax, ExpressionSyntax } from "./syntax-tree.ts"
 import { type Typed, typed, types } from "./typed.ts"
 
 interface Body {
@@ -13,7 +13,7 @@ interface Body {
 
 /** The body of a function: what it gives converts to `wanted`, or tells the result. Undefined when it does not convert. */
 export function checkLambdaBody(
-  body: Expression | Block,
+  body: ExpressionSyntax | BlockSyntax,
   scope: Scope,
   wanted: CsType | undefined,
 ): Body | undefined {
@@ -32,7 +32,7 @@ function settled(type: CsType): CsType {
   return type.name === "null" || type.name === "never" ? types.object : type
 }
 
-function checkBlockBody(block: Block, scope: Scope, wanted: CsType | undefined): Body | undefined {
+function checkBlockBody(block: BlockSyntax, scope: Scope, wanted: CsType | undefined): Body | undefined {
   const body = scope.rules.block(block, scope)
   if (wanted?.name === "void") return { body, result: types.void, cost: 0 }
   const result = unifyReturns(scope.returns, wanted)

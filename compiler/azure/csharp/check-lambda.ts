@@ -4,12 +4,12 @@ import { checkLambdaBody } from "./check-function.ts"
 import { implicit } from "./conversions.ts"
 import { candidates } from "./members.ts"
 import type { Scope } from "./scope.ts"
-import type { Expression } from "./syntax-tree.ts"
+import type { ExpressionSyntax } from "./syntax-tree.ts"
 import { typeAt } from "./type-at.ts"
 import { resolveType } from "./type-names.ts"
 import { typed, types } from "./typed.ts"
 
-type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>
+type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: K }>
 
 /** A function where its type is written: `Func<int, int> f = x => x + 1`. */
 export function checkFunction(lambda: Of<"lambda">, type: CsType, scope: Scope): CsNode | undefined {
@@ -46,13 +46,13 @@ export function checkLambda(
 }
 
 /** A method named where a function is wanted, as the function that calls it: `Select(int.Parse)`. */
-export function groupAsLambda(expression: Expression, scope: Scope): Of<"lambda"> | undefined {
+export function groupAsLambda(expression: ExpressionSyntax, scope: Scope): Of<"lambda"> | undefined {
   if (expression.kind !== "member") return undefined
   const owner = typeAt(expression.on, scope)
   if (owner === undefined || candidates(owner, expression.name, "get", true).length > 0) return undefined
   if (candidates(owner, expression.name, "method", true).length === 0) return undefined
   const { start, end } = expression
-  const value: Expression = { kind: "name", name: "item", start, end }
+  const value: ExpressionSyntax = { kind: "name", name: "item", start, end }
   return {
     kind: "lambda",
     params: [{ name: "item" }],

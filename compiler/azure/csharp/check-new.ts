@@ -6,11 +6,11 @@ import { change, demand, isBoxedField } from "./conversions.ts"
 import { callOf, candidates, choose, indexMember, unknownMember, valueParameter } from "./members.ts"
 import type { Scope } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
-import type { Expression, Initializer } from "./syntax-tree.ts"
+import type { ExpressionSyntax, Initializer } from "./syntax-tree.ts"
 import { resolveType } from "./type-names.ts"
 import { type Typed, typed, types } from "./typed.ts"
 
-type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>
+type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: K }>
 
 /** `new T(…) { … }`: the constructor, then what the initializer adds. */
 export function checkNew(expression: Of<"new">, scope: Scope, wanted: CsType | undefined): Typed {
@@ -94,7 +94,7 @@ export function checkArray(expression: Of<"array">, scope: Scope): Typed {
   const items = expression.items ?? []
   const values = items.map((item) => scope.rules.expression(item, scope, element))
   const type = element ?? commonType(values)
-  const nodes = values.map((value, index) => demand(value, type, items[index] as Expression))
+  const nodes = values.map((value, index) => demand(value, type, items[index] as ExpressionSyntax))
   return typed({ k: "array", type: printType(type), items: nodes }, arrayOf(type))
 }
 

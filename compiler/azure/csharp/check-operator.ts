@@ -7,11 +7,11 @@ import { demand, implicit } from "./conversions.ts"
 import { callOf, candidates, choose } from "./members.ts"
 import type { Scope, Sides } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
-import type { Expression } from "./syntax-tree.ts"
+import type { ExpressionSyntax } from "./syntax-tree.ts"
 import { isValueType } from "./type-names.ts"
 import { type Typed, typed, types } from "./typed.ts"
 
-type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>
+type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: K }>
 type Place = { readonly start: number; readonly end: number }
 
 const comparisons = new Set(["==", "!=", "<", "<=", ">", ">="])
@@ -291,7 +291,7 @@ function coalesce(left: Typed, right: Typed, place: Sides): Typed {
 }
 
 /** The least int and long are written as minus a number that does not fit (C# 7, 7.4.5.3). */
-function leastNumber(op: string, on: Expression): Typed | undefined {
+function leastNumber(op: string, on: ExpressionSyntax): Typed | undefined {
   if (op !== "-" || on.kind !== "literal") return undefined
   if (on.type === "uint" && on.value === 2 ** 31)
     return { node: { k: "const", type: "int", value: -(2 ** 31) }, type: types.int, constant: -(2 ** 31) }

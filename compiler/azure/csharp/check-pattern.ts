@@ -3,11 +3,11 @@ import type { CsNode } from "../../../runtime/plan/csharp.ts"
 import { commonType } from "./check-function.ts"
 import { demand } from "./conversions.ts"
 import type { Scope } from "./scope.ts"
-import type { Expression, Pattern, SwitchArm } from "./syntax-tree.ts"
+import type { ExpressionSyntax, PatternSyntax, SwitchArm } from "./syntax-tree.ts"
 import { resolveType } from "./type-names.ts"
 import { type Typed, typed, types } from "./typed.ts"
 
-type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>
+type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: K }>
 
 const yes: CsNode = { k: "const", type: "bool", value: true }
 
@@ -23,7 +23,7 @@ export function checkIs(expression: Of<"is">, scope: Scope): Typed {
 }
 
 /** The test of a pattern on a value that is kept in a place. Names it declares are known from here on. */
-export function checkPattern(on: Typed, pattern: Pattern, scope: Scope): CsNode {
+export function checkPattern(on: Typed, pattern: PatternSyntax, scope: Scope): CsNode {
   switch (pattern.kind) {
     case "any":
       return yes
@@ -51,7 +51,7 @@ export function checkPattern(on: Typed, pattern: Pattern, scope: Scope): CsNode 
   }
 }
 
-function compare(op: string, on: Typed, value: Expression, scope: Scope): CsNode {
+function compare(op: string, on: Typed, value: ExpressionSyntax, scope: Scope): CsNode {
   const { start, end } = value
   return scope.rules.binary(
     op,

@@ -7,18 +7,24 @@ import { change, demand, explicit } from "./conversions.ts"
 import { asSequence, candidates } from "./members.ts"
 import type { Scope } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
-import type { Block, Expression, FunctionStatement, Statement, SwitchCase } from "./syntax-tree.ts"
+import type {
+  BlockSyntax,
+  ExpressionSyntax,
+  FunctionStatement,
+  StatementSyntax,
+  SwitchCase,
+} from "./syntax-tree.ts"
 import { isValueType, resolveType } from "./type-names.ts"
 import { type Typed, typed, types } from "./typed.ts"
 
-type Of<K extends Statement["kind"]> = Extract<Statement, { kind: K }>
+type Of<K extends StatementSyntax["kind"]> = Extract<StatementSyntax, { kind: K }>
 
 /** A block with names of its own. Functions are known in all of it, before the place where they stand too. */
-export function checkBlock(block: Block, scope: Scope): CsStatement {
+export function checkBlock(block: BlockSyntax, scope: Scope): CsStatement {
   return { s: "block", body: checkStatements(block.body, scope.inner()) }
 }
 
-export function checkStatements(body: readonly Statement[], scope: Scope): CsStatement[] {
+export function checkStatements(body: readonly StatementSyntax[], scope: Scope): CsStatement[] {
   const functions = body.filter((statement) => statement.kind === "function")
   for (const statement of functions) scope.declare(statement.name, signature(statement), statement)
   // Functions see the variables around them, which are declared first: the statements, then the functions, then in order of running.
@@ -61,7 +67,7 @@ function defineFunction(statement: FunctionStatement, scope: Scope): CsStatement
   return { s: "run", on: { k: "set", slot: variable.slot, value: made.node } }
 }
 
-export function checkStatement(statement: Statement, scope: Scope): CsStatement {
+export function checkStatement(statement: StatementSyntax, scope: Scope): CsStatement {
   scope.work(statement)
   return scope.attempt(
     () => checkKind(statement, scope),
@@ -77,7 +83,7 @@ export function checkStatement(statement: Statement, scope: Scope): CsStatement 
   )
 }
 
-function checkKind(statement: Statement, scope: Scope): CsStatement {
+function checkKind(statement: StatementSyntax, scope: Scope): CsStatement {
   switch (statement.kind) {
     case "block":
       return checkBlock(statement, scope)
@@ -128,7 +134,7 @@ function checkKind(statement: Statement, scope: Scope): CsStatement {
   }
 }
 
-function condition(test: Expression, scope: Scope): CsNode {
+function condition(test: ExpressionSyntax, scope: Scope): CsNode {
   const value = scope.operand(test)
   return value.type.name === "dynamic"
     ? change(value.node, types.object, types.bool)
@@ -166,7 +172,7 @@ function checkDeclare({ type: written, names }: Of<"declare">, scope: Scope): Cs
 
 function declaredValue(
   type: CsType | undefined,
-  value: Expression | undefined,
+  value: ExpressionSyntax | undefined,
   place: { start: number; end: number },
   scope: Scope,
 ): Typed {
@@ -327,7 +333,7 @@ function checkTry({ body, catches, last }: Of<"try">, scope: Scope): CsStatement
 }
 
 /** Whether nothing behind a statement is ever reached: it returns, throws, or loops for ever. */
-export function neverEnds(statement: Statement): boolean {
+export function neverEnds(statement: StatementSyntax): boolean {
   switch (statement.kind) {
     case "return":
     case "throw":

@@ -4,12 +4,12 @@ import { demand, implicit } from "./conversions.ts"
 import { candidates, getMember } from "./members.ts"
 import type { Scope } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
-import type { Expression, Part, Statement, TupleItem } from "./syntax-tree.ts"
+import type { DeconstructionTarget, ExpressionSyntax, StatementSyntax, TupleItem } from "./syntax-tree.ts"
 import { resolveType } from "./type-names.ts"
 import { type Typed, typed } from "./typed.ts"
 
-type Tuple = Extract<Expression, { kind: "tuple" }>
-type Deconstruct = Extract<Statement, { kind: "deconstruct" }>
+type Tuple = Extract<ExpressionSyntax, { kind: "tuple" }>
+type Deconstruct = Extract<StatementSyntax, { kind: "deconstruct" }>
 
 const itemsMax = 7
 
@@ -96,7 +96,7 @@ function membersOf({ name, args }: CsType): string[] | undefined {
   return name === "ValueTuple" || name === "Tuple" ? args.map((_, index) => `Item${index + 1}`) : undefined
 }
 
-function assigned(part: Part, item: Typed, scope: Scope): CsNode[] {
+function assigned(part: DeconstructionTarget, item: Typed, scope: Scope): CsNode[] {
   const { name, start, end } = part
   const known = scope.find(name)
   if (name === "_" && (part.declares || known === undefined)) return []

@@ -138,8 +138,8 @@ function readNamed(lexer: Lexer): Token[] | undefined {
   const known = lexer.scope.namedValue?.(name)
   if (known === undefined) return undefined
   lexer.at = end
-  if ("text" in known) {
-    const inner = tokenize(known.text, { section: lexer.scope.section })
+  if ("constant" in known) {
+    const inner = tokenize(known.constant, { section: lexer.scope.section })
     return inner.slice(0, -1).map((token) => ({ ...token, start, end }))
   }
   const kind = "secret" in known ? "secret" : "value"
@@ -215,7 +215,7 @@ function readText(lexer: Lexer, prefix: string): Token {
     const known = named === undefined ? undefined : lexer.scope.namedValue?.(named)
     if (known !== undefined) {
       lexer.at += (named as string).length + 4
-      if ("text" in known) piece += known.text
+      if ("constant" in known) piece += known.constant
       else {
         flush()
         parts.push(

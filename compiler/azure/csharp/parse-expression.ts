@@ -3,7 +3,13 @@ import { parseBracketed } from "./parse-tuple.ts"
 import { expectType, reserved, tryType, tryTypeList } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
 import { CsharpMistake } from "./source.ts"
-import type { Argument, Expression, LambdaParameter, SwitchArm, TypeSyntax } from "./syntax-tree.ts"
+import type {
+  ArgumentSyntax,
+  ExpressionSyntax,
+  LambdaParameter,
+  SwitchArm,
+  TypeSyntax,
+} from "./syntax-tree.ts"
 
 /** Binary operators by how tightly they bind. `is` and `as` stand with the comparisons. */
 const precedence: Readonly<Record<string, number>> = {
@@ -32,7 +38,7 @@ const precedence: Readonly<Record<string, number>> = {
 const assignments = new Set(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "??="])
 
 /** expression := lambda | conditional (assignment-operator expression)? */
-export function parseExpression(parser: Parser): Expression {
+export function parseExpression(parser: Parser): ExpressionSyntax {
   return parser.nested(() => {
     const lambda = tryLambda(parser)
     if (lambda !== undefined) return lambda
@@ -52,7 +58,7 @@ export function parseExpression(parser: Parser): Expression {
   })
 }
 
-function parseConditional(parser: Parser): Expression {
+function parseConditional(parser: Parser): ExpressionSyntax {
   const test = parseBinary(parser, 1)
   if (!parser.tryTake("?")) return test
   const yes = parseExpression(parser)
@@ -70,7 +76,7 @@ function operatorAt(parser: Parser): string | undefined {
   return Object.hasOwn(precedence, text) ? text : undefined
 }
 
-function parseBinary(parser: Parser, least: number): Expression {
+function parseBinary(parser: Parser, least: number): ExpressionSyntax {
   let left = parseUnary(parser)
   for (;;) {
     const op = operatorAt(parser)
@@ -106,7 +112,7 @@ function beginsOperand(parser: Parser): boolean {
   return kind !== "end" && !(kind === "name" && ["is", "as"].includes(text))
 }
 
-function parseUnary(parser: Parser): Expression {
+function parseUnary(parser: Parser): ExpressionSyntax {
   const { token } = parser
   if (token.kind === "sign") {
     if (["-", "+", "!", "~"].includes(token.text)) {
@@ -146,7 +152,7 @@ const builtIn = new Set([
 ])
 
 /** `(T)x`: brackets around a type, and what follows begins an operand. */
-function tryCast(parser: Parser): Expression | undefined {
+function tryCast(parser: Parser): ExpressionSyntax | undefined {
   const { start } = parser.token
   const type = parser.attempt(() => {
     parser.expect("(")
@@ -166,7 +172,7 @@ function tryCast(parser: Parser): Expression | undefined {
 }
 
 /** `x => …`, `(x, y) => …`, `(int x) => …`. */
-function tryLambda(parser: Parser): Expression | undefined {
+function tryLambda(parser: Parser): ExpressionSyntax | undefined {
   const { start } = parser.token
   const params = parser.attempt(() => {
     const found = lambdaParameters(parser)
@@ -193,7 +199,7 @@ function lambdaParameters(parser: Parser): LambdaParameter[] | undefined {
   return parser.tryTake(")") ? params : undefined
 }
 
-function parsePrimary(parser: Parser): Expression {
+function parsePrimary(parser: Parser): ExpressionSyntax {
   const token: Token = parser.token
   const literal = parser.rules.literal(parser)
   if (literal !== undefined) return literal
@@ -231,7 +237,7 @@ export function watched({ start, end }: Token): CsharpMistake {
   )
 }
 
-function parseTypeWord(parser: Parser): Expression {
+function parseTypeWord(parser: Parser): ExpressionSyntax {
   const { text, start } = parser.take()
   if (text === "default" && !parser.isSign("("))
     return { kind: "default", type: undefined, start, end: parser.end }
@@ -249,7 +255,7 @@ function tryGenericCall(parser: Parser): TypeSyntax[] | undefined {
   })
 }
 
-function parsePostfix(parser: Parser, first: Expression): Expression {
+function parsePostfix(parser: Parser, first: ExpressionSyntax): ExpressionSyntax {
   let on = first
   for (;;) {
     const { start } = on
@@ -280,7 +286,7 @@ function isForgiving(parser: Parser): boolean {
   return [".", "[", ")", ",", ";", "]"].some((sign) => parser.isSign(sign, 1))
 }
 
-function parseMember(parser: Parser, on: Expression): Expression {
+function parseMember(parser: Parser, on: ExpressionSyntax): ExpressionSyntax {
   const name = parser.name()
   const types = parser.isSign("<") ? tryGenericCall(parser) : undefined
   return {
@@ -295,11 +301,11 @@ function parseMember(parser: Parser, on: Expression): Expression {
 }
 
 /** `a?.b.c`: everything that follows happens only when `a` is not null. */
-function parseSafe(parser: Parser, on: Expression): Expression {
+function parseSafe(parser: Parser, on: ExpressionSyntax): ExpressionSyntax {
   const { start } = on
   const { text } = parser.take()
-  const hole: Expression = { kind: "hole", start: on.start, end: on.end }
-  const first: Expression =
+  const hole: ExpressionSyntax = { kind: "hole", start: on.start, end: on.end }
+  const first: ExpressionSyntax =
     text === "?."
       ? parseMember(parser, hole)
       : { kind: "index", on: hole, args: parseRest(parser, "]"), start, end: parser.end }
@@ -308,13 +314,13 @@ function parseSafe(parser: Parser, on: Expression): Expression {
 }
 
 /** Arguments with their brackets; the opening one stands at this place. */
-export function parseArguments(parser: Parser, close: string): Argument[] {
+export function parseArguments(parser: Parser, close: string): ArgumentSyntax[] {
   parser.take()
   return parseRest(parser, close)
 }
 
-function parseRest(parser: Parser, close: string): Argument[] {
-  const args: Argument[] = []
+function parseRest(parser: Parser, close: string): ArgumentSyntax[] {
+  const args: ArgumentSyntax[] = []
   if (!parser.isSign(close))
     do args.push(parseArgument(parser))
     while (parser.tryTake(","))
@@ -322,7 +328,7 @@ function parseRest(parser: Parser, close: string): Argument[] {
   return args
 }
 
-function parseArgument(parser: Parser): Argument {
+function parseArgument(parser: Parser): ArgumentSyntax {
   const { start } = parser.token
   let name: string | undefined
   if (parser.token.kind === "name" && parser.isSign(":", 1)) {
@@ -353,7 +359,7 @@ function parseArgument(parser: Parser): Argument {
   return { ...label, value: parseExpression(parser), start, end: parser.end }
 }
 
-function parseSwitchExpression(parser: Parser, on: Expression): Expression {
+function parseSwitchExpression(parser: Parser, on: ExpressionSyntax): ExpressionSyntax {
   parser.take()
   parser.expect("{")
   const arms: SwitchArm[] = []

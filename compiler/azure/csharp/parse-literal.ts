@@ -1,13 +1,13 @@
 import type { Hole, TextPiece } from "./lexer.ts"
 import { Parser } from "./parser-state.ts"
 import { CsharpMistake } from "./source.ts"
-import type { Expression } from "./syntax-tree.ts"
+import type { ExpressionSyntax } from "./syntax-tree.ts"
 
 /** A literal at this place, or undefined. */
-export function parseLiteral(parser: Parser): Expression | undefined {
+export function parseLiteral(parser: Parser): ExpressionSyntax | undefined {
   const { token } = parser
   const { start, end } = token
-  const made = ((): Expression | undefined => {
+  const made = ((): ExpressionSyntax | undefined => {
     if (token.kind === "number") return numberLiteral(token.text, start, end)
     if (token.kind === "text") return { kind: "text", pieces: token.pieces ?? [], start, end }
     if (token.kind === "char")
@@ -22,7 +22,7 @@ export function parseLiteral(parser: Parser): Expression | undefined {
 }
 
 /** The type follows from the suffix and the size: int, uint, long, ulong, or double, float, decimal. */
-function numberLiteral(text: string, start: number, end: number): Expression {
+function numberLiteral(text: string, start: number, end: number): ExpressionSyntax {
   const bare = text.replaceAll("_", "").toLowerCase()
   const isHex = /^0[xb]/.test(bare)
   const [, digits = "", suffix = ""] =
@@ -62,7 +62,7 @@ function numberLiteral(text: string, start: number, end: number): Expression {
 }
 
 /** `$"a{b,-8:x}c"`: text and expressions in turn. */
-export function parseInterpolated(parser: Parser): Expression {
+export function parseInterpolated(parser: Parser): ExpressionSyntax {
   const token = parser.take()
   const parts = (token.parts ?? []).map((part) => (isHole(part) ? parseHole(part, parser) : part))
   return { kind: "interpolated", parts, start: token.start, end: token.end }
@@ -75,7 +75,7 @@ function isHole(part: TextPiece | Hole): part is Hole {
 function parseHole(
   { tokens, align, format }: Hole,
   outer: Parser,
-): { value: Expression; align?: number; format?: string } {
+): { value: ExpressionSyntax; align?: number; format?: string } {
   const value = parseAll(tokens, outer)
   return {
     value,
@@ -100,7 +100,7 @@ function alignment(tokens: readonly Token[], outer: Parser): number {
 
 type Token = Hole["tokens"][number]
 
-function parseAll(tokens: readonly Token[], outer: Parser): Expression {
+function parseAll(tokens: readonly Token[], outer: Parser): ExpressionSyntax {
   const inner = new Parser(tokens, outer.rules, outer.depth)
   const value = outer.rules.expression(inner)
   if (inner.token.kind !== "end") throw inner.wrong("`}`")

@@ -1,10 +1,10 @@
 import { parseArguments, parseExpression } from "./parse-expression.ts"
 import { expectType } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
-import type { Expression, Initializer, TypeSyntax } from "./syntax-tree.ts"
+import type { ExpressionSyntax, Initializer, TypeSyntax } from "./syntax-tree.ts"
 
 /** `new T(…) {…}`, `new T {…}`, `new T[n]`, `new T[] {…}`, `new[] {…}`, `new { … }`, `new(…)`. */
-export function parseNew(parser: Parser): Expression {
+export function parseNew(parser: Parser): ExpressionSyntax {
   const { start } = parser.take()
   if (parser.isSign("{")) return parseAnonymous(parser, start)
   if (parser.isSign("[")) {
@@ -23,7 +23,7 @@ export function parseNew(parser: Parser): Expression {
   return { kind: "new", type, args, ...(init === undefined ? {} : { init }), start, end: parser.end }
 }
 
-function parseSized(parser: Parser, type: TypeSyntax, start: number): Expression {
+function parseSized(parser: Parser, type: TypeSyntax, start: number): ExpressionSyntax {
   parser.take()
   const size = parseExpression(parser)
   parser.expect("]")
@@ -32,15 +32,15 @@ function parseSized(parser: Parser, type: TypeSyntax, start: number): Expression
 }
 
 /** `{ a, b }` behind the `=` of a declared array. */
-export function parseArrayItems(parser: Parser, type: TypeSyntax): Expression {
+export function parseArrayItems(parser: Parser, type: TypeSyntax): ExpressionSyntax {
   const { start } = parser.token
   const element: TypeSyntax = { ...type, suffix: type.suffix.slice(0, -1) }
   return { kind: "array", type: element, items: parseItems(parser), start, end: parser.end }
 }
 
-function parseItems(parser: Parser): Expression[] {
+function parseItems(parser: Parser): ExpressionSyntax[] {
   parser.expect("{")
-  const items: Expression[] = []
+  const items: ExpressionSyntax[] = []
   while (!parser.isSign("}")) {
     items.push(parseExpression(parser))
     if (!parser.tryTake(",")) break
@@ -49,9 +49,9 @@ function parseItems(parser: Parser): Expression[] {
   return items
 }
 
-function parseAnonymous(parser: Parser, start: number): Expression {
+function parseAnonymous(parser: Parser, start: number): ExpressionSyntax {
   parser.expect("{")
-  const fields: { name: string; value: Expression }[] = []
+  const fields: { name: string; value: ExpressionSyntax }[] = []
   while (!parser.isSign("}")) {
     const named = parser.token.kind === "name" && parser.isSign("=", 1)
     const name = named ? parser.take().text : undefined

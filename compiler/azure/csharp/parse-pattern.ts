@@ -1,13 +1,13 @@
 import { reserved, tryType } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
-import type { Expression, Pattern } from "./syntax-tree.ts"
+import type { ExpressionSyntax, PatternSyntax } from "./syntax-tree.ts"
 
 /** pattern := conjunction (`or` conjunction)*; what `is`, `case` and switch expressions test. */
-export function parsePattern(parser: Parser): Pattern {
+export function parsePattern(parser: Parser): PatternSyntax {
   return joined(parser, "or", () => joined(parser, "and", () => parser.nested(() => single(parser))))
 }
 
-function joined(parser: Parser, word: "or" | "and", part: () => Pattern): Pattern {
+function joined(parser: Parser, word: "or" | "and", part: () => PatternSyntax): PatternSyntax {
   let left = part()
   while (parser.isWord(word)) {
     parser.take()
@@ -17,7 +17,7 @@ function joined(parser: Parser, word: "or" | "and", part: () => Pattern): Patter
   return left
 }
 
-function single(parser: Parser): Pattern {
+function single(parser: Parser): PatternSyntax {
   const { token } = parser
   const { start } = token
   if (parser.isWord("not")) {
@@ -56,7 +56,7 @@ function single(parser: Parser): Pattern {
     : { kind: "type", type, start, end: parser.end }
 }
 
-function constant(parser: Parser): Expression {
+function constant(parser: Parser): ExpressionSyntax {
   const { token } = parser
   if (parser.isSign("-") || parser.isSign("+")) {
     parser.take()

@@ -1,16 +1,23 @@
 import { reserved, tryType } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
-import type { Argument, Block, Expression, LambdaExpression, Statement, TypeSyntax } from "./syntax-tree.ts"
+import type {
+  ArgumentSyntax,
+  BlockSyntax,
+  ExpressionSyntax,
+  LambdaExpression,
+  StatementSyntax,
+  TypeSyntax,
+} from "./syntax-tree.ts"
 
 /** What a query has become so far: a sequence, the names its elements have in what follows, and whether a clause was applied. */
 interface Query {
-  readonly on: Expression
+  readonly on: ExpressionSyntax
   readonly names: readonly string[]
   readonly isPlain: boolean
 }
 
 /** `from x in xs where … orderby … select …` as the calls it stands for (C# 7, 12.17.3); undefined when no query begins here. */
-export function tryQuery(parser: Parser): Expression | undefined {
+export function tryQuery(parser: Parser): ExpressionSyntax | undefined {
   const { start } = parser.token
   const head = parser.attempt(() => {
     const found = parser.tryTake("from") ? rangeOf(parser) : undefined
@@ -43,10 +50,10 @@ function rangeOf(parser: Parser): Range | undefined {
 }
 
 /** What is gone through: with a type each element is cast to it. */
-function sourceOf(parser: Parser, { type }: Range, start: number): Expression {
+function sourceOf(parser: Parser, { type }: Range, start: number): ExpressionSyntax {
   const source = parser.rules.expression(parser)
   if (type === undefined) return source
-  const on: Expression = {
+  const on: ExpressionSyntax = {
     kind: "member",
     on: source,
     name: "Cast",
@@ -59,7 +66,7 @@ function sourceOf(parser: Parser, { type }: Range, start: number): Expression {
 }
 
 /** Clauses up to `select` or `group`, and what follows an `into` behind those. */
-function clauses(parser: Parser, first: Query): Expression {
+function clauses(parser: Parser, first: Query): ExpressionSyntax {
   let query = first
   for (;;) {
     const { text, start } = parser.token
@@ -75,7 +82,7 @@ function clauses(parser: Parser, first: Query): Expression {
   }
 }
 
-function ending(parser: Parser, query: Query): Expression {
+function ending(parser: Parser, query: Query): ExpressionSyntax {
   const { start } = parser.token
   if (parser.tryTake("select")) {
     const made = parser.rules.expression(parser)
@@ -108,7 +115,7 @@ const readers: Readonly<Record<string, (parser: Parser, query: Query, start: num
     parser.expect("in")
     const inner = sourceOf(parser, range, start)
     return widened(query, range.name, (made) => {
-      const item: Expression = { kind: "name", name: range.name, start, end: inner.end }
+      const item: ExpressionSyntax = { kind: "name", name: range.name, start, end: inner.end }
       const pair = lambda(query, made(item), range.name)
       return call(query.on, "SelectMany", start, [lambda(query, inner), pair])
     })
@@ -142,7 +149,7 @@ function parseJoin(parser: Parser, query: Query, start: number): Query {
   const name = group ?? range.name
   const method = group === undefined ? "Join" : "GroupJoin"
   return widened(query, name, (made) => {
-    const item: Expression = { kind: "name", name, start, end: inner.end }
+    const item: ExpressionSyntax = { kind: "name", name, start, end: inner.end }
     const key = lambda({ ...query, names: [range.name] }, innerKey)
     return call(query.on, method, start, [
       { value: inner, start: inner.start, end: inner.end },
@@ -157,7 +164,7 @@ function parseJoin(parser: Parser, query: Query, start: number): Query {
 function widened(
   query: Query,
   name: string,
-  make: (made: (value: Expression) => Expression) => Expression,
+  make: (made: (value: ExpressionSyntax) => ExpressionSyntax) => ExpressionSyntax,
 ): Query {
   const on = make((value) => {
     const { start, end } = value
@@ -170,14 +177,19 @@ function widened(
   return { on, names: [...query.names, name], isPlain: false }
 }
 
-function call(on: Expression, name: string, nameStart: number, args: readonly Argument[]): Expression {
+function call(
+  on: ExpressionSyntax,
+  name: string,
+  nameStart: number,
+  args: readonly ArgumentSyntax[],
+): ExpressionSyntax {
   const end = args.at(-1)?.end ?? on.end
-  const member: Expression = { kind: "member", on, name, nameStart, start: on.start, end }
+  const member: ExpressionSyntax = { kind: "member", on, name, nameStart, start: on.start, end }
   return { kind: "call", on: member, args, start: on.start, end }
 }
 
 /** The function of an element that gives `body`. Of several names each is declared in it, under a name for the element nobody can write. */
-function lambda({ names }: Query, body: Expression, second?: string): Argument {
+function lambda({ names }: Query, body: ExpressionSyntax, second?: string): ArgumentSyntax {
   const { start, end } = body
   const [only = ""] = names
   const element = names.length === 1 ? only : `$${start}`
@@ -192,11 +204,11 @@ function lambda({ names }: Query, body: Expression, second?: string): Argument {
   return { value, start, end }
 }
 
-function declaring(names: readonly string[], element: string, body: Expression): Block {
+function declaring(names: readonly string[], element: string, body: ExpressionSyntax): BlockSyntax {
   const { start, end } = body
-  const on: Expression = { kind: "name", name: element, start, end }
-  const declared = names.map((name): Statement => {
-    const value: Expression = { kind: "member", on, name, nameStart: start, start, end }
+  const on: ExpressionSyntax = { kind: "name", name: element, start, end }
+  const declared = names.map((name): StatementSyntax => {
+    const value: ExpressionSyntax = { kind: "member", on, name, nameStart: start, start, end }
     return { kind: "declare", type: undefined, names: [{ name, start, end, value }], start, end }
   })
   return { kind: "block", body: [...declared, { kind: "return", on: body, start, end }], start, end }

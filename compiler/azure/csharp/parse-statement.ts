@@ -4,33 +4,33 @@ import { parseDeconstruction, tryParts } from "./parse-tuple.ts"
 import { expectType, reserved, tryType } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
 import type {
-  Block,
-  Expression,
+  BlockSyntax,
+  DeconstructionTarget,
+  ExpressionSyntax,
   FunctionStatement,
-  Part,
-  Statement,
+  StatementSyntax,
   SwitchCase,
   TypeSyntax,
 } from "./syntax-tree.ts"
 
 /** `{ statement* }` */
-export function parseBlock(parser: Parser): Block {
+export function parseBlock(parser: Parser): BlockSyntax {
   const { start } = parser.expect("{")
-  const body: Statement[] = []
+  const body: StatementSyntax[] = []
   while (!parser.isSign("}")) body.push(parseStatement(parser))
   parser.expect("}")
   return { kind: "block", body, start, end: parser.end }
 }
 
 /** Statements up to the end: the body of `@{ … }`. */
-export function parseBody(parser: Parser): Block {
+export function parseBody(parser: Parser): BlockSyntax {
   const { start } = parser.token
-  const body: Statement[] = []
+  const body: StatementSyntax[] = []
   while (parser.token.kind !== "end") body.push(parseStatement(parser))
   return { kind: "block", body, start, end: parser.token.end }
 }
 
-const readers: Readonly<Record<string, (parser: Parser) => Statement>> = {
+const readers: Readonly<Record<string, (parser: Parser) => StatementSyntax>> = {
   "{": parseBlock,
   ";": (parser) => ({ kind: "empty", start: parser.take().start, end: parser.end }),
   checked: (parser) => {
@@ -67,7 +67,7 @@ const readers: Readonly<Record<string, (parser: Parser) => Statement>> = {
   },
 }
 
-export function parseStatement(parser: Parser): Statement {
+export function parseStatement(parser: Parser): StatementSyntax {
   return parser.nested(() => {
     const { kind, text, start } = parser.token
     const reader =
@@ -83,7 +83,7 @@ export function parseStatement(parser: Parser): Statement {
 }
 
 /** `unchecked { … }`: what every statement here is, for numbers wrap. `unchecked(…);` is an expression. */
-function parseUnchecked(parser: Parser): Statement {
+function parseUnchecked(parser: Parser): StatementSyntax {
   if (parser.isSign("{", 1)) {
     parser.take()
     return parseBlock(parser)
@@ -99,7 +99,7 @@ function fail(parser: Parser): never {
 }
 
 /** `T a = …, b;` or a function; undefined when this is neither. */
-function parseDeclaration(parser: Parser): Statement | undefined {
+function parseDeclaration(parser: Parser): StatementSyntax | undefined {
   const { start } = parser.token
   const head = parser.attempt(() => {
     parser.tryTake("static")
@@ -116,8 +116,8 @@ function parseDeclaration(parser: Parser): Statement | undefined {
   return { ...declaration, end: parser.end }
 }
 
-function parseNames(parser: Parser, type: TypeSyntax, start: number): Statement {
-  const names: { name: string; start: number; end: number; value?: Expression }[] = []
+function parseNames(parser: Parser, type: TypeSyntax, start: number): StatementSyntax {
+  const names: { name: string; start: number; end: number; value?: ExpressionSyntax }[] = []
   do {
     const name = parser.name()
     const place = { name: name.text, start: name.start, end: name.end }
@@ -127,7 +127,7 @@ function parseNames(parser: Parser, type: TypeSyntax, start: number): Statement 
   return { kind: "declare", type: isVar ? undefined : type, names, start, end: parser.end }
 }
 
-function parseInitial(parser: Parser, type: TypeSyntax): Expression {
+function parseInitial(parser: Parser, type: TypeSyntax): ExpressionSyntax {
   const isArray = parser.isSign("{") && type.suffix.at(-1) === "[]"
   return isArray ? parseArrayItems(parser, type) : parser.rules.expression(parser)
 }
@@ -135,7 +135,7 @@ function parseInitial(parser: Parser, type: TypeSyntax): Expression {
 function parseFunction(parser: Parser, result: TypeSyntax, start: number): FunctionStatement {
   const { text: name } = parser.name()
   parser.expect("(")
-  const params: { name: string; type: TypeSyntax; fallback?: Expression }[] = []
+  const params: { name: string; type: TypeSyntax; fallback?: ExpressionSyntax }[] = []
   if (!parser.isSign(")"))
     do {
       const type = expectType(parser)
@@ -145,7 +145,7 @@ function parseFunction(parser: Parser, result: TypeSyntax, start: number): Funct
       )
     } while (parser.tryTake(","))
   parser.expect(")")
-  let body: Block | Expression
+  let body: BlockSyntax | ExpressionSyntax
   if (parser.tryTake("=>")) {
     body = parser.rules.expression(parser)
     parser.expect(";")
@@ -153,14 +153,14 @@ function parseFunction(parser: Parser, result: TypeSyntax, start: number): Funct
   return { kind: "function", result, name, params, body, start, end: parser.end }
 }
 
-function bracketed(parser: Parser): Expression {
+function bracketed(parser: Parser): ExpressionSyntax {
   parser.expect("(")
   const inner = parser.rules.expression(parser)
   parser.expect(")")
   return inner
 }
 
-function parseIf(parser: Parser): Statement {
+function parseIf(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   const test = bracketed(parser)
   const yes = parseStatement(parser)
@@ -169,10 +169,10 @@ function parseIf(parser: Parser): Statement {
   return { kind: "if", test, yes, no, start, end: parser.end }
 }
 
-function parseFor(parser: Parser): Statement {
+function parseFor(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   parser.expect("(")
-  const begin: Statement[] = []
+  const begin: StatementSyntax[] = []
   if (!parser.tryTake(";")) {
     const declared = parseDeclaration(parser)
     if (declared !== undefined) begin.push(declared)
@@ -190,15 +190,15 @@ function parseFor(parser: Parser): Statement {
   return { kind: "for", begin, ...(test === undefined ? {} : { test }), step, body, start, end: parser.end }
 }
 
-function expressions(parser: Parser, close: string): Expression[] {
-  const found: Expression[] = []
+function expressions(parser: Parser, close: string): ExpressionSyntax[] {
+  const found: ExpressionSyntax[] = []
   if (parser.isSign(close)) return found
   do found.push(parser.rules.expression(parser))
   while (parser.tryTake(","))
   return found
 }
 
-function parseEach(parser: Parser): Statement {
+function parseEach(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   parser.expect("(")
   const inner = parser.token.start
@@ -224,9 +224,9 @@ function parseEach(parser: Parser): Statement {
 /** `foreach (var (a, b) in list) …`: each element is taken apart before what is done with it. */
 function parseEachParts(
   parser: Parser,
-  parts: readonly Part[],
+  parts: readonly DeconstructionTarget[],
   { start, inner }: { start: number; inner: number },
-): Statement {
+): StatementSyntax {
   const place = { start: inner, end: parser.end }
   // No program can write this name.
   const name = "(element)"
@@ -234,19 +234,24 @@ function parseEachParts(
   parser.expect(")")
   const body = parseStatement(parser)
   const { end } = body
-  const apart: Statement = { kind: "deconstruct", parts, value: { kind: "name", name, ...place }, ...place }
-  const whole: Statement = { kind: "block", body: [apart, body], start: inner, end }
+  const apart: StatementSyntax = {
+    kind: "deconstruct",
+    parts,
+    value: { kind: "name", name, ...place },
+    ...place,
+  }
+  const whole: StatementSyntax = { kind: "block", body: [apart, body], start: inner, end }
   return { kind: "each", type: undefined, name, over, body: whole, start, end }
 }
 
-function parseSwitch(parser: Parser): Statement {
+function parseSwitch(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   const on = bracketed(parser)
   parser.expect("{")
   const cases: SwitchCase[] = []
   while (!parser.isSign("}")) {
     const labels: SwitchCase["labels"][number][] = []
-    let when: Expression | undefined
+    let when: ExpressionSyntax | undefined
     while (parser.isWord("case") || parser.isWord("default")) {
       const isDefault = parser.take().text === "default"
       labels.push(isDefault ? undefined : parser.rules.pattern(parser))
@@ -254,7 +259,7 @@ function parseSwitch(parser: Parser): Statement {
       parser.expect(":")
     }
     if (labels.length === 0) throw parser.wrong("`case` or `default`")
-    const body: Statement[] = []
+    const body: StatementSyntax[] = []
     while (!parser.isWord("case") && !parser.isWord("default") && !parser.isSign("}"))
       body.push(parseStatement(parser))
     cases.push({ labels, ...(when === undefined ? {} : { when }), body })
@@ -263,7 +268,7 @@ function parseSwitch(parser: Parser): Statement {
   return { kind: "switch", on, cases, start, end: parser.end }
 }
 
-function parseLeave(parser: Parser): Statement {
+function parseLeave(parser: Parser): StatementSyntax {
   const { start, text } = parser.take()
   const kind = text === "return" ? "return" : "throw"
   if (parser.tryTake(";")) return { kind, start, end: parser.end }
@@ -272,16 +277,16 @@ function parseLeave(parser: Parser): Statement {
   return { kind, on, start, end: parser.end }
 }
 
-function parseJump(parser: Parser): Statement {
+function parseJump(parser: Parser): StatementSyntax {
   const { start, text } = parser.take()
   parser.expect(";")
   return { kind: text === "break" ? "break" : "continue", start, end: parser.end }
 }
 
-function parseTry(parser: Parser): Statement {
+function parseTry(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   const body = parseBlock(parser)
-  const catches: { type?: TypeSyntax; name?: string; when?: Expression; body: Block }[] = []
+  const catches: { type?: TypeSyntax; name?: string; when?: ExpressionSyntax; body: BlockSyntax }[] = []
   while (parser.tryTake("catch")) {
     let head: { type?: TypeSyntax; name?: string } = {}
     if (parser.tryTake("(")) {
@@ -298,7 +303,7 @@ function parseTry(parser: Parser): Statement {
 }
 
 /** `using (var x = …) statement` or `using var x = …;`: what is used needs no disposing here. */
-function parseUsing(parser: Parser): Statement {
+function parseUsing(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   if (!parser.tryTake("(")) return parseDeclaration(parser) ?? fail(parser)
   const inner = parser.token
@@ -307,7 +312,7 @@ function parseUsing(parser: Parser): Statement {
     return found !== undefined && parser.token.kind === "name" && parser.isSign("=", 1) ? found : undefined
   })
   const on = type === undefined ? parser.rules.expression(parser) : undefined
-  const resource: Statement =
+  const resource: StatementSyntax =
     on === undefined
       ? parseNames(parser, type as TypeSyntax, inner.start)
       : { kind: "expression", on, start: on.start, end: on.end }

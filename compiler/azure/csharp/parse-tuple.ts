@@ -1,16 +1,16 @@
 import { reserved, tryType } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
-import type { Expression, Part, Statement, TupleItem } from "./syntax-tree.ts"
+import type { DeconstructionTarget, ExpressionSyntax, StatementSyntax, TupleItem } from "./syntax-tree.ts"
 
 /** `(a, name: b)` behind its first bracket; one expression in brackets is that. */
-export function parseBracketed(parser: Parser, start: number): Expression {
+export function parseBracketed(parser: Parser, start: number): ExpressionSyntax {
   const items: TupleItem[] = []
   do items.push(parseItem(parser))
   while (parser.tryTake(","))
   parser.expect(")")
   const [only] = items
   if (items.length === 1 && only?.name === undefined)
-    return { ...(only?.value as Expression), start, end: parser.end }
+    return { ...(only?.value as ExpressionSyntax), start, end: parser.end }
   return { kind: "tuple", items, start, end: parser.end }
 }
 
@@ -24,12 +24,12 @@ function parseItem(parser: Parser): TupleItem {
 }
 
 /** `var (a, b)`, `(int a, var b)`, `(a, b)`; undefined when `then` does not follow. */
-export function tryParts(parser: Parser, then: "=" | "in"): Part[] | undefined {
+export function tryParts(parser: Parser, then: "=" | "in"): DeconstructionTarget[] | undefined {
   return parser.attempt(() => {
     const isVar = parser.isWord("var") && parser.isSign("(", 1)
     if (isVar) parser.take()
     if (!parser.tryTake("(")) return undefined
-    const parts: Part[] = []
+    const parts: DeconstructionTarget[] = []
     do {
       const part = tryPart(parser, isVar)
       if (part === undefined) return undefined
@@ -39,7 +39,7 @@ export function tryParts(parser: Parser, then: "=" | "in"): Part[] | undefined {
   })
 }
 
-function tryPart(parser: Parser, isVar: boolean): Part | undefined {
+function tryPart(parser: Parser, isVar: boolean): DeconstructionTarget | undefined {
   const { start } = parser.token
   const isName = (): boolean => parser.token.kind === "name" && !reserved.has(parser.token.text)
   const isBare = isName() && (parser.isSign(",", 1) || parser.isSign(")", 1))
@@ -51,7 +51,7 @@ function tryPart(parser: Parser, isVar: boolean): Part | undefined {
 }
 
 /** `var (a, b) = …;`, or undefined. */
-export function parseDeconstruction(parser: Parser): Statement | undefined {
+export function parseDeconstruction(parser: Parser): StatementSyntax | undefined {
   const { start } = parser.token
   const parts = tryParts(parser, "=")
   if (parts === undefined) return undefined

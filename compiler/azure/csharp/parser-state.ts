@@ -1,20 +1,20 @@
 import type { Token } from "./lexer.ts"
 import { CsharpMistake } from "./source.ts"
-import type { Block, Expression, Pattern, Statement } from "./syntax-tree.ts"
+import type { BlockSyntax, ExpressionSyntax, PatternSyntax, StatementSyntax } from "./syntax-tree.ts"
 
 /** Brackets, operators and statements inside each other. */
 const depthMax = 120
 
 /** The rules that call each other across files: put together by `parser.ts`. */
 export interface Rules {
-  readonly expression: (parser: Parser) => Expression
-  readonly literal: (parser: Parser) => Expression | undefined
-  readonly pattern: (parser: Parser) => Pattern
-  readonly creation: (parser: Parser) => Expression
-  readonly interpolated: (parser: Parser) => Expression
-  readonly query: (parser: Parser) => Expression | undefined
-  readonly block: (parser: Parser) => Block
-  readonly statement: (parser: Parser) => Statement
+  readonly expression: (parser: Parser) => ExpressionSyntax
+  readonly literal: (parser: Parser) => ExpressionSyntax | undefined
+  readonly pattern: (parser: Parser) => PatternSyntax
+  readonly creation: (parser: Parser) => ExpressionSyntax
+  readonly interpolated: (parser: Parser) => ExpressionSyntax
+  readonly query: (parser: Parser) => ExpressionSyntax | undefined
+  readonly block: (parser: Parser) => BlockSyntax
+  readonly statement: (parser: Parser) => StatementSyntax
 }
 
 /** Words that go on with a query, and are names everywhere else. */

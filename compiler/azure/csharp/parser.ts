@@ -7,7 +7,7 @@ import { tryQuery } from "./parse-query.ts"
 import { parseBlock, parseBody, parseStatement } from "./parse-statement.ts"
 import { Parser, type Rules } from "./parser-state.ts"
 import type { CsharpScope } from "./source.ts"
-import type { Block, Expression } from "./syntax-tree.ts"
+import type { BlockSyntax, ExpressionSyntax } from "./syntax-tree.ts"
 
 const rules: Rules = {
   expression: parseExpression,
@@ -21,7 +21,7 @@ const rules: Rules = {
 }
 
 /** Reads one expression. @throws CsharpMistake */
-export function readExpression(text: string, scope: CsharpScope): Expression {
+export function readExpression(text: string, scope: CsharpScope): ExpressionSyntax {
   const parser = new Parser(tokenize(text, scope), rules)
   const expression = parseExpression(parser)
   // A stray semicolon at the end is harmless and seen in the wild.
@@ -31,6 +31,6 @@ export function readExpression(text: string, scope: CsharpScope): Expression {
 }
 
 /** Reads the statements of a block. @throws CsharpMistake */
-export function readStatements(text: string, scope: CsharpScope): Block {
+export function readStatements(text: string, scope: CsharpScope): BlockSyntax {
   return parseBody(new Parser(tokenize(text, scope), rules))
 }

@@ -2,7 +2,7 @@ import type { CsType } from "../../../runtime/azure/csharp/type.ts"
 import type { CsNode, CsStatement } from "../../../runtime/plan/csharp.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { type CsharpFinding, CsharpMistake, type CsharpScope } from "./source.ts"
-import type { Block, Expression, FunctionStatement, LambdaExpression } from "./syntax-tree.ts"
+import type { BlockSyntax, ExpressionSyntax, FunctionStatement, LambdaExpression } from "./syntax-tree.ts"
 import { type Typed, typed, types } from "./typed.ts"
 
 /** A variable: its place in the frame, and the function it is when it is one. */
@@ -33,7 +33,7 @@ export interface CheckedFunction {
 
 /** The checks that call each other across files: put together by `check-rules.ts`. */
 export interface CheckRules {
-  readonly expression: (expression: Expression, scope: Scope, wanted?: CsType) => Typed
+  readonly expression: (expression: ExpressionSyntax, scope: Scope, wanted?: CsType) => Typed
   readonly lambda: (
     lambda: LambdaExpression,
     params: readonly CsType[],
@@ -41,8 +41,8 @@ export interface CheckRules {
     scope: Scope,
   ) => CheckedFunction | undefined
   readonly delegate: (lambda: LambdaExpression, type: CsType, scope: Scope) => CsNode | undefined
-  readonly group: (expression: Expression, scope: Scope) => LambdaExpression | undefined
-  readonly block: (block: Block, scope: Scope) => CsStatement
+  readonly group: (expression: ExpressionSyntax, scope: Scope) => LambdaExpression | undefined
+  readonly block: (block: BlockSyntax, scope: Scope) => CsStatement
   readonly binary: (op: string, left: Typed, right: Typed, place: Sides, scope: Scope) => Typed
 }
 
@@ -130,7 +130,7 @@ export class Scope {
     }
   }
   /** An expression; of any type when it is wrong. */
-  operand(expression: Expression, wanted?: CsType): Typed {
+  operand(expression: ExpressionSyntax, wanted?: CsType): Typed {
     return this.attempt(
       () => this.rules.expression(expression, this, wanted),
       () => typed({ k: "const", type: "null", value: null }, types.dynamic),

@@ -1,3 +1,5 @@
+import type { NamedValue } from "../site.ts"
+
 /** The text of a policy expression between its `@(` or `@{` and the closing bracket, and where each of its characters stands in the file. */
 export interface CsharpSource {
   readonly text: string
@@ -27,21 +29,13 @@ export interface CsharpFinding {
   readonly help: string
 }
 
-/**
- * What `{{name}}` stands for: text known now, or a value or secret the runtime looks up. Undefined when nothing is called that.
- */
-export type NamedValue =
-  | { readonly text: string }
-  | { readonly value: string }
-  | { readonly secret: string }
-  | undefined
-
 /** Where an expression stands, and what it may name. */
 export interface CsharpScope {
   readonly section: "inbound" | "backend" | "outbound" | "on-error"
   /** Types of variables known to be set before it, in C#'s notation; others are `object`. */
   readonly variables?: ReadonlyMap<string, string>
-  readonly namedValue?: (name: string) => NamedValue
+  /** What `{{name}}` stands for; undefined when nothing is called that. */
+  readonly namedValue?: (name: string) => NamedValue | undefined
 }
 
 /** Thrown inside to leave a part that cannot be read; caught by the door. Offsets are those of the expression's text. */

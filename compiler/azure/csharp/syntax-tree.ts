@@ -17,32 +17,32 @@ export interface TypeSyntax extends Place {
 /** An item of `(a, name: b)`. */
 export interface TupleItem {
   readonly name?: string
-  readonly value: Expression
+  readonly value: ExpressionSyntax
 }
 
 /** One name that an item of a tuple goes to: a new variable, or one that is there. */
-export interface Part extends Place {
+export interface DeconstructionTarget extends Place {
   readonly name: string
   readonly declares: boolean
   /** Undefined for `var`. */
   readonly type?: TypeSyntax
 }
 
-export interface Argument extends Place {
+export interface ArgumentSyntax extends Place {
   readonly name?: string
   /** `out var x`, `out int x`, `out x`. */
   readonly out?: { readonly type?: TypeSyntax; readonly name: string }
-  readonly value?: Expression
+  readonly value?: ExpressionSyntax
 }
 
 /** What `is` and `switch` test. */
-export type Pattern = Place &
+export type PatternSyntax = Place &
   (
     | { readonly kind: "type"; readonly type: TypeSyntax; readonly name?: string }
-    | { readonly kind: "constant"; readonly value: Expression }
-    | { readonly kind: "relation"; readonly op: string; readonly value: Expression }
-    | { readonly kind: "not"; readonly inner: Pattern }
-    | { readonly kind: "or" | "and"; readonly left: Pattern; readonly right: Pattern }
+    | { readonly kind: "constant"; readonly value: ExpressionSyntax }
+    | { readonly kind: "relation"; readonly op: string; readonly value: ExpressionSyntax }
+    | { readonly kind: "not"; readonly inner: PatternSyntax }
+    | { readonly kind: "or" | "and"; readonly left: PatternSyntax; readonly right: PatternSyntax }
     | { readonly kind: "any" }
     | { readonly kind: "var"; readonly name: string }
   )
@@ -56,26 +56,26 @@ export interface LambdaParameter {
 export type Initializer =
   | {
       readonly kind: "item"
-      readonly values: readonly Expression[]
+      readonly values: readonly ExpressionSyntax[]
       readonly start: number
       readonly end: number
     }
   | {
       readonly kind: "member"
       readonly name: string
-      readonly value: Expression
+      readonly value: ExpressionSyntax
       readonly start: number
       readonly end: number
     }
   | {
       readonly kind: "index"
-      readonly keys: readonly Expression[]
-      readonly value: Expression
+      readonly keys: readonly ExpressionSyntax[]
+      readonly value: ExpressionSyntax
       readonly start: number
       readonly end: number
     }
 
-export type Expression = Place &
+export type ExpressionSyntax = Place &
   (
     | { readonly kind: "literal"; readonly type: string; readonly value: string | number | boolean | null }
     | { readonly kind: "text"; readonly pieces: readonly TextPiece[] }
@@ -83,73 +83,88 @@ export type Expression = Place &
         readonly kind: "interpolated"
         readonly parts: readonly (
           | TextPiece
-          | { readonly value: Expression; readonly align?: number; readonly format?: string }
+          | { readonly value: ExpressionSyntax; readonly align?: number; readonly format?: string }
         )[]
       }
     | { readonly kind: "name"; readonly name: string; readonly types?: readonly TypeSyntax[] }
     | {
         readonly kind: "member"
-        readonly on: Expression
+        readonly on: ExpressionSyntax
         readonly name: string
         readonly nameStart: number
         readonly types?: readonly TypeSyntax[]
       }
-    | { readonly kind: "call"; readonly on: Expression; readonly args: readonly Argument[] }
-    | { readonly kind: "index"; readonly on: Expression; readonly args: readonly Argument[] }
-    | { readonly kind: "safe"; readonly on: Expression; readonly rest: Expression }
+    | { readonly kind: "call"; readonly on: ExpressionSyntax; readonly args: readonly ArgumentSyntax[] }
+    | { readonly kind: "index"; readonly on: ExpressionSyntax; readonly args: readonly ArgumentSyntax[] }
+    | { readonly kind: "safe"; readonly on: ExpressionSyntax; readonly rest: ExpressionSyntax }
     | { readonly kind: "hole" }
-    | { readonly kind: "unary"; readonly op: string; readonly on: Expression }
-    | { readonly kind: "step"; readonly op: "++" | "--"; readonly before: boolean; readonly on: Expression }
-    | { readonly kind: "binary"; readonly op: string; readonly left: Expression; readonly right: Expression }
+    | { readonly kind: "unary"; readonly op: string; readonly on: ExpressionSyntax }
+    | {
+        readonly kind: "step"
+        readonly op: "++" | "--"
+        readonly before: boolean
+        readonly on: ExpressionSyntax
+      }
+    | {
+        readonly kind: "binary"
+        readonly op: string
+        readonly left: ExpressionSyntax
+        readonly right: ExpressionSyntax
+      }
     | {
         readonly kind: "assign"
         readonly op: string
-        readonly target: Expression
-        readonly value: Expression
+        readonly target: ExpressionSyntax
+        readonly value: ExpressionSyntax
       }
-    | { readonly kind: "if"; readonly test: Expression; readonly yes: Expression; readonly no: Expression }
-    | { readonly kind: "cast"; readonly type: TypeSyntax; readonly on: Expression }
-    | { readonly kind: "as"; readonly type: TypeSyntax; readonly on: Expression }
-    | { readonly kind: "is"; readonly on: Expression; readonly pattern: Pattern }
-    | { readonly kind: "switch"; readonly on: Expression; readonly arms: readonly SwitchArm[] }
+    | {
+        readonly kind: "if"
+        readonly test: ExpressionSyntax
+        readonly yes: ExpressionSyntax
+        readonly no: ExpressionSyntax
+      }
+    | { readonly kind: "cast"; readonly type: TypeSyntax; readonly on: ExpressionSyntax }
+    | { readonly kind: "as"; readonly type: TypeSyntax; readonly on: ExpressionSyntax }
+    | { readonly kind: "is"; readonly on: ExpressionSyntax; readonly pattern: PatternSyntax }
+    | { readonly kind: "switch"; readonly on: ExpressionSyntax; readonly arms: readonly SwitchArm[] }
     | {
         readonly kind: "lambda"
         readonly params: readonly LambdaParameter[]
-        readonly body: Expression | Block
+        readonly body: ExpressionSyntax | BlockSyntax
       }
     | {
         readonly kind: "new"
         readonly type: TypeSyntax | undefined
-        readonly args: readonly Argument[]
+        readonly args: readonly ArgumentSyntax[]
         readonly init?: readonly Initializer[]
       }
     | {
         readonly kind: "array"
         readonly type: TypeSyntax | undefined
-        readonly size?: Expression
-        readonly items?: readonly Expression[]
+        readonly size?: ExpressionSyntax
+        readonly items?: readonly ExpressionSyntax[]
       }
     | {
         readonly kind: "anonymous"
-        readonly fields: readonly { readonly name: string; readonly value: Expression }[]
+        readonly fields: readonly { readonly name: string; readonly value: ExpressionSyntax }[]
       }
     | { readonly kind: "tuple"; readonly items: readonly TupleItem[] }
     | { readonly kind: "type"; readonly type: TypeSyntax }
     | { readonly kind: "default"; readonly type: TypeSyntax | undefined }
-    | { readonly kind: "throw"; readonly on: Expression }
+    | { readonly kind: "throw"; readonly on: ExpressionSyntax }
   )
 
-export type LambdaExpression = Extract<Expression, { kind: "lambda" }>
+export type LambdaExpression = Extract<ExpressionSyntax, { kind: "lambda" }>
 
 export interface SwitchArm {
-  readonly pattern: Pattern
-  readonly when?: Expression
-  readonly value: Expression
+  readonly pattern: PatternSyntax
+  readonly when?: ExpressionSyntax
+  readonly value: ExpressionSyntax
 }
 
-export interface Block extends Place {
+export interface BlockSyntax extends Place {
   readonly kind: "block"
-  readonly body: readonly Statement[]
+  readonly body: readonly StatementSyntax[]
 }
 
 export interface FunctionStatement extends Place {
@@ -159,17 +174,17 @@ export interface FunctionStatement extends Place {
   readonly params: readonly {
     readonly name: string
     readonly type: TypeSyntax
-    readonly fallback?: Expression
+    readonly fallback?: ExpressionSyntax
   }[]
-  readonly body: Block | Expression
+  readonly body: BlockSyntax | ExpressionSyntax
 }
 
-export type Statement =
-  | Block
+export type StatementSyntax =
+  | BlockSyntax
   | FunctionStatement
   | (Place &
       (
-        | { readonly kind: "expression"; readonly on: Expression }
+        | { readonly kind: "expression"; readonly on: ExpressionSyntax }
         | {
             readonly kind: "declare"
             /** Undefined for `var`. */
@@ -178,51 +193,60 @@ export type Statement =
               readonly name: string
               readonly start: number
               readonly end: number
-              readonly value?: Expression
+              readonly value?: ExpressionSyntax
             }[]
           }
-        | { readonly kind: "deconstruct"; readonly parts: readonly Part[]; readonly value: Expression }
-        | { readonly kind: "if"; readonly test: Expression; readonly yes: Statement; readonly no?: Statement }
+        | {
+            readonly kind: "deconstruct"
+            readonly parts: readonly DeconstructionTarget[]
+            readonly value: ExpressionSyntax
+          }
+        | {
+            readonly kind: "if"
+            readonly test: ExpressionSyntax
+            readonly yes: StatementSyntax
+            readonly no?: StatementSyntax
+          }
         | {
             readonly kind: "while"
-            readonly test: Expression
-            readonly body: Statement
+            readonly test: ExpressionSyntax
+            readonly body: StatementSyntax
             readonly first: boolean
           }
         | {
             readonly kind: "for"
-            readonly begin: readonly Statement[]
-            readonly test?: Expression
-            readonly step: readonly Expression[]
-            readonly body: Statement
+            readonly begin: readonly StatementSyntax[]
+            readonly test?: ExpressionSyntax
+            readonly step: readonly ExpressionSyntax[]
+            readonly body: StatementSyntax
           }
         | {
             readonly kind: "each"
             readonly type: TypeSyntax | undefined
             readonly name: string
-            readonly over: Expression
-            readonly body: Statement
+            readonly over: ExpressionSyntax
+            readonly body: StatementSyntax
           }
-        | { readonly kind: "switch"; readonly on: Expression; readonly cases: readonly SwitchCase[] }
-        | { readonly kind: "return" | "throw"; readonly on?: Expression }
+        | { readonly kind: "switch"; readonly on: ExpressionSyntax; readonly cases: readonly SwitchCase[] }
+        | { readonly kind: "return" | "throw"; readonly on?: ExpressionSyntax }
         | { readonly kind: "break" | "continue" | "empty" }
-        | { readonly kind: "using"; readonly resource: Statement; readonly body: Statement }
+        | { readonly kind: "using"; readonly resource: StatementSyntax; readonly body: StatementSyntax }
         | {
             readonly kind: "try"
-            readonly body: Block
+            readonly body: BlockSyntax
             readonly catches: readonly {
               readonly type?: TypeSyntax
               readonly name?: string
-              readonly when?: Expression
-              readonly body: Block
+              readonly when?: ExpressionSyntax
+              readonly body: BlockSyntax
             }[]
-            readonly last?: Block
+            readonly last?: BlockSyntax
           }
       ))
 
 export interface SwitchCase {
   /** Undefined for `default`. */
   readonly labels: readonly (SwitchArm["pattern"] | undefined)[]
-  readonly when?: Expression
-  readonly body: readonly Statement[]
+  readonly when?: ExpressionSyntax
+  readonly body: readonly StatementSyntax[]
 }

@@ -1,11 +1,11 @@
 import { type CsType, named } from "../../../runtime/azure/csharp/type.ts"
 import type { Scope } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
-import type { Expression } from "./syntax-tree.ts"
+import type { ExpressionSyntax } from "./syntax-tree.ts"
 import { isNamespace, libraryName, resolveType } from "./type-names.ts"
 
 /** The type a chain of names is, or undefined: variables come before types. */
-export function typeAt(expression: Expression, scope: Scope): CsType | undefined {
+export function typeAt(expression: ExpressionSyntax, scope: Scope): CsType | undefined {
   if (expression.kind === "index" || (expression.kind !== "name" && expression.kind !== "member"))
     return undefined
   const path = pathOf(expression)
@@ -16,7 +16,7 @@ export function typeAt(expression: Expression, scope: Scope): CsType | undefined
   return args.length === 0 ? named(found) : { name: found, args }
 }
 
-function pathOf(expression: Expression): string | undefined {
+function pathOf(expression: ExpressionSyntax): string | undefined {
   if (expression.kind === "name") return expression.name
   if (expression.kind !== "member") return undefined
   const before = pathOf(expression.on)
@@ -24,7 +24,7 @@ function pathOf(expression: Expression): string | undefined {
 }
 
 /** `System.Txt.X`: says that the type is unknown, and not that `System` is. A member of a type with its namespace, `System.Text.Encoding.UTF8`, is none. */
-export function refuseNamespace(expression: Expression, scope: Scope): void {
+export function refuseNamespace(expression: ExpressionSyntax, scope: Scope): void {
   const path = pathOf(expression)
   if (path === undefined || beginsWithType(path)) return
   const first = path.split(".")[0] as string

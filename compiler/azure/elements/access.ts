@@ -11,11 +11,11 @@ import { scopedLimits } from "./named-limits.ts"
 import {
   complete,
   dynamic,
+  type ElementTable,
   flag,
   given,
   inboundOnly,
   optional,
-  type PolicyTable,
   required,
   requiredDynamic,
   values,
@@ -248,7 +248,7 @@ const apis = (attributes: Readonly<Record<string, AttributeRow>>): Readonly<Reco
   api: { many: true, attributes, children: { operation: { many: true, attributes } } },
 })
 
-export const access: PolicyTable = {
+export const access: ElementTable = {
   "check-header": {
     sections: ["inbound", "outbound"],
     attributes: {

@@ -3,7 +3,7 @@ import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { constantOf, textOf } from "../values.ts"
 import { isAddress } from "./address.ts"
-import { complete, dynamic, flag, given, optional, type PolicyTable } from "./row.ts"
+import { complete, dynamic, type ElementTable, flag, given, optional } from "./row.ts"
 
 /** A backend of gateway.conf by its id, known now or found per request among all of them; or a URL. */
 function setBackend(use: Use): Used[] | undefined {
@@ -97,7 +97,7 @@ function timeoutOf(use: Use): ReturnType<Use["count"]> | "wrong" {
   return { expression: { lang: "cel", text: `1000 * ${count.expression.text}`, type: "int" } }
 }
 
-export const backend: PolicyTable = {
+export const backend: ElementTable = {
   "set-backend-service": {
     sections: ["inbound", "backend"],
     attributes: { "base-url": dynamic, "backend-id": dynamic },

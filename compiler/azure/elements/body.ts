@@ -4,9 +4,9 @@ import { beginsExpression, expressionEnd } from "../reader/expression-scan.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
-import { textOf, type Value } from "../values.ts"
+import { type ElementValue, textOf } from "../values.ts"
 import { messageOf } from "./message.ts"
-import { complete, everywhere, given, optional, type PolicyTable, required, requiredDynamic } from "./row.ts"
+import { complete, type ElementTable, everywhere, given, optional, required, requiredDynamic } from "./row.ts"
 
 type Body = Extract<Step, { kind: "set-body" }>["content"]
 
@@ -42,7 +42,7 @@ export function bodyOf(use: Use): Body | undefined {
 }
 
 /** Inside of a body `@(…)` is text (SP7020): most likely it was meant otherwise. The first is told. */
-function tellOfExpressions({ span: { file, start, end } }: Value, use: Use): void {
+function tellOfExpressions({ span: { file, start, end } }: ElementValue, use: Use): void {
   const text = file.text.slice(0, end)
   for (let at = text.indexOf("@", start); at >= 0; at = text.indexOf("@", at + 1)) {
     const found = beginsExpression(text, at) ? expressionEnd(text, at) : undefined
@@ -54,7 +54,7 @@ function tellOfExpressions({ span: { file, start, end } }: Value, use: Use): voi
 }
 
 /** A template that can be read; undefined when it can't (reported, where it stands in the document as it is written). */
-function templateOf(holder: Use, value: Value): string | undefined {
+function templateOf(holder: Use, value: ElementValue): string | undefined {
   const template = holder.constantOf(value, "a template")
   if (template === undefined) return undefined
   try {
@@ -140,7 +140,7 @@ function jsonToXml(use: Use): Used[] | undefined {
   })
 }
 
-export const body: PolicyTable = {
+export const body: ElementTable = {
   "set-body": { ...bodyChild, sections: everywhere, lower: setBody },
   "find-and-replace": {
     sections: everywhere,

@@ -6,11 +6,11 @@ import { textOf } from "../values.ts"
 import {
   complete,
   dynamic,
+  type ElementTable,
   everywhere,
   flag,
   inboundOnly,
   optional,
-  type PolicyTable,
   required,
   requiredDynamic,
 } from "./row.ts"
@@ -138,7 +138,7 @@ function store(use: Use): Used[] | undefined {
   return complete(parts) ? use.step({ kind: "cache-store", ...parts }) : undefined
 }
 
-export const cache: PolicyTable = {
+export const cache: ElementTable = {
   "cache-lookup": {
     sections: inboundOnly,
     attributes: {
@@ -203,7 +203,7 @@ function setVariable(use: Use): Used[] | undefined {
   return complete(parts) ? use.step({ kind: "set-variable", ...parts }) : undefined
 }
 
-export const variables: PolicyTable = {
+export const variables: ElementTable = {
   "set-variable": {
     sections: everywhere,
     attributes: { name: required, value: requiredDynamic },

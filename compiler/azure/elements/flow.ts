@@ -6,10 +6,10 @@ import { headerChild, headerLines, statusChild, statusOf } from "./message.ts"
 import {
   complete,
   dynamic,
+  type ElementTable,
   everywhere,
   given,
   optional,
-  type PolicyTable,
   required,
   requiredDynamic,
 } from "./row.ts"
@@ -146,7 +146,7 @@ function mockResponse(use: Use): Used[] | undefined {
   return use.step({ kind: "respond", status, headers, media: null })
 }
 
-export const flow: PolicyTable = {
+export const flow: ElementTable = {
   choose: {
     sections: everywhere,
     children: {

@@ -4,15 +4,15 @@ import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { ChildRow } from "../shape.ts"
-import type { Section, Used } from "../site.ts"
+import type { DocumentSection, Used } from "../site.ts"
 import type { Use } from "../use.ts"
-import { constantOf, textOf, type Value } from "../values.ts"
+import { constantOf, type ElementValue, textOf } from "../values.ts"
 import {
   complete,
   dynamic,
+  type ElementTable,
   everywhere,
   optional,
-  type PolicyTable,
   required,
   requiredDynamic,
   values,
@@ -39,7 +39,7 @@ export const statusChild: ChildRow = { attributes: { code: requiredDynamic, reas
 export const methodChild: ChildRow = { text: "value" }
 
 /** Which message policies of a section work on. */
-export function messageOf(section: Section): "request" | "response" {
+export function messageOf(section: DocumentSection): "request" | "response" {
   return section === "inbound" || section === "backend" ? "request" : "response"
 }
 
@@ -150,7 +150,7 @@ function setStatus(use: Use): Used[] | undefined {
 }
 
 /** Parameters of the route in a template: `/orders/{id}`. */
-function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | undefined {
+function templateOf(use: Use, value: Extract<ElementValue, { kind: "text" }>): Text | undefined {
   const { pathParameters, described } = use.context.place
   const parts: TextPart[] = []
   const [start] = value.parts
@@ -234,7 +234,7 @@ function namedInBraces(use: Use, { file, start, end }: Span): Record<string, str
 }
 
 /** Parameters of the operation's template were matched: the new address has them only where it says so. */
-function matchedAway(use: Use, { parts }: Extract<Value, { kind: "text" }>): Used[] {
+function matchedAway(use: Use, { parts }: Extract<ElementValue, { kind: "text" }>): Used[] {
   const template = parts.map((part) => (typeof part === "string" ? part : "")).join("")
   const kept = new URLSearchParams(template.slice(template.indexOf("?") + 1 || template.length))
   return (use.context.place.described?.query ?? []).flatMap((name) =>
@@ -242,7 +242,7 @@ function matchedAway(use: Use, { parts }: Extract<Value, { kind: "text" }>): Use
   )
 }
 
-export const message: PolicyTable = {
+export const message: ElementTable = {
   "set-header": { ...headerChild, sections: everywhere, lower: setHeader },
   "set-query-parameter": { ...headerChild, sections: ["inbound", "backend"], lower: setQuery },
   "set-method": { ...methodChild, sections: ["inbound", "backend", "on-error"], lower: setMethod },

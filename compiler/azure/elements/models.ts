@@ -7,11 +7,11 @@ import { headerName } from "./message.ts"
 import {
   complete,
   dynamic,
+  type ElementTable,
   flag,
   inboundOnly,
   optional,
   type PolicyRow,
-  type PolicyTable,
   required,
   requiredDynamic,
   values,
@@ -190,7 +190,7 @@ function categoriesOf(
 
 const category: ChildRow = { many: true, attributes: { name: required, threshold: requiredDynamic } }
 
-export const models: PolicyTable = {
+export const models: ElementTable = {
   "llm-token-limit": tokenLimitRow,
   "azure-openai-token-limit": tokenLimitRow,
   "llm-content-safety": {

@@ -11,11 +11,11 @@ import { headerChild, headerLines, headerName, methodChild, methodOf } from "./m
 import {
   complete,
   dynamic,
+  type ElementTable,
   everywhere,
   flag,
   given,
   optional,
-  type PolicyTable,
   required,
   requiredDynamic,
 } from "./row.ts"
@@ -241,7 +241,7 @@ function quoted(value: Text): Text {
   return typeof value === "string" ? JSON.stringify(value) : joined('"', value, '"')
 }
 
-export const requests: PolicyTable = {
+export const requests: ElementTable = {
   "send-request": {
     sections: everywhere,
     attributes: {

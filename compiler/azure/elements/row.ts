@@ -1,18 +1,18 @@
 import type { AttributeRow, ChildRow, Shape } from "../shape.ts"
-import type { Section, Used } from "../site.ts"
+import type { DocumentSection, Used } from "../site.ts"
 import type { Use } from "../use.ts"
 
 /** A policy: where it may stand, what it holds, which steps it becomes. */
 export interface PolicyRow extends Shape {
-  readonly sections: readonly Section[]
+  readonly sections: readonly DocumentSection[]
   /** The steps; undefined when a value is wrong (reported). */
   readonly lower: (use: Use) => Used[] | undefined
 }
 
-export type PolicyTable = Readonly<Record<string, PolicyRow>>
+export type ElementTable = Readonly<Record<string, PolicyRow>>
 
-export const everywhere: readonly Section[] = ["inbound", "backend", "outbound", "on-error"]
-export const inboundOnly: readonly Section[] = ["inbound"]
+export const everywhere: readonly DocumentSection[] = ["inbound", "backend", "outbound", "on-error"]
+export const inboundOnly: readonly DocumentSection[] = ["inbound"]
 
 export const required: AttributeRow = { required: true }
 export const optional: AttributeRow = {}

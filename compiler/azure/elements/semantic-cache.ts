@@ -4,11 +4,11 @@ import type { Use } from "../use.ts"
 import {
   complete,
   dynamic,
+  type ElementTable,
   flag,
   inboundOnly,
   optional,
   type PolicyRow,
-  type PolicyTable,
   required,
   requiredDynamic,
   values,
@@ -101,7 +101,7 @@ const storeRow: PolicyRow = {
 }
 
 /** Answers to prompts that are alike. */
-export const semanticCache: PolicyTable = {
+export const semanticCache: ElementTable = {
   "llm-semantic-cache-lookup": lookupRow,
   "azure-openai-semantic-cache-lookup": lookupRow,
   "llm-semantic-cache-store": storeRow,

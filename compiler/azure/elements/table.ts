@@ -6,7 +6,7 @@ import { flow } from "./flow.ts"
 import { message } from "./message.ts"
 import { models } from "./models.ts"
 import { requests } from "./requests.ts"
-import type { PolicyTable } from "./row.ts"
+import type { ElementTable } from "./row.ts"
 import { semanticCache } from "./semantic-cache.ts"
 import { telemetry } from "./telemetry.ts"
 import { tokens } from "./tokens.ts"
@@ -15,7 +15,7 @@ import { validation } from "./validation.ts"
 import { withoutEffect } from "./without-effect.ts"
 
 /** Every policy of a document, by its name. A new one is a row in the table of its family. */
-export const policies: PolicyTable = {
+export const policies: ElementTable = {
   ...access,
   ...backend,
   ...body,

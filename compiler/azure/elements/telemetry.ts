@@ -9,11 +9,11 @@ import { bodyOf } from "./body.ts"
 import {
   complete,
   dynamic,
+  type ElementTable,
   everywhere,
   given,
   inboundOnly,
   optional,
-  type PolicyTable,
   required,
   requiredDynamic,
 } from "./row.ts"
@@ -134,7 +134,7 @@ function logToHub(use: Use): Used[] | undefined {
 
 const dimensions: ChildRow = { many: true, attributes: { name: required, value: dynamic } }
 
-const tokenMetric: PolicyTable[string] = {
+const tokenMetric: ElementTable[string] = {
   sections: inboundOnly,
   attributes: { namespace: optional },
   children: { dimension: dimensions },
@@ -159,7 +159,7 @@ function numberOf(use: Use): Metric["value"] | undefined {
   )
 }
 
-export const telemetry: PolicyTable = {
+export const telemetry: ElementTable = {
   trace: {
     sections: everywhere,
     attributes: { source: requiredDynamic, severity: { values: ["verbose", "information", "error"] } },

@@ -11,11 +11,11 @@ import { headerName } from "./message.ts"
 import {
   complete,
   dynamic,
+  type ElementTable,
   flag,
   given,
   inboundOnly,
   optional,
-  type PolicyTable,
   required,
   requiredDynamic,
   values,
@@ -299,7 +299,7 @@ const common = {
   "output-token-variable-name": optional,
 }
 
-export const tokens: PolicyTable = {
+export const tokens: ElementTable = {
   "validate-jwt": {
     sections: inboundOnly,
     attributes: common,

@@ -6,7 +6,7 @@ import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { messageOf } from "./message.ts"
-import { complete, given, optional, type PolicyTable, required } from "./row.ts"
+import { complete, type ElementTable, given, optional, required } from "./row.ts"
 import { actionOf, actions, errors, errorsOf, requiredAction } from "./validation.ts"
 
 type Plan = StepOf<"validate-content">
@@ -179,7 +179,7 @@ function validateContent(use: Use): Used[] | undefined {
 const foundAction = { ...requiredAction, dynamic: true as const }
 
 /** `validate-content`. */
-export const contentValidation: PolicyTable = {
+export const contentValidation: ElementTable = {
   "validate-content": {
     sections: ["inbound", "outbound", "on-error"],
     attributes: {

@@ -5,7 +5,7 @@ import type { AttributeRow, ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { headerName } from "./message.ts"
-import { complete, given, inboundOnly, optional, type PolicyTable, required } from "./row.ts"
+import { complete, type ElementTable, given, inboundOnly, optional, required } from "./row.ts"
 
 type StepOf<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>
 type Action = "ignore" | "detect" | "prevent"
@@ -223,7 +223,7 @@ const parameterList: ChildRow = {
   children: { parameter: { many: true, attributes: { name: required, action: requiredAction } } },
 }
 
-export const validation: PolicyTable = {
+export const validation: ElementTable = {
   "validate-status-code": {
     sections: ["outbound", "on-error"],
     attributes: { "unspecified-status-code-action": requiredAction, ...errors },

@@ -1,7 +1,7 @@
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
-import { inboundOnly, optional, type PolicyTable } from "./row.ts"
+import { type ElementTable, inboundOnly, optional } from "./row.ts"
 
 const anything: ChildRow = {
   many: true,
@@ -24,7 +24,7 @@ function crossDomain(use: Use): Used[] {
 }
 
 /** Policies whose exchange is the same without them: they are checked, and become no step. */
-export const withoutEffect: PolicyTable = {
+export const withoutEffect: ElementTable = {
   "cross-domain": {
     sections: inboundOnly,
     children: {

@@ -2,7 +2,7 @@ import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean, nearest } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { SourceFile } from "../../core/source.ts"
-import type { Comment, Element, Node, PolicyDocument } from "../ast.ts"
+import type { CommentNode, Element, PolicyDocument, PolicyNode } from "../ast.ts"
 import { readAttributes } from "./attributes.ts"
 import { Cursor } from "./cursor.ts"
 import { readOpaque, readText } from "./texts.ts"
@@ -29,7 +29,7 @@ interface Open {
   readonly start: number
   readonly nameEnd: number
   readonly attributes: Element["attributes"]
-  readonly children: Node[]
+  readonly children: PolicyNode[]
 }
 
 /**
@@ -52,7 +52,7 @@ export function readPolicyDocument(file: SourceFile, report: Report): PolicyDocu
 class DocumentReader {
   readonly #report: Report
   readonly #cursor: Cursor
-  readonly #around: Comment[] = []
+  readonly #around: CommentNode[] = []
   readonly #open: Open[] = []
   /** Policies that stand in no element: published snippets of fragments do. */
   readonly #bare: Element[] = []
@@ -90,7 +90,7 @@ class DocumentReader {
     else this.#startTag()
   }
 
-  #add(node: Node): void {
+  #add(node: PolicyNode): void {
     const parent = this.#open.at(-1)
     if (parent !== undefined) parent.children.push(node)
     else if (node.kind === "comment") this.#around.push(node)

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from "node:path"
 import type { PolicyDocument } from "../../azure/ast.ts"
-import type { AzureWing } from "../../azure/wing.ts"
+import type { AzureCompiler } from "../../azure/wing.ts"
 import { Report } from "../../core/diagnostic.ts"
 import { DiskFiles } from "../../core/files.ts"
 import { Project } from "../../core/load.ts"
@@ -109,7 +109,7 @@ export const policyConvert = command(
   },
 )
 
-function readFrom(file: string, azure: AzureWing, io: Io, report: Report): PolicyDocument | undefined {
+function readFrom(file: string, azure: AzureCompiler, io: Io, report: Report): PolicyDocument | undefined {
   const at = resolve(io.cwd, file)
   const source = new Project(new DiskFiles(dirname(at)), report).read(basename(at), undefined)
   return source === undefined ? undefined : azure.readPolicyDocument(source, report)

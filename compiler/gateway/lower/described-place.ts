@@ -1,4 +1,4 @@
-import type { DescribedOperation as ForDocuments } from "../../azure/site.ts"
+import type { OperationDescription as ForDocuments } from "../../azure/site.ts"
 import { examplesOf, mockAnswer } from "../../openapi/mock-answer.ts"
 import type { DescribedOperation } from "../described.ts"
 import type { Program } from "../program.ts"

@@ -1,7 +1,7 @@
 import type { PolicyElement } from "../../../runtime/plan/outline.ts"
 import type { Issuer } from "../../../runtime/plan/resources.ts"
 import { isAnswer } from "../../../runtime/plan/steps.ts"
-import type { DescribedOperation, DocumentSteps, Section, Used } from "../../azure/site.ts"
+import type { DocumentSection, DocumentSteps, OperationDescription, Used } from "../../azure/site.ts"
 import type { Span } from "../../core/source.ts"
 import { headSpan } from "../bind/bound.ts"
 import { isPolicyXml, type PolicyFiles } from "../policy-files.ts"
@@ -32,7 +32,7 @@ interface Use {
   readonly place: Place
   /** How the request is sent where no document says it. */
   readonly forward: Lowered | "broken" | undefined
-  readonly described: DescribedOperation | undefined
+  readonly described: OperationDescription | undefined
 }
 
 /** The same with a backend that was understood, or none. */
@@ -141,7 +141,7 @@ export class Policies {
   #choices(items: readonly Item[], use: KnownUse, outer: DocumentSteps): DocumentSteps {
     return items.reduceRight<DocumentSteps>((others, item) => {
       const own = this.#document(item, use, outer)
-      const choose = (section: Section): readonly Used[] =>
+      const choose = (section: DocumentSection): readonly Used[] =>
         own[section] === others[section]
           ? others[section]
           : [this.#ifProduct(item, own[section], others[section])]

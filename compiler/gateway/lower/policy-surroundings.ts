@@ -11,8 +11,15 @@ import { type Step, step as stepSchema } from "../../../runtime/plan/steps.ts"
 import type { Expression, LoadText } from "../../../runtime/plan/text.ts"
 import type { PolicyDocument } from "../../azure/ast.ts"
 import type { CompiledCsharp } from "../../azure/csharp/compile-csharp.ts"
-import type { Code, IssuerSource, NamedValue, SigningKey, Surroundings, Used } from "../../azure/site.ts"
-import type { AzureWing } from "../../azure/wing.ts"
+import type {
+  DocumentHost,
+  ExpressionSource,
+  IssuerSource,
+  NamedValue,
+  SigningKey,
+  Used,
+} from "../../azure/site.ts"
+import type { AzureCompiler } from "../../azure/wing.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
@@ -32,9 +39,9 @@ import type { Values } from "./values.ts"
 const expressionMax = 16_384
 
 /** What XML documents find in gateway.conf: steps go to the plan, names are declarations. */
-export class PolicySurroundings implements Surroundings {
+export class PolicySurroundings implements DocumentHost {
   readonly report: Report
-  readonly #azure: AzureWing | undefined
+  readonly #azure: AzureCompiler | undefined
   readonly #program: Program
   readonly #values: Values
   readonly #steps: StepTable
@@ -46,7 +53,7 @@ export class PolicySurroundings implements Surroundings {
   readonly #certificateIds: ReadonlyMap<string, string>
   readonly #identities: ReadonlyMap<string, string>
   readonly #authorizations: ReadonlyMap<string, string>
-  readonly #hubs: ReadonlyMap<string, NonNullable<ReturnType<Surroundings["hub"]>>>
+  readonly #hubs: ReadonlyMap<string, NonNullable<ReturnType<DocumentHost["hub"]>>>
   readonly #issuers = new Map<string, Issuer>()
 
   constructor(
@@ -54,7 +61,7 @@ export class PolicySurroundings implements Surroundings {
       program: Program
       values: Values
       report: Report
-      azure: AzureWing | undefined
+      azure: AzureCompiler | undefined
       steps: StepTable
       bodySchemas: BodySchemas
     },
@@ -109,7 +116,7 @@ export class PolicySurroundings implements Surroundings {
   }
 
   /** What documents are read and lowered by. @throws Error where it was not loaded. */
-  get azure(): AzureWing {
+  get azure(): AzureCompiler {
     return neededWing(this.#azure)
   }
 
@@ -313,7 +320,7 @@ export class PolicySurroundings implements Surroundings {
         )
   }
 
-  hub(id: string): ReturnType<Surroundings["hub"]> {
+  hub(id: string): ReturnType<DocumentHost["hub"]> {
     return this.#hubs.get(id)
   }
 
@@ -328,7 +335,7 @@ export class PolicySurroundings implements Surroundings {
   }
 
   schema(
-    { id, ref, refAt }: Parameters<Surroundings["schema"]>[0],
+    { id, ref, refAt }: Parameters<DocumentHost["schema"]>[0],
     message: "request" | "response",
     overrides: SchemaOverrides,
     span: Span,
@@ -346,7 +353,7 @@ export class PolicySurroundings implements Surroundings {
 
   unjudged(): void {}
 
-  compile(written: Code): Expression | undefined {
+  compile(written: ExpressionSource): Expression | undefined {
     const { code } = written
     const compiled = this.azure.compileCode(written, this)
     if (compiled === undefined) return undefined
@@ -355,7 +362,10 @@ export class PolicySurroundings implements Surroundings {
     return expression
   }
 
-  #expression(code: Code["code"], { constant, type, program }: CompiledCsharp): Expression | undefined {
+  #expression(
+    code: ExpressionSource["code"],
+    { constant, type, program }: CompiledCsharp,
+  ): Expression | undefined {
     // Constants of long, double and decimal are kept as text too.
     if (typeof constant === "string" && type === "string")
       return { lang: "cel", text: JSON.stringify(constant), type: "string" }

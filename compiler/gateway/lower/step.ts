@@ -3,7 +3,7 @@ import { stepIdOf } from "../../../runtime/plan/canonical.ts"
 import type { PolicyElement } from "../../../runtime/plan/outline.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Step, StepId } from "../../../runtime/plan/steps.ts"
-import type { AzureWing } from "../../azure/wing.ts"
+import type { AzureCompiler } from "../../azure/wing.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { Bound, BoundBlock } from "../bind/bound.ts"
@@ -38,7 +38,7 @@ export interface StepContext {
   readonly models: StoreModels
   readonly report: Report
   /** There where the project has documents or templates. */
-  readonly azure: AzureWing | undefined
+  readonly azure: AzureCompiler | undefined
   readonly steps: StepTable
   readonly backends: Backends
   readonly bodySchemas: BodySchemas

@@ -1,8 +1,8 @@
 import type { PolicyDocument } from "../../../compiler/azure/ast.ts"
 import {
-  type Conversion,
   type ConvertOptions,
   convertPolicy,
+  type PolicyConversion,
 } from "../../../compiler/azure/convert/convert-policy.ts"
 import { readPolicyDocument } from "../../../compiler/azure/reader/read-document.ts"
 import { Report } from "../../../compiler/core/diagnostic.ts"
@@ -21,7 +21,7 @@ export function converted(
   text: string,
   fragments: ReadonlyMap<string, string> = new Map(),
   options: Partial<ConvertOptions> = {},
-): Conversion | undefined {
+): PolicyConversion | undefined {
   const document = documentOf(path, text)
   if (document === undefined) return undefined
   const included = new Map<string, PolicyDocument>()

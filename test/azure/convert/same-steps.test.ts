@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
-import type { Conversion } from "../../../compiler/azure/convert/convert-policy.ts"
+import type { PolicyConversion } from "../../../compiler/azure/convert/convert-policy.ts"
 import { withGateway } from "../../../compiler/azure/convert/proof.ts"
 import { firstDifference } from "../../../compiler/azure/convert/same-steps.ts"
 import { MemoryFiles } from "../../../compiler/core/files.ts"
@@ -11,7 +11,7 @@ import { converted } from "./converted.ts"
 import { Chance } from "./exchanges.ts"
 
 /** The first policy whose statement, in this text, is another step than the policy itself. */
-function differenceIn(made: Conversion, text: string): string | undefined {
+function differenceIn(made: PolicyConversion, text: string): string | undefined {
   const files = new MemoryFiles([["gateway.conf", withGateway(text, "orders", made)]])
   const { plan, diagnostics } = compile(files, "gateway.conf")
   if (plan === undefined)

@@ -35,7 +35,7 @@ function compileAll(path: string): { count: number; refused: string[] } {
     const code = sourceTextOf(raw, file, plain)
     const kind = raw.kind === "expression" ? "expression" : "block"
     const source = { text: code.text, at: (offset: number) => code.span(offset, offset).start }
-    const compiled = compileCsharp(source, kind, { section, namedValue: () => ({ text: "60" }) })
+    const compiled = compileCsharp(source, kind, { section, namedValue: () => ({ constant: "60" }) })
     if ("findings" in compiled)
       for (const { start, message } of compiled.findings) {
         const { line, column } = file.position(start)

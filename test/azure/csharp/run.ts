@@ -22,7 +22,7 @@ export function compile(source: string): ReturnType<typeof compileCsharp> {
     section: "inbound",
     namedValue: (name) =>
       name === "port"
-        ? { text: "8080" }
+        ? { constant: "8080" }
         : name === "host"
           ? { value: "host" }
           : name === "key"

@@ -3,7 +3,7 @@ import type { PolicyDocument } from "../../../compiler/azure/ast.ts"
 import { compileCsharp } from "../../../compiler/azure/csharp/compile-csharp.ts"
 import { lowerDocument } from "../../../compiler/azure/lower-document.ts"
 import { readPolicyDocument } from "../../../compiler/azure/reader/read-document.ts"
-import type { Code, DocumentSteps, NamedValue } from "../../../compiler/azure/site.ts"
+import type { DocumentSteps, ExpressionSource, NamedValue } from "../../../compiler/azure/site.ts"
 import { Report } from "../../../compiler/core/diagnostic.ts"
 import { SourceFile } from "../../../compiler/core/source.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
@@ -20,7 +20,7 @@ class OpenSurroundings extends TestSurroundings {
     return readPolicyDocument(new SourceFile("fragment.xml", "<fragment />"), this.report)
   }
 
-  override compile({ code, form, section }: Code): Expression | undefined {
+  override compile({ code, form, section }: ExpressionSource): Expression | undefined {
     const source = { text: code.text, at: (offset: number) => code.span(offset, offset).start }
     const compiled = compileCsharp(source, form === "expression" ? "expression" : "block", { section })
     if (!("findings" in compiled)) return { lang: "cel", text: "true", type: "cs" }

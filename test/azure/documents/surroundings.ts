@@ -1,13 +1,13 @@
 import type { PolicyDocument } from "../../../compiler/azure/ast.ts"
 import { readPolicyDocument } from "../../../compiler/azure/reader/read-document.ts"
-import type { Code, NamedValue, Surroundings, Used } from "../../../compiler/azure/site.ts"
+import type { DocumentHost, ExpressionSource, NamedValue, Used } from "../../../compiler/azure/site.ts"
 import type { Report } from "../../../compiler/core/diagnostic.ts"
 import { SourceFile, type Span } from "../../../compiler/core/source.ts"
 import type { Step } from "../../../runtime/plan/steps.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 
 /** What stands around a document in a test: a few names, and expressions that are taken as they are. */
-export class TestSurroundings implements Surroundings {
+export class TestSurroundings implements DocumentHost {
   readonly report: Report
   readonly steps = new Map<string, Step>()
   readonly #fragments: ReadonlyMap<string, string>
@@ -103,7 +103,7 @@ export class TestSurroundings implements Surroundings {
 
   mention(): void {}
 
-  compile({ code, form }: Code): Expression | undefined {
+  compile({ code, form }: ExpressionSource): Expression | undefined {
     return {
       lang: "cel",
       text: form === "expression" ? code.text.trim() : `{${code.text.trim()}}`,
