@@ -34,7 +34,7 @@ export interface Block {
 }
 
 /** What may stand between the keyword and the block. */
-export type Argument = Word | Text | Cel | Call | Equals
+export type Argument = Word | TextArgument | CelArgument | Call | Equals
 
 /** A bare word: keyword, name, number with unit, date, address, method. */
 export interface Word {
@@ -44,20 +44,20 @@ export interface Word {
 }
 
 /** `"…"` or a heredoc. `parts` alternate literal text (escapes resolved, indentation cut) and `${…}` expressions; empty text has no parts. */
-export interface Text {
+export interface TextArgument {
   readonly kind: "text"
   readonly form: "quoted" | "heredoc"
-  readonly parts: readonly TextPart[]
+  readonly parts: readonly TextArgumentPart[]
   readonly span: Span
 }
 
 /** `span` of a literal is its raw source; `span` of an expression is the source between `${` and `}`, so offset n of `source` is `span.start + n`. */
-export type TextPart =
+export type TextArgumentPart =
   | { readonly kind: "literal"; readonly value: string; readonly span: Span }
   | { readonly kind: "cel"; readonly source: string; readonly span: Span }
 
 /** `( … )`: a CEL expression. `span` covers the source between the parentheses: offset n of `source` is `span.start + n`. */
-export interface Cel {
+export interface CelArgument {
   readonly kind: "cel"
   readonly source: string
   readonly span: Span
@@ -67,7 +67,7 @@ export interface Cel {
 export interface Call {
   readonly kind: "call"
   readonly name: Word
-  readonly args: readonly (Word | Text)[]
+  readonly args: readonly (Word | TextArgument)[]
   readonly span: Span
 }
 

@@ -2,19 +2,19 @@ import { Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Argument, Block, Document, Statement } from "./ast.ts"
-import { Args, type Bound, type BoundBlock, type Filled, headSpan } from "./bind/bound.ts"
+import { Args, type BoundBlock, type BoundStatement, type Filled, headSpan } from "./bind/bound.ts"
 import { laterArgument, reportKeyword } from "./bind/keyword.ts"
 import { type Failure, type Matched, matchArguments } from "./bind/match.ts"
 import { readArgument } from "./bind/read.ts"
 import { syntaxOf } from "./bind/syntax.ts"
 import type { BlockName } from "./schema/block-name.ts"
 import { blocks } from "./schema/blocks.ts"
-import type { Row } from "./schema/row.ts"
+import type { StatementRow } from "./schema/row.ts"
 import { listed } from "./schema/slots.ts"
 
 const rowsOf = Object.fromEntries(
   Object.entries(blocks).map(([name, block]) => [name, new Map(block.rows.map((row) => [row.keyword, row]))]),
-) as unknown as { readonly [Name in BlockName]: ReadonlyMap<string, Row> }
+) as unknown as { readonly [Name in BlockName]: ReadonlyMap<string, StatementRow> }
 
 /**
  * Gives every statement its row of the schema: keyword known and allowed, arguments in their slots, literals read, block as it must be,
@@ -33,7 +33,7 @@ export function bindStatements(
   report: Report,
 ): BoundBlock {
   const rows = rowsOf[name]
-  const bound: Bound[] = []
+  const bound: BoundStatement[] = []
   const unknown: Statement[] = []
   let damaged = owner?.broken ?? false
   for (const statement of statements) {
@@ -57,7 +57,7 @@ export function bindStatements(
   return { name, statements: bound, damaged, unknown }
 }
 
-function bindStatement(row: Row, statement: Statement, report: Report): Bound {
+function bindStatement(row: StatementRow, statement: Statement, report: Report): BoundStatement {
   const matched = matchArguments(row, statement.args)
   let broken = statement.broken
   // What a broken line seems to say follows from its mistake; only what can be read of it, a name above all, is kept.
@@ -103,7 +103,7 @@ function exceeds({ budgets, slots }: Matched, report: Report): boolean {
 }
 
 function bindBlock(
-  row: Row,
+  row: StatementRow,
   name: BlockName | undefined,
   statement: Statement,
   formUnknown: boolean,
@@ -120,7 +120,7 @@ function bindBlock(
 }
 
 function bindOtherwise(
-  row: Row,
+  row: StatementRow,
   name: BlockName | undefined,
   { otherwise, broken }: Statement,
   report: Report,
@@ -141,7 +141,7 @@ function bindElse(name: BlockName, block: Block, report: Report): BoundBlock {
 
 /** Reports arguments that have no form of the row. */
 function reportArguments(
-  row: Row,
+  row: StatementRow,
   statement: Statement,
   { at, expected, words }: Failure,
   report: Report,
@@ -166,8 +166,8 @@ function reportArguments(
   else report.add("SP2003", argument.span, later)
 }
 
-function reportRepeated(name: BlockName, bound: readonly Bound[], report: Report): void {
-  const first = new Map<string, Bound>()
+function reportRepeated(name: BlockName, bound: readonly BoundStatement[], report: Report): void {
+  const first = new Map<string, BoundStatement>()
   for (const each of bound) {
     const { text, span } = each.statement.keyword
     if (each.statement.broken) continue
@@ -183,7 +183,7 @@ function reportRepeated(name: BlockName, bound: readonly Bound[], report: Report
   }
 }
 
-function reportTooMany(name: BlockName, bound: readonly Bound[], report: Report): void {
+function reportTooMany(name: BlockName, bound: readonly BoundStatement[], report: Report): void {
   for (const row of blocks[name].rows) {
     if (typeof row.several !== "number") continue
     const all = bound.filter((each) => each.row === row)
@@ -194,7 +194,12 @@ function reportTooMany(name: BlockName, bound: readonly Bound[], report: Report)
   }
 }
 
-function reportMissing(name: BlockName, bound: readonly Bound[], owner: Statement, report: Report): void {
+function reportMissing(
+  name: BlockName,
+  bound: readonly BoundStatement[],
+  owner: Statement,
+  report: Report,
+): void {
   for (const row of blocks[name].rows) {
     if (row.required !== true || bound.some((each) => each.row.keyword === row.keyword)) continue
     const detail = `\`${headText(owner)}\` has no \`${row.keyword}\``
@@ -202,7 +207,7 @@ function reportMissing(name: BlockName, bound: readonly Bound[], owner: Statemen
   }
 }
 
-function syntaxHelp(row: Row): { help: string } {
+function syntaxHelp(row: StatementRow): { help: string } {
   return {
     help: `Write ${listed(
       syntaxOf(row).map((line) => `\`${line}\``),

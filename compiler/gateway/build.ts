@@ -1,13 +1,22 @@
 import type { IToken } from "chevrotain"
 import type { Span } from "../core/source.ts"
-import type { Argument, Block, Call, Otherwise, Statement, Text, TextPart, Word } from "./ast.ts"
+import type {
+  Argument,
+  Block,
+  Call,
+  Otherwise,
+  Statement,
+  TextArgument,
+  TextArgumentPart,
+  Word,
+} from "./ast.ts"
 import type { HeredocScan } from "./heredoc.ts"
 import type { JunkScan } from "./junk.ts"
 import { nestingMax } from "./layout.ts"
 import type { Mistakes } from "./mistakes.ts"
 import type { CallScan, ParensScan } from "./parens.ts"
-import { lengthProblem, type Problem, quotable } from "./scan.ts"
-import { dedent, type Piece, type TextScan, unescaped } from "./texts.ts"
+import { lengthProblem, quotable, type TokenProblem } from "./scan.ts"
+import { dedent, type ScannedSegment, type TextScan, unescaped } from "./texts.ts"
 import * as tokens from "./tokens.ts"
 import { endOf, scanOf } from "./tokens.ts"
 
@@ -46,7 +55,7 @@ export class Builder {
   ): Statement {
     const head = items[0]
     const start = head?.startOffset ?? block?.open.start ?? 0
-    const problems: Problem[] = []
+    const problems: TokenProblem[] = []
     const args: Argument[] = []
     const keyword = this.#keyword(head, start, args, problems)
     for (const item of items.slice(1)) {
@@ -69,7 +78,7 @@ export class Builder {
     return { keyword, args, block, otherwise, broken, span: this.#span(start, end) }
   }
 
-  #keyword(head: IToken | undefined, start: number, args: Argument[], problems: Problem[]): Word {
+  #keyword(head: IToken | undefined, start: number, args: Argument[], problems: TokenProblem[]): Word {
     if (head?.tokenType === tokens.Word) {
       if (head.image === "else") {
         const detail = "no block stands before this `else`"
@@ -93,7 +102,7 @@ export class Builder {
     return { kind: "word", text: "", span: this.#span(start, start) }
   }
 
-  #argument(token: IToken, problems: Problem[]): Argument | undefined {
+  #argument(token: IToken, problems: TokenProblem[]): Argument | undefined {
     const start = token.startOffset
     switch (token.tokenType) {
       case tokens.Word:
@@ -123,7 +132,7 @@ export class Builder {
     }
   }
 
-  #call(token: IToken, problems: Problem[]): Call | undefined {
+  #call(token: IToken, problems: TokenProblem[]): Call | undefined {
     const { nameEnd, args } = scanOf<CallScan>(token)
     if (args === undefined) return undefined
     return {
@@ -138,7 +147,12 @@ export class Builder {
     }
   }
 
-  #text(form: Text["form"], token: IToken, indent: number | undefined, problems: Problem[]): Text {
+  #text(
+    form: TextArgument["form"],
+    token: IToken,
+    indent: number | undefined,
+    problems: TokenProblem[],
+  ): TextArgument {
     const { pieces } = scanOf<TextScan>(token)
     const parts = this.#parts(pieces, indent, pieces[0]?.start ?? 0, problems)
     return { kind: "text", form, parts, span: this.#spanOf(token) }
@@ -146,13 +160,13 @@ export class Builder {
 
   /** `indent` is that of a heredoc's closing tag, and undefined for a quoted text; `from` the offset its content begins at. */
   #parts(
-    pieces: readonly Piece[],
+    pieces: readonly ScannedSegment[],
     indent: number | undefined,
     from: number,
-    problems: Problem[],
-  ): TextPart[] {
+    problems: TokenProblem[],
+  ): TextArgumentPart[] {
     const { text } = this.#mistakes.file
-    const parts: TextPart[] = []
+    const parts: TextArgumentPart[] = []
     for (const { kind, start, end } of pieces) {
       const span = this.#span(start, end)
       const source = text.slice(start, end)
@@ -184,7 +198,7 @@ export class Builder {
     return elses
   }
 
-  #elseProblem(part: ElsePart, index: number, before: ElsePart | undefined): Problem | undefined {
+  #elseProblem(part: ElsePart, index: number, before: ElsePart | undefined): TokenProblem | undefined {
     const start = part.keyword.startOffset
     const end = endOf(part.keyword)
     const head = part.items[0]

@@ -1,7 +1,7 @@
 import { unseen } from "../core/characters.ts"
 import { numberOf, oddCharacterAt } from "../core/odd-characters.ts"
 import type { Mistakes } from "./mistakes.ts"
-import type { Problem } from "./scan.ts"
+import type { TokenProblem } from "./scan.ts"
 
 const unwanted = unseen("g")
 
@@ -12,7 +12,7 @@ export function checkCharacters(text: string, mistakes: Mistakes): void {
     mistakes.add(problemOf(found[0], found.index))
 }
 
-function problemOf(sign: string, start: number): Problem {
+function problemOf(sign: string, start: number): TokenProblem {
   const end = start + 1
   if (sign === "\r") return { code: "SP1032", start, end, detail: "no newline follows this carriage return" }
   const code = sign.charCodeAt(0)

@@ -4,14 +4,14 @@ import { claimChanges } from "../analysis/claim-rules.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { listChanges } from "../analysis/same.ts"
 import { listWords, textWords } from "../analysis/words.ts"
-import type { Bound } from "./bind/bound.ts"
+import type { BoundStatement } from "./bind/bound.ts"
 import type { AuthWay } from "./lower/place.ts"
 import type { StepContext } from "./lower/step.ts"
 import {
   countText,
-  type Line,
   messageText,
   type Printed,
+  type PrintedLine,
   type Printing,
   statement,
   statusText,
@@ -25,13 +25,13 @@ import type { Form } from "./schema/row.ts"
 export interface AuthForm {
   readonly form: Form
   /** Undefined when something in it is wrong (reported elsewhere). */
-  readonly ways: (bound: Bound, program: Program) => AuthWay[] | undefined
+  readonly ways: (bound: BoundStatement, program: Program) => AuthWay[] | undefined
   /** Undefined when something in it is wrong (reported). `api`: whose routes it is for. */
-  readonly lower: (bound: Bound, context: StepContext, api: string) => CredentialStep | undefined
+  readonly lower: (bound: BoundStatement, context: StepContext, api: string) => CredentialStep | undefined
 }
 
 /** A form of `auth` that a section has no statement for. */
-export function authText(printing: Printing, head: string, ...lines: readonly Line[]): Printed {
+export function authText(printing: Printing, head: string, ...lines: readonly PrintedLine[]): Printed {
   if (printing.inSection) printing.refuses("it has no statement")
   return statement(`auth ${head}`, ...lines)
 }

@@ -5,16 +5,23 @@ import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import type { ApiDocument, Operation } from "../openapi/api-document.ts"
 import { readApiDocument } from "../openapi/read-document.ts"
-import type { Block, Statement, Text, Word } from "./ast.ts"
-import { Args, type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "./bind/bound.ts"
+import type { Block, Statement, TextArgument, Word } from "./ast.ts"
+import {
+  Args,
+  type BoundBlock,
+  type BoundStatement,
+  headSpan,
+  statementOf,
+  statementsOf,
+} from "./bind/bound.ts"
 import { printPath, type RoutePath, segmentsOf, shapeOfPath } from "./bind/path.ts"
 import type { Program } from "./program.ts"
 import { operations as operationRows } from "./schema/operations.ts"
-import type { Row, Slot } from "./schema/row.ts"
+import type { Slot, StatementRow } from "./schema/row.ts"
 
 /** An `openapi` statement with the document it names. */
 export interface Described {
-  readonly statement: Bound
+  readonly statement: BoundStatement
   /** Undefined where it could not be read (reported). */
   readonly document: ApiDocument | undefined
 }
@@ -30,7 +37,7 @@ export interface DescribedOperation {
 
 /** An operation of an API as it is bound, with what its document says. */
 export interface OperationSource {
-  readonly bound: Bound
+  readonly bound: BoundStatement
   readonly described: DescribedOperation | undefined
   /** Whether its API has a document at all. */
   readonly inDescribed: boolean | "unread"
@@ -68,7 +75,11 @@ export function readDocuments(program: Program, project: Project, report: Report
   return documents
 }
 
-function checkSkip({ args, statement }: Bound, document: ApiDocument | undefined, report: Report): void {
+function checkSkip(
+  { args, statement }: BoundStatement,
+  document: ApiDocument | undefined,
+  report: Report,
+): void {
   const name = args.value<string>("operation")
   if (document === undefined || name === undefined || document.skipped.has(name)) return
   const all = document.operations.map((each) => `${each.method} ${each.template}`)
@@ -118,9 +129,9 @@ function checkSchemes(documents: Documents, report: Report): void {
  * is `extra`.
  */
 export function mergeOperations(
-  texts: readonly Bound[],
+  texts: readonly BoundStatement[],
   described: Described | undefined,
-  told: Set<Bound>,
+  told: Set<BoundStatement>,
   report: Report,
 ): OperationSource[] {
   const document = described?.document
@@ -131,7 +142,7 @@ export function mergeOperations(
       inDescribed: described !== undefined && "unread",
     }))
   const byShape = new Map(texts.map((bound) => [shapeOfBound(bound), bound]))
-  const used = new Set<Bound>()
+  const used = new Set<BoundStatement>()
   const all = document.operations.flatMap((operation): OperationSource[] => {
     const { path } = operation
     if (path === undefined) return []
@@ -153,7 +164,12 @@ export function mergeOperations(
   return [...all, ...extra.map((bound) => ({ bound, described: undefined, inDescribed: true }))]
 }
 
-function reportExtra(bound: Bound, document: ApiDocument, told: Set<Bound>, report: Report): void {
+function reportExtra(
+  bound: BoundStatement,
+  document: ApiDocument,
+  told: Set<BoundStatement>,
+  report: Report,
+): void {
   if (statementOf(bound.block, "extra") !== undefined || told.has(bound)) return
   told.add(bound)
   const path = printPath(bound.args.value<RoutePath>("path")?.segments ?? [])
@@ -166,7 +182,7 @@ function reportExtra(bound: Bound, document: ApiDocument, told: Set<Bound>, repo
   )
 }
 
-function reportNeedless(bound: Bound, told: Set<Bound>, report: Report): void {
+function reportNeedless(bound: BoundStatement, told: Set<BoundStatement>, report: Report): void {
   const extra = statementOf(bound.block, "extra")
   if (extra === undefined || told.has(bound)) return
   told.add(bound)
@@ -175,12 +191,12 @@ function reportNeedless(bound: Bound, told: Set<Bound>, report: Report): void {
   })
 }
 
-function shapeOfBound(bound: Bound): string {
+function shapeOfBound(bound: BoundStatement): string {
   return `${bound.row.keyword} ${shapeOfPath(bound.args.value<RoutePath>("path")?.segments ?? [])}`
 }
 
 /** The parameters by the names the route has for them: the text may call them otherwise. */
-function namesIn(bound: Bound, operation: Operation): ReadonlyMap<string, string> {
+function namesIn(bound: BoundStatement, operation: Operation): ReadonlyMap<string, string> {
   const segments = bound.args.value<RoutePath>("path")?.segments ?? []
   const parameters = segments.flatMap(({ names }) => names)
   return new Map([...operation.names.keys()].map((name, index) => [name, parameters[index] ?? name]))
@@ -189,11 +205,11 @@ function namesIn(bound: Bound, operation: Operation): ReadonlyMap<string, string
 const rows = new Map(operationRows.map((row) => [row.keyword, row]))
 
 /** The operation of a document as if it were written in the text, at its place in the document. */
-function boundOf(operation: Operation, path: string): Bound | undefined {
-  const row = rows.get(operation.method) as Row
+function boundOf(operation: Operation, path: string): BoundStatement | undefined {
+  const row = rows.get(operation.method) as StatementRow
   const { span } = operation
   const keyword: Word = { kind: "word", text: operation.method, span }
-  const argument: Text = {
+  const argument: TextArgument = {
     kind: "text",
     form: "quoted",
     parts: [{ kind: "literal", value: path, span }],

@@ -1,4 +1,4 @@
-import type { Argument, Block, Comment, Document, Otherwise, Statement, Text } from "./ast.ts"
+import type { Argument, Block, Comment, Document, Otherwise, Statement, TextArgument } from "./ast.ts"
 
 const step = "  "
 
@@ -151,12 +151,12 @@ class Printer {
     }
   }
 
-  #raw({ span }: Text): string {
+  #raw({ span }: TextArgument): string {
     return this.#document.file.text.slice(span.start, span.end)
   }
 
   /** A heredoc whose closing tag stands below its statement. What lines have beyond the tag's indentation is kept. */
-  #heredoc(text: Text, indent: string): string {
+  #heredoc(text: TextArgument, indent: string): string {
     const tag = /^<<(\w+)/.exec(this.#raw(text))?.[1] as string
     let content = ""
     for (const part of text.parts) {

@@ -1,4 +1,4 @@
-import { endOfLine, indentOf, lineEnd, type Problem, quotable, type ScanState } from "./scan.ts"
+import { endOfLine, indentOf, lineEnd, quotable, type ScanState, type TokenProblem } from "./scan.ts"
 import { scanContent, type TextScan } from "./texts.ts"
 
 /** A heredoc as scanned. `indent` is the number of blanks before its closing tag. */
@@ -39,7 +39,7 @@ export function scanHeredoc(state: ScanState, start: number): HeredocScan | unde
 function unclosed(state: ScanState, start: number, tag: string, rest: string): HeredocScan {
   const { text } = state
   const afterTag = start + 2 + tag.length
-  const problem: Problem = {
+  const problem: TokenProblem = {
     code: "SP1006",
     start,
     end: afterTag,

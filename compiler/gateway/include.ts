@@ -2,7 +2,7 @@ import type { Related, Report } from "../core/diagnostic.ts"
 import { isPattern } from "../core/glob.ts"
 import type { Project } from "../core/load.ts"
 import type { Span } from "../core/source.ts"
-import type { Document, Statement, Text } from "./ast.ts"
+import type { Document, Statement, TextArgument } from "./ast.ts"
 import { parseGateway } from "./parser.ts"
 
 /** An `include` that led to a file: the file's path and the place of the statement's text. */
@@ -70,7 +70,7 @@ class Loading {
     const [argument, ...more] = statement.args
     const path = argument?.kind === "text" ? constantOf(argument) : undefined
     if (path !== undefined && path !== "" && more.length === 0 && statement.block === undefined)
-      return { path, at: (argument as Text).span }
+      return { path, at: (argument as TextArgument).span }
     this.#report.add("SP0013", statement.span, "`include` takes one text and nothing else")
     return undefined
   }
@@ -87,7 +87,7 @@ function relatedAt(span: Span | undefined, message: string): Related[] {
 }
 
 /** The value of a text without expressions. */
-function constantOf(text: Text): string | undefined {
+function constantOf(text: TextArgument): string | undefined {
   let value = ""
   for (const part of text.parts) {
     if (part.kind === "cel") return undefined

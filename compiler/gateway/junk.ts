@@ -1,6 +1,6 @@
 import { unseen } from "../core/characters.ts"
 import { oddCharacterAt, tellOdd } from "../core/odd-characters.ts"
-import { endOfLine, type Problem, quotable, type ScanState, scanCel } from "./scan.ts"
+import { endOfLine, quotable, type ScanState, scanCel, type TokenProblem } from "./scan.ts"
 
 /** What to say of the mark of another language's comment. */
 export function noComment(mark: string): string {
@@ -10,7 +10,7 @@ export function noComment(mark: string): string {
 /** Something that is no argument, with what to say about it. `problem` is undefined when the characters were reported already. */
 export interface JunkScan {
   readonly end: number
-  readonly problem: Problem | undefined
+  readonly problem: TokenProblem | undefined
 }
 
 const operator = /(?:[=!<>]=|=>|&&|\|\||[!<>&|?=]+)/y
@@ -71,7 +71,7 @@ function foreignComment(text: string, start: number): JunkScan | undefined {
   return { end: end === -1 ? text.length : end, problem }
 }
 
-function junk(code: Problem["code"], start: number, end: number, detail: string): JunkScan {
+function junk(code: TokenProblem["code"], start: number, end: number, detail: string): JunkScan {
   return { end, problem: { code, start, end, detail } }
 }
 

@@ -1,7 +1,7 @@
 import type { IToken } from "chevrotain"
 import type { Mistakes } from "./mistakes.ts"
 import type { CallScan } from "./parens.ts"
-import { type Problem, quotable } from "./scan.ts"
+import { quotable, type TokenProblem } from "./scan.ts"
 import {
   Call,
   Close,
@@ -20,7 +20,7 @@ import {
 export function checkTokens(tokens: readonly IToken[], mistakes: Mistakes): void {
   // Two rounds: of two mistakes on a line, the one inside a token is mostly the cause of the other.
   for (const [index, token] of tokens.entries()) {
-    const problem = keywordProblem(tokens, index) ?? (token.payload?.problem as Problem | undefined)
+    const problem = keywordProblem(tokens, index) ?? (token.payload?.problem as TokenProblem | undefined)
     if (problem !== undefined) mistakes.add(problem)
   }
   for (let index = 1; index < tokens.length; index++) {
@@ -30,7 +30,7 @@ export function checkTokens(tokens: readonly IToken[], mistakes: Mistakes): void
 }
 
 /** `when(x)`: a reference where a keyword is expected. */
-function keywordProblem(tokens: readonly IToken[], index: number): Problem | undefined {
+function keywordProblem(tokens: readonly IToken[], index: number): TokenProblem | undefined {
   const token = tokens[index] as IToken
   if (token.tokenType !== Call) return undefined
   const before = tokens[index - 1]
@@ -50,7 +50,7 @@ const starters = new Set([Word, Quoted, Parens, Call, Heredoc])
 const enders = new Set([Quoted, Parens, Call, Heredoc])
 const afterHeredoc = new Set([Newline, Semicolon, Close])
 
-function neighbourProblem(before: IToken, token: IToken): Problem | undefined {
+function neighbourProblem(before: IToken, token: IToken): TokenProblem | undefined {
   const start = token.startOffset
   if (before.tokenType === Heredoc && !afterHeredoc.has(token.tokenType)) {
     const shown = quotable(token.image)

@@ -17,7 +17,7 @@ import { KeyUses } from "./lower/key-uses.ts"
 import { checkClashes, errorsOf, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
 import { Origins } from "./lower/origins.ts"
 import { routeTables } from "./lower/outlines.ts"
-import { OwnCredentials } from "./lower/own-credentials.ts"
+import { OwnCredentialPlans } from "./lower/own-credentials.ts"
 import { lowerPdps } from "./lower/pdps.ts"
 import { Places } from "./lower/place.ts"
 import { Policies } from "./lower/policies.ts"
@@ -25,10 +25,10 @@ import { PolicySurroundings } from "./lower/policy-surroundings.ts"
 import { lowerProducts, lowerSubscriptions } from "./lower/products.ts"
 import { type LoweredRoute, RouteLowering } from "./lower/route.ts"
 import { Scopes } from "./lower/scope.ts"
-import { type Lowered, StepTable } from "./lower/step.ts"
+import { type Lowered, PlanSteps } from "./lower/step.ts"
 import type { StoreModels } from "./lower/store-model.ts"
 import { dropStrayKeys } from "./lower/stray-keys.ts"
-import { Texts } from "./lower/text.ts"
+import { TextLowering } from "./lower/text.ts"
 import { Validation } from "./lower/validation.ts"
 import { Values } from "./lower/values.ts"
 import type { PolicyFiles } from "./policy-files.ts"
@@ -63,9 +63,9 @@ export function lower(
 ): LoweredGateway {
   const values = new Values(program, report)
   const expressions = new Expressions(program, values, report)
-  const texts = new Texts(program, values, expressions, report)
-  const steps = new StepTable()
-  const credentials = new OwnCredentials(program, values, report)
+  const texts = new TextLowering(program, values, expressions, report)
+  const steps = new PlanSteps()
+  const credentials = new OwnCredentialPlans(program, values, report)
   const backends = new Backends(program, values, credentials, report)
   const schemas = new PlanSchemas(report)
   const validation = new Validation(schemas, steps, report)

@@ -1,6 +1,6 @@
 import { type Extra, Report } from "../core/diagnostic.ts"
 import type { SourceFile } from "../core/source.ts"
-import type { Problem } from "./scan.ts"
+import type { TokenProblem } from "./scan.ts"
 
 /**
  * Findings of the grammar for one file. A line gets one: what is odd behind the first mistake on a line is mostly its
@@ -19,7 +19,7 @@ export class Mistakes {
   }
 
   /** Reports a problem unless its line has one. */
-  add(problem: Problem, extra: Extra = {}): void {
+  add(problem: TokenProblem, extra: Extra = {}): void {
     const line = this.#lineOf(problem.start)
     if (this.#lines.has(line)) return
     this.#lines.add(line)

@@ -5,25 +5,25 @@ import {
   indentOf,
   lengthProblem,
   lineEnd,
-  type Problem,
   type ScanState,
   scanCel,
+  type TokenProblem,
 } from "./scan.ts"
-import { type Piece, scanQuoted } from "./texts.ts"
+import { type ScannedSegment, scanQuoted } from "./texts.ts"
 
 /** `( … )` as scanned: the source between `start` and `close`; `end` is the offset after the token. */
 export interface ParensScan {
   readonly start: number
   readonly close: number
   readonly end: number
-  readonly problem: Problem | undefined
+  readonly problem: TokenProblem | undefined
 }
 
 /** An argument of a reference as scanned: a word, or a text with its pieces. */
 export interface CallArgument {
   readonly start: number
   readonly end: number
-  readonly pieces: readonly Piece[] | undefined
+  readonly pieces: readonly ScannedSegment[] | undefined
 }
 
 /** `name( … )` as scanned. `args` is undefined when the parentheses hold something else than words and texts. */
@@ -54,7 +54,7 @@ export function scanParens(state: ScanState, open: number): ParensScan {
   // The cut looks at the whole line, also at what is before the parenthesis.
   if (!exhausted) state.budget -= readTo - open + ownEnd - text.lastIndexOf("\n", open)
   const cut = exhausted ? Math.max(readTo, open + 1) : cutOf(text, open, scan)
-  const problem: Problem = {
+  const problem: TokenProblem = {
     code: "SP1007",
     start: open,
     end: open + 1,
@@ -126,7 +126,7 @@ function readArguments(state: ScanState, from: number): { args: CallArgument[]; 
   if (text[at] === ")") return { args, end: at + 1 }
   for (;;) {
     let end: number
-    let pieces: readonly Piece[] | undefined
+    let pieces: readonly ScannedSegment[] | undefined
     if (text[at] === '"') {
       const scan = scanQuoted(state, at)
       if (scan.problem !== undefined) return undefined

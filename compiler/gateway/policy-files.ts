@@ -3,15 +3,15 @@ import type { AzureCompiler } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
-import { type Bound, type BoundBlock, statementOf, statementsOf } from "./bind/bound.ts"
+import { type BoundBlock, type BoundStatement, statementOf, statementsOf } from "./bind/bound.ts"
 import type { Program } from "./program.ts"
 
 /** The XML policy documents of a project: by the `policy xml` that names them, and fragments by their id. */
 export interface PolicyFiles {
-  readonly documents: ReadonlyMap<Bound, PolicyDocument>
+  readonly documents: ReadonlyMap<BoundStatement, PolicyDocument>
   readonly fragments: ReadonlyMap<string, PolicyDocument>
   /** Whether the steps of a document depend on the operation they run for, not on its scope alone. */
-  readsOperation(statement: Bound): boolean
+  readsOperation(statement: BoundStatement): boolean
 }
 
 /** Policies that look at what an OpenAPI document says of the operation, or name it. */
@@ -26,7 +26,7 @@ export function readPolicyFiles(
   report: Report,
 ): PolicyFiles {
   const byFile = new Map<SourceFile, PolicyDocument>()
-  const read = (statement: Bound): PolicyDocument | undefined => {
+  const read = (statement: BoundStatement): PolicyDocument | undefined => {
     const filled = statement.args.get("path")
     const file =
       filled === undefined ? undefined : project.readNamed(filled.value as string, filled.argument.span)
@@ -35,7 +35,7 @@ export function readPolicyFiles(
     byFile.set(file, document)
     return document
   }
-  const documents = new Map<Bound, PolicyDocument>()
+  const documents = new Map<BoundStatement, PolicyDocument>()
   for (const statement of policyStatements(program.root)) {
     const document = read(statement)
     if (document !== undefined) documents.set(statement, document)
@@ -47,7 +47,7 @@ export function readPolicyFiles(
     if (id !== undefined && document !== undefined) fragments.set(id, document)
   }
   const anyFragment = [...fragments.values()].some(({ file }) => ofOperation.test(file.text))
-  const readsOperation = (statement: Bound): boolean => {
+  const readsOperation = (statement: BoundStatement): boolean => {
     const text = documents.get(statement)?.file.text ?? ""
     return ofOperation.test(text) || (anyFragment && text.includes("include-fragment"))
   }
@@ -55,7 +55,7 @@ export function readPolicyFiles(
 }
 
 /** Every `policy xml` of a block, also in the blocks inside of it. */
-export function policyStatements(block: BoundBlock | undefined): Bound[] {
+export function policyStatements(block: BoundBlock | undefined): BoundStatement[] {
   return (block?.statements ?? []).flatMap((each) =>
     isPolicyXml(each) ? [each] : [...policyStatements(each.block), ...policyStatements(each.otherwise)],
   )
@@ -81,12 +81,12 @@ export function neededWing(azure: AzureCompiler | undefined): AzureCompiler {
   return azure
 }
 
-function isAuthPolicy({ row, statement }: Bound): boolean {
+function isAuthPolicy({ row, statement }: BoundStatement): boolean {
   const [word] = statement.args
   return row.keyword === "auth" && word?.kind === "word" && word.text === "policy"
 }
 
 /** `policy xml "FILE"`, not the declaration `policy NAME { … }`. */
-export function isPolicyXml({ row, args, broken }: Bound): boolean {
+export function isPolicyXml({ row, args, broken }: BoundStatement): boolean {
   return row.keyword === "policy" && !broken && args.get("path") !== undefined
 }

@@ -31,20 +31,20 @@ export interface Printing {
 }
 
 /** What may stand in a block: a statement, or none. */
-export type Line = string | Printed | false | undefined | readonly Line[]
+export type PrintedLine = string | Printed | false | undefined | readonly PrintedLine[]
 
 /** A statement; what is false or undefined is left out of its block. */
-export function statement(head: string, ...lines: readonly Line[]): Printed {
+export function statement(head: string, ...lines: readonly PrintedLine[]): Printed {
   return { head, block: flat(lines) }
 }
 
 /** A statement whose block must be there, even with nothing in it. */
-export function requiredBlock(head: string, ...lines: readonly Line[]): Printed {
+export function requiredBlock(head: string, ...lines: readonly PrintedLine[]): Printed {
   const printed = statement(head, ...lines)
   return printed.block.length > 0 ? printed : { ...printed, head: `${head} { }` }
 }
 
-function flat(lines: readonly Line[]): Printed[] {
+function flat(lines: readonly PrintedLine[]): Printed[] {
   return lines.flatMap((line): Printed[] => {
     if (line === undefined || line === false) return []
     if (typeof line === "string") return [{ head: line, block: [] }]
@@ -52,7 +52,7 @@ function flat(lines: readonly Line[]): Printed[] {
   })
 }
 
-function isList(line: Printed | readonly Line[]): line is readonly Line[] {
+function isList(line: Printed | readonly PrintedLine[]): line is readonly PrintedLine[] {
   return Array.isArray(line)
 }
 

@@ -5,7 +5,7 @@ import { asItLooks } from "../core/odd-characters.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import type { Word } from "./ast.ts"
-import { type Bound, type BoundBlock, statementOf } from "./bind/bound.ts"
+import { type BoundBlock, type BoundStatement, statementOf } from "./bind/bound.ts"
 import type { DeclarationKind } from "./schema/row.ts"
 import { article, listed } from "./schema/slots.ts"
 
@@ -13,7 +13,7 @@ import { article, listed } from "./schema/slots.ts"
 export interface Declaration {
   readonly kind: DeclarationKind
   readonly name: string
-  readonly bound: Bound
+  readonly bound: BoundStatement
   /** The name where it is declared. */
   readonly span: Span
   /** Set when something refers to it. */
@@ -54,11 +54,11 @@ export class Program {
   readonly root: BoundBlock
   /** Something somewhere was not understood: what seems missing or unused may not be. */
   readonly damaged: boolean
-  readonly gateway: Bound | undefined
+  readonly gateway: BoundStatement | undefined
   /** The engine; undefined where there is none. */
-  readonly authz: Bound | undefined
+  readonly authz: BoundStatement | undefined
   /** `authz url "…"`: a decision point in its place. */
-  readonly authzUrl: Bound | undefined
+  readonly authzUrl: BoundStatement | undefined
   readonly #tables = new Map<DeclarationKind, Map<string, Declaration>>()
   /** Kinds of which a declaration was not understood, and words of statements not understood: a name not found may be one of these. */
   readonly #uncertain = new Set<DeclarationKind>()
@@ -192,7 +192,7 @@ export class Program {
     }
   }
 
-  #declare(kind: DeclarationKind, bound: Bound, report: Report): void {
+  #declare(kind: DeclarationKind, bound: BoundStatement, report: Report): void {
     const name = bound.args.word("name")
     if (name === undefined) {
       this.#uncertain.add(kind)

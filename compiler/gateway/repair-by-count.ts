@@ -3,7 +3,7 @@ import type { Mistakes } from "./mistakes.ts"
 import { Close, Equals, endOf, Newline, Open, Quoted, Word } from "./tokens.ts"
 
 /** The tokens of one line, with how far the first one is indented. */
-export interface Line {
+export interface IndentedLine {
   readonly tokens: readonly IToken[]
   readonly indent: number
 }
@@ -16,7 +16,7 @@ const declarations: ReadonlySet<string> = new Set(
 )
 
 /** A line that can only stand outside of all blocks: `api NAME {`, `authz {`, `value NAME =`, `include "…"`. */
-function beginsDeclaration({ tokens: [first, second, third] }: Line): boolean {
+function beginsDeclaration({ tokens: [first, second, third] }: IndentedLine): boolean {
   const keyword = first?.tokenType === Word ? first.image : ""
   if (keyword === "authz") return second?.tokenType === Open
   if (keyword === "include") return second?.tokenType === Quoted && third === undefined
@@ -29,7 +29,7 @@ function beginsDeclaration({ tokens: [first, second, third] }: Line): boolean {
  * Makes braces balance where indentation says nothing: what is open where the next declaration begins, or at the end, was not closed, and
  * every `}` too many is left out. Which block inside of the declaration it was cannot be known, so that nothing is said of the rest of it.
  */
-export function repairByCount(lines: readonly Line[], mistakes: Mistakes): IToken[] {
+export function repairByCount(lines: readonly IndentedLine[], mistakes: Mistakes): IToken[] {
   const out: IToken[] = []
   let open: IToken[] = []
   let declaration = 0

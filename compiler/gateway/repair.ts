@@ -1,6 +1,6 @@
 import type { IToken } from "chevrotain"
 import type { Mistakes } from "./mistakes.ts"
-import { brace0, type Line, repairByCount, reportStray, reportUnclosed } from "./repair-by-count.ts"
+import { brace0, type IndentedLine, repairByCount, reportStray, reportUnclosed } from "./repair-by-count.ts"
 import { indentOf } from "./scan.ts"
 import { Close, endOf, Newline, Open } from "./tokens.ts"
 
@@ -26,8 +26,8 @@ export function repairBraces(tokens: readonly IToken[], mistakes: Mistakes): ITo
   return byIndent > 2 * byCount + 2 ? repairByCount(lines, mistakes) : new Repair(mistakes).run(lines)
 }
 
-function splitLines(tokens: readonly IToken[], text: string): Line[] {
-  const lines: Line[] = []
+function splitLines(tokens: readonly IToken[], text: string): IndentedLine[] {
+  const lines: IndentedLine[] = []
   let current: IToken[] = []
   const finish = (): void => {
     const first = current[0]
@@ -43,7 +43,7 @@ function splitLines(tokens: readonly IToken[], text: string): Line[] {
 }
 
 /** Whether the lines after a `{` at the end of a line are indented deeper, nearly always. */
-function isIndented(lines: readonly Line[]): boolean {
+function isIndented(lines: readonly IndentedLine[]): boolean {
   let opened = 0
   let deeper = 0
   for (const [index, line] of lines.entries()) {
@@ -55,7 +55,7 @@ function isIndented(lines: readonly Line[]): boolean {
   return deeper >= 0.5 * opened
 }
 
-function startsWithClose(line: Line): boolean {
+function startsWithClose(line: IndentedLine): boolean {
   return line.tokens[0]?.tokenType === Close
 }
 
@@ -83,7 +83,7 @@ class Repair {
     this.#mistakes = mistakes
   }
 
-  run(lines: readonly Line[]): IToken[] {
+  run(lines: readonly IndentedLine[]): IToken[] {
     for (const [index, line] of lines.entries()) this.#line(index, line, lines[index + 1], lines[index - 1])
     while (this.#open.length > 0) this.#closeTop()
     const out: IToken[] = []
@@ -95,7 +95,12 @@ class Repair {
     return out
   }
 
-  #line(number: number, line: Line, next: Line | undefined, before: Line | undefined): void {
+  #line(
+    number: number,
+    line: IndentedLine,
+    next: IndentedLine | undefined,
+    before: IndentedLine | undefined,
+  ): void {
     this.#beginLine(line, before)
     for (const [index, token] of line.tokens.entries()) {
       if (token.tokenType === Open) this.#open.push({ brace: token, line: number, indent: line.indent })
@@ -107,7 +112,7 @@ class Repair {
   }
 
   /** Closes the blocks this line shows to be over, and notes the line before when this one is oddly deeper. */
-  #beginLine(line: Line, before: Line | undefined): void {
+  #beginLine(line: IndentedLine, before: IndentedLine | undefined): void {
     const closing = startsWithClose(line)
     const over = (block: OpenBlock | undefined): boolean =>
       block !== undefined && (closing ? block.indent > line.indent : block.indent >= line.indent)
@@ -122,7 +127,7 @@ class Repair {
   }
 
   /** A `}` that begins a line closes the block that began on a line of the same indentation. */
-  #closeAtStart(token: IToken, line: Line, next: Line | undefined): void {
+  #closeAtStart(token: IToken, line: IndentedLine, next: IndentedLine | undefined): void {
     const top = this.#open.at(-1)
     if (top !== undefined && top.indent === line.indent) {
       this.#open.pop()
@@ -140,14 +145,14 @@ class Repair {
   }
 
   /** A `}` further right closes what was opened on its line, else only what the next line shows to be over. */
-  #closeInside(token: IToken, number: number, next: Line | undefined): void {
+  #closeInside(token: IToken, number: number, next: IndentedLine | undefined): void {
     if (this.#open.at(-1)?.line === number) {
       this.#open.pop()
       this.#out.push(token)
     } else this.#closeIfOver(token, next)
   }
 
-  #closeIfOver(token: IToken, next: Line | undefined): void {
+  #closeIfOver(token: IToken, next: IndentedLine | undefined): void {
     const top = this.#open.at(-1)
     const nextCloses = next !== undefined && startsWithClose(next) && next.indent === top?.indent
     if (top !== undefined && !nextCloses && (next?.indent ?? -1) <= top.indent) {
@@ -172,6 +177,6 @@ class Repair {
   }
 }
 
-function newlineAfter(line: Line): IToken {
+function newlineAfter(line: IndentedLine): IToken {
   return brace0(Newline, endOf(line.tokens.at(-1) as IToken))
 }

@@ -2,7 +2,7 @@ import { routeKeyOf } from "../../runtime/plan/route-key.ts"
 import type { SegmentTemplate } from "../../runtime/plan/segment-template.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
-import { type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "./bind/bound.ts"
+import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "./bind/bound.ts"
 import { isStatic, printPath, type RoutePath, shapeOfPath, staticSegment } from "./bind/path.ts"
 import { reportAmbiguous } from "./check/ambiguous-routes.ts"
 import {
@@ -16,7 +16,7 @@ import type { Declaration, Program } from "./program.ts"
 import { operations } from "./schema/operations.ts"
 
 /** A block whose statements hold for everything below. `label` names it in counters: `api orders v1 GET /{id}`. */
-export interface Scope {
+export interface RouteScope {
   readonly label: string
   readonly block: BoundBlock | undefined
 }
@@ -25,9 +25,9 @@ export interface Scope {
 export interface RouteSource {
   readonly key: string
   readonly api: Declaration
-  readonly version: Bound | undefined
+  readonly version: BoundStatement | undefined
   readonly versionName: string | null
-  readonly operation: Bound
+  readonly operation: BoundStatement
   readonly operationName: string
   /** `*` for ANY. */
   readonly method: string
@@ -35,7 +35,11 @@ export interface RouteSource {
   /** Sorted; undefined: every host. */
   readonly hosts: readonly string[] | undefined
   readonly prefix: readonly SegmentTemplate[]
-  readonly scopes: { readonly api: Scope; readonly version: Scope | undefined; readonly operation: Scope }
+  readonly scopes: {
+    readonly api: RouteScope
+    readonly version: RouteScope | undefined
+    readonly operation: RouteScope
+  }
   /** Keyword and path of the operation. */
   readonly span: Span
   /** What the API's OpenAPI document says about it. */
@@ -96,10 +100,13 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
     reportTooMany(versions.length * common.length, api.span, report)
     return []
   }
-  const told = new Set<Bound>()
-  const describedIn = (version: Bound | undefined): Described | undefined =>
+  const told = new Set<BoundStatement>()
+  const describedIn = (version: BoundStatement | undefined): Described | undefined =>
     (version?.block === undefined ? undefined : documents.get(version.block)) ?? documents.get(block)
-  const routesOfVersion = (version: Bound | undefined, texts: readonly Bound[]): RouteSource[] => {
+  const routesOfVersion = (
+    version: BoundStatement | undefined,
+    texts: readonly BoundStatement[],
+  ): RouteSource[] => {
     const docs = docsIn(version?.block) ?? docsIn(block)
     return [
       ...mergeOperations(texts, describedIn(version), told, report),
@@ -122,13 +129,13 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
   return routes
 }
 
-function operationsIn(block: BoundBlock | undefined): Bound[] {
+function operationsIn(block: BoundBlock | undefined): BoundStatement[] {
   return (block?.statements ?? []).filter(
     (each) => methods.has(each.row.keyword) && each.args.get("path") !== undefined,
   )
 }
 
-function docsIn(block: BoundBlock | undefined): Bound | undefined {
+function docsIn(block: BoundBlock | undefined): BoundStatement | undefined {
   const docs = statementOf(block, "docs")
   return docs?.args.get("path") === undefined ? undefined : docs
 }
@@ -157,7 +164,7 @@ function hostsOf(block: BoundBlock, report: Report): string[] | undefined {
   return hosts.size === 0 ? undefined : [...hosts.keys()].sort()
 }
 
-function versionsOf(block: BoundBlock, report: Report): Bound[] {
+function versionsOf(block: BoundBlock, report: Report): BoundStatement[] {
   const versions = block.statements.filter(
     (each) => each.row.keyword === "version" && each.args.word("name") !== undefined,
   )
@@ -179,7 +186,7 @@ function versionsOf(block: BoundBlock, report: Report): Bound[] {
 
 function makeRoute(
   api: Declaration,
-  version: Bound | undefined,
+  version: BoundStatement | undefined,
   { bound: operation, described, inDescribed }: OperationSource,
   { path: apiAt, hosts }: { path: RoutePath | undefined; hosts: readonly string[] | undefined },
 ): RouteSource {
@@ -221,11 +228,15 @@ function makeRoute(
 }
 
 /** Method and path with the names of parameters left out: what routing can tell apart. */
-function shapeOf(operation: Bound): string {
+function shapeOf(operation: BoundStatement): string {
   return `${operation.row.keyword} ${shapeOfPath(operation.args.value<RoutePath>("path")?.segments ?? [])}`
 }
 
-function reportReplaced(common: readonly Bound[], versions: readonly Bound[], report: Report): void {
+function reportReplaced(
+  common: readonly BoundStatement[],
+  versions: readonly BoundStatement[],
+  report: Report,
+): void {
   const taken = versions.map(
     (version) => new Map(operationsIn(version.block).map((each) => [shapeOf(each), each])),
   )
@@ -247,7 +258,7 @@ function reportUndescribed(api: Declaration, described: Described | undefined, r
     report.add("SP3006", api.span, `the API \`${api.name}\` has no operation, and neither has its document`)
 }
 
-function reportEmpty(api: Declaration, versions: readonly Bound[], report: Report): void {
+function reportEmpty(api: Declaration, versions: readonly BoundStatement[], report: Report): void {
   const { block } = api.bound
   if (block === undefined || block.damaged || api.bound.broken) return
   const mentioned = (each: BoundBlock | undefined): boolean =>

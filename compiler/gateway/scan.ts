@@ -1,7 +1,7 @@
 import type { Code } from "../core/catalogue.ts"
 
 /** A mistake inside one raw token: what the token's scanner saw and where. */
-export interface Problem {
+export interface TokenProblem {
   readonly code: Code
   readonly start: number
   readonly end: number
@@ -135,7 +135,7 @@ function isRaw(text: string, at: number): boolean {
 }
 
 /** The problem of an expression that is longer than may be; `open` and `close` are the offsets of its brackets. */
-export function lengthProblem(text: string, open: number, close: number): Problem | undefined {
+export function lengthProblem(text: string, open: number, close: number): TokenProblem | undefined {
   const length = close - open - 1
   const lines = length < celLinesMax ? 1 : text.slice(open, close).split("\n").length
   if (length <= celCharactersMax && lines <= celLinesMax) return undefined

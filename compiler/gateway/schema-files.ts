@@ -2,20 +2,20 @@ import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
 import { readSchemaDocument, type SchemaDocument } from "../openapi/schema-document.ts"
-import { type Bound, type BoundBlock, statementOf, statementsOf } from "./bind/bound.ts"
+import { type BoundBlock, type BoundStatement, statementOf, statementsOf } from "./bind/bound.ts"
 import type { Program } from "./program.ts"
 
 /** Files with JSON Schemas, by the statements that name them. */
 export interface SchemaFiles {
-  readonly documents: ReadonlyMap<Bound, SchemaDocument>
+  readonly documents: ReadonlyMap<BoundStatement, SchemaDocument>
   /** Statements of `xml` by the id that policy documents write. */
-  readonly byId: ReadonlyMap<string, Bound>
+  readonly byId: ReadonlyMap<string, BoundStatement>
 }
 
 /** Reads the files that `schema` names in `xml` and in `validate content`, each once. What can't be read is reported where it is named. */
 export function readSchemaFiles(program: Program, project: Project, report: Report): SchemaFiles {
   const byFile = new Map<SourceFile, SchemaDocument | undefined>()
-  const documents = new Map<Bound, SchemaDocument>()
+  const documents = new Map<BoundStatement, SchemaDocument>()
   const named = statementsOf(statementOf(program.root, "xml")?.block, "schema")
   for (const statement of [...named, ...inContent(program.root)]) {
     const filled = statement.args.get("path")
@@ -40,7 +40,7 @@ export function readSchemaFiles(program: Program, project: Project, report: Repo
 }
 
 /** `schema` in the `json` of every `validate content`, in whatever block. */
-function inContent(block: BoundBlock | undefined): Bound[] {
+function inContent(block: BoundBlock | undefined): BoundStatement[] {
   if (block?.name === "validate content json") return statementsOf(block, "schema")
   return (block?.statements ?? []).flatMap((each) => [...inContent(each.block), ...inContent(each.otherwise)])
 }

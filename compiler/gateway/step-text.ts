@@ -5,11 +5,11 @@ import type { FieldRules, Finding } from "../analysis/finding.ts"
 import type { SchemaComparison } from "../analysis/schema-comparison.ts"
 import type { LowerStep } from "./lower/step.ts"
 import type { Printed, Printing } from "./print.ts"
-import type { Form, Row } from "./schema/row.ts"
+import type { Form, StatementRow } from "./schema/row.ts"
 
 /** A statement of the language: what the binder accepts, and how it becomes a step. */
-export interface Statement {
-  readonly row: Row
+export interface StatementDefinition {
+  readonly row: StatementRow
   readonly lower: LowerStep
 }
 

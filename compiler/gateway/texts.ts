@@ -1,7 +1,7 @@
-import { type CelScan, endOfLine, type Problem, type ScanState, scanCel } from "./scan.ts"
+import { type CelScan, endOfLine, type ScanState, scanCel, type TokenProblem } from "./scan.ts"
 
 /** A stretch of a text as written: literal, or the source of an expression without its `${` and `}`. Empty literals are left out. */
-export interface Piece {
+export interface ScannedSegment {
   readonly kind: "literal" | "cel"
   readonly start: number
   readonly end: number
@@ -10,8 +10,8 @@ export interface Piece {
 /** A quoted text or heredoc as scanned. `end` is the offset after the token. */
 export interface TextScan {
   readonly end: number
-  readonly pieces: readonly Piece[]
-  readonly problem: Problem | undefined
+  readonly pieces: readonly ScannedSegment[]
+  readonly problem: TokenProblem | undefined
 }
 
 const quotedSpecial = /["\\$\n]/g
@@ -64,12 +64,12 @@ export function scanContent(text: string, start: number, limit: number): Omit<Te
   return { pieces: pieces.finish(limit), problem: undefined }
 }
 
-function interpolationProblem(at: number): Problem {
+function interpolationProblem(at: number): TokenProblem {
   return { code: "SP1009", start: at, end: at + 2, detail: "no `}` closes this `${`" }
 }
 
 function unclosedText(state: ScanState, start: number, limit: number): TextScan {
-  const problem: Problem = {
+  const problem: TokenProblem = {
     code: "SP1005",
     start,
     end: start + 1,
@@ -92,7 +92,7 @@ function unclosedInterpolation(state: ScanState, start: number, at: number, limi
   }
 }
 
-function literal(start: number, end: number): Piece[] {
+function literal(start: number, end: number): ScannedSegment[] {
   return end > start ? [{ kind: "literal", start, end }] : []
 }
 
@@ -105,7 +105,7 @@ function cutOfText(state: ScanState, start: number, limit: number): number {
 
 /** Collects pieces; literals are what lies between the expressions. */
 class Pieces {
-  readonly #pieces: Piece[] = []
+  readonly #pieces: ScannedSegment[] = []
   #from: number
 
   constructor(from: number) {
@@ -119,7 +119,7 @@ class Pieces {
     this.#from = close + 1
   }
 
-  finish(end: number): readonly Piece[] {
+  finish(end: number): readonly ScannedSegment[] {
     this.#literal(end)
     return this.#pieces
   }
@@ -133,7 +133,7 @@ const escapes: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", n: "\n
 const literalSpecial = /\\(?:u\{[^}"]*\}?|[\s\S]|$)|\$\$\{/g
 
 /** The value of a literal of a quoted text: escapes resolved, `$${` made `${`. Wrong escapes stay as written and are problems. */
-export function unescaped(text: string, start: number, end: number, problems: Problem[]): string {
+export function unescaped(text: string, start: number, end: number, problems: TokenProblem[]): string {
   const raw = text.slice(start, end)
   if (!raw.includes("\\") && !raw.includes("$${")) return raw
   return raw.replace(literalSpecial, (match: string, index: number) => {

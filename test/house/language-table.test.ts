@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { blocks } from "../../compiler/gateway/schema/blocks.ts"
-import type { Part } from "../../compiler/gateway/schema/row.ts"
+import type { ArgumentPattern } from "../../compiler/gateway/schema/row.ts"
 import { projectRoot } from "../structure/tree.ts"
 
 const [, section = ""] =
@@ -15,7 +15,7 @@ const table = section
 const has = (word: string) => new RegExp(`(?<![\\w-])${word}(?![\\w-])`).test(table)
 
 /** The fixed words of a statement behind its keyword. */
-function wordsOf(parts: readonly Part[]): readonly string[] {
+function wordsOf(parts: readonly ArgumentPattern[]): readonly string[] {
   return parts.flatMap((part) => {
     if ("word" in part) return [part.word]
     if ("slot" in part) return part.refused === true ? [] : (part.choices ?? [])

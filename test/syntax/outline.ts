@@ -1,5 +1,5 @@
 import { unseen } from "../../compiler/core/characters.ts"
-import type { Argument, Document, Statement, TextPart } from "../../compiler/gateway/ast.ts"
+import type { Argument, Document, Statement, TextArgumentPart } from "../../compiler/gateway/ast.ts"
 
 /** A document as an indented list, one statement a line: what was understood, without places. `!` marks a broken statement. */
 export function outline(document: Document): string {
@@ -33,7 +33,7 @@ function argumentOf(argument: Argument): string {
   }
 }
 
-function partOf(part: TextPart): string {
+function partOf(part: TextArgumentPart): string {
   return part.kind === "cel" ? `\${${quote(part.source)}}` : quote(part.value)
 }
 

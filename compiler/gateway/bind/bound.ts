@@ -1,11 +1,11 @@
 import type { Span } from "../../core/source.ts"
-import type { Argument, Call, Cel, Statement, Text, Word } from "../ast.ts"
+import type { Argument, Call, CelArgument, Statement, TextArgument, Word } from "../ast.ts"
 import type { BlockName } from "../schema/block-name.ts"
-import type { Form, Row, Slot } from "../schema/row.ts"
+import type { Form, Slot, StatementRow } from "../schema/row.ts"
 
 /** A statement after binding: its row, its arguments by slot, its block. */
-export interface Bound {
-  readonly row: Row
+export interface BoundStatement {
+  readonly row: StatementRow
   readonly form: Form
   readonly statement: Statement
   readonly args: Args
@@ -18,7 +18,7 @@ export interface Bound {
 
 export interface BoundBlock {
   readonly name: BlockName
-  readonly statements: readonly Bound[]
+  readonly statements: readonly BoundStatement[]
   /** Something in it was not understood: what seems missing may be there. */
   readonly damaged: boolean
   /** Statements whose keyword is not known. */
@@ -66,12 +66,12 @@ export class Args {
     return this.all(slot).flatMap(({ argument }) => (argument.kind === "word" ? [argument] : []))
   }
 
-  text(slot: string): Text | Word | undefined {
+  text(slot: string): TextArgument | Word | undefined {
     const argument = this.get(slot)?.argument
     return argument?.kind === "word" || argument?.kind === "text" ? argument : undefined
   }
 
-  cel(slot: string): Cel | undefined {
+  cel(slot: string): CelArgument | undefined {
     const argument = this.get(slot)?.argument
     return argument?.kind === "cel" ? argument : undefined
   }
@@ -83,13 +83,13 @@ export class Args {
 }
 
 /** The statements of one keyword that were understood. */
-export function statementsOf(block: BoundBlock | undefined, keyword: string): Bound[] {
+export function statementsOf(block: BoundBlock | undefined, keyword: string): BoundStatement[] {
   if (block === undefined) return []
   return block.statements.filter((each) => each.row.keyword === keyword && !each.broken)
 }
 
 /** The one statement of a keyword, if it is there and was understood. */
-export function statementOf(block: BoundBlock | undefined, keyword: string): Bound | undefined {
+export function statementOf(block: BoundBlock | undefined, keyword: string): BoundStatement | undefined {
   return block?.statements.find((each) => each.row.keyword === keyword && !each.broken)
 }
 

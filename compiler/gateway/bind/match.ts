@@ -1,5 +1,5 @@
 import type { Argument } from "../ast.ts"
-import type { Form, Part, Row, Slot } from "../schema/row.ts"
+import type { ArgumentPattern, Form, Slot, StatementRow } from "../schema/row.ts"
 import { expectedOf, slotKinds } from "../schema/slots.ts"
 
 /** Arguments put into slots; `failure` says where the pattern stopped fitting and what could have stood there. */
@@ -20,7 +20,7 @@ export interface Failure {
 }
 
 /** Finds the form of the row these arguments have. Where none fits, the failure is that of the form that got furthest. */
-export function matchArguments(row: Row, args: readonly Argument[]): Matched {
+export function matchArguments(row: StatementRow, args: readonly Argument[]): Matched {
   let best: Matched | undefined
   const failures: Failure[] = []
   for (const form of row.forms) {
@@ -62,11 +62,11 @@ class Matcher {
     return { form: this.#form, slots: this.#slots, failure, budgets: this.#budgets }
   }
 
-  #sequence(parts: readonly Part[]): boolean {
+  #sequence(parts: readonly ArgumentPattern[]): boolean {
     return parts.every((part) => this.#part(part))
   }
 
-  #part(part: Part): boolean {
+  #part(part: ArgumentPattern): boolean {
     if ("word" in part) return this.#word(part.word)
     if ("slot" in part) return this.#slot(part)
     if ("optional" in part) return !this.#starts(part.optional) || this.#sequence(part.optional)
@@ -110,7 +110,7 @@ class Matcher {
   }
 
   /** Whether the next argument can begin these parts; remembers what could have stood there if not. */
-  #starts(parts: readonly Part[]): boolean {
+  #starts(parts: readonly ArgumentPattern[]): boolean {
     const first = parts[0]
     if (first === undefined) return false
     const argument = this.#args[this.#at]

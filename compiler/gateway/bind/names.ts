@@ -3,7 +3,7 @@ import type { LimitKey } from "../../../runtime/plan/counting.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
-import type { Text, Word } from "../ast.ts"
+import type { TextArgument, Word } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
 import { expectedOf } from "../schema/slots.ts"
 
@@ -100,7 +100,7 @@ export function readChoice(word: Word, slot: Slot, report: Report): string | und
 }
 
 /** What a limit counts by. A text is lowered where it stands. */
-export function readLimitKey(word: Word | Text, _slot: Slot, report: Report): LimitKey | undefined {
+export function readLimitKey(word: Word | TextArgument, _slot: Slot, report: Report): LimitKey | undefined {
   if (word.kind === "text") return { by: "text", text: "" }
   if (word.text === "subscription" || word.text === "ip") return { by: word.text }
   const claim = /^jwt\.(.{1,256})$/.exec(word.text)?.[1]
@@ -112,14 +112,18 @@ export function readLimitKey(word: Word | Text, _slot: Slot, report: Report): Li
 }
 
 /** A word that stands for itself, or constant text. */
-export function readWordOrConstant(argument: Word | Text, slot: Slot, report: Report): string | undefined {
+export function readWordOrConstant(
+  argument: Word | TextArgument,
+  slot: Slot,
+  report: Report,
+): string | undefined {
   return argument.kind === "word"
     ? shortEnough(argument.text, argument, slot, report)
     : readConstant(argument, slot, report)
 }
 
 /** Text without `${…}`. */
-export function readConstant(text: Text, slot: Slot, report: Report): string | undefined {
+export function readConstant(text: TextArgument, slot: Slot, report: Report): string | undefined {
   const dynamic = text.parts.find((part) => part.kind === "cel")
   if (dynamic !== undefined) {
     report.add("SP2031", dynamic.span, "this must be constant text", {
@@ -135,7 +139,7 @@ export function readConstant(text: Text, slot: Slot, report: Report): string | u
 
 function shortEnough(
   value: string,
-  { span }: Word | Text,
+  { span }: Word | TextArgument,
   { max }: Slot,
   report: Report,
 ): string | undefined {
@@ -147,7 +151,7 @@ function shortEnough(
 }
 
 /** The name of a header, in lower case. */
-export function readHeaderName(text: Text, slot: Slot, report: Report): string | undefined {
+export function readHeaderName(text: TextArgument, slot: Slot, report: Report): string | undefined {
   const value = readConstant(text, slot, report)
   if (value === undefined || /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(value)) return value?.toLowerCase()
   report.add("SP2027", text.span, `\`${shown(value)}\` is not the name of a header`)
@@ -155,7 +159,7 @@ export function readHeaderName(text: Text, slot: Slot, report: Report): string |
 }
 
 /** The name of a host, or `*.` and one: all below it. In lower case. */
-export function readHost(text: Text, slot: Slot, report: Report): string | undefined {
+export function readHost(text: TextArgument, slot: Slot, report: Report): string | undefined {
   const value = readConstant(text, slot, report)?.toLowerCase()
   if (value === undefined) return undefined
   const name = value.replace(/^\*\./, "").replace(/\.$/, "")
@@ -177,7 +181,7 @@ export function readMethod(word: Word, _slot: Slot, report: Report): string | un
 }
 
 /** The name of a query parameter, decoded. */
-export function readQueryName(text: Text, slot: Slot, report: Report): string | undefined {
+export function readQueryName(text: TextArgument, slot: Slot, report: Report): string | undefined {
   const value = readConstant(text, slot, report)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
   if (value === undefined || (value.length <= 128 && !/[\u0000-\u001f\u007f]/.test(value))) return value

@@ -2,7 +2,7 @@ import type { Reference } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
-import type { Call, Text, Word } from "../ast.ts"
+import type { Call, TextArgument, Word } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
 import { readConstant } from "./names.ts"
 
@@ -58,7 +58,7 @@ function readEnv(call: Call, slot: Slot, report: Report): Reference | undefined 
   return text === undefined ? undefined : { env: variable, default: text }
 }
 
-function defaultOf(argument: Word | Text, slot: Slot, report: Report): string | undefined {
+function defaultOf(argument: Word | TextArgument, slot: Slot, report: Report): string | undefined {
   if (argument.kind === "word") {
     report.add("SP2032", argument.span, `the default \`${shown(argument.text)}\` is not in quotes`, {
       help: "Put the default in quotes.",

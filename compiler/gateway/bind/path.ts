@@ -6,7 +6,7 @@ import {
 } from "../../../runtime/plan/segment-template.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
-import type { Text } from "../ast.ts"
+import type { TextArgument } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
 import { readConstant } from "./names.ts"
 
@@ -18,7 +18,7 @@ export interface RoutePath {
 const segmentsMax = 64
 
 /** Parses `"/{id}/items/{rest*}"`. The `path` of an API or has no parameters; that is the caller's check. */
-export function readPath(text: Text, slot: Slot, report: Report): RoutePath | undefined {
+export function readPath(text: TextArgument, slot: Slot, report: Report): RoutePath | undefined {
   const value = readConstant(text, slot, report)
   if (value === undefined) return undefined
   const problem = pathProblem(value)

@@ -1,15 +1,15 @@
-import type { Form, Part, Row } from "../schema/row.ts"
+import type { ArgumentPattern, Form, StatementRow } from "../schema/row.ts"
 import { labelOf } from "../schema/slots.ts"
 
 /** How a statement is written, one line per form: `limit N per DURATION by KEY [else KEY …]`. */
-export function syntaxOf(row: Row, form?: Form): string[] {
+export function syntaxOf(row: StatementRow, form?: Form): string[] {
   return (form === undefined ? row.forms : [form]).map((each) => {
     const block = each.block === undefined ? "" : each.blockRequired === true ? " { … }" : " [{ … }]"
     return [row.keyword, ...each.args.map(partText)].join(" ") + block
   })
 }
 
-function partText(part: Part): string {
+function partText(part: ArgumentPattern): string {
   if ("word" in part) return part.word
   if ("slot" in part) return labelOf(part)
   if ("optional" in part) return `[${part.optional.map(partText).join(" ")}]`

@@ -1,7 +1,7 @@
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
-import type { Argument, Cel, TextPart, Word } from "../ast.ts"
-import type { Bound, BoundBlock, Filled } from "../bind/bound.ts"
+import type { Argument, CelArgument, TextArgumentPart, Word } from "../ast.ts"
+import type { BoundBlock, BoundStatement, Filled } from "../bind/bound.ts"
 import { cuttable } from "../bind/names.ts"
 import { addMeant, meantExpressions } from "../meant-expressions.ts"
 import { nounOf, type Program } from "../program.ts"
@@ -48,7 +48,7 @@ function walk(block: BoundBlock | undefined, program: Program, report: Report): 
   }
 }
 
-function checkArguments(bound: Bound, program: Program, report: Report): void {
+function checkArguments(bound: BoundStatement, program: Program, report: Report): void {
   if (!bound.statement.broken) for (const filled of bound.args.filled) checkArgument(filled, program, report)
   // Slots of a broken statement are not all filled; what it names is in use all the same.
   if (bound.broken) for (const argument of bound.statement.args) markWords(argument, program)
@@ -78,7 +78,7 @@ function checkWord(word: Word, program: Program, report: Report): void {
 }
 
 /** In text that has no request to read, a lone name is that of a value. */
-function checkLoadPart(part: TextPart, program: Program, report: Report): void {
+function checkLoadPart(part: TextArgumentPart, program: Program, report: Report): void {
   if (part.kind === "literal") {
     const isValue = (name: string): boolean => program.find("value", name)?.kind === "value"
     addMeant(meantExpressions(part.span, isValue), program, report)
@@ -89,7 +89,7 @@ function checkLoadPart(part: TextPart, program: Program, report: Report): void {
 }
 
 /** Counts named values an expression seems to use; whether it may is checked where the expression is. */
-function markExpression(part: TextPart | Cel, program: Program): void {
+function markExpression(part: TextArgumentPart | CelArgument, program: Program): void {
   if (part.kind === "cel") program.useValuesIn(part.source)
 }
 

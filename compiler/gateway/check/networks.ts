@@ -1,7 +1,7 @@
 import type { LimitKey } from "../../../runtime/plan/counting.ts"
 import type { Related, Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import { type Bound, type BoundBlock, mentions } from "../bind/bound.ts"
+import { type BoundBlock, type BoundStatement, mentions } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 
 /** Every private network is smaller than this (RFC 1918: /8, RFC 4193: /7): one with fewer bits has addresses of the Internet. */
@@ -54,7 +54,7 @@ function walk(block: BoundBlock | undefined, silent: boolean, uses: AddressUses,
   }
 }
 
-function isAddressFilter({ args }: Bound): boolean {
+function isAddressFilter({ args }: BoundStatement): boolean {
   return args.get("network")?.slot.kind === "network-or-range"
 }
 

@@ -1,5 +1,5 @@
 import type { Report } from "../../core/diagnostic.ts"
-import { type Bound, headSpan } from "../bind/bound.ts"
+import { type BoundStatement, headSpan } from "../bind/bound.ts"
 import type { AuthForm } from "../credential-text.ts"
 import type { Program } from "../program.ts"
 import { lowerWays } from "../steps/any-of.ts"
@@ -19,7 +19,7 @@ const forms: Readonly<Record<string, AuthForm>> = {
 }
 
 /** What `auth` statements of one scope provide. Empty ways: they were not understood. */
-export function authOf(statements: readonly Bound[], program: Program, report: Report): Auth {
+export function authOf(statements: readonly BoundStatement[], program: Program, report: Report): Auth {
   const [first] = statements
   if (first === undefined) return { ways: [], span: undefined }
   const span = headSpan(first.statement)
@@ -45,9 +45,13 @@ export function authOf(statements: readonly Bound[], program: Program, report: R
 }
 
 /** The step of `auth` for an API: one way, or any of several; none for `auth none`. */
-export function lowerAuth(statements: readonly Bound[], api: string, context: StepContext): Lowered[] {
+export function lowerAuth(
+  statements: readonly BoundStatement[],
+  api: string,
+  context: StepContext,
+): Lowered[] {
   const ways: Lowered[] = []
-  const written: Bound[] = []
+  const written: BoundStatement[] = []
   for (const each of statements) {
     const step = each.broken ? undefined : forms[wordOf(each)]?.lower(each, context, api)
     if (step === undefined) continue
@@ -62,12 +66,12 @@ export function lowerAuth(statements: readonly Bound[], api: string, context: St
 }
 
 /** The word after `auth`. */
-function wordOf({ statement }: Bound): string {
+function wordOf({ statement }: BoundStatement): string {
   const [word] = statement.args
   return word?.kind === "word" ? word.text : ""
 }
 
-function waysOf(bound: Bound, program: Program): AuthWay[] | undefined {
+function waysOf(bound: BoundStatement, program: Program): AuthWay[] | undefined {
   if (bound.broken) return undefined
   const word = wordOf(bound)
   if (word === "none" || word === "policy") return [{ kind: word }]

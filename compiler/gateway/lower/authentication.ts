@@ -1,10 +1,10 @@
 import type { Authentication } from "../../../runtime/plan/step-values.ts"
-import type { Bound } from "../bind/bound.ts"
+import type { BoundStatement } from "../bind/bound.ts"
 import type { StepContext } from "./step.ts"
 
 /** How a request says who we are; undefined when that is wrong (reported) or not said. */
 export function lowerAuthentication(
-  bound: Bound | undefined,
+  bound: BoundStatement | undefined,
   { texts, place }: StepContext,
 ): Authentication | undefined {
   if (bound === undefined) return undefined

@@ -3,10 +3,10 @@ import { digestOf } from "../../../runtime/plan/canonical.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { textOf } from "../../core/source.ts"
-import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { inlineBackendPrefix } from "../bind/names.ts"
 import type { Declaration } from "../program.ts"
-import type { OwnCredentials } from "./own-credentials.ts"
+import type { OwnCredentialPlans } from "./own-credentials.ts"
 import { lowerResilience } from "./resilience.ts"
 import { isPlain, lowerTls } from "./tls.ts"
 import { lowerUrl } from "./url.ts"
@@ -24,7 +24,7 @@ const plainTargets = {
 export function lowerBackend(
   { bound, name }: Declaration,
   values: Values,
-  credentials: OwnCredentials,
+  credentials: OwnCredentialPlans,
   report: Report,
 ): Backend | undefined {
   const { block } = bound
@@ -55,7 +55,7 @@ export function lowerBackend(
   }
 }
 
-function timesOf(timeout: Bound["args"] | undefined): Pick<Backend, "firstByteMs" | "idleMs"> {
+function timesOf(timeout: BoundStatement["args"] | undefined): Pick<Backend, "firstByteMs" | "idleMs"> {
   const firstByteMs = timeout?.value<number>("firstByte")
   const idleMs = timeout?.value<number>("idle")
   return {
@@ -65,7 +65,7 @@ function timesOf(timeout: Bound["args"] | undefined): Pick<Backend, "firstByteMs
 }
 
 /** Warns of parts of the time that last longer than the whole. */
-function checkTimes(timeout: Bound["args"] | undefined, report: Report): void {
+function checkTimes(timeout: BoundStatement["args"] | undefined, report: Report): void {
   const total = timeout?.get("total")
   if (timeout === undefined || typeof total?.value !== "number") return
   const parts = { connect: "to connect", firstByte: "to the first byte", idle: "between two pieces" }
@@ -84,7 +84,7 @@ function checkTimes(timeout: Bound["args"] | undefined, report: Report): void {
   }
 }
 
-function balanceOf(bound: Bound | undefined): Pick<Backend, "balance"> {
+function balanceOf(bound: BoundStatement | undefined): Pick<Backend, "balance"> {
   const word = bound?.statement.args[0]
   if (bound === undefined || bound.broken || word?.kind !== "word") return {}
   if (word.text === "least-outstanding" || word.text === "hash") return { balance: word.text }
@@ -104,7 +104,7 @@ export function inlineBackend(url: LoadText): { name: string; backend: Backend }
 }
 
 function lowerTargets(
-  bound: Bound,
+  bound: BoundStatement,
   name: string,
   values: Values,
   report: Report,

@@ -1,11 +1,11 @@
 import type { Backend } from "../../../runtime/plan/backend.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import type { Text, Word } from "../ast.ts"
-import { type Bound, headSpan, statementOf } from "../bind/bound.ts"
+import type { TextArgument, Word } from "../ast.ts"
+import { type BoundStatement, headSpan, statementOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { inlineBackend, lowerBackend } from "./backend.ts"
-import type { OwnCredentials } from "./own-credentials.ts"
+import type { OwnCredentialPlans } from "./own-credentials.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
@@ -15,10 +15,10 @@ export class Backends {
   readonly #report: Report
   readonly #all = new Map<string, { backend: Backend | undefined; span: Span }>()
   readonly #used = new Set<string>()
-  readonly #hashKeys = new Map<string, Text | Word>()
-  readonly #inline = new Map<Bound, string | undefined>()
+  readonly #hashKeys = new Map<string, TextArgument | Word>()
+  readonly #inline = new Map<BoundStatement, string | undefined>()
 
-  constructor(program: Program, values: Values, credentials: OwnCredentials, report: Report) {
+  constructor(program: Program, values: Values, credentials: OwnCredentialPlans, report: Report) {
     this.#values = values
     this.#report = report
     for (const declared of program.all("backend")) {
@@ -32,7 +32,7 @@ export class Backends {
   }
 
   /** The name of the backend a `backend` statement means; undefined when it is not understood (reported). */
-  use(statement: Bound): string | undefined {
+  use(statement: BoundStatement): string | undefined {
     const word = statement.args.word("backend")
     if (word === undefined) return this.#useInline(statement)
     if (!this.#all.has(word.text)) return undefined
@@ -48,7 +48,7 @@ export class Backends {
   }
 
   /** The text a backend with `balance hash` chooses its target by. */
-  hashKey(name: string): Text | Word | undefined {
+  hashKey(name: string): TextArgument | Word | undefined {
     return this.#hashKeys.get(name)
   }
 
@@ -60,12 +60,12 @@ export class Backends {
     })
   }
 
-  #useInline(statement: Bound): string | undefined {
+  #useInline(statement: BoundStatement): string | undefined {
     if (!this.#inline.has(statement)) this.#inline.set(statement, this.#declareInline(statement))
     return this.#inline.get(statement)
   }
 
-  #declareInline(statement: Bound): string | undefined {
+  #declareInline(statement: BoundStatement): string | undefined {
     const url = lowerUrl(statement.args.text("url"), this.#values, this.#report)
     if (url === undefined) return undefined
     const { name, backend } = inlineBackend(url)

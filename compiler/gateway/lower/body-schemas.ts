@@ -2,7 +2,7 @@ import type { Span } from "../../core/source.ts"
 import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import type { Direction } from "../../openapi/schema.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
-import type { Bound } from "../bind/bound.ts"
+import type { BoundStatement } from "../bind/bound.ts"
 import type { SchemaFiles } from "../schema-files.ts"
 
 /** How a schema of a file is meant. */
@@ -31,7 +31,7 @@ export class BodySchemas {
   }
 
   /** The schema of a statement `schema "FILE"`; undefined where there is none (reported). */
-  of(statement: Bound, { said, ref, message, overrides }: SchemaUse): string | undefined {
+  of(statement: BoundStatement, { said, ref, message, overrides }: SchemaUse): string | undefined {
     const document = this.#files.documents.get(statement)
     const key = document?.key(ref, said)
     return document === undefined || key === undefined

@@ -1,5 +1,5 @@
 import type { Report } from "../../core/diagnostic.ts"
-import { type Bound, type BoundBlock, headSpan } from "../bind/bound.ts"
+import { type BoundBlock, type BoundStatement, headSpan } from "../bind/bound.ts"
 import { isPolicyXml } from "../policy-files.ts"
 
 type Half = "lookup" | "store"
@@ -16,8 +16,8 @@ const missing: Readonly<Record<Half, { readonly detail: string; readonly help: s
 }
 
 interface Found {
-  readonly lookup: readonly Bound[]
-  readonly store: readonly Bound[]
+  readonly lookup: readonly BoundStatement[]
+  readonly store: readonly BoundStatement[]
   /** Something was not understood: it may be the other half. */
   readonly damaged: boolean
 }
@@ -25,11 +25,11 @@ interface Found {
 /** Tells of `cache lookup` without `cache store`, and the other way round. The two may stand in different blocks: what counts is the route. */
 export class CacheHalves {
   readonly #found = new WeakMap<BoundBlock, Found>()
-  readonly #alone = new Map<Bound, Half>()
-  readonly #met = new Set<Bound>()
+  readonly #alone = new Map<BoundStatement, Half>()
+  readonly #met = new Set<BoundStatement>()
 
   /** To be called for each route, with the statements that hold for it. */
-  see(items: readonly { readonly bound: Bound }[]): void {
+  see(items: readonly { readonly bound: BoundStatement }[]): void {
     const found = items.map(({ bound }) => this.#in(bound.block))
     const lookups = found.flatMap(({ lookup }) => lookup)
     const stores = found.flatMap(({ store }) => store)
@@ -45,7 +45,7 @@ export class CacheHalves {
         report.add("SP2009", headSpan(bound.statement), missing[half].detail, { help: missing[half].help })
   }
 
-  #note(half: Half, found: readonly Bound[], met: boolean): void {
+  #note(half: Half, found: readonly BoundStatement[], met: boolean): void {
     for (const bound of found) {
       if (met) this.#met.add(bound)
       else this.#alone.set(bound, half)
@@ -73,7 +73,7 @@ export class CacheHalves {
 
 const nothing: Found = { lookup: [], store: [], damaged: false }
 
-function halfOf({ row, statement }: Bound): Half | undefined {
+function halfOf({ row, statement }: BoundStatement): Half | undefined {
   const [action] = statement.args
   if (row.keyword !== "cache" || action?.kind !== "word") return undefined
   return action.text === "lookup" || action.text === "store" ? action.text : undefined

@@ -1,16 +1,16 @@
 import type { ClaimRule, CredentialSource } from "../../../runtime/plan/caller-token.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
-import type { Text as PlanText } from "../../../runtime/plan/text.ts"
-import { type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import type { Text } from "../../../runtime/plan/text.ts"
+import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import { lowerClaimRule } from "./claims.ts"
 import { reportDropped } from "./dropped-header.ts"
-import type { Claims } from "./place.ts"
+import type { ClaimTypes } from "./place.ts"
 import type { StepContext } from "./step.ts"
 
 /** The rules on claims; undefined when one is wrong (reported). `claims` are those of every issuer whose tokens are judged. */
 export function lowerClaimRules(
   block: BoundBlock | undefined,
-  claims: readonly Claims[],
+  claims: readonly ClaimTypes[],
   context: StepContext,
 ): ClaimRule[] | undefined {
   const rules = statementsOf(block, "claim").map((each) => lowerClaimRule(each, claims, context))
@@ -56,7 +56,7 @@ export function lowerSource(
   return { header: name, scheme: scheme ?? (name === "authorization" ? "Bearer" : null) }
 }
 
-function sourceOf(from: Bound, { expressions, place }: StepContext): CredentialSource | undefined {
+function sourceOf(from: BoundStatement, { expressions, place }: StepContext): CredentialSource | undefined {
   const last = from.statement.args.at(-1)
   const forward = last?.kind === "word" && last.text === "forward"
   const query = from.args.value<string>("query")
@@ -70,12 +70,12 @@ function sourceOf(from: Bound, { expressions, place }: StepContext): CredentialS
 
 /** Texts of several statements; a bare word stands for itself. */
 export function lowerList(
-  statements: readonly Bound[],
+  statements: readonly BoundStatement[],
   slot: string,
   { texts, place, report }: StepContext,
-): PlanText[] | "broken" | undefined {
+): Text[] | "broken" | undefined {
   if (statements.length === 0) return undefined
-  const found: PlanText[] = []
+  const found: Text[] = []
   for (const { argument } of statements.flatMap((each) => each.args.all(slot))) {
     if (argument.kind !== "word" && argument.kind !== "text") continue
     const text = argument.kind === "word" ? argument.text : texts.lower(argument, place)

@@ -1,14 +1,14 @@
 import type { ClaimRule } from "../../../runtime/plan/caller-token.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
-import { type Bound, headSpan } from "../bind/bound.ts"
-import { type Claims, mayHold } from "./place.ts"
+import { type BoundStatement, headSpan } from "../bind/bound.ts"
+import { type ClaimTypes, mayHold } from "./place.ts"
 import type { StepContext } from "./step.ts"
 
 /** `claim NAME has|is "…"`; undefined when a value is wrong (reported). `claims` are those of every issuer whose tokens are judged. */
 export function lowerClaimRule(
-  { args, statement }: Bound,
-  claims: readonly Claims[],
+  { args, statement }: BoundStatement,
+  claims: readonly ClaimTypes[],
   { texts, place, report }: StepContext,
 ): ClaimRule | undefined {
   const claim = args.value<string>("claim") ?? ""
@@ -49,8 +49,8 @@ function sorted(values: ClaimRule["values"]): ClaimRule["values"] {
 /** Reports a claim the issuer does not declare. Dots walk into objects, so the part before the first one must be declared. */
 export function checkClaim(
   claim: string,
-  claims: Claims,
-  span: Bound["statement"]["span"],
+  claims: ClaimTypes,
+  span: BoundStatement["statement"]["span"],
   report: Report,
 ): boolean {
   if (claims === "any" || mayHold(claims, claim)) return true

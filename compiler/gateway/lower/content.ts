@@ -1,5 +1,5 @@
 import type { BodyContent } from "../../../runtime/plan/step-values.ts"
-import type { Bound } from "../bind/bound.ts"
+import type { BoundStatement } from "../bind/bound.ts"
 import { isJsonMedia, mediaTypes } from "../schema/content.ts"
 import { lowerLiquid } from "./liquid.ts"
 import { warnOfRawValues } from "./raw-values.ts"
@@ -7,7 +7,7 @@ import type { StepContext } from "./step.ts"
 
 /** The content of a body statement: `json|text|xml|"media/type"`, perhaps `liquid` or `xml`, and a text or expression. */
 export function lowerContent(
-  bound: Bound,
+  bound: BoundStatement,
   context: StepContext,
 ): { media: string | null; content: BodyContent } | undefined {
   const { texts, expressions, place } = context

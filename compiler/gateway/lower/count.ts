@@ -1,6 +1,6 @@
 import type { Count } from "../../../runtime/plan/step-values.ts"
-import type { Bound } from "../bind/bound.ts"
-import type { Place } from "./place.ts"
+import type { BoundStatement } from "../bind/bound.ts"
+import type { StatementPlace } from "./place.ts"
 import type { StepContext } from "./step.ts"
 
 /** What an expression in the place of a number may be. */
@@ -14,25 +14,25 @@ const status: Wanted = { types: ["int", "dyn"], words: "an `int`" }
 
 /** Seconds of the slots `time` or `seconds`: a literal, or an expression. Undefined where there are none, or they are wrong (reported). */
 export function secondsOf(
-  bound: Bound,
+  bound: BoundStatement,
   context: StepContext,
-  place: Place = context.place,
+  place: StatementPlace = context.place,
 ): Count | undefined {
   const ms = bound.args.value<number>("time")
   return ms === undefined ? expressionOf(bound, "seconds", time, context, place) : ms / 1000
 }
 
 /** A status of the slots `status` or `found`. */
-export function statusOf(bound: Bound, context: StepContext): Count | undefined {
+export function statusOf(bound: BoundStatement, context: StepContext): Count | undefined {
   return bound.args.value<number>("status") ?? expressionOf(bound, "found", status, context, context.place)
 }
 
 function expressionOf(
-  { args }: Bound,
+  { args }: BoundStatement,
   slot: string,
   { types, words }: Wanted,
   { expressions, report }: StepContext,
-  place: Place,
+  place: StatementPlace,
 ): Count | undefined {
   const cel = args.cel(slot)
   const expression = cel === undefined ? undefined : expressions.lower(cel, place)

@@ -3,11 +3,11 @@ import type { LimitKey } from "../../../runtime/plan/counting.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { TextPart } from "../../../runtime/plan/text.ts"
 import type { Argument } from "../ast.ts"
-import { type Bound, headSpan, statementsOf } from "../bind/bound.ts"
-import { oneOf, type Row, slot, word } from "../schema/row.ts"
+import { type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"
+import { oneOf, type StatementRow, slot, word } from "../schema/row.ts"
 import { listed } from "../schema/slots.ts"
 import { checkClaim } from "./claims.ts"
-import { type AuthWay, brings, mayHold, type Place, wordOf } from "./place.ts"
+import { type AuthWay, brings, mayHold, type StatementPlace, wordOf } from "./place.ts"
 import type { Lowered, StepContext } from "./step.ts"
 
 /** The variables a limit tells its state by. */
@@ -19,7 +19,11 @@ export function variablesOf(counting: Counting): NonNullable<Lowered["declares"]
 }
 
 /** Whether every caller has one of the keys; reported where not. */
-export function checkKeys(bound: Bound, keys: readonly LimitKey[], { place, report }: StepContext): boolean {
+export function checkKeys(
+  bound: BoundStatement,
+  keys: readonly LimitKey[],
+  { place, report }: StepContext,
+): boolean {
   const { ways } = place.auth
   const known = ways.flatMap(({ claims }) => (claims === undefined ? [] : [claims]))
   const [first] = known
@@ -53,7 +57,7 @@ export function counterName(scope: string, keys: readonly LimitKey[], periodSeco
 }
 
 /** Which calls or tokens a limit counts, as it is written: one that counts failures has a counter of its own. A number says only how much one call is. */
-export function countedWords(bound: Bound): string {
+export function countedWords(bound: BoundStatement): string {
   const counts = statementsOf(bound.block, "count").filter(({ args }) => args.value("amount") === undefined)
   return counts.map(({ statement }) => statement.args.map(writtenWord).join(" ")).join(" and ")
 }
@@ -74,12 +78,12 @@ export function short(text: string, max: number): string {
   return `${text.slice(0, max - 14)}… ${digestOf(text).slice("sha256:".length, "sha256:".length + 12)}`
 }
 
-export function keysOf(bound: Bound): LimitKey[] {
+export function keysOf(bound: BoundStatement): LimitKey[] {
   return [...bound.args.values<LimitKey>("key")]
 }
 
 /** The keys with their texts; undefined when one is wrong (reported). */
-export function lowerKeys(bound: Bound, { texts, place }: StepContext): LimitKey[] | undefined {
+export function lowerKeys(bound: BoundStatement, { texts, place }: StepContext): LimitKey[] | undefined {
   const keys: LimitKey[] = []
   for (const { argument, value } of bound.args.all("key")) {
     if (argument.kind !== "text") keys.push(value as LimitKey)
@@ -103,7 +107,11 @@ const signs = {
 } as const
 
 /** What the block of a limit says: which calls count, how much, and who is told. What counts may depend on the response: `late` is when the exchange has ended. */
-export function lowerCounting(bound: Bound, { expressions }: StepContext, late: Place): Counting | undefined {
+export function lowerCounting(
+  bound: BoundStatement,
+  { expressions }: StepContext,
+  late: StatementPlace,
+): Counting | undefined {
   const counting: Counting = {}
   for (const { args } of statementsOf(bound.block, "count")) {
     const test = args.cel("test")
@@ -159,7 +167,7 @@ function textName(parts: readonly TextPart[]): string {
 }
 
 /** Statements in the block of `limit`. */
-export const limitRows: readonly Row[] = [
+export const limitRows: readonly StatementRow[] = [
   {
     keyword: "count",
     several: 2,
@@ -180,7 +188,7 @@ export const limitRows: readonly Row[] = [
     example: "count if (response.status < 400)",
   },
   ...(["remaining", "total", "retry-after", "consumed"] as const).map(
-    (keyword): Row => ({
+    (keyword): StatementRow => ({
       keyword,
       several: 2,
       forms: [

@@ -2,7 +2,7 @@ import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { Word } from "../ast.ts"
-import { type Bound, type BoundBlock, headSpan, statementsOf } from "../bind/bound.ts"
+import { type BoundBlock, type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"
 import { authzPdp } from "../bind/names.ts"
 import { listed } from "../schema/slots.ts"
 import { actionsOf } from "./pdps.ts"
@@ -15,7 +15,7 @@ export type Decider = { readonly store: string } | { readonly pdp: string }
  * Who a statement asks: whom it names, else the decision point of `authz url`, else the only store, else, where there is no store, the only decision point. Undefined: that is
  * not to be said (reported).
  */
-export function deciderOf(bound: Bound, { program, report }: StepContext): Decider | undefined {
+export function deciderOf(bound: BoundStatement, { program, report }: StepContext): Decider | undefined {
   const [store, pdp] = [bound.args.word("store"), bound.args.word("pdp")]
   // An unknown name was reported where all names are checked.
   if (store !== undefined) return named("store", program.find("store", store.text)?.name)
@@ -44,7 +44,7 @@ export function deciderOf(bound: Bound, { program, report }: StepContext): Decid
 }
 
 /** The store a statement changes; decision points take no tuples. */
-export function changedStoreOf(bound: Bound, context: StepContext): { store: string } | undefined {
+export function changedStoreOf(bound: BoundStatement, context: StepContext): { store: string } | undefined {
   const { program, report } = context
   const external = program.authzUrl !== undefined || program.all("pdp").length > 0
   const stores = program.all("store")

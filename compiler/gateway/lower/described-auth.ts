@@ -1,8 +1,8 @@
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { Operation, Requirement } from "../../openapi/api-document.ts"
-import type { Statement, Text, Word } from "../ast.ts"
-import { type Bound, type BoundBlock, headSpan, statementsOf } from "../bind/bound.ts"
+import type { Statement, TextArgument, Word } from "../ast.ts"
+import { type BoundBlock, type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"
 import { bindStatements } from "../bind.ts"
 import type { Described } from "../described.ts"
 import type { RouteSource } from "../routes.ts"
@@ -24,7 +24,7 @@ const operationDepth = 4
 /** `auth` of operations that their documents demand security for. */
 export class DescribedAuth {
   readonly #report: Report
-  readonly #made = new Map<Bound, Map<string, Bound>>()
+  readonly #made = new Map<BoundStatement, Map<string, BoundStatement>>()
   readonly #unmet = new Map<string, Unmet>()
 
   constructor(report: Report) {
@@ -76,7 +76,7 @@ export class DescribedAuth {
     else known.count += 1
   }
 
-  #mapped({ security }: Operation, mappings: readonly Bound[]): Bound[] {
+  #mapped({ security }: Operation, mappings: readonly BoundStatement[]): BoundStatement[] {
     if (
       security === undefined ||
       security.length === 0 ||
@@ -98,7 +98,7 @@ export class DescribedAuth {
   }
 
   /** The `auth` behind `security SCHEME`, with the scopes that are demanded. */
-  #auth(mapping: Bound, scopes: readonly string[], at?: Span): Bound {
+  #auth(mapping: BoundStatement, scopes: readonly string[], at?: Span): BoundStatement {
     let made = this.#made.get(mapping)
     if (made === undefined) {
       made = new Map()
@@ -113,7 +113,7 @@ export class DescribedAuth {
     return bound
   }
 
-  #make(mapping: Bound, scopes: readonly string[], at: Span): Bound {
+  #make(mapping: BoundStatement, scopes: readonly string[], at: Span): BoundStatement {
     const form = auth.forms[mapping.row.forms.indexOf(mapping.form)] ?? mapping.form
     const { keyword, args, ...rest } = mapping.statement
     // The words `SCHEME auth` stand before what `auth` has.
@@ -136,7 +136,7 @@ export class DescribedAuth {
 /** `claim scope has all "…"`, as if it stood where the document demands the scopes. */
 function claimStatement(scopes: readonly string[], span: Span): Statement {
   const word = (text: string): Word => ({ kind: "word", text, span })
-  const text = (value: string): Text => ({
+  const text = (value: string): TextArgument => ({
     kind: "text",
     form: "quoted",
     parts: value === "" ? [] : [{ kind: "literal", value, span }],
@@ -152,13 +152,13 @@ function demands({ security }: Operation): boolean {
   )
 }
 
-function isNone({ statement }: Bound): boolean {
+function isNone({ statement }: BoundStatement): boolean {
   const [word] = statement.args
   return word?.kind === "word" && word.text === "none"
 }
 
 /** What a made `auth` says, without the name of its scheme. */
-function wayOf({ statement, block }: Bound): string {
+function wayOf({ statement, block }: BoundStatement): string {
   const [first] = statement.args
   const written = first === undefined ? "" : first.span.file.text.slice(first.span.start, statement.span.end)
   const scopes = (block?.statements ?? []).map((each) =>

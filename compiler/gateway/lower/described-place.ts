@@ -1,4 +1,4 @@
-import type { OperationDescription as ForDocuments } from "../../azure/site.ts"
+import type { OperationDescription } from "../../azure/site.ts"
 import { examplesOf, mockAnswer } from "../../openapi/mock-answer.ts"
 import type { DescribedOperation } from "../described.ts"
 import type { Program } from "../program.ts"
@@ -10,7 +10,7 @@ import type { Validation } from "./validation.ts"
 export function describedPlace(
   described: DescribedOperation | undefined,
   validation: Validation,
-): ForDocuments | undefined {
+): OperationDescription | undefined {
   if (described === undefined) return undefined
   const { parameters, responses } = described.operation
   return {

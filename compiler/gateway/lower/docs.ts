@@ -6,7 +6,7 @@ import type { DescribedOperation } from "../described.ts"
 import { exportParts, type Served } from "../export-api.ts"
 import type { RouteSource } from "../routes.ts"
 import type { LoweredRoute } from "./route.ts"
-import { idsOf, type Lowered, type StepTable } from "./step.ts"
+import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
 
 /** Every process holds the text, and every plan carries it. */
 const documentBytesMax = 4 * 1024 * 1024
@@ -21,7 +21,7 @@ const forms = {
 export function addDocuments(
   routes: ReadonlyMap<RouteSource, LoweredRoute>,
   described: ReadonlyMap<string, DescribedOperation>,
-  steps: StepTable,
+  steps: PlanSteps,
   errors: Served["errors"],
   report: Report,
 ): Map<RouteSource, LoweredRoute> {

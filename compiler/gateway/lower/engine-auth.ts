@@ -1,7 +1,14 @@
 import type { EngineAuth, EngineGrants } from "../../../runtime/plan/authz.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import { type Bound, type BoundBlock, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import {
+  type BoundBlock,
+  type BoundStatement,
+  headSpan,
+  mentions,
+  statementOf,
+  statementsOf,
+} from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import type { KeyUses } from "./key-uses.ts"
 import type { Values } from "./values.ts"
@@ -50,7 +57,7 @@ class Lowering {
     this.#report = report
   }
 
-  issuer(bound: Bound, again: boolean): EngineAuth["issuers"][string] {
+  issuer(bound: BoundStatement, again: boolean): EngineAuth["issuers"][string] {
     const word = bound.args.word("issuer")
     if (again && word !== undefined)
       this.#report.add("SP2016", word.span, `the issuer \`${word.text}\` is there twice`)
@@ -81,7 +88,7 @@ class Lowering {
   }
 
   /** What the block of a key or subject allows. */
-  grants({ statement, block }: Bound): EngineGrants {
+  grants({ statement, block }: BoundStatement): EngineGrants {
     const read = this.#stores(block, "read")
     const write = this.#stores(block, "write")
     const manage = mentions(block, "manage")

@@ -10,7 +10,7 @@ import type { Span } from "../../core/source.ts"
 import type { Program } from "../program.ts"
 import { listed } from "../schema/slots.ts"
 import { placeExpression } from "./expression-places.ts"
-import { asksForCaller, brings, type Place, providers, wordOf } from "./place.ts"
+import { asksForCaller, brings, providers, type StatementPlace, wordOf } from "./place.ts"
 import type { Values } from "./values.ts"
 
 /** An expression in the source: `${…}` or `(…)`. */
@@ -35,7 +35,7 @@ export class Expressions {
   }
 
   /** The expression for the plan; undefined when it is wrong (reported). */
-  lower(node: Source, place: Place, expected?: CelType): Expression | undefined {
+  lower(node: Source, place: StatementPlace, expected?: CelType): Expression | undefined {
     let known = this.#lowered.get(node)
     if (known === undefined) {
       known = new Map()
@@ -47,18 +47,18 @@ export class Expressions {
   }
 
   /** Variables an expression reads: `jwt` for `jwt.sub`. None where it is wrong. */
-  variables(node: Source, place: Place): readonly string[] {
+  variables(node: Source, place: StatementPlace): readonly string[] {
     const checked = this.#check(node.source, place, undefined)
     return checked.ok ? [...new Set(checked.references.flatMap(({ path }) => path.slice(0, 1)))] : []
   }
 
   /** Whether a source names something of its place and has a text. */
-  isInsertable(source: string, place: Place): boolean {
+  isInsertable(source: string, place: StatementPlace): boolean {
     const checked = this.#check(source, place, undefined)
     return checked.ok && checked.references.length > 0 && hasText(checked.type)
   }
 
-  #check(source: string, place: Place, expected: CelType | undefined): Checked {
+  #check(source: string, place: StatementPlace, expected: CelType | undefined): Checked {
     const key = `${expected ?? ""}|${place.key}|${source}`
     let checked = this.#checked.get(key)
     if (checked === undefined) {
@@ -69,7 +69,7 @@ export class Expressions {
     return checked
   }
 
-  #lower(node: Source, place: Place, expected: CelType | undefined): Expression | undefined {
+  #lower(node: Source, place: StatementPlace, expected: CelType | undefined): Expression | undefined {
     const checked = this.#check(node.source, place, expected)
     if (!checked.ok) {
       for (const finding of checked.findings) this.#reportFinding(finding, node, place)
@@ -91,7 +91,7 @@ export class Expressions {
   }
 
   /** Warns about `jwt.x` where callers may come in another way: reading it would fail, and the answer be 500. */
-  #checkCertain(node: Source, references: readonly VariableReference[], place: Place): void {
+  #checkCertain(node: Source, references: readonly VariableReference[], place: StatementPlace): void {
     if (place.asked || place.auth.ways.length < 2 || asksForCaller(node.source)) return
     for (const { path, start, end } of references) {
       const [name = ""] = path
@@ -112,7 +112,7 @@ export class Expressions {
     }
   }
 
-  #reportFinding(finding: ExpressionFinding, node: Source, place: Place): void {
+  #reportFinding(finding: ExpressionFinding, node: Source, place: StatementPlace): void {
     const { file, start } = node.span
     const span = { file, start: start + finding.start, end: start + finding.end }
     const special = this.#special(finding, node, place)
@@ -132,7 +132,7 @@ export class Expressions {
   }
 
   /** Findings that are better told from what is known about the place. */
-  #special(finding: ExpressionFinding, node: Source, place: Place): Special | "excused" | undefined {
+  #special(finding: ExpressionFinding, node: Source, place: StatementPlace): Special | "excused" | undefined {
     const { kind, name } = finding
     const odd = kind === "syntax" ? tellOdd(node.source, finding.start) : undefined
     if (odd !== undefined) return { code: "SP5002", detail: odd.detail, extra: { help: odd.help } }
@@ -165,7 +165,7 @@ interface Special {
   readonly extra?: Extra
 }
 
-function unknownHere(name: string, place: Place): Special | undefined {
+function unknownHere(name: string, place: StatementPlace): Special | undefined {
   const related =
     place.auth.span === undefined ? [] : [{ span: place.auth.span, message: "the `auth` of the route" }]
   if (name === "jwt") {
@@ -208,7 +208,7 @@ function unknownHere(name: string, place: Place): Special | undefined {
   return undefined
 }
 
-function unknownField(object: string, name: string, place: Place): Special | undefined {
+function unknownField(object: string, name: string, place: StatementPlace): Special | undefined {
   if (object === "path") {
     const known = place.pathParameters.map((each) => `\`${each}\``)
     const has = known.length === 0 ? "the path has no parameters" : `the path has ${listed(known, "and")}`

@@ -2,9 +2,9 @@ import { connectionFields } from "../../../runtime/plan/header-name.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import type { Text as ArgumentText, Word } from "../ast.ts"
-import type { Bound } from "../bind/bound.ts"
-import type { Place } from "./place.ts"
+import type { TextArgument, Word } from "../ast.ts"
+import type { BoundStatement } from "../bind/bound.ts"
+import type { StatementPlace } from "./place.ts"
 import type { TextUse } from "./text.ts"
 
 const valueMax = 8192
@@ -45,15 +45,15 @@ export function mayWrite(name: string, span: Span, message: "request" | "respons
 }
 
 /** The message that statements of a section change. */
-export function messageAt({ section }: Place): "request" | "response" {
+export function messageAt({ section }: StatementPlace): "request" | "response" {
   return section === "inbound" ? "request" : "response"
 }
 
 /** The texts of a slot that takes several; undefined when one of them is wrong (reported). */
 export function lowerAll(
-  bound: Bound,
+  bound: BoundStatement,
   slot: string,
-  lower: (argument: ArgumentText | Word) => Text | undefined,
+  lower: (argument: TextArgument | Word) => Text | undefined,
 ): Text[] | undefined {
   const texts: Text[] = []
   for (const { argument } of bound.args.all(slot)) {

@@ -1,10 +1,10 @@
 import type { InlineKey, Issuer } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Declaration } from "../program.ts"
 import { listed } from "../schema/slots.ts"
-import type { Claims } from "./place.ts"
+import type { ClaimTypes } from "./place.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
@@ -24,7 +24,7 @@ const claimTypes: Readonly<Record<string, string>> = {
 }
 
 /** The claims an issuer declares; any where it declares none, or in a way that was not understood. */
-export function claimsOfIssuer({ bound }: Declaration): Claims {
+export function claimsOfIssuer({ bound }: Declaration): ClaimTypes {
   const statement = statementOf(bound.block, "claims")
   const block = statement?.block
   if (bound.block?.damaged === true || block === undefined || block.damaged) return "any"
@@ -58,7 +58,7 @@ export function lowerIssuer(declaration: Declaration, values: Values, report: Re
 }
 
 /** Those that are said, or those that the keys are for; a shared secret and a public key never verify the same. */
-function lowerAlgorithms({ block }: Bound, report: Report): Issuer["algorithms"] | undefined {
+function lowerAlgorithms({ block }: BoundStatement, report: Report): Issuer["algorithms"] | undefined {
   const said = statementOf(block, "algorithms")
   const keys = statementsOf(block, "key")
   const secrets = keys.filter(({ args }) => args.get("secret") !== undefined)
@@ -83,7 +83,7 @@ function lowerAlgorithms({ block }: Bound, report: Report): Issuer["algorithms"]
   return names as Issuer["algorithms"]
 }
 
-function lowerSource(bound: Bound, values: Values, report: Report): Issuer["source"] | undefined {
+function lowerSource(bound: BoundStatement, values: Values, report: Report): Issuer["source"] | undefined {
   const { block, statement } = bound
   const discovery = statementOf(block, "discovery")
   const file = statementOf(block, "keys")
@@ -121,7 +121,7 @@ function lowerSource(bound: Bound, values: Values, report: Report): Issuer["sour
   return undefined
 }
 
-function reportBoth(one: Bound, other: Bound, report: Report): void {
+function reportBoth(one: BoundStatement, other: BoundStatement, report: Report): void {
   const word = other.row.keyword
   report.add("SP2017", one.statement.keyword.span, `with \`${word}\` there is no \`${one.row.keyword}\``, {
     related: [{ span: other.statement.keyword.span, message: `\`${word}\`` }],
@@ -131,7 +131,7 @@ function reportBoth(one: Bound, other: Bound, report: Report): void {
 
 /** The `iss` of tokens; null: any. Undefined where nothing is said. */
 function lowerIssuerName(
-  { block }: Bound,
+  { block }: BoundStatement,
   values: Values,
   report: Report,
 ): LoadText | null | "broken" | undefined {
@@ -146,7 +146,11 @@ function lowerIssuerName(
   return name === undefined ? undefined : (values.loadText(name) ?? "broken")
 }
 
-function lowerInline(keys: readonly Bound[], issuer: LoadText | null, values: Values): Issuer["source"] {
+function lowerInline(
+  keys: readonly BoundStatement[],
+  issuer: LoadText | null,
+  values: Values,
+): Issuer["source"] {
   const inline = keys.flatMap(({ args }): InlineKey[] => {
     const id = args.value<string>("id") ?? null
     const secret = args.word("secret")
@@ -162,7 +166,11 @@ function lowerInline(keys: readonly Bound[], issuer: LoadText | null, values: Va
 }
 
 /** Null: any. */
-function lowerAudiences(bound: Bound, values: Values, report: Report): LoadText[] | null | undefined {
+function lowerAudiences(
+  bound: BoundStatement,
+  values: Values,
+  report: Report,
+): LoadText[] | null | undefined {
   const { block, statement } = bound
   const statements = statementsOf(block, "audience")
   const any = statementOf(block, "any-audience")
@@ -200,7 +208,7 @@ function lowerAudiences(bound: Bound, values: Values, report: Report): LoadText[
   return [...audiences].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text)
 }
 
-function claimType({ args }: Bound): string {
+function claimType({ args }: BoundStatement): string {
   const item = args.value<string>("item")
   if (item !== undefined) return `list<${claimTypes[item] ?? "dyn"}>`
   return claimTypes[args.value<string>("type") ?? "list"] ?? "dyn"

@@ -1,25 +1,25 @@
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import { type Bound, headSpan } from "../bind/bound.ts"
+import { type BoundStatement, headSpan } from "../bind/bound.ts"
 import { lowerQuota, unitOf } from "../steps/quota.ts"
 import { lowerLimit } from "../steps/rate-limit.ts"
 import { countedWords } from "./counting.ts"
 import type { Memo } from "./memo.ts"
-import type { Place, Places } from "./place.ts"
+import type { Places, StatementPlace } from "./place.ts"
 import type { Item } from "./scope.ts"
 import type { Lowered, LowerStep, StepContext } from "./step.ts"
 
 /** Finds limits that count the same calls in one counter. */
 export class SameLimits {
   readonly #report: Report
-  readonly #seen = new Map<string, Bound>()
+  readonly #seen = new Map<string, BoundStatement>()
 
   constructor(report: Report) {
     this.#report = report
   }
 
   /** Reports a limit or quota whose counter another one before it has. */
-  see(bound: Bound, scope: string): void {
+  see(bound: BoundStatement, scope: string): void {
     const { args, statement } = bound
     const key = JSON.stringify([
       scope,
@@ -50,16 +50,16 @@ function written({ file, start, end }: Span): string {
 export class Limits {
   readonly #places: Places
   readonly #memo: Memo
-  readonly #context: (place: Place) => StepContext
+  readonly #context: (place: StatementPlace) => StepContext
 
-  constructor(places: Places, memo: Memo, context: (place: Place) => StepContext) {
+  constructor(places: Places, memo: Memo, context: (place: StatementPlace) => StepContext) {
     this.#places = places
     this.#memo = memo
     this.#context = context
   }
 
   /** `late`: where it is known what counts. */
-  lower(items: readonly Item[], place: Place, late: Place): Lowered[] {
+  lower(items: readonly Item[], place: StatementPlace, late: StatementPlace): Lowered[] {
     const same = new SameLimits(this.#context(place).report)
     return items.flatMap((item) => {
       const lowered = this.#memo.once(
@@ -76,7 +76,7 @@ export class Limits {
   }
 
   /** A limit of a product counts only callers whose subscription is to the product. */
-  #ofProduct(item: Item, product: string, place: Place, late: Place): Lowered | undefined {
+  #ofProduct(item: Item, product: string, place: StatementPlace, late: StatementPlace): Lowered | undefined {
     const ways = place.auth.ways.filter((way) => way.kind === "subscription")
     if (ways.length === 0) return undefined
     const route = { key: place.route, span: place.routeSpan }
@@ -97,15 +97,15 @@ export class Limits {
 
 /** `limit` or `quota`. */
 export function lowerCounted(
-  { bound, scope }: { readonly bound: Bound; readonly scope: string },
+  { bound, scope }: { readonly bound: BoundStatement; readonly scope: string },
   context: StepContext,
-  late: Place,
+  late: StatementPlace,
 ): Lowered | undefined {
   return (bound.row.keyword === "quota" ? lowerQuota : lowerLimit)(bound, scope, context, late)
 }
 
 /** Whether a statement is a limit or quota. */
-export function isCounted({ row }: Bound): boolean {
+export function isCounted({ row }: BoundStatement): boolean {
   return row.keyword === "limit" || row.keyword === "quota"
 }
 

@@ -1,11 +1,11 @@
-import type { Text, Word } from "../ast.ts"
+import type { TextArgument, Word } from "../ast.ts"
 import { neededWing } from "../policy-files.ts"
 import { placeIn } from "./literal.ts"
 import type { StepContext } from "./step.ts"
 
 /** A Liquid template, which is constant text; undefined when it is wrong (reported, with the place in it). */
 export function lowerLiquid(
-  argument: Text | Word,
+  argument: TextArgument | Word,
   { report, azure }: Pick<StepContext, "report" | "azure">,
 ): string | undefined {
   if (argument.kind !== "text") {

@@ -5,7 +5,14 @@ import { type Address, ipv6PrefixDefault } from "../../../runtime/plan/resources
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import { bytesOf } from "../bind/addresses.ts"
-import { type Bound, type BoundBlock, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import {
+  type BoundBlock,
+  type BoundStatement,
+  headSpan,
+  mentions,
+  statementOf,
+  statementsOf,
+} from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { defaultMaxStalenessMs, defaultTimeoutMs } from "./defaults.ts"
 import { lowerEngineAuth } from "./engine-auth.ts"
@@ -64,12 +71,12 @@ function jsonValuesOf(limits: BoundBlock | undefined): { readonly jsonValuesMax?
 }
 
 /** How the gateway's own answers look. */
-export function errorsOf(gateway: Bound | undefined): "problem" | "apim" {
+export function errorsOf(gateway: BoundStatement | undefined): "problem" | "apim" {
   return statementOf(gateway?.block, "errors")?.args.value<"problem" | "apim">("format") ?? "problem"
 }
 
 /** The gateway's own limit of an exchange, which operations without a `timeout` have. */
-export function timeoutOf(gateway: Bound | undefined): number | null {
+export function timeoutOf(gateway: BoundStatement | undefined): number | null {
   const limits = statementOf(gateway?.block, "limits")?.block
   const time = statementOf(limits, "timeout")?.args.value<number | null>("time")
   return time === undefined ? defaultTimeoutMs : time

@@ -1,7 +1,7 @@
 import { type Span, textOf } from "../../core/source.ts"
-import type { TextPart } from "../ast.ts"
+import type { TextArgumentPart } from "../ast.ts"
 
-type Literal = Extract<TextPart, { kind: "literal" }>
+type Literal = Extract<TextArgumentPart, { kind: "literal" }>
 
 /**
  * The place of a character of a literal in the source, one character wide. Exact where the source has no escapes: a heredoc's lines only

@@ -1,14 +1,14 @@
 import type { Report } from "../../core/diagnostic.ts"
 import { mockAnswer } from "../../openapi/mock-answer.ts"
 import { headSpan, statementOf } from "../bind/bound.ts"
-import type { RouteSource, Scope } from "../routes.ts"
-import type { Lowered, StepTable } from "./step.ts"
+import type { RouteScope, RouteSource } from "../routes.ts"
+import type { Lowered, PlanSteps } from "./step.ts"
 
 /** `mock` of the nearest scope: an answer made of what the document says. Undefined where nobody asked for one, `broken` where there is none to give. */
 export function lowerMock(
   source: RouteSource,
-  chain: readonly (Scope | undefined)[],
-  steps: StepTable,
+  chain: readonly (RouteScope | undefined)[],
+  steps: PlanSteps,
   report: Report,
 ): Lowered | "broken" | undefined {
   const statement = chain.map((scope) => statementOf(scope?.block, "mock")).find((each) => each !== undefined)

@@ -7,7 +7,7 @@ import type { Program } from "../program.ts"
 import type { RouteSource } from "../routes.ts"
 import type { ExpressionPlaces } from "./expression-places.ts"
 import type { LoweredRoute } from "./route.ts"
-import { type Lowered, originOf, type StepTable } from "./step.ts"
+import { type Lowered, originOf, type PlanSteps } from "./step.ts"
 
 /** Where the parts of a plan were written, by their place in it. */
 export class Origins {
@@ -17,7 +17,7 @@ export class Origins {
   readonly #schemas: PlanSchemas
   readonly #origins = new Map<string, string>()
 
-  constructor(program: Program, body: PlanBody, { expressions }: StepTable, schemas: PlanSchemas) {
+  constructor(program: Program, body: PlanBody, { expressions }: PlanSteps, schemas: PlanSchemas) {
     this.#program = program
     this.#body = body
     this.#expressions = expressions

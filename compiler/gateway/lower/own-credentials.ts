@@ -8,7 +8,14 @@ import type { PdpAuthentication } from "../../../runtime/plan/pdp.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import { type Args, type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import {
+  type Args,
+  type BoundStatement,
+  headSpan,
+  mentions,
+  statementOf,
+  statementsOf,
+} from "../bind/bound.ts"
 import { inlineBackendPrefix } from "../bind/names.ts"
 import type { Program } from "../program.ts"
 import { lowerUrl } from "./url.ts"
@@ -22,12 +29,12 @@ interface Credentials<Authentication> {
 
 /** What a block says of it. */
 interface Said {
-  readonly authorization: Bound | undefined
+  readonly authorization: BoundStatement | undefined
   readonly certificate: string | undefined
 }
 
 /** Certificates and token clients: declared ones, and those that stand in backends. The plan gets those that are used. */
-export class OwnCredentials {
+export class OwnCredentialPlans {
   readonly #program: Program
   readonly #values: Values
   readonly #report: Report
@@ -51,7 +58,7 @@ export class OwnCredentials {
   }
 
   /** What a backend's block says; "broken" when that is wrong (reported). */
-  ofBackend(bound: Bound): Credentials<BackendAuthentication> | "broken" {
+  ofBackend(bound: BoundStatement): Credentials<BackendAuthentication> | "broken" {
     const said = this.#said(bound, "backend")
     if (said === "broken") return said
     const { authorization, certificate } = said
@@ -60,7 +67,7 @@ export class OwnCredentials {
   }
 
   /** The same for a decision point, which may be shown a key as well. */
-  ofPdp(bound: Bound): Credentials<PdpAuthentication> | "broken" {
+  ofPdp(bound: BoundStatement): Credentials<PdpAuthentication> | "broken" {
     const said = this.#said(bound, "decision point")
     if (said === "broken") return said
     const { authorization, certificate } = said
@@ -70,9 +77,9 @@ export class OwnCredentials {
     return authentication === "broken" ? authentication : { authentication, certificate }
   }
 
-  #said({ block }: Bound, what: string): Said | "broken" {
-    let certificate: Bound | undefined
-    let authorization: Bound | undefined
+  #said({ block }: BoundStatement, what: string): Said | "broken" {
+    let certificate: BoundStatement | undefined
+    let authorization: BoundStatement | undefined
     for (const each of [...statementsOf(block, "authenticate"), ...statementsOf(block, "token")]) {
       const shown = each.args.word("certificate") !== undefined
       const earlier = shown ? certificate : authorization
@@ -130,7 +137,7 @@ export class OwnCredentials {
     return [...this.#certificates.keys()]
   }
 
-  #authentication(bound: Bound): BackendAuthentication | "broken" {
+  #authentication(bound: BoundStatement): BackendAuthentication | "broken" {
     const { args } = bound
     if (bound.row.keyword === "token") {
       const endpoint = this.#endpointOf(args)
@@ -151,7 +158,7 @@ export class OwnCredentials {
     return user === undefined || password === undefined ? "broken" : { scheme: "basic", user, password }
   }
 
-  #declared({ block, statement }: Bound): TokenClientPlan | undefined {
+  #declared({ block, statement }: BoundStatement): TokenClientPlan | undefined {
     const [url, issuer] = [statementOf(block, "url"), statementOf(block, "issuer")]
     if (url !== undefined && issuer !== undefined) {
       this.#report.add(
@@ -180,7 +187,7 @@ export class OwnCredentials {
     return made === undefined || !mentions(block, "in-body") ? made : { ...made, inBody: true }
   }
 
-  #urlOf({ args }: Bound): TokenClientPlan["endpoint"] | undefined {
+  #urlOf({ args }: BoundStatement): TokenClientPlan["endpoint"] | undefined {
     const url = lowerUrl(args.text("url"), this.#values, this.#report)
     return url === undefined ? undefined : { url }
   }

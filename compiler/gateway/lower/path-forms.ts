@@ -1,6 +1,6 @@
 import type { PathForms, Route } from "../../../runtime/plan/resources.ts"
 import { statementOf } from "../bind/bound.ts"
-import type { Scope } from "../routes.ts"
+import type { RouteScope } from "../routes.ts"
 import { type PathFormKeyword, pathFormKeywords } from "../schema/scopes.ts"
 
 const fields: { readonly [Keyword in PathFormKeyword]: keyof PathForms } = {
@@ -10,7 +10,7 @@ const fields: { readonly [Keyword in PathFormKeyword]: keyof PathForms } = {
 }
 
 /** The forms of paths that a route passes, each by the nearest statement; nothing where it passes none. `chain`: scopes from the inside. */
-export function pathFormsOf(chain: readonly (Scope | undefined)[]): Pick<Route, "passes"> {
+export function pathFormsOf(chain: readonly (RouteScope | undefined)[]): Pick<Route, "passes"> {
   const passed = pathFormKeywords.filter((keyword) => {
     const nearest = chain
       .map((scope) => statementOf(scope?.block, keyword))

@@ -5,7 +5,7 @@ import type { Report } from "../../core/diagnostic.ts"
 import { type BoundBlock, headSpan, statementOf } from "../bind/bound.ts"
 import { authzPdp } from "../bind/names.ts"
 import type { Program } from "../program.ts"
-import type { OwnCredentials } from "./own-credentials.ts"
+import type { OwnCredentialPlans } from "./own-credentials.ts"
 import { lowerBreaker } from "./resilience.ts"
 import { lowerTls } from "./tls.ts"
 import { lowerUrl } from "./url.ts"
@@ -24,7 +24,7 @@ interface PdpSources {
 /** Decision points that steps ask; all are checked. */
 export function lowerPdps(
   sources: PdpSources,
-  credentials: OwnCredentials,
+  credentials: OwnCredentialPlans,
   steps: PlanBody["steps"],
 ): NonNullable<PlanBody["pdps"]> {
   const { program, values, report } = sources

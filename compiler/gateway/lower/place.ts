@@ -7,7 +7,7 @@ import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import type { DescribedOperation } from "../described.ts"
 
 /** Claims of tokens with their types, or any. */
-export type Claims = Readonly<Record<string, CelType>> | "any"
+export type ClaimTypes = Readonly<Record<string, CelType>> | "any"
 
 /** One way to get in, and what it tells about the caller. */
 export interface AuthWay {
@@ -15,7 +15,7 @@ export interface AuthWay {
   /** What leaves claims in `jwt` besides tokens of issuers. */
   readonly by?: "introspection" | "basic"
   /** Of `jwt`. */
-  readonly claims?: Claims
+  readonly claims?: ClaimTypes
   readonly issuer?: string
 }
 
@@ -33,7 +33,7 @@ export interface DescribedBodies {
 }
 
 /** Where a statement runs: what its expressions may name. Places with equal `key` are equal. */
-export interface Place {
+export interface StatementPlace {
   readonly key: string
   readonly section: "inbound" | "outbound" | "on-error"
   /** What statements before it leave in `var`. */
@@ -63,7 +63,7 @@ function once<Value>(make: () => Value): () => Value {
 export class Places {
   readonly #values: readonly string[]
   readonly #bodiesOf: ((route: DescribedOperation) => DescribedBodies) | undefined
-  readonly #environments = new Map<string, Pick<Place, "key" | "environment">>()
+  readonly #environments = new Map<string, Pick<StatementPlace, "key" | "environment">>()
 
   /** `bodiesOf`: there where a statement may ask what documents say of bodies; each operation they describe is a place of its own then. */
   constructor(values: readonly string[], bodiesOf?: (route: DescribedOperation) => DescribedBodies) {
@@ -73,12 +73,12 @@ export class Places {
 
   make(
     route: { key: string; span: Span; described?: DescribedOperation | undefined },
-    section: Place["section"],
+    section: StatementPlace["section"],
     parameters: readonly string[],
     auth: Auth,
     item = false,
-    variables: Place["variables"] = {},
-  ): Place {
+    variables: StatementPlace["variables"] = {},
+  ): StatementPlace {
     const pathParameters = [...parameters].sort()
     const names = JSON.stringify([section, pathParameters, auth.ways, item, variables])
     let known = this.#environments.get(names)
@@ -102,7 +102,7 @@ export class Places {
   }
 
   /** The place behind statements that leave variables. */
-  behind(place: Place, declared: Place["variables"]): Place {
+  behind(place: StatementPlace, declared: StatementPlace["variables"]): StatementPlace {
     if (Object.keys(declared).length === 0) return place
     const variables = Object.fromEntries(
       Object.entries({ ...place.variables, ...declared }).sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -116,7 +116,7 @@ export class Places {
 }
 
 /** The place in an operation that a document describes. */
-function describedPlaceOf(place: Place, described: DescribedBodies | undefined): Place {
+function describedPlaceOf(place: StatementPlace, described: DescribedBodies | undefined): StatementPlace {
   return described === undefined ? place : { ...place, described, key: `${place.key} ${described.key}` }
 }
 
@@ -133,7 +133,7 @@ export function wordOf({ kind, by }: AuthWay): string {
 }
 
 /** Whether tokens with these claims may have one. Dots walk into objects: what is before the first one must be declared. */
-export function mayHold(claims: Claims, claim: string): boolean {
+export function mayHold(claims: ClaimTypes, claim: string): boolean {
   const [first = claim] = claim.split(".", 1)
   return claims === "any" || Object.hasOwn(claims, claim) || Object.hasOwn(claims, first)
 }
@@ -144,7 +144,7 @@ export function brings({ kind }: AuthWay, variable: string): boolean {
 }
 
 /** The place inside of a condition: what may be missing is not a mistake there when the condition asked for it. */
-export function placeBehind(condition: string, place: Place): Place {
+export function placeBehind(condition: string, place: StatementPlace): StatementPlace {
   return place.asked || !asksForCaller(condition) ? place : { ...place, asked: true, key: `${place.key}?` }
 }
 
@@ -154,7 +154,7 @@ export function asksForCaller(source: string): boolean {
 }
 
 function contextOf(
-  section: Place["section"],
+  section: StatementPlace["section"],
   pathParameters: readonly string[],
   { ways }: Auth,
   values: readonly string[],
@@ -171,7 +171,7 @@ function contextOf(
 }
 
 /** The claims tokens of any way may hold: a claim with two types is `dyn`. */
-function claimsOf(ways: readonly AuthWay[]): Claims | undefined {
+function claimsOf(ways: readonly AuthWay[]): ClaimTypes | undefined {
   let known: Record<string, CelType> | undefined
   for (const { kind, claims } of ways) {
     // What a policy document checks is its own business: a claim that is not there has no value when it is asked for.

@@ -1,6 +1,6 @@
 import type { Route } from "../../../runtime/plan/resources.ts"
 import { printPath } from "../bind/path.ts"
-import type { RouteSource, Scope } from "../routes.ts"
+import type { RouteScope, RouteSource } from "../routes.ts"
 import { pathFormsOf } from "./path-forms.ts"
 import { timeoutOfChain } from "./route-statements.ts"
 import { idsOf, type Lowered } from "./step.ts"
@@ -17,7 +17,7 @@ interface Sections {
 /** The route as the plan has it. `timeoutMs` counts where no scope of `chain` says another. */
 export function planRoute(
   source: RouteSource,
-  chain: readonly (Scope | undefined)[],
+  chain: readonly (RouteScope | undefined)[],
   { inbound, backend, outbound, onError }: Sections,
   timeoutMs: number | null,
 ): Route {

@@ -5,10 +5,10 @@ import type { DocumentSection, DocumentSteps, OperationDescription, Used } from 
 import type { Span } from "../../core/source.ts"
 import { headSpan } from "../bind/bound.ts"
 import { isPolicyXml, type PolicyFiles } from "../policy-files.ts"
-import type { Auth, Place } from "./place.ts"
+import type { Auth, StatementPlace } from "./place.ts"
 import type { PolicySurroundings } from "./policy-surroundings.ts"
 import type { Item } from "./scope.ts"
-import { idsOf, type Lowered, type StepTable } from "./step.ts"
+import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
 
 /** What documents do on a route. `cors` stands in front of everything: a preflight shows no credentials. */
 export interface PolicySteps {
@@ -29,7 +29,7 @@ const levels: readonly PolicyElement["scope"][] = ["global", "product", "api", "
 /** Where documents are used. */
 interface Use {
   readonly api: string
-  readonly place: Place
+  readonly place: StatementPlace
   /** How the request is sent where no document says it. */
   readonly forward: Lowered | "broken" | undefined
   readonly described: OperationDescription | undefined
@@ -42,12 +42,12 @@ type KnownUse = Use & { readonly forward: Lowered | undefined }
 export class Policies {
   readonly #surroundings: PolicySurroundings
   readonly #files: PolicyFiles
-  readonly #steps: StepTable
+  readonly #steps: PlanSteps
   readonly #memo = new Map<string, DocumentSteps>()
   readonly #numbers = new Map<unknown, number>()
   #unproven = 0
 
-  constructor(surroundings: PolicySurroundings, files: PolicyFiles, steps: StepTable) {
+  constructor(surroundings: PolicySurroundings, files: PolicyFiles, steps: PlanSteps) {
     this.#surroundings = surroundings
     this.#files = files
     this.#steps = steps

@@ -31,7 +31,7 @@ import type { Declaration, Program } from "../program.ts"
 import type { Backends } from "./backends.ts"
 import type { BodySchemas } from "./body-schemas.ts"
 import { placeExpression } from "./expression-places.ts"
-import type { Lowered, StepTable } from "./step.ts"
+import type { Lowered, PlanSteps } from "./step.ts"
 import { lowerUrl, urlProblemOf } from "./url.ts"
 import type { Values } from "./values.ts"
 
@@ -44,7 +44,7 @@ export class PolicySurroundings implements DocumentHost {
   readonly #azure: AzureCompiler | undefined
   readonly #program: Program
   readonly #values: Values
-  readonly #steps: StepTable
+  readonly #steps: PlanSteps
   readonly #bodySchemas: BodySchemas
   readonly #backends: Backends
   readonly #files: PolicyFiles
@@ -62,7 +62,7 @@ export class PolicySurroundings implements DocumentHost {
       values: Values
       report: Report
       azure: AzureCompiler | undefined
-      steps: StepTable
+      steps: PlanSteps
       bodySchemas: BodySchemas
     },
     backends: Backends,

@@ -3,7 +3,7 @@ import type { Product } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { Word } from "../ast.ts"
-import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Declaration, Program } from "../program.ts"
 import type { KeyUses } from "./key-uses.ts"
 import type { Values } from "./values.ts"
@@ -29,7 +29,7 @@ export function lowerProducts(program: Program, report: Report): PlanBody["produ
 }
 
 /** What is said of a product besides its APIs. */
-function termsOf({ block }: Bound): Omit<Product, "apis"> {
+function termsOf({ block }: BoundStatement): Omit<Product, "apis"> {
   const says = (keyword: string) => statementOf(block, keyword) !== undefined
   const perOwner = statementOf(block, "subscriptions")?.args.value<number>("count")
   const price = statementOf(block, "price")?.args

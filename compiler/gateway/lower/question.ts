@@ -1,9 +1,9 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
-import type { Text as PlanText } from "../../../runtime/plan/text.ts"
+import type { Text } from "../../../runtime/plan/text.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
-import type { Text, Word } from "../ast.ts"
-import { type Bound, type BoundBlock, headSpan, statementsOf } from "../bind/bound.ts"
+import type { TextArgument, Word } from "../ast.ts"
+import { type BoundBlock, type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"
 import { listed } from "../schema/slots.ts"
 import { type Decider, deciderOf, fitsDecider, fitsPdp, lowerProperties } from "./decider.ts"
 import { type AuthWay, brings, providers, wordOf } from "./place.ts"
@@ -18,7 +18,7 @@ interface Subject {
 
 /** The lines of `require any` or `require all`: each is a `require` without its keyword. Undefined: something is wrong (reported). */
 export function lowerAlternatives(
-  bound: Bound,
+  bound: BoundStatement,
   word: "any" | "all",
   context: StepContext,
 ): readonly Lowered[] | undefined {
@@ -43,7 +43,7 @@ type Asked = Omit<StepOf<"require">, "kind">
 
 /** What is asked, or written. Who asks must come from `auth`; who is given something, by `changed`, need not. */
 export function lowerQuestion(
-  bound: Bound,
+  bound: BoundStatement,
   relation: Word | undefined,
   context: StepContext,
   changed: Decider | null | "asked" = "asked",
@@ -117,7 +117,7 @@ function lowerCircumstances(
  * What varies in a user must come from `auth`, whichever way the caller came in. Else callers could say who they are, or a way in would
  * only ever end in an error.
  */
-function checkCertain(argument: Text | Word, context: StepContext): void {
+function checkCertain(argument: TextArgument | Word, context: StepContext): void {
   const { place, report, expressions, program } = context
   if (argument.kind !== "text" || place.auth.ways.length === 0) return
   for (const part of argument.parts) {
@@ -158,7 +158,7 @@ function checkPromised(part: { readonly source: string; readonly span: Span }, c
 }
 
 function readSubject(
-  text: PlanText,
+  text: Text,
   span: Span,
   what: "object" | "user",
   { report }: StepContext,
@@ -193,8 +193,8 @@ interface Question {
   readonly relation: Word
   readonly object: Subject
   readonly user: Subject
-  readonly objectAt: Text | Word
-  readonly userAt: Text | Word
+  readonly objectAt: TextArgument | Word
+  readonly userAt: TextArgument | Word
 }
 
 function fitsModel(model: StoreModel, question: Question, context: StepContext): boolean {

@@ -1,8 +1,8 @@
 import { type RawPart, rawParts } from "../../../runtime/expression/raw-parts.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
-import type { Cel, Text, Word } from "../ast.ts"
-import type { Place } from "./place.ts"
+import type { CelArgument, TextArgument, Word } from "../ast.ts"
+import type { StatementPlace } from "./place.ts"
 import type { StepContext } from "./step.ts"
 
 /** A format in which a value that is not escaped can end the place it stands in. */
@@ -80,7 +80,7 @@ const safeOfRequest: ReadonlySet<string> = new Set(["method", "id", "ip", "time"
 
 /** Warns of a caller's value that goes as it is into a text that looks like markup, JSON or a form. */
 export function warnOfRawValues(
-  content: Text | Word | Cel,
+  content: TextArgument | Word | CelArgument,
   media: string | null,
   { report, place }: StepContext,
 ): void {
@@ -101,7 +101,7 @@ export function warnOfRawValues(
 }
 
 /** A body that is passed on as a whole stands in no place that it could end. */
-function isBodyAlone(content: Text | Word | Cel): boolean {
+function isBodyAlone(content: TextArgument | Word | CelArgument): boolean {
   const [only] = content.kind === "text" ? content.parts : [content]
   return only !== undefined && "source" in only && /^\s*request\.(?:text|body)\s*$/.test(only.source)
 }
@@ -109,7 +109,10 @@ function isBodyAlone(content: Text | Word | Cel): boolean {
 type Stretch = { readonly literal: string } | { readonly spans: readonly Span[] }
 
 /** The text in stretches; undefined where it has no expression. */
-function partsOf(content: Text | Word | Cel, place: Place): readonly Stretch[] | undefined {
+function partsOf(
+  content: TextArgument | Word | CelArgument,
+  place: StatementPlace,
+): readonly Stretch[] | undefined {
   if (content.kind === "word") return undefined
   if (content.kind === "cel") return ofExpression(content, place)
   if (content.parts.every(({ kind }) => kind === "literal")) return undefined
@@ -118,7 +121,7 @@ function partsOf(content: Text | Word | Cel, place: Place): readonly Stretch[] |
   )
 }
 
-function ofExpression({ source, span }: { source: string; span: Span }, place: Place): Stretch[] {
+function ofExpression({ source, span }: { source: string; span: Span }, place: StatementPlace): Stretch[] {
   return rawParts(source, place.environment()).map((part: RawPart): Stretch => {
     if ("literal" in part) return part
     const callers = part.raw.filter(({ path }) => isCallers(path))

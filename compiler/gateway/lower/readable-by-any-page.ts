@@ -2,13 +2,13 @@ import { nestedSteps } from "../../../runtime/plan/nested-steps.ts"
 import type { Step, StepId } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { RouteSource } from "../routes.ts"
-import { idsOf, type Lowered, type StepTable } from "./step.ts"
+import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
 
 /** Reports a route whose answers are scripts for callers whose browsers say by themselves who they are: any page could read them in the caller's name. */
 export function checkScripts(
   sections: readonly (readonly Lowered[])[],
   source: RouteSource,
-  steps: StepTable,
+  steps: PlanSteps,
   report: Report,
 ): void {
   if (source.method !== "GET" && source.method !== "*") return
@@ -39,7 +39,7 @@ function readsCookies(step: Step): boolean {
   return !(step.kind === "set-header" && step.action === "remove") && /cookie/i.test(JSON.stringify(step))
 }
 
-function within(ids: readonly StepId[], steps: StepTable): Step[] {
+function within(ids: readonly StepId[], steps: PlanSteps): Step[] {
   return ids.flatMap((id) => {
     const step = steps.get(id)
     if (step === undefined) return []

@@ -1,6 +1,6 @@
 import type { Backend } from "../../../runtime/plan/backend.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import { type Bound, type BoundBlock, statementOf } from "../bind/bound.ts"
+import { type BoundBlock, type BoundStatement, statementOf } from "../bind/bound.ts"
 import { printPath, type RoutePath } from "../bind/path.ts"
 
 const defaultHealthTimeoutMs = 2_000
@@ -21,7 +21,7 @@ export function lowerResilience(
   }
 }
 
-function lowerHealth(bound: Bound | undefined, report: Report): Backend["health"] {
+function lowerHealth(bound: BoundStatement | undefined, report: Report): Backend["health"] {
   if (bound === undefined || bound.broken) return undefined
   const { args, block } = bound
   const path = args.value<RoutePath>("path")
@@ -46,7 +46,7 @@ function lowerHealth(bound: Bound | undefined, report: Report): Backend["health"
 }
 
 /** `breaker` of a backend or a decision point. */
-export function lowerBreaker(bound: Bound | undefined): Backend["breaker"] {
+export function lowerBreaker(bound: BoundStatement | undefined): Backend["breaker"] {
   if (bound === undefined || bound.broken) return undefined
   const { args, block } = bound
   const first = args.value<number>("calls")
@@ -63,7 +63,7 @@ export function lowerBreaker(bound: Bound | undefined): Backend["breaker"] {
   }
 }
 
-function lowerRetry(bound: Bound | undefined): Backend["retry"] {
+function lowerRetry(bound: BoundStatement | undefined): Backend["retry"] {
   if (bound === undefined || bound.broken) return undefined
   const { args, block } = bound
   const times = args.value<number>("times")

@@ -1,14 +1,14 @@
-import { type Bound, type BoundBlock, statementOf } from "../bind/bound.ts"
-import type { Scope } from "../routes.ts"
+import { type BoundBlock, type BoundStatement, statementOf } from "../bind/bound.ts"
+import type { RouteScope } from "../routes.ts"
 import type { Item } from "./scope.ts"
 
 /** `inbound`, and `respond` in an operation, which is short for it. */
-export function runsInbound({ row }: Bound): boolean {
+export function runsInbound({ row }: BoundStatement): boolean {
   return row.keyword === "inbound" || row.keyword === "respond"
 }
 
 /** Whether nothing after the statement runs: `respond`, both branches of a `when`, a block with such a statement. */
-export function alwaysAnswers(bound: Bound): boolean {
+export function alwaysAnswers(bound: BoundStatement): boolean {
   const blockAnswers = (block: BoundBlock | undefined): boolean =>
     block?.statements.some(alwaysAnswers) ?? false
   if (bound.row.keyword === "when") return blockAnswers(bound.block) && blockAnswers(bound.otherwise)
@@ -29,14 +29,14 @@ export function nearestAuth(items: readonly Item[]): Item[] {
 }
 
 /** Whether a check reads who the caller is: it can only be made when that is known. */
-export function namesCaller({ statement }: Bound): boolean {
+export function namesCaller({ statement }: BoundStatement): boolean {
   const { file, start, end } = statement.span
   return /\$\{[^}]*\b(?:jwt|subscription|product)\b/.test(file.text.slice(start, end))
 }
 
 /** The `timeout` of the innermost scope that has one; null: none. */
 export function timeoutOfChain(
-  chain: readonly (Scope | undefined)[],
+  chain: readonly (RouteScope | undefined)[],
   byDefault: number | null,
 ): number | null {
   for (const scope of chain) {

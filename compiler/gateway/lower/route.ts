@@ -1,7 +1,7 @@
 import type { Route } from "../../../runtime/plan/resources.ts"
 import { isAnswer } from "../../../runtime/plan/steps.ts"
-import { type Bound, type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
-import type { RouteSource, Scope } from "../routes.ts"
+import { type BoundBlock, type BoundStatement, headSpan, mentions, statementOf } from "../bind/bound.ts"
+import type { RouteScope, RouteSource } from "../routes.ts"
 import { stepLowerings } from "../statements.ts"
 import { check } from "../steps/check-header.ts"
 import { corsStatement } from "../steps/cors.ts"
@@ -20,7 +20,7 @@ import { describedPlace } from "./described-place.ts"
 import { isCounted, Limits, SameLimits } from "./limits.ts"
 import { Memo } from "./memo.ts"
 import { lowerMock } from "./mock.ts"
-import type { Auth, Place, Places } from "./place.ts"
+import type { Auth, Places, StatementPlace } from "./place.ts"
 import { planRoute } from "./plan-route.ts"
 import type { Policies, PolicySteps } from "./policies.ts"
 import { checkScripts } from "./readable-by-any-page.ts"
@@ -63,7 +63,7 @@ export class RouteLowering {
   readonly #memo = new Memo()
   readonly #limits: Limits
   readonly #cacheHalves = new CacheHalves()
-  readonly #contexts = new WeakMap<Place, Map<string, StepContext>>()
+  readonly #contexts = new WeakMap<StatementPlace, Map<string, StepContext>>()
 
   constructor(
     shared: Shared,
@@ -163,7 +163,7 @@ export class RouteLowering {
   #documents(
     source: RouteSource,
     items: readonly Item[],
-    place: Place,
+    place: StatementPlace,
     forward: Lowered | "broken" | undefined,
   ): PolicySteps {
     const described = describedPlace(source.described, this.#validation)
@@ -174,8 +174,8 @@ export class RouteLowering {
     source: RouteSource,
     items: readonly Item[],
     authItems: readonly Item[],
-    place: Place,
-    later: Place,
+    place: StatementPlace,
+    later: StatementPlace,
     documents: PolicySteps,
   ): Lowered[] {
     const limits = items.filter(({ bound }) => bound.row.keyword === "limit")
@@ -237,13 +237,18 @@ export class RouteLowering {
   }
 
   /** The nearest `cors`. An operation for OPTIONS answers preflights itself unless it says `cors` too. */
-  #cors(source: RouteSource, items: readonly Item[], place: Place): readonly Lowered[] {
+  #cors(source: RouteSource, items: readonly Item[], place: StatementPlace): readonly Lowered[] {
     const found = items.filter(({ bound }) => bound.row.keyword === "cors").at(-1)
     if (found === undefined || (source.method === "OPTIONS" && found.depth < 4)) return []
     return this.#each([found], ["cors"], place, corsStatement.lower)
   }
 
-  #each(items: readonly Item[], keywords: readonly string[], place: Place, lower: LowerStep): Lowered[] {
+  #each(
+    items: readonly Item[],
+    keywords: readonly string[],
+    place: StatementPlace,
+    lower: LowerStep,
+  ): Lowered[] {
     return items.flatMap(({ bound }) => {
       if (!keywords.includes(bound.row.keyword) || bound.broken) return []
       return this.#memo.once(`${bound.row.keyword} ${this.#memo.idOf(bound)} ${place.key}`, () => {
@@ -253,7 +258,7 @@ export class RouteLowering {
     })
   }
 
-  #concurrency(items: readonly Item[], place: Place): Lowered[] {
+  #concurrency(items: readonly Item[], place: StatementPlace): Lowered[] {
     return items.flatMap(({ bound, scope }) => {
       if (bound.row.keyword !== "concurrency" || bound.broken) return []
       const lowered = this.#memo.once(`concurrency ${scope} ${this.#memo.idOf(bound)} ${place.key}`, () =>
@@ -264,7 +269,11 @@ export class RouteLowering {
   }
 
   /** The innermost `cache response`. */
-  #cache(items: readonly Item[], place: Place, later: Place): ReturnType<typeof lowerCacheResponse> {
+  #cache(
+    items: readonly Item[],
+    place: StatementPlace,
+    later: StatementPlace,
+  ): ReturnType<typeof lowerCacheResponse> {
     const nearest = items.findLast(({ bound }) => bound.row.keyword === "cache" && !bound.broken)
     if (nearest === undefined) return undefined
     return this.#memo.once(`cache ${this.#memo.keyOf([nearest])} ${place.key}`, () =>
@@ -283,14 +292,14 @@ export class RouteLowering {
     )
   }
 
-  #require(bound: Bound, place: Place): Lowered[] {
+  #require(bound: BoundStatement, place: StatementPlace): Lowered[] {
     const lowered = this.#memo.once(`require ${this.#memo.keyOf([{ bound }])} ${place.key}`, () =>
       requireStatement.lower(bound, this.#context(place)),
     )
     return lowered === undefined ? [] : [lowered]
   }
 
-  #section(items: readonly Item[], section: Place["section"], from: Place): Lowered[] {
+  #section(items: readonly Item[], section: StatementPlace["section"], from: StatementPlace): Lowered[] {
     const steps: Lowered[] = []
     let answered = false
     for (const { bound, scope } of items) {
@@ -305,7 +314,7 @@ export class RouteLowering {
     return steps
   }
 
-  #block(block: BoundBlock | undefined, place: Place, scope: string): readonly Lowered[] {
+  #block(block: BoundBlock | undefined, place: StatementPlace, scope: string): readonly Lowered[] {
     if (block === undefined) return []
     return this.#memo.once(`block ${this.#memo.idOf(block)} ${place.key} ${scope}`, () => {
       const steps: Lowered[] = []
@@ -327,7 +336,7 @@ export class RouteLowering {
     })
   }
 
-  #statement(bound: Bound, place: Place, scope: string): readonly Lowered[] {
+  #statement(bound: BoundStatement, place: StatementPlace, scope: string): readonly Lowered[] {
     if (bound.broken) return []
     return this.#memo.once(`statement ${this.#memo.idOf(bound)} ${place.key} ${scope}`, () => {
       const lowered = stepLowerings[bound.row.keyword]?.(bound, this.#context(place, scope))
@@ -335,7 +344,7 @@ export class RouteLowering {
     })
   }
 
-  #reportUnreachable(bound: Bound | undefined): void {
+  #reportUnreachable(bound: BoundStatement | undefined): void {
     if (bound !== undefined)
       this.#shared.report.add("SP3011", headSpan(bound.statement), "a `respond` before it always answers")
   }
@@ -348,7 +357,10 @@ export class RouteLowering {
     })
   }
 
-  #backend(chain: readonly (Scope | undefined)[], place: Place): Lowered | "broken" | undefined {
+  #backend(
+    chain: readonly (RouteScope | undefined)[],
+    place: StatementPlace,
+  ): Lowered | "broken" | undefined {
     for (const scope of chain) {
       if (!mentions(scope?.block, "backend")) continue
       const statement = statementOf(scope?.block, "backend")
@@ -359,7 +371,7 @@ export class RouteLowering {
     return undefined
   }
 
-  #context(place: Place, scope = ""): StepContext {
+  #context(place: StatementPlace, scope = ""): StepContext {
     let contexts = this.#contexts.get(place)
     if (contexts === undefined) {
       contexts = new Map()

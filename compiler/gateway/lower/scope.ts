@@ -1,14 +1,14 @@
 import type { Report } from "../../core/diagnostic.ts"
 import type { Word } from "../ast.ts"
-import { type Bound, type BoundBlock, statementsOf } from "../bind/bound.ts"
+import { type BoundBlock, type BoundStatement, statementsOf } from "../bind/bound.ts"
 import { cuttable } from "../bind/names.ts"
 import { checkPolicies, usesMax } from "../check/policies.ts"
 import type { Program } from "../program.ts"
-import type { Scope } from "../routes.ts"
+import type { RouteScope } from "../routes.ts"
 
 /** A statement that holds for a route, wherever it was written. */
 export interface Item {
-  readonly bound: Bound
+  readonly bound: BoundStatement
   /** Names the scope in counters; a policy's statements belong to the scope that uses it. */
   readonly scope: string
   /** The scope's number from outside: 0 gateway, 1 product, 2 API, 3 version, 4 operation. */
@@ -51,7 +51,7 @@ export class Scopes {
   }
 
   /** Outer items and the scope's own. */
-  inside(outer: readonly Item[], scope: Scope, depth: number): Item[] {
+  inside(outer: readonly Item[], scope: RouteScope, depth: number): Item[] {
     let kept = outer
     for (const statement of statementsOf(scope.block, "without")) {
       for (const word of statement.args.words("name")) kept = this.#cut(kept, word)

@@ -6,15 +6,15 @@ import type { Step, StepId } from "../../../runtime/plan/steps.ts"
 import type { AzureCompiler } from "../../azure/wing.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import type { Bound, BoundBlock } from "../bind/bound.ts"
+import type { BoundBlock, BoundStatement } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import type { Backends } from "./backends.ts"
 import type { BodySchemas } from "./body-schemas.ts"
 import type { Expressions } from "./expression.ts"
 import { ExpressionPlaces } from "./expression-places.ts"
-import type { Place, Places } from "./place.ts"
+import type { Places, StatementPlace } from "./place.ts"
 import type { StoreModels } from "./store-model.ts"
-import type { Texts } from "./text.ts"
+import type { TextLowering } from "./text.ts"
 import type { Values } from "./values.ts"
 
 /** A step where it is used: its key, where it was written, and the steps inside it. */
@@ -33,31 +33,35 @@ export interface Lowered {
 export interface StepContext {
   readonly program: Program
   readonly values: Values
-  readonly texts: Texts
+  readonly texts: TextLowering
   readonly expressions: Expressions
   readonly models: StoreModels
   readonly report: Report
   /** There where the project has documents or templates. */
   readonly azure: AzureCompiler | undefined
-  readonly steps: StepTable
+  readonly steps: PlanSteps
   readonly backends: Backends
   readonly bodySchemas: BodySchemas
-  readonly place: Place
+  readonly place: StatementPlace
   /** Names the block the statement stands in, with the conditions around it; for counters. */
   readonly scope: string
   /** Makes other places of the same route. */
   readonly places: Places
   /** Steps of a block inside a statement; `within` names the block where calls in it are counted apart. */
-  readonly block: (block: BoundBlock | undefined, place: Place, within?: string) => readonly Lowered[]
+  readonly block: (
+    block: BoundBlock | undefined,
+    place: StatementPlace,
+    within?: string,
+  ) => readonly Lowered[]
   /** The place behind steps: it knows what they leave. */
-  readonly behind: (steps: readonly Lowered[]) => Place
+  readonly behind: (steps: readonly Lowered[]) => StatementPlace
 }
 
 /** Lowers a statement of `inbound` or `outbound`; undefined when it is wrong (reported). */
-export type LowerStep = (bound: Bound, context: StepContext) => Lowered | undefined
+export type LowerStep = (bound: BoundStatement, context: StepContext) => Lowered | undefined
 
 /** The plan's steps, each once. */
-export class StepTable {
+export class PlanSteps {
   readonly #steps = new Map<StepId, Step>()
   readonly expressions = new ExpressionPlaces()
 

@@ -1,7 +1,7 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { RouteSource } from "../routes.ts"
 import type { LoweredRoute } from "./route.ts"
-import { idsOf, type Lowered, type StepTable } from "./step.ts"
+import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
 
 /** Where an API takes keys that the backend is not to see. */
 interface KeyPlaces {
@@ -16,7 +16,7 @@ interface KeyPlaces {
  */
 export function dropStrayKeys(
   routes: ReadonlyMap<RouteSource, LoweredRoute>,
-  steps: StepTable,
+  steps: PlanSteps,
 ): Map<RouteSource, LoweredRoute> {
   const places = new Map<string, KeyPlaces>()
   for (const { route, inbound } of routes.values()) {
@@ -36,7 +36,7 @@ export function dropStrayKeys(
   )
 }
 
-function withDrops(lowered: LoweredRoute, places: KeyPlaces | undefined, steps: StepTable): LoweredRoute {
+function withDrops(lowered: LoweredRoute, places: KeyPlaces | undefined, steps: PlanSteps): LoweredRoute {
   if (places === undefined || lowered.backend.length === 0) return lowered
   const own = keySteps(lowered.inbound, steps).map(([step]) => step)
   const drops: Lowered[] = []
@@ -62,7 +62,7 @@ function withDrops(lowered: LoweredRoute, places: KeyPlaces | undefined, steps: 
 }
 
 /** The steps that read a key: of the list itself, and those that are ways of an `any-of`. */
-function keySteps(list: readonly Lowered[], steps: StepTable): [StepOf<"validate-key">, Lowered][] {
+function keySteps(list: readonly Lowered[], steps: PlanSteps): [StepOf<"validate-key">, Lowered][] {
   return list.flatMap((use) => {
     const step = steps.get(use.id)
     if (step?.kind === "validate-key") return [[step, use] as [StepOf<"validate-key">, Lowered]]

@@ -1,12 +1,12 @@
 import type { Text } from "../../../runtime/plan/text.ts"
-import type { Bound } from "../bind/bound.ts"
+import type { BoundStatement } from "../bind/bound.ts"
 import type { StepContext } from "./step.ts"
 
 type Value = Text | { readonly expression: NonNullable<ReturnType<StepContext["expressions"]["lower"]>> }
 
 /** The text or expression of a statement that takes either. */
 export function textOrExpression(
-  bound: Bound,
+  bound: BoundStatement,
   { texts, expressions, place }: StepContext,
 ): Value | undefined {
   const cel = bound.args.cel("expression")
@@ -20,7 +20,7 @@ export function textOrExpression(
 
 /** The text of a slot; undefined where the slot is empty, or its text is wrong (reported). */
 export function textAt(
-  bound: Bound | undefined,
+  bound: BoundStatement | undefined,
   slot: string,
   { texts, place }: StepContext,
 ): Text | undefined {

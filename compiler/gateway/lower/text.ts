@@ -1,15 +1,15 @@
 import { escapeXmlAttribute, escapeXmlText } from "../../../runtime/expression/xml-characters.ts"
 import { scanJson } from "../../../runtime/plan/json-scan.ts"
-import type { Text as PlanText, TextPart } from "../../../runtime/plan/text.ts"
+import type { Text, TextPart } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import type { Cel, Text, Word } from "../ast.ts"
+import type { CelArgument, TextArgument, Word } from "../ast.ts"
 import { addMeant, type MeantExpression, meantExpressions } from "../meant-expressions.ts"
 import type { Program } from "../program.ts"
 import { soleName } from "../sole-name.ts"
 import { type Expressions, hasText } from "./expression.ts"
 import { placeIn } from "./literal.ts"
-import type { Place } from "./place.ts"
+import type { StatementPlace } from "./place.ts"
 import type { Values } from "./values.ts"
 import { hole, xmlPlaces } from "./xml-places.ts"
 
@@ -29,7 +29,7 @@ interface Piece {
 }
 
 /** Lowers texts that may hold named values, secrets and expressions. */
-export class Texts {
+export class TextLowering {
   readonly #program: Program
   readonly #values: Values
   readonly #expressions: Expressions
@@ -43,7 +43,7 @@ export class Texts {
   }
 
   /** The text for the plan; undefined when something in it is wrong (reported). */
-  lower(argument: Text | Word, place: Place, use: TextUse = {}): PlanText | undefined {
+  lower(argument: TextArgument | Word, place: StatementPlace, use: TextUse = {}): Text | undefined {
     const pieces = this.#pieces(argument, place, use)
     if (pieces === undefined) return undefined
     if (use.constant !== undefined) {
@@ -55,7 +55,7 @@ export class Texts {
   }
 
   /** A JSON body: `(CEL)` is the whole value; in text, expressions inside JSON quotes are escaped and others are values. */
-  lowerJson(argument: Text | Word | Cel, place: Place): PlanText | undefined {
+  lowerJson(argument: TextArgument | Word | CelArgument, place: StatementPlace): Text | undefined {
     if (argument.kind === "cel") {
       const expression = this.#expressions.lower(argument, place)
       if (expression === undefined || !this.#fitsJson({ expression }, false, argument.span)) return undefined
@@ -100,7 +100,7 @@ export class Texts {
   }
 
   /** XML: each expression is escaped for the place it stands in. */
-  lowerXml(argument: Text | Word, place: Place): PlanText | undefined {
+  lowerXml(argument: TextArgument | Word, place: StatementPlace): Text | undefined {
     const pieces = this.#pieces(argument, place, {})
     if (pieces === undefined) return undefined
     const offsets: number[] = []
@@ -136,13 +136,13 @@ export class Texts {
   }
 
   /** A text body: text, or `(CEL)` whose value has a text. */
-  lowerBody(argument: Text | Word | Cel, place: Place): PlanText | undefined {
+  lowerBody(argument: TextArgument | Word | CelArgument, place: StatementPlace): Text | undefined {
     if (argument.kind !== "cel") return this.lower(argument, place)
     const part = this.#expressionPart(argument, place, false)
     return part === undefined ? undefined : { text: [part] }
   }
 
-  #meantIn(text: Text, place: Place): MeantExpression[] {
+  #meantIn(text: TextArgument, place: StatementPlace): MeantExpression[] {
     return text.parts.flatMap((part) =>
       part.kind === "literal"
         ? meantExpressions(part.span, (source) => this.#expressions.isInsertable(source, place))
@@ -150,7 +150,12 @@ export class Texts {
     )
   }
 
-  #pieces(argument: Text | Word, place: Place, use: TextUse, json = false): Piece[] | undefined {
+  #pieces(
+    argument: TextArgument | Word,
+    place: StatementPlace,
+    use: TextUse,
+    json = false,
+  ): Piece[] | undefined {
     const pieces: Piece[] = []
     if (argument.kind === "text" && !json)
       addMeant(this.#meantIn(argument, place), this.#program, this.#report)
@@ -195,7 +200,11 @@ export class Texts {
     return { value: name }
   }
 
-  #expressionPart(node: { source: string; span: Span }, place: Place, json: boolean): TextPart | undefined {
+  #expressionPart(
+    node: { source: string; span: Span },
+    place: StatementPlace,
+    json: boolean,
+  ): TextPart | undefined {
     const expression = this.#expressions.lower(node, place)
     if (expression === undefined) return undefined
     if (!json && !hasText(expression.type)) {
@@ -260,7 +269,7 @@ function endsInString(text: string, inString: boolean): boolean {
   return inside
 }
 
-function joined(parts: readonly TextPart[]): PlanText {
+function joined(parts: readonly TextPart[]): Text {
   const result: TextPart[] = []
   for (const part of parts) {
     const last = result.at(-1)

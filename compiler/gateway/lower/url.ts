@@ -1,12 +1,12 @@
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
-import type { Text, Word } from "../ast.ts"
+import type { TextArgument, Word } from "../ast.ts"
 import type { Values } from "./values.ts"
 
 /** A URL that is known when the plan is loaded; checked now as far as it is known, with the defaults of env(). */
 export function lowerUrl(
-  argument: Text | Word | undefined,
+  argument: TextArgument | Word | undefined,
   values: Values,
   report: Report,
 ): LoadText | undefined {

@@ -7,10 +7,10 @@ import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import { readingsOf } from "../../openapi/readings.ts"
 import type { Schemas } from "../../openapi/schema.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
-import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { DescribedOperation } from "../described.ts"
-import type { RouteSource, Scope } from "../routes.ts"
-import type { Lowered, StepTable } from "./step.ts"
+import type { RouteScope, RouteSource } from "../routes.ts"
+import type { Lowered, PlanSteps } from "./step.ts"
 import { actionOf, bytesDefault, errorsOf } from "./violations.ts"
 
 type ContentRule = StepOf<"validate-content">["types"][number]
@@ -21,12 +21,12 @@ type Direction = "request" | "response"
 /** Steps that judge the messages of routes by what their documents say. */
 export class Validation {
   readonly #schemas: PlanSchemas
-  readonly #steps: StepTable
+  readonly #steps: PlanSteps
   readonly #report: Report
-  readonly #told = new Set<Bound>()
+  readonly #told = new Set<BoundStatement>()
   readonly #formOnly = new Set<Schemas>()
 
-  constructor(schemas: PlanSchemas, steps: StepTable, report: Report) {
+  constructor(schemas: PlanSchemas, steps: PlanSteps, report: Report) {
     this.#schemas = schemas
     this.#steps = steps
     this.#report = report
@@ -79,7 +79,7 @@ export class Validation {
   }
 
   /** The steps for one direction; none where nobody asked for them. `chain`: scopes of the route from inside. */
-  steps(source: RouteSource, chain: readonly (Scope | undefined)[], direction: Direction): Lowered[] {
+  steps(source: RouteSource, chain: readonly (RouteScope | undefined)[], direction: Direction): Lowered[] {
     const statement = this.#nearest(chain, direction)
     if (statement === undefined) return []
     if (source.described === undefined) {
@@ -95,7 +95,7 @@ export class Validation {
 
   /** The variables the statements for these directions leave, also on routes where they judge nothing: the statements of an API may name them on all of them. */
   leaves(
-    chain: readonly (Scope | undefined)[],
+    chain: readonly (RouteScope | undefined)[],
     ...directions: readonly Direction[]
   ): Readonly<Record<string, CelType>> {
     const statements = directions.flatMap((direction) => this.#nearest(chain, direction) ?? [])
@@ -103,7 +103,7 @@ export class Validation {
     return Object.fromEntries(names.map((name) => [name, "dyn"]))
   }
 
-  #nearest(chain: readonly (Scope | undefined)[], direction: Direction): Bound | undefined {
+  #nearest(chain: readonly (RouteScope | undefined)[], direction: Direction): BoundStatement | undefined {
     for (const scope of chain) {
       const [first, second] = statementsOf(scope?.block, "validate").filter(({ statement }) => {
         const [word] = statement.args
@@ -118,7 +118,7 @@ export class Validation {
     return undefined
   }
 
-  #reportUndescribed(statement: Bound): void {
+  #reportUndescribed(statement: BoundStatement): void {
     if (this.#told.has(statement)) return
     this.#told.add(statement)
     this.#report.add(
@@ -243,11 +243,11 @@ type Judging = StepOf<"validate-content" | "validate-parameters" | "validate-sta
 
 /** What a `validate` statement says, its defaults filled in. */
 class Settings {
-  readonly #block: Bound["block"]
+  readonly #block: BoundStatement["block"]
   readonly #action: ViolationAction
   readonly errors: ReturnType<typeof errorsOf>
 
-  constructor(bound: Bound) {
+  constructor(bound: BoundStatement) {
     this.#block = bound.block
     this.#action = actionOf(bound)
     this.errors = errorsOf(bound)

@@ -2,7 +2,7 @@ import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { LoadText, Reference } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import type { Text, Word } from "../ast.ts"
+import type { TextArgument, Word } from "../ast.ts"
 import type { Declaration, Program } from "../program.ts"
 import { soleName } from "../sole-name.ts"
 
@@ -76,7 +76,7 @@ export class Values {
    * Text of constants and named values. Undefined when it is not that (reported) or uses something broken.
    * `problem` says why a secret can't be here.
    */
-  loadText(argument: Text | Word): LoadText | undefined {
+  loadText(argument: TextArgument | Word): LoadText | undefined {
     const parts: LoadPart[] = []
     let complete = true
     const add = (part: LoadPart | undefined): void => {

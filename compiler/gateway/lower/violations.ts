@@ -1,17 +1,17 @@
 import type { ViolationAction } from "../../../runtime/plan/judging.ts"
-import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Lowered, StepContext } from "./step.ts"
 
 /** The largest body that is judged where nothing else is said. */
 export const bytesDefault = 1_000_000
 
 /** What the statement says happens to messages that do not fit. */
-export function actionOf({ args }: Bound): ViolationAction {
+export function actionOf({ args }: BoundStatement): ViolationAction {
   return args.value<ViolationAction>("action") ?? "prevent"
 }
 
 /** The variable that gets what was found. */
-export function errorsOf({ block }: Bound): { readonly errors?: string } {
+export function errorsOf({ block }: BoundStatement): { readonly errors?: string } {
   const errors = statementOf(block, "errors")?.args.value<string>("variable")
   return errors === undefined ? {} : { errors }
 }
@@ -19,7 +19,7 @@ export function errorsOf({ block }: Bound): { readonly errors?: string } {
 /** Adds a step that judges messages; what stands behind it may read what it has found. */
 export function addJudging(
   step: Parameters<StepContext["steps"]["add"]>[0] & { readonly errors?: string | undefined },
-  { statement }: Bound,
+  { statement }: BoundStatement,
   { steps }: StepContext,
 ): Lowered {
   const lowered = steps.add(step, headSpan(statement))
@@ -29,11 +29,11 @@ export function addJudging(
 /** Reads the names in a block by keyword. A name that is there twice is reported. */
 export class NamesOnce {
   readonly #seen = new Set<string>()
-  readonly #bound: Bound
+  readonly #bound: BoundStatement
   readonly #slot: string
   readonly #report: StepContext["report"]
 
-  constructor(bound: Bound, slot: string, { report }: StepContext) {
+  constructor(bound: BoundStatement, slot: string, { report }: StepContext) {
     this.#bound = bound
     this.#slot = slot
     this.#report = report

@@ -1,9 +1,9 @@
 import type { Route } from "../../../runtime/plan/resources.ts"
 import { statementOf } from "../bind/bound.ts"
-import type { Scope } from "../routes.ts"
+import type { RouteScope } from "../routes.ts"
 
 /** What the nearest `websocket` of a route says; nothing where there is none. `chain`: scopes from the inside. */
-export function websocketOf(chain: readonly (Scope | undefined)[]): Pick<Route, "websocket"> {
+export function websocketOf(chain: readonly (RouteScope | undefined)[]): Pick<Route, "websocket"> {
   for (const scope of chain) {
     const bound = statementOf(scope?.block, "websocket")
     if (bound === undefined) continue

@@ -1,4 +1,4 @@
-import { byFirstWord, type Statement, type StatementForm } from "../step-text.ts"
+import { byFirstWord, type StatementDefinition, type StatementForm } from "../step-text.ts"
 import { getForm } from "../steps/cache-get.ts"
 import { lookupForm } from "../steps/cache-lookup.ts"
 import { removeForm } from "../steps/cache-remove.ts"
@@ -21,7 +21,7 @@ const halvesDocs: Readonly<Record<StepBlock, string>> = {
 }
 
 /** `cache get|set|remove|value|lookup|store …` */
-export function cache(block: StepBlock): Statement {
+export function cache(block: StepBlock): StatementDefinition {
   const forms = { get: getForm, set: setForm, remove: removeForm, value: valueForm(block) }
   return {
     row: {

@@ -1,8 +1,8 @@
 import { refusalMessage, refusalStatus } from "./refusal.ts"
-import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
+import { many, oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 
 /** A rule on a claim, for every way in that knows claims. */
-export const claimRule: Row = {
+export const claimRule: StatementRow = {
   keyword: "claim",
   several: 50,
   forms: [
@@ -28,7 +28,7 @@ export const claimRule: Row = {
 }
 
 /** Where a token comes from, and what happens besides. */
-export const callerTokenRows: readonly Row[] = [
+export const callerTokenRows: readonly StatementRow[] = [
   {
     keyword: "header",
     forms: [

@@ -1,4 +1,4 @@
-import { oneOf, type Part, slot, word } from "./row.ts"
+import { type ArgumentPattern, oneOf, slot, word } from "./row.ts"
 
 /** Media types of the words that stand for some; JSON is UTF-8 by definition (RFC 8259 §8.1) and has no charset. */
 export const mediaTypes = {
@@ -22,16 +22,16 @@ export const bodyContent = oneOf(
   [slot("expression", "expression")],
 )
 
-function contentPart(): Part[][] {
+function contentPart(): ArgumentPattern[][] {
   return [[slot("expression", "expression")], [slot("text", "text")]]
 }
 
 /** XML whose expressions are escaped by the place they stand in. */
-function xmlPart(): Part[] {
+function xmlPart(): ArgumentPattern[] {
   return [word("xml"), slot("markup", "text", { label: '"XML"' })]
 }
 
-function templateOr(alternatives: Part[][]): Part {
+function templateOr(alternatives: ArgumentPattern[][]): ArgumentPattern {
   return oneOf([word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })], ...alternatives)
 }
 

@@ -1,11 +1,11 @@
-import { type Form, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
+import { type ArgumentPattern, type Form, oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 
 const secret = slot("secret", "reference", { to: ["secret"], label: "SECRET" })
 const clientArgs = [slot("client", "data", { label: '"ID"' }), word("secret"), secret]
 const tokenName = slot("token", "reference", { to: ["token"], label: "TOKEN" })
 const certificateName = slot("certificate", "reference", { to: ["certificate"], label: "CERTIFICATE" })
 
-export const certificate: Row = {
+export const certificate: StatementRow = {
   keyword: "certificate",
   several: true,
   forms: [
@@ -15,7 +15,7 @@ export const certificate: Row = {
   example: 'certificate edge { cert file("certs/edge.pem"); key file("certs/edge.key") }',
 }
 
-export const certificateRows: readonly Row[] = [
+export const certificateRows: readonly StatementRow[] = [
   {
     keyword: "cert",
     required: true,
@@ -32,7 +32,7 @@ export const certificateRows: readonly Row[] = [
   },
 ]
 
-export const token: Row = {
+export const token: StatementRow = {
   keyword: "token",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["token"] })], block: "token client", blockRequired: true }],
@@ -41,21 +41,21 @@ export const token: Row = {
     'token stock { url "https://id.example/token"; client "gateway" secret gateway_secret; scope "stock.read" }',
 }
 
-const scope: Row = {
+const scope: StatementRow = {
   keyword: "scope",
   forms: [{ args: [slot("scope", "data", { label: '"SCOPE"' })] }],
   docs: "The scope asked for.",
   example: 'scope "stock.read"',
 }
 
-const audience: Row = {
+const audience: StatementRow = {
   keyword: "audience",
   forms: [{ args: [slot("audience", "data", { label: '"AUDIENCE"' })] }],
   docs: "For whom the token shall be, where the endpoint wants to be told.",
   example: 'audience "stock-api"',
 }
 
-export const tokenRows: readonly Row[] = [
+export const tokenRows: readonly StatementRow[] = [
   {
     keyword: "url",
     forms: [{ args: [slot("url", "url")] }],
@@ -86,7 +86,7 @@ export const tokenRows: readonly Row[] = [
   },
 ]
 
-export const introspection: Row = {
+export const introspection: StatementRow = {
   keyword: "introspection",
   several: true,
   forms: [
@@ -97,7 +97,7 @@ export const introspection: Row = {
     'introspection acme { url "https://id.example/introspect"; client "gateway" secret gateway_secret }',
 }
 
-export const introspectionRows: readonly Row[] = [
+export const introspectionRows: readonly StatementRow[] = [
   {
     keyword: "url",
     required: true,
@@ -121,7 +121,7 @@ export const introspectionRows: readonly Row[] = [
   },
 ]
 
-export const users: Row = {
+export const users: StatementRow = {
   keyword: "users",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["users"] })], block: "users", blockRequired: true }],
@@ -129,7 +129,7 @@ export const users: Row = {
   example: "users partners { user ann ann_password }",
 }
 
-export const usersRows: readonly Row[] = [
+export const usersRows: readonly StatementRow[] = [
   {
     keyword: "user",
     several: 10_000,
@@ -154,7 +154,7 @@ export const identityForms: readonly Form[] = [
 ]
 
 /** In a `backend`. */
-export const backendCredentialRows: readonly Row[] = [
+export const backendCredentialRows: readonly StatementRow[] = [
   {
     keyword: "authenticate",
     several: 2,
@@ -181,7 +181,7 @@ export const backendCredentialRows: readonly Row[] = [
 ]
 
 /** Ways to say to somebody who we are, in statements that run; `token`: what may follow the name of a client. */
-export function stepIdentityForms(...token: Part[]): Form[] {
+export function stepIdentityForms(...token: ArgumentPattern[]): Form[] {
   return [
     { args: [word("basic"), slot("user", "text"), slot("password", "text")] },
     { args: [word("bearer"), slot("token", "text")] },
@@ -193,7 +193,7 @@ export function stepIdentityForms(...token: Part[]): Form[] {
 }
 
 /** In `xml`. */
-export const xmlCredentialRows: readonly Row[] = [
+export const xmlCredentialRows: readonly StatementRow[] = [
   {
     keyword: "certificate",
     several: 1000,

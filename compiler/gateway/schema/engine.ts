@@ -1,12 +1,12 @@
 import { engineLimits, memoryBytes } from "../../../runtime/plan/authz.ts"
-import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
+import { type ArgumentPattern, many, oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 import { listen } from "./top.ts"
 
 const storesMax = 10_000
 /** Lines of `auth`, and subjects of one of them. */
 const callersMax = 1000
 
-const auth: Row = {
+const auth: StatementRow = {
   keyword: "auth",
   several: callersMax,
   forms: [
@@ -27,7 +27,7 @@ const auth: Row = {
   example: "auth key app_key { read s; write s }",
 }
 
-const limitsRow: Row = {
+const limitsRow: StatementRow = {
   keyword: "limits",
   forms: [{ args: [], block: "authz limits", blockRequired: true }],
   byDefault: "OpenFGA's, and complete lists",
@@ -35,7 +35,7 @@ const limitsRow: Row = {
   example: "limits { write-tuples 500; depth 50 }",
 }
 
-const cors: Row = {
+const cors: StatementRow = {
   keyword: "cors",
   forms: [{ args: [], block: "authz cors", blockRequired: true }],
   byDefault: "pages of other origins are refused",
@@ -43,7 +43,7 @@ const cors: Row = {
   example: 'cors { origins "https://console.example" }',
 }
 
-const authzen: Row = {
+const authzen: StatementRow = {
   keyword: "authzen",
   forms: [{ args: [], block: "authz authzen", blockRequired: true }],
   byDefault: "the only store, and the URL of the request",
@@ -51,7 +51,7 @@ const authzen: Row = {
   example: 'authzen { store s; url "https://pdp.example" }',
 }
 
-export const authzRows: readonly Row[] = [
+export const authzRows: readonly StatementRow[] = [
   {
     ...listen,
     required: false,
@@ -96,7 +96,7 @@ export const authzRows: readonly Row[] = [
 const stores = oneOf([word("*")], [many(slot("store", "reference", { to: ["store"] }), storesMax)])
 
 /** What a key or subject may do. */
-export const grantRows: readonly Row[] = [
+export const grantRows: readonly StatementRow[] = [
   {
     keyword: "read",
     several: true,
@@ -119,7 +119,7 @@ export const grantRows: readonly Row[] = [
   },
 ]
 
-export const engineJwtRows: readonly Row[] = [
+export const engineJwtRows: readonly StatementRow[] = [
   {
     keyword: "subject",
     several: callersMax,
@@ -156,13 +156,16 @@ const limit = (
   keyword: string,
   kind: "count" | "size" | "duration",
   field: Field,
-  row: Pick<Row, "byDefault" | "docs" | "example">,
-): Row => ({ keyword, forms: [{ args: [slot(field, kind, boundsOf(field))] }], ...row }) as Row
+  row: Pick<StatementRow, "byDefault" | "docs" | "example">,
+): StatementRow =>
+  ({ keyword, forms: [{ args: [slot(field, kind, boundsOf(field))] }], ...row }) as StatementRow
 
-const within = (time: Field): Part[] => [optional(word("in"), slot(time, "duration", boundsOf(time)))]
+const within = (time: Field): ArgumentPattern[] => [
+  optional(word("in"), slot(time, "duration", boundsOf(time))),
+]
 
 /** Of a list: most results, and the time it may take. */
-const list = (keyword: string, results: Field, time: Field, docs: string): Row => ({
+const list = (keyword: string, results: Field, time: Field, docs: string): StatementRow => ({
   keyword,
   forms: [
     {
@@ -181,7 +184,7 @@ const list = (keyword: string, results: Field, time: Field, docs: string): Row =
 })
 
 /** Slots are named by the fields of the plan. */
-export const engineLimitRows: readonly Row[] = [
+export const engineLimitRows: readonly StatementRow[] = [
   limit("body", "size", "bodyBytesMax", {
     byDefault: "602KB",
     docs: "Largest request body; a larger one is answered 413.",
@@ -278,7 +281,7 @@ export const engineLimitRows: readonly Row[] = [
   },
 ]
 
-export const engineCorsRows: readonly Row[] = [
+export const engineCorsRows: readonly StatementRow[] = [
   {
     keyword: "origins",
     required: true,
@@ -295,7 +298,7 @@ export const engineCorsRows: readonly Row[] = [
   },
 ]
 
-export const authzenRows: readonly Row[] = [
+export const authzenRows: readonly StatementRow[] = [
   {
     keyword: "store",
     forms: [{ args: [slot("store", "reference", { to: ["store"] })] }],

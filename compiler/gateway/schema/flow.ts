@@ -6,10 +6,10 @@ import { set } from "../steps/set-variable.ts"
 import { traceStatement } from "../steps/trace.ts"
 import type { StepBlock } from "./block-name.ts"
 import { cache } from "./cache.ts"
-import type { Row } from "./row.ts"
+import type { StatementRow } from "./row.ts"
 
 /** Statements of every block that runs. */
-export function flowRows(block: StepBlock): readonly Row[] {
+export function flowRows(block: StepBlock): readonly StatementRow[] {
   return [
     set.row,
     send.row,
@@ -21,7 +21,7 @@ export function flowRows(block: StepBlock): readonly Row[] {
   ]
 }
 
-export const onError: Row = {
+export const onError: StatementRow = {
   keyword: "on-error",
   several: true,
   forms: [{ args: [], block: "on-error", blockRequired: true }],

@@ -1,12 +1,12 @@
-import { oneOf, optional, type Row, slot, word } from "./row.ts"
+import { oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 import { action, errors } from "./violations.ts"
 
 /** What happens to messages with one kind of fault. */
-function fault(keyword: string, byDefault: string, docs: string): Row {
+function fault(keyword: string, byDefault: string, docs: string): StatementRow {
   return { keyword, forms: [{ args: [action] }], byDefault, docs, example: `${keyword} detect` }
 }
 
-const size: Row = {
+const size: StatementRow = {
   keyword: "size",
   forms: [
     {
@@ -18,7 +18,7 @@ const size: Row = {
   example: "size 100KB prevent",
 }
 
-export const validateRequestRows: readonly Row[] = [
+export const validateRequestRows: readonly StatementRow[] = [
   fault(
     "parameters",
     "as the statement says",
@@ -36,7 +36,7 @@ export const validateRequestRows: readonly Row[] = [
   errors,
 ]
 
-export const validateResponseRows: readonly Row[] = [
+export const validateResponseRows: readonly StatementRow[] = [
   fault("content", "as the statement says", "Bodies that do not fit their schemas."),
   fault(
     "unknown-content",
@@ -55,7 +55,7 @@ export const validateResponseRows: readonly Row[] = [
 ]
 
 /** Of API, version and operation. */
-export const validateRow: Row = {
+export const validateRow: StatementRow = {
   keyword: "validate",
   several: 2,
   forms: [
@@ -68,7 +68,7 @@ export const validateRow: Row = {
 }
 
 /** Of API, version and operation. */
-export const mockRow: Row = {
+export const mockRow: StatementRow = {
   keyword: "mock",
   forms: [
     {
@@ -84,7 +84,7 @@ export const mockRow: Row = {
 }
 
 /** Of operations. */
-export const extraRow: Row = {
+export const extraRow: StatementRow = {
   keyword: "extra",
   forms: [{ args: [] }],
   docs: "The operation is there besides those of the API's OpenAPI document.",
@@ -92,7 +92,7 @@ export const extraRow: Row = {
 }
 
 /** Of API and version. */
-export const openapiRow: Row = {
+export const openapiRow: StatementRow = {
   keyword: "openapi",
   forms: [{ args: [slot("file", "constant", { label: '"FILE"', max: 1024 })], block: "openapi" }],
   docs: "An OpenAPI document (2.0, 3.0, 3.1, 3.2; JSON or YAML), relative to this file. Its operations become routes; operations of the text with the same method and path add to them.",
@@ -102,7 +102,7 @@ export const openapiRow: Row = {
 }
 
 /** Of API and version. */
-export const docsRow: Row = {
+export const docsRow: StatementRow = {
   keyword: "docs",
   forms: [{ args: [slot("path", "path", { label: '"/FILE.json"' })], block: "docs" }],
   docs: "Answers GET on this path with an OpenAPI 3.1 document of the API (of each of its versions): what `sallyport export openapi` prints, in JSON or YAML by the path's ending. Who may call the API may read it, unless its block says otherwise.",
@@ -110,7 +110,7 @@ export const docsRow: Row = {
 }
 
 /** Of the block behind `openapi`. */
-export const documentSizeRow: Row = {
+export const documentSizeRow: StatementRow = {
   keyword: "size",
   forms: [{ args: [slot("size", "size", { min: 1, max: 1_073_741_824 })] }],
   byDefault: "32MB",
@@ -119,7 +119,7 @@ export const documentSizeRow: Row = {
 }
 
 /** Of the block behind `openapi`. */
-export const skipRow: Row = {
+export const skipRow: StatementRow = {
   keyword: "skip",
   several: 1000,
   forms: [{ args: [slot("operation", "constant", { label: '"METHOD /PATH"', max: 2100 })] }],
@@ -128,7 +128,7 @@ export const skipRow: Row = {
 }
 
 /** Of the block behind `openapi`. */
-export const lenientRow: Row = {
+export const lenientRow: StatementRow = {
   keyword: "lenient",
   forms: [{ args: [] }],
   byDefault: "a mistake is an error where requests would pass that the document refuses",
@@ -137,7 +137,7 @@ export const lenientRow: Row = {
 }
 
 /** What a security scheme of a document is here: a name, and `auth` as it is written elsewhere. */
-export function securityRow(auth: Row): Row {
+export function securityRow(auth: StatementRow): StatementRow {
   return {
     keyword: "security",
     several: 100,

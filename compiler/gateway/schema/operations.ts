@@ -1,9 +1,9 @@
-import { type Row, slot } from "./row.ts"
+import { type StatementRow, slot } from "./row.ts"
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "ANY"] as const
 
 /** One row per method; `ANY` takes the methods no other operation of the same path takes. */
-export const operations: readonly Row[] = methods.map((method) => ({
+export const operations: readonly StatementRow[] = methods.map((method) => ({
   keyword: method,
   several: true,
   forms: [{ args: [slot("path", "path")], block: "operation" }],

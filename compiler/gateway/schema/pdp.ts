@@ -1,8 +1,8 @@
 import { identityForms } from "./credentials.ts"
 import { breakerArgs } from "./providers.ts"
-import { many, type Row, slot, word } from "./row.ts"
+import { many, type StatementRow, slot, word } from "./row.ts"
 
-export const pdp: Row = {
+export const pdp: StatementRow = {
   keyword: "pdp",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["pdp"] })], block: "pdp", blockRequired: true }],
@@ -10,7 +10,7 @@ export const pdp: Row = {
   example: 'pdp corp { url "https://pdp.example"; authenticate bearer pdp_key }',
 }
 
-export const pdpRows: readonly Row[] = [
+export const pdpRows: readonly StatementRow[] = [
   {
     keyword: "url",
     required: true,

@@ -1,12 +1,12 @@
 import { secretAlgorithm, signatureAlgorithm } from "../../../runtime/plan/resources.ts"
-import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
+import { type ArgumentPattern, many, oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 
 /** The names a plan may hold. */
 export const algorithmNames: readonly string[] = [...signatureAlgorithm.options, ...secretAlgorithm.options]
 
 const claimTypeNames = ["string", "int", "double", "bool", "map", "any"]
 
-export const issuerRows: readonly Row[] = [
+export const issuerRows: readonly StatementRow[] = [
   {
     keyword: "discovery",
     forms: [{ args: [slot("url", "url"), optional(word("exact"))] }],
@@ -91,7 +91,7 @@ export const issuerRows: readonly Row[] = [
   },
 ]
 
-export const claimRow: Row = {
+export const claimRow: StatementRow = {
   keyword: "CLAIM",
   several: true,
   forms: [
@@ -111,7 +111,7 @@ export const claimRow: Row = {
 const milliseconds = { min: 1, max: 86_400_000 }
 
 /** `N failures in TIME open TIME`, or `N percent of N calls in …`. */
-export const breakerArgs: readonly Part[] = [
+export const breakerArgs: readonly ArgumentPattern[] = [
   slot("calls", "count", { min: 1, max: 1_000_000 }),
   oneOf(
     [word("failures")],
@@ -128,7 +128,7 @@ const firstByte = [word("first-byte"), slot("firstByte", "duration", millisecond
 const idle = [word("idle"), slot("idle", "duration", milliseconds)]
 const total = [word("total"), slot("total", "duration-or-none", milliseconds)]
 
-export const backendRows: readonly Row[] = [
+export const backendRows: readonly StatementRow[] = [
   {
     keyword: "url",
     forms: [{ args: [slot("url", "url")] }],
@@ -238,7 +238,7 @@ export const backendRows: readonly Row[] = [
   },
 ]
 
-export const healthRows: readonly Row[] = [
+export const healthRows: readonly StatementRow[] = [
   {
     keyword: "timeout",
     forms: [{ args: [slot("time", "duration", milliseconds)] }],
@@ -269,7 +269,7 @@ export const healthRows: readonly Row[] = [
   },
 ]
 
-export const breakerRows: readonly Row[] = [
+export const breakerRows: readonly StatementRow[] = [
   {
     keyword: "status",
     forms: [{ args: [many(slot("status", "status", { min: 100, max: 599 }), 100)] }],
@@ -286,7 +286,7 @@ export const breakerRows: readonly Row[] = [
   },
 ]
 
-export const retryRows: readonly Row[] = [
+export const retryRows: readonly StatementRow[] = [
   {
     keyword: "even",
     forms: [{ args: [many(slot("method", "choice", { choices: ["POST", "PATCH"] }), 2)] }],
@@ -302,7 +302,7 @@ export const retryRows: readonly Row[] = [
   },
 ]
 
-export const tlsRows: readonly Row[] = [
+export const tlsRows: readonly StatementRow[] = [
   {
     keyword: "ca",
     forms: [{ args: [slot("file", "file")] }],

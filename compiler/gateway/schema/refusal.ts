@@ -1,9 +1,9 @@
-import { type Row, slot } from "./row.ts"
+import { type StatementRow, slot } from "./row.ts"
 
 const failureStatus = { min: 400, max: 599 }
 
 /** The status a request is refused with, where a block may say another one. */
-export function refusalStatus(byDefault: string, docs: string, keyword = "status"): Row {
+export function refusalStatus(byDefault: string, docs: string, keyword = "status"): StatementRow {
   return {
     keyword,
     forms: [{ args: [slot("status", "status", failureStatus)] }],
@@ -14,7 +14,7 @@ export function refusalStatus(byDefault: string, docs: string, keyword = "status
 }
 
 /** What a refusal says. */
-export const refusalMessage: Row = {
+export const refusalMessage: StatementRow = {
   keyword: "message",
   forms: [{ args: [slot("message", "text")] }],
   byDefault: "the problem's own sentence",

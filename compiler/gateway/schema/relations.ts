@@ -1,15 +1,15 @@
-import { oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
+import { type ArgumentPattern, oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 
 /** The store whose tuples a statement changes. */
-export const inStore: Part = optional(word("in"), slot("store", "reference", { to: ["store"] }))
-const decider: Part = optional(
+export const inStore: ArgumentPattern = optional(word("in"), slot("store", "reference", { to: ["store"] }))
+const decider: ArgumentPattern = optional(
   oneOf(
     [word("in"), slot("store", "reference", { to: ["store"] })],
     [word("by"), slot("pdp", "reference", { to: ["pdp"] })],
   ),
 )
 /** What is asked behind the relation, and who answers. */
-export const asked: readonly Part[] = [
+export const asked: readonly ArgumentPattern[] = [
   word("of"),
   slot("object", "text"),
   word("for"),
@@ -18,7 +18,7 @@ export const asked: readonly Part[] = [
 ]
 
 /** A line of `require any` or `require all`. */
-export const anyRow: Row = {
+export const anyRow: StatementRow = {
   keyword: "RELATION",
   several: true,
   forms: [{ args: asked, block: "question" }],
@@ -26,7 +26,7 @@ export const anyRow: Row = {
   example: 'viewer of "order:${path.id}" for "user:${jwt.sub}"',
 }
 
-function propertyRow(of: "subject" | "resource" | "action", what: string, example: string): Row {
+function propertyRow(of: "subject" | "resource" | "action", what: string, example: string): StatementRow {
   return {
     keyword: of,
     several: 100,
@@ -36,7 +36,7 @@ function propertyRow(of: "subject" | "resource" | "action", what: string, exampl
   }
 }
 
-export const questionRows: readonly Row[] = [
+export const questionRows: readonly StatementRow[] = [
   {
     keyword: "context",
     several: 100,

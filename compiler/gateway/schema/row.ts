@@ -77,16 +77,16 @@ export interface Slot {
 }
 
 /** A pattern of arguments, read from left to right without going back: each alternative is known by its first argument. */
-export type Part =
+export type ArgumentPattern =
   | Slot
   | { readonly word: string }
-  | { readonly optional: readonly Part[] }
+  | { readonly optional: readonly ArgumentPattern[] }
   | { readonly many: Slot; readonly between?: string; readonly atMost: number }
-  | { readonly oneOf: readonly (readonly Part[])[] }
+  | { readonly oneOf: readonly (readonly ArgumentPattern[])[] }
 
 /** One way to write a statement. */
 export interface Form {
-  readonly args: readonly Part[]
+  readonly args: readonly ArgumentPattern[]
   readonly block?: BlockName
   /** True: without its block the statement says nothing. */
   readonly blockRequired?: boolean
@@ -96,7 +96,7 @@ export interface Form {
  * A statement of the language: what the binder accepts and what completion, hover and the reference show.
  * A new policy is a row in the blocks it belongs to and a lowering in `lower/steps`.
  */
-export interface Row {
+export interface StatementRow {
   readonly keyword: string
   readonly forms: readonly Form[]
   /** May stand several times in one block, perhaps only so many times. Otherwise a second one is an error. */
@@ -116,17 +116,17 @@ export interface Row {
 /** What a block may hold. `anyKeyword` is for blocks whose keywords are a user's own words. */
 export interface BlockRow {
   readonly title: string
-  readonly rows: readonly Row[]
-  readonly anyKeyword?: Row
+  readonly rows: readonly StatementRow[]
+  readonly anyKeyword?: StatementRow
 }
 
-export const word = (text: string): Part => ({ word: text })
+export const word = (text: string): ArgumentPattern => ({ word: text })
 export const slot = (name: string, kind: SlotKind, more: Omit<Slot, "slot" | "kind"> = {}): Slot => ({
   slot: name,
   kind,
   ...more,
 })
-export const optional = (...parts: Part[]): Part => ({ optional: parts })
-export const many = (each: Slot, atMost: number, between?: string): Part =>
+export const optional = (...parts: ArgumentPattern[]): ArgumentPattern => ({ optional: parts })
+export const many = (each: Slot, atMost: number, between?: string): ArgumentPattern =>
   between === undefined ? { many: each, atMost } : { many: each, between, atMost }
-export const oneOf = (...alternatives: Part[][]): Part => ({ oneOf: alternatives })
+export const oneOf = (...alternatives: ArgumentPattern[][]): ArgumentPattern => ({ oneOf: alternatives })

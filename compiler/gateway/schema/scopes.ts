@@ -26,10 +26,10 @@ import {
   validateRow,
 } from "./openapi.ts"
 import { operations } from "./operations.ts"
-import { many, type Row, slot, word } from "./row.ts"
+import { many, type StatementRow, slot, word } from "./row.ts"
 import { policyXml } from "./xml.ts"
 
-const authForms: Row["forms"] = [
+const authForms: StatementRow["forms"] = [
   { args: [word("none")] },
   authJwt.form,
   authSubscription.form,
@@ -38,7 +38,7 @@ const authForms: Row["forms"] = [
   { args: [word("policy")] },
 ]
 
-export const auth: Row = {
+export const auth: StatementRow = {
   keyword: "auth",
   several: 10,
   forms: authForms,
@@ -46,7 +46,7 @@ export const auth: Row = {
   example: 'auth jwt acme { claim scope has "orders.read" }',
 }
 
-export const use: Row = {
+export const use: StatementRow = {
   keyword: "use",
   several: true,
   forms: [{ args: [many(slot("policy", "reference", { to: ["policy"], label: "POLICY" }), 100)] }],
@@ -54,7 +54,7 @@ export const use: Row = {
   example: "use edge",
 }
 
-export const without: Row = {
+export const without: StatementRow = {
   keyword: "without",
   several: true,
   forms: [{ args: [many(slot("name", "scope"), 100)] }],
@@ -62,7 +62,7 @@ export const without: Row = {
   example: "without edge",
 }
 
-export const inbound: Row = {
+export const inbound: StatementRow = {
   keyword: "inbound",
   several: true,
   forms: [{ args: [], block: "inbound", blockRequired: true }],
@@ -70,7 +70,7 @@ export const inbound: Row = {
   example: 'inbound { header set "X-User-Id" "${jwt.sub}" }',
 }
 
-export const outbound: Row = {
+export const outbound: StatementRow = {
   keyword: "outbound",
   several: true,
   forms: [{ args: [], block: "outbound", blockRequired: true }],
@@ -79,7 +79,7 @@ export const outbound: Row = {
 }
 
 /** Statements every scope takes: gateway, policy, API, version, operation. */
-export const everyScope: readonly Row[] = [
+export const everyScope: readonly StatementRow[] = [
   corsStatement.row,
   allow.row,
   deny.row,
@@ -96,7 +96,7 @@ export const everyScope: readonly Row[] = [
   onError,
 ]
 
-const timeout: Row = {
+const timeout: StatementRow = {
   keyword: "timeout",
   forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
   byDefault: "the gateway's `limits { timeout }`",
@@ -104,7 +104,7 @@ const timeout: Row = {
   example: "timeout none",
 }
 
-const websocket: Row = {
+const websocket: StatementRow = {
   keyword: "websocket",
   forms: [{ args: [word("off")] }, { args: [], block: "websocket", blockRequired: true }],
   byDefault: "WebSockets are passed on after the inbound statements, and end when either side ends them",
@@ -112,7 +112,7 @@ const websocket: Row = {
   example: "websocket { expire-with-token; idle 10m }",
 }
 
-export const websocketRows: readonly Row[] = [
+export const websocketRows: readonly StatementRow[] = [
   {
     keyword: "expire-with-token",
     forms: [{ args: [] }],
@@ -146,7 +146,7 @@ export type PathFormKeyword = keyof typeof pathFormDocs
 export const pathFormKeywords = Object.keys(pathFormDocs) as readonly PathFormKeyword[]
 
 /** What backends read in different ways is refused unless it is asked for. The nearest block decides. */
-const pathForms: readonly Row[] = pathFormKeywords.map((keyword) => ({
+const pathForms: readonly StatementRow[] = pathFormKeywords.map((keyword) => ({
   keyword,
   forms: [{ args: [slot("treatment", "choice", { choices: ["pass", "refuse"] })] }],
   byDefault: "`refuse`: 400",
@@ -155,10 +155,10 @@ const pathForms: readonly Row[] = pathFormKeywords.map((keyword) => ({
 }))
 
 /** What happens to answers by relations. */
-const relationRows: readonly Row[] = [filterStatement.row, grantStatement.row, revokeStatement.row]
+const relationRows: readonly StatementRow[] = [filterStatement.row, grantStatement.row, revokeStatement.row]
 
 /** Statements of API, version and operation. */
-export const routeScope: readonly Row[] = [
+export const routeScope: readonly StatementRow[] = [
   ...everyScope,
   requireStatement.row,
   ...relationRows,
@@ -172,13 +172,13 @@ export const routeScope: readonly Row[] = [
 ]
 
 /** Who may read the document of an API, and how often. */
-export const docsRows: readonly Row[] = [corsStatement.row, auth, limit, without]
+export const docsRows: readonly StatementRow[] = [corsStatement.row, auth, limit, without]
 
-export const openapiRows: readonly Row[] = [securityRow(auth), documentSizeRow, skipRow, lenientRow]
+export const openapiRows: readonly StatementRow[] = [securityRow(auth), documentSizeRow, skipRow, lenientRow]
 
-export const policyRows: readonly Row[] = [...everyScope, requireStatement.row, ...relationRows]
+export const policyRows: readonly StatementRow[] = [...everyScope, requireStatement.row, ...relationRows]
 
-export const apiRows: readonly Row[] = [
+export const apiRows: readonly StatementRow[] = [
   {
     keyword: "path",
     required: true,
@@ -206,7 +206,7 @@ export const apiRows: readonly Row[] = [
   ...operations,
 ]
 
-export const versionRows: readonly Row[] = [
+export const versionRows: readonly StatementRow[] = [
   ...deprecationRows,
   openapiRow,
   docsRow,

@@ -18,10 +18,10 @@ import { query } from "../steps/set-query.ts"
 import { status } from "../steps/set-status.ts"
 import { whenStatement } from "../steps/when.ts"
 import { flowRows } from "./flow.ts"
-import type { Row } from "./row.ts"
+import type { StatementRow } from "./row.ts"
 import { validateAnswer, validateContentInOrder } from "./validation.ts"
 
-export const inboundRows: readonly Row[] = [
+export const inboundRows: readonly StatementRow[] = [
   allow.row,
   deny.row,
   checkInOrder.row,
@@ -44,7 +44,7 @@ export const inboundRows: readonly Row[] = [
   ...flowRows("inbound"),
 ]
 
-export const outboundRows: readonly Row[] = [
+export const outboundRows: readonly StatementRow[] = [
   filterStatement.row,
   grantStatement.row,
   revokeStatement.row,
@@ -58,7 +58,7 @@ export const outboundRows: readonly Row[] = [
   ...flowRows("outbound"),
 ]
 
-export const onErrorRows: readonly Row[] = [
+export const onErrorRows: readonly StatementRow[] = [
   validateAnswer.row,
   header.row,
   status.row,
@@ -69,7 +69,7 @@ export const onErrorRows: readonly Row[] = [
   ...flowRows("on-error"),
 ]
 
-export const respondRows: readonly Row[] = [bodyRow, headerRow]
+export const respondRows: readonly StatementRow[] = [bodyRow, headerRow]
 
 /** `respond` in an operation is short for `inbound { respond … }`. */
-export const operationRespond: Row = { ...respondStatement.row, several: false }
+export const operationRespond: StatementRow = { ...respondStatement.row, several: false }

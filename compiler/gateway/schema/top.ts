@@ -1,24 +1,24 @@
 import { certificate, introspection, token, users } from "./credentials.ts"
 import { pdp } from "./pdp.ts"
-import { many, oneOf, type Row, slot, word } from "./row.ts"
+import { many, oneOf, type StatementRow, slot, word } from "./row.ts"
 import { xml } from "./xml.ts"
 
 /** Statements of a file: everything that is declared. */
-const gateway: Row = {
+const gateway: StatementRow = {
   keyword: "gateway",
   forms: [{ args: [slot("name", "name", { to: ["gateway"] })], block: "gateway", blockRequired: true }],
   docs: "The public side: where it listens, whom it trusts, what holds for every API.",
   example: "gateway acme { listen 127.0.0.1:8000 }",
 }
 
-const authz: Row = {
+const authz: StatementRow = {
   keyword: "authz",
   forms: [{ args: [word("url"), slot("url", "url")] }, { args: [], block: "authz", blockRequired: true }],
   docs: "The authorization engine: its internal listener and its stores. With `url` there is none: `require` and `filter` ask the AuthZEN decision point at this URL where they name no other.",
   example: 'authz { listen 127.0.0.1:8080; store acme { model "models/acme.fga" } }',
 }
 
-const value: Row = {
+const value: StatementRow = {
   keyword: "value",
   several: true,
   forms: [
@@ -34,7 +34,7 @@ const value: Row = {
   example: 'value auth_url = env(AUTH_URL, "http://127.0.0.1:8081")',
 }
 
-const secret: Row = {
+const secret: StatementRow = {
   keyword: "secret",
   several: true,
   forms: [
@@ -50,7 +50,7 @@ const secret: Row = {
   example: "secret ci_key = env(ACME_CI_KEY)",
 }
 
-const issuer: Row = {
+const issuer: StatementRow = {
   keyword: "issuer",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["issuer"] })], block: "issuer", blockRequired: true }],
@@ -59,7 +59,7 @@ const issuer: Row = {
     'issuer acme { discovery "https://id.example/.well-known/openid-configuration"; audience orders-api }',
 }
 
-const backend: Row = {
+const backend: StatementRow = {
   keyword: "backend",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["backend"] })], block: "backend", blockRequired: true }],
@@ -67,7 +67,7 @@ const backend: Row = {
   example: 'backend orders_v1 { url "http://127.0.0.1:9001" }',
 }
 
-const policy: Row = {
+const policy: StatementRow = {
   keyword: "policy",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["policy"] })], block: "policy", blockRequired: true }],
@@ -75,7 +75,7 @@ const policy: Row = {
   example: 'policy edge { outbound { header remove "Server" } }',
 }
 
-const api: Row = {
+const api: StatementRow = {
   keyword: "api",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["api"] })], block: "api", blockRequired: true }],
@@ -83,7 +83,7 @@ const api: Row = {
   example: 'api status { path "/status"; auth none; GET "/" { respond 200 } }',
 }
 
-const product: Row = {
+const product: StatementRow = {
   keyword: "product",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["product"] })], block: "product", blockRequired: true }],
@@ -91,7 +91,7 @@ const product: Row = {
   example: "product partner { apis catalog orders }",
 }
 
-const subscription: Row = {
+const subscription: StatementRow = {
   keyword: "subscription",
   several: true,
   forms: [
@@ -101,7 +101,7 @@ const subscription: Row = {
   example: "subscription acme_ci { product partner; key ci_key }",
 }
 
-const include: Row = {
+const include: StatementRow = {
   keyword: "include",
   several: true,
   forms: [{ args: [slot("path", "constant")] }],
@@ -109,7 +109,7 @@ const include: Row = {
   example: 'include "models/teams/*.conf"',
 }
 
-export const fileRows: readonly Row[] = [
+export const fileRows: readonly StatementRow[] = [
   gateway,
   authz,
   value,
@@ -129,7 +129,7 @@ export const fileRows: readonly Row[] = [
   xml,
 ]
 
-export const listen: Row = {
+export const listen: StatementRow = {
   keyword: "listen",
   several: true,
   required: true,
@@ -138,7 +138,7 @@ export const listen: Row = {
   example: "listen 127.0.0.1:8000 [::1]:8000",
 }
 
-export const gatewayRows: readonly Row[] = [
+export const gatewayRows: readonly StatementRow[] = [
   listen,
   {
     keyword: "trust",
@@ -163,7 +163,7 @@ export const gatewayRows: readonly Row[] = [
   },
 ]
 
-export const limitsRows: readonly Row[] = [
+export const limitsRows: readonly StatementRow[] = [
   {
     keyword: "body",
     forms: [{ args: [slot("size", "size", { min: 0, max: 2 ** 40 })] }],
@@ -215,7 +215,7 @@ export const limitsRows: readonly Row[] = [
   },
 ]
 
-export const storeRows: readonly Row[] = [
+export const storeRows: readonly StatementRow[] = [
   {
     keyword: "model",
     required: true,
@@ -232,7 +232,7 @@ export const storeRows: readonly Row[] = [
   },
 ]
 
-export const productRows: readonly Row[] = [
+export const productRows: readonly StatementRow[] = [
   {
     keyword: "apis",
     required: true,
@@ -276,7 +276,7 @@ export const productRows: readonly Row[] = [
   },
 ]
 
-export const subscriptionRows: readonly Row[] = [
+export const subscriptionRows: readonly StatementRow[] = [
   {
     keyword: "product",
     forms: [{ args: [slot("product", "reference", { to: ["product"] })] }],

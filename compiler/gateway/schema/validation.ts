@@ -1,14 +1,14 @@
-import { byFirstWord, type Statement } from "../step-text.ts"
+import { byFirstWord, type StatementDefinition } from "../step-text.ts"
 import { contentForm } from "../steps/validate-content.ts"
 import { headersForm } from "../steps/validate-headers.ts"
 import { statusForm } from "../steps/validate-status.ts"
-import type { Row } from "./row.ts"
+import type { StatementRow } from "./row.ts"
 
 const contentDocs =
   "`content` judges the body where it stands: by its size, by its media type, by schemas. `prevent`, which counts without a word, answers 400 to a request and makes an answer 502, `detect` notes it."
 
 /** Judges requests by what the statement itself says; `validate request` judges by the OpenAPI document. */
-export const validateContentInOrder: Row = {
+export const validateContentInOrder: StatementRow = {
   keyword: "validate",
   several: true,
   forms: [contentForm.form],
@@ -19,7 +19,7 @@ export const validateContentInOrder: Row = {
 const forms = { status: statusForm, headers: headersForm, content: contentForm }
 
 /** Judges answers by what the statement itself says; `validate response` judges by the OpenAPI document. */
-export const validateAnswer: Statement = {
+export const validateAnswer: StatementDefinition = {
   row: {
     keyword: "validate",
     several: true,

@@ -1,10 +1,10 @@
-import { type Row, slot } from "./row.ts"
+import { type StatementRow, slot } from "./row.ts"
 
 /** What happens to messages that do not fit. */
 export const action = slot("action", "choice", { choices: ["prevent", "detect", "ignore"] })
 
 /** In the blocks of statements that judge messages. */
-export const errors: Row = {
+export const errors: StatementRow = {
   keyword: "errors",
   forms: [{ args: [slot("variable", "value-name")] }],
   byDefault: "no variable",

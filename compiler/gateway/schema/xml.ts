@@ -1,7 +1,7 @@
-import { type Row, slot, word } from "./row.ts"
+import { type StatementRow, slot, word } from "./row.ts"
 
 /** `policy xml "FILE"` in every scope. */
-export const policyXml: Row = {
+export const policyXml: StatementRow = {
   keyword: "policy",
   forms: [{ args: [word("xml"), slot("path", "constant")] }],
   docs: "An XML policy document, as Azure API Management has them: compiled like everything else. Its `<base />` stands for the documents of outer blocks.",
@@ -9,7 +9,7 @@ export const policyXml: Row = {
 }
 
 /** What documents may name and gateway.conf has no word for. */
-export const xmlRows: readonly Row[] = [
+export const xmlRows: readonly StatementRow[] = [
   {
     keyword: "fragment",
     several: 1000,
@@ -56,7 +56,7 @@ export const xmlRows: readonly Row[] = [
 ]
 
 /** The block of `xmlRows`. */
-export const xml: Row = {
+export const xml: StatementRow = {
   keyword: "xml",
   forms: [{ args: [], block: "xml", blockRequired: true }],
   docs: "Names that XML policy documents use: fragments, backends and values that are called differently there.",

@@ -1,9 +1,9 @@
 import { closes, opens } from "../../analysis/finding.ts"
 import type { Span } from "../../core/source.ts"
-import { type Bound, headSpan, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../lower/step.ts"
 import { oneLine, statement } from "../print.ts"
-import { type Form, type Row, word } from "../schema/row.ts"
+import { type Form, type StatementRow, word } from "../schema/row.ts"
 import type { StepText } from "../step-text.ts"
 import { checkJwt } from "./validate-jwt.ts"
 
@@ -21,12 +21,12 @@ export const checkAny: { readonly form: Form; readonly lower: LowerStep } = {
 }
 
 /** What stands in the block of `check any`. */
-export const checkAnyRows: readonly Row[] = [checkJwt.row]
+export const checkAnyRows: readonly StatementRow[] = [checkJwt.row]
 
 /** The step of several ways in, of which each is a statement; of one it is that. A way that is there twice is reported. */
 export function lowerWays(
   ways: readonly Lowered[],
-  statements: readonly Bound[],
+  statements: readonly BoundStatement[],
   at: Span,
   { report, steps }: StepContext,
 ): Lowered | undefined {

@@ -6,10 +6,10 @@ import { lowerAuthentication } from "../lower/authentication.ts"
 import { authenticationText, statement } from "../print.ts"
 import { stepIdentityForms } from "../schema/credentials.ts"
 import { optional, slot, word } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 /** `authenticate basic "user" SECRET`, `authenticate token NAME as variable`, `authenticate certificate NAME` */
-export const authenticateStatement: Statement = {
+export const authenticateStatement: StatementDefinition = {
   row: {
     keyword: "authenticate",
     several: true,

@@ -1,13 +1,13 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { breaking, closes, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
 import { textWords } from "../../analysis/words.ts"
-import { type Bound, statementOf } from "../bind/bound.ts"
+import { type BoundStatement, statementOf } from "../bind/bound.ts"
 import { type AuthForm, authText, messageRules } from "../credential-text.ts"
 import { lowerSaid } from "../lower/caller-token.ts"
 import type { StepContext } from "../lower/step.ts"
 import { countText, messageText, statusText } from "../print.ts"
 import { refusalMessage, refusalStatus } from "../schema/refusal.ts"
-import { type Row, slot, word } from "../schema/row.ts"
+import { type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
 /** `auth basic USERS { … }`. The name of the user is in `jwt`. */
@@ -21,7 +21,7 @@ export const authBasic: AuthForm = {
 }
 
 /** What stands in the block of `auth basic`. */
-export const authBasicRows: readonly Row[] = [
+export const authBasicRows: readonly StatementRow[] = [
   {
     keyword: "realm",
     forms: [{ args: [slot("realm", "constant", { max: 128 })] }],
@@ -39,7 +39,7 @@ export const authBasicRows: readonly Row[] = [
   },
 ]
 
-function lowerBasic(bound: Bound, context: StepContext): StepOf<"basic-auth"> | undefined {
+function lowerBasic(bound: BoundStatement, context: StepContext): StepOf<"basic-auth"> | undefined {
   const users = bound.args.word("users")?.text
   const { block } = bound
   const realmAt = statementOf(block, "realm")?.args

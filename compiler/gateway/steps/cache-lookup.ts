@@ -1,10 +1,10 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { type Finding, neutral, opens } from "../../analysis/finding.ts"
 import { textWords } from "../../analysis/words.ts"
-import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { textAt } from "../lower/text-or-expression.ts"
 import { type Printing, statement, textsOf } from "../print.ts"
-import { many, oneOf, optional, type Row, slot, word } from "../schema/row.ts"
+import { many, oneOf, optional, type StatementRow, slot, word } from "../schema/row.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
 
 type Lookup = StepOf<"cache-lookup">
@@ -36,12 +36,12 @@ export const lookupForm: StatementForm = {
   },
 }
 
-function isWord(argument: Bound["statement"]["args"][number] | undefined, text: string): boolean {
+function isWord(argument: BoundStatement["statement"]["args"][number] | undefined, text: string): boolean {
   return argument?.kind === "word" && argument.text === text
 }
 
 /** Statements in its block, and in that of `cache response`. */
-export const lookupRows: readonly Row[] = [
+export const lookupRows: readonly StatementRow[] = [
   {
     keyword: "vary",
     several: 2,

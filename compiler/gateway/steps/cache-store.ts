@@ -1,8 +1,8 @@
 import type { Flag } from "../../../runtime/plan/step-values.ts"
 import { neutral } from "../../analysis/finding.ts"
-import { type Bound, headSpan } from "../bind/bound.ts"
+import { type BoundStatement, headSpan } from "../bind/bound.ts"
 import { secondsOf } from "../lower/count.ts"
-import type { Place } from "../lower/place.ts"
+import type { StatementPlace } from "../lower/place.ts"
 import type { Lowered, StepContext } from "../lower/step.ts"
 import { countText, secondsText, statement, timeText } from "../print.ts"
 import { optional, slot, word } from "../schema/row.ts"
@@ -19,7 +19,11 @@ export const storeForm: StatementForm = {
 }
 
 /** The step, as it is at a place: that of `cache response` runs later than the statement stands. */
-export function lowerStore(bound: Bound, context: StepContext, place: Place): Lowered | undefined {
+export function lowerStore(
+  bound: BoundStatement,
+  context: StepContext,
+  place: StatementPlace,
+): Lowered | undefined {
   const { expressions, steps } = context
   const seconds = secondsOf(bound, context, place)
   const test = bound.args.cel("test")

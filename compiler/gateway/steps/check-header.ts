@@ -7,13 +7,13 @@ import { reportDropped } from "../lower/dropped-header.ts"
 import { lowerAll } from "../lower/header.ts"
 import { countText, flagText, messageText, statement, statusText, textsOf } from "../print.ts"
 import { refusalMessage, refusalStatus } from "../schema/refusal.ts"
-import { many, optional, type Row, slot, word } from "../schema/row.ts"
-import type { Fields, Statement, StepText } from "../step-text.ts"
+import { many, optional, type StatementRow, slot, word } from "../schema/row.ts"
+import type { Fields, StatementDefinition, StepText } from "../step-text.ts"
 import { checkAny } from "./any-of.ts"
 import { checkJwt } from "./validate-jwt.ts"
 
 /** `check header "NAME" is "…" { … }` */
-export const check: Statement = {
+export const check: StatementDefinition = {
   row: {
     keyword: "check",
     several: true,
@@ -53,7 +53,7 @@ export const check: Statement = {
 }
 
 /** In `inbound` tokens can be checked too, in order and inside of conditions: `check jwt …`, `check any { … }`. */
-export const checkInOrder: Statement = {
+export const checkInOrder: StatementDefinition = {
   row: {
     ...check.row,
     forms: [...check.row.forms, checkJwt.form, checkAny.form],
@@ -66,7 +66,7 @@ export const checkInOrder: Statement = {
 }
 
 /** What stands in the block of `check header`. */
-export const checkRows: readonly Row[] = [
+export const checkRows: readonly StatementRow[] = [
   {
     keyword: "ignore-case",
     forms: [{ args: [] }],

@@ -7,17 +7,17 @@ import { isOriginPattern, registeredMethods } from "../../core/http-words.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import { textOf } from "../../core/source.ts"
-import { type Bound, type BoundBlock, headSpan, statementOf } from "../bind/bound.ts"
+import { type BoundBlock, type BoundStatement, headSpan, statementOf } from "../bind/bound.ts"
 import type { StepContext } from "../lower/step.ts"
 import { statement, textsOf, timeText } from "../print.ts"
-import { many, oneOf, type Row, slot, word } from "../schema/row.ts"
-import type { Fields, Statement, StepText } from "../step-text.ts"
+import { many, oneOf, type StatementRow, slot, word } from "../schema/row.ts"
+import type { Fields, StatementDefinition, StepText } from "../step-text.ts"
 
 type Cors = Fields<"cors">
 type Sides = { readonly before: Cors; readonly after: Cors }
 
 /** `cors { … }` */
-export const corsStatement: Statement = {
+export const corsStatement: StatementDefinition = {
   row: {
     keyword: "cors",
     forms: [{ args: [], block: "cors", blockRequired: true }],
@@ -69,7 +69,7 @@ export const corsStatement: Statement = {
 }
 
 /** What stands in the block of `cors`. */
-export const corsRows: readonly Row[] = [
+export const corsRows: readonly StatementRow[] = [
   {
     keyword: "origins",
     required: true,
@@ -120,7 +120,7 @@ export const corsRows: readonly Row[] = [
   },
 ]
 
-function lowerOrigins(statement: Bound, context: StepContext): Text[] | undefined {
+function lowerOrigins(statement: BoundStatement, context: StepContext): Text[] | undefined {
   if (statement.args.get("origin") === undefined) return ["*"]
   const origins: Text[] = []
   let wrong = false

@@ -4,16 +4,16 @@ import { textWords } from "../../analysis/words.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { nearest } from "../../core/nearest.ts"
 import type { Word } from "../ast.ts"
-import { type Bound, headSpan, statementOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, statementOf } from "../bind/bound.ts"
 import { printPath, staticSegment } from "../bind/path.ts"
 import type { Lowered, StepContext } from "../lower/step.ts"
 import { statement } from "../print.ts"
 import type { RouteSource } from "../routes.ts"
-import { optional, type Row, slot, word } from "../schema/row.ts"
+import { optional, type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
 /** What a version may say of its end. */
-export const deprecationRows: readonly Row[] = [
+export const deprecationRows: readonly StatementRow[] = [
   {
     keyword: "deprecated",
     forms: [{ args: [optional(slot("date", "date")), optional(slot("documentation", "constant"))] }],
@@ -76,8 +76,8 @@ export function lowerDeprecation(
 /** The name of another version of the API; reported where it is none. */
 function successorOf(
   { text, span }: Word,
-  version: Bound | undefined,
-  api: Bound,
+  version: BoundStatement | undefined,
+  api: BoundStatement,
   report: Report,
 ): string | undefined {
   const names = (api.block?.statements ?? []).flatMap((each) =>

@@ -7,10 +7,10 @@ import { statement } from "../print.ts"
 import { askedText, circumstanceLines } from "../print-question.ts"
 import { asked } from "../schema/relations.ts"
 import { slot, word } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 /** `filter "items" by RELATION of "…" for "…"`: the object may read `item`. */
-export const filterStatement: Statement = {
+export const filterStatement: StatementDefinition = {
   row: {
     keyword: "filter",
     several: true,

@@ -7,10 +7,10 @@ import { headSpan } from "../bind/bound.ts"
 import { inlineBackendPrefix } from "../bind/names.ts"
 import { type Printing, statement } from "../print.ts"
 import { slot } from "../schema/row.ts"
-import type { Fields, Statement, StepText } from "../step-text.ts"
+import type { Fields, StatementDefinition, StepText } from "../step-text.ts"
 
 /** `backend NAME` or `backend "URL"`, in scopes of routes. */
-export const backendStatement: Statement = {
+export const backendStatement: StatementDefinition = {
   row: {
     keyword: "backend",
     forms: [{ args: [slot("backend", "reference", { to: ["backend"] })] }, { args: [slot("url", "url")] }],

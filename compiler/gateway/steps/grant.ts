@@ -7,15 +7,19 @@ import { statement } from "../print.ts"
 import { storeText } from "../print-question.ts"
 import { inStore } from "../schema/relations.ts"
 import { slot, word } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 /** `grant RELATION of "…" to "…"` */
-export const grantStatement: Statement = changing("grant", "to", "write")
+export const grantStatement: StatementDefinition = changing("grant", "to", "write")
 
 /** `revoke RELATION of "…" from "…"` */
-export const revokeStatement: Statement = changing("revoke", "from", "delete")
+export const revokeStatement: StatementDefinition = changing("revoke", "from", "delete")
 
-function changing(keyword: "grant" | "revoke", joint: "to" | "from", action: "write" | "delete"): Statement {
+function changing(
+  keyword: "grant" | "revoke",
+  joint: "to" | "from",
+  action: "write" | "delete",
+): StatementDefinition {
   return {
     row: {
       keyword,

@@ -1,6 +1,6 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { closes, type FieldRules, opens } from "../../analysis/finding.ts"
-import { type Bound, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, statementsOf } from "../bind/bound.ts"
 import {
   type AuthForm,
   authText,
@@ -13,7 +13,7 @@ import { lowerClaimRules, lowerList, lowerSaid, lowerSource } from "../lower/cal
 import type { StepContext } from "../lower/step.ts"
 import { countText } from "../print.ts"
 import { callerTokenRows, claimRule } from "../schema/caller-token.ts"
-import { many, type Row, slot, word } from "../schema/row.ts"
+import { many, type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
 /** `auth introspection NAME { … }`. All that the endpoint knows of the caller is in `jwt`. */
@@ -27,7 +27,7 @@ export const authIntrospection: AuthForm = {
 }
 
 /** What stands in the block of `auth introspection`. */
-export const authIntrospectionRows: readonly Row[] = [
+export const authIntrospectionRows: readonly StatementRow[] = [
   claimRule,
   ...callerTokenRows,
   {
@@ -40,7 +40,7 @@ export const authIntrospectionRows: readonly Row[] = [
   },
 ]
 
-function lowerIntrospection(bound: Bound, context: StepContext): StepOf<"introspect"> | undefined {
+function lowerIntrospection(bound: BoundStatement, context: StepContext): StepOf<"introspect"> | undefined {
   const introspection = bound.args.word("introspection")?.text
   const { block } = bound
   const claims = lowerClaimRules(block, ["any"], context)

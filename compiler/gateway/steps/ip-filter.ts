@@ -5,13 +5,13 @@ import { codeWords } from "../../analysis/words.ts"
 import { headSpan } from "../bind/bound.ts"
 import type { LowerStep } from "../lower/step.ts"
 import { statement } from "../print.ts"
-import { many, type Row, slot, word } from "../schema/row.ts"
-import type { Fields, Statement, StepText } from "../step-text.ts"
+import { many, type StatementRow, slot, word } from "../schema/row.ts"
+import type { Fields, StatementDefinition, StepText } from "../step-text.ts"
 
 type IpFilter = StepOf<"ip-filter">
 type Range = IpFilter["ranges"][number]
 
-function row(keyword: IpFilter["action"], docs: string): Row {
+function row(keyword: IpFilter["action"], docs: string): StatementRow {
   return {
     keyword,
     several: true,
@@ -44,13 +44,13 @@ export const lowerIp: LowerStep = (bound, { steps, report }) => {
 }
 
 /** `allow ip …` */
-export const allow: Statement = {
+export const allow: StatementDefinition = {
   row: row("allow", "Only callers from these networks, addresses or ranges pass."),
   lower: lowerIp,
 }
 
 /** `deny ip …` */
-export const deny: Statement = {
+export const deny: StatementDefinition = {
   row: row("deny", "Callers from these networks, addresses or ranges are refused."),
   lower: lowerIp,
 }

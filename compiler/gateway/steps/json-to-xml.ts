@@ -3,11 +3,11 @@ import { textWords } from "../../analysis/words.ts"
 import { headSpan, mentions, statementOf } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"
 import { statement } from "../print.ts"
-import { type Row, slot, word } from "../schema/row.ts"
+import { type StatementRow, slot, word } from "../schema/row.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
 import { conversionLines, conversionOf, conversionRows, conversionRules } from "./xml-to-json.ts"
 
-export const jsonToXmlRows: readonly Row[] = [
+export const jsonToXmlRows: readonly StatementRow[] = [
   ...conversionRows,
   {
     keyword: "dates",

@@ -1,16 +1,16 @@
 import { closes, neutral, opens } from "../../analysis/finding.ts"
 import { textWords } from "../../analysis/words.ts"
-import { type Bound, headSpan } from "../bind/bound.ts"
+import { type BoundStatement, headSpan } from "../bind/bound.ts"
 import { scopeName } from "../lower/counting.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../lower/step.ts"
 import { statement } from "../print.ts"
-import { type Row, slot, word } from "../schema/row.ts"
+import { type StatementRow, slot, word } from "../schema/row.ts"
 import type { StepText } from "../step-text.ts"
 
 const concurrencyArgs = [slot("max", "count", { min: 1, max: 1_000_000 }), word("by"), slot("key", "text")]
 
 /** The statement in a scope. */
-export const concurrency: Row = {
+export const concurrency: StatementRow = {
   keyword: "concurrency",
   several: true,
   forms: [{ args: concurrencyArgs }],
@@ -19,7 +19,7 @@ export const concurrency: Row = {
 }
 
 /** The statement in `inbound`, perhaps around others. */
-export const concurrencyBlock: Row = {
+export const concurrencyBlock: StatementRow = {
   ...concurrency,
   forms: [{ args: concurrencyArgs, block: "inbound" }],
   docs: "At most so many requests with one key are inside of the block (or, without one, served) at a time; more are answered 429.",
@@ -32,12 +32,16 @@ export const lowerConcurrencyBlock: LowerStep = (bound, context) => {
 }
 
 /** `concurrency N by "key"` of a scope: until the answer is out. */
-export function lowerConcurrency(bound: Bound, scope: string, context: StepContext): Lowered | undefined {
+export function lowerConcurrency(
+  bound: BoundStatement,
+  scope: string,
+  context: StepContext,
+): Lowered | undefined {
   return concurrencyStep(bound, `${scopeName(scope)}: ${keyWords(bound)}`, [], context)
 }
 
 function concurrencyStep(
-  bound: Bound,
+  bound: BoundStatement,
   counter: string,
   inside: readonly Lowered[],
   { texts, place, steps }: StepContext,
@@ -57,7 +61,7 @@ function concurrencyStep(
 }
 
 /** The key as it is written: it names the counter, which survives a plan that keeps it. */
-function keyWords({ args }: Bound): string {
+function keyWords({ args }: BoundStatement): string {
   const span = args.get("key")?.argument.span
   return span === undefined ? "" : span.file.text.slice(span.start, span.end)
 }

@@ -3,10 +3,10 @@ import { neutral } from "../../analysis/finding.ts"
 import { headSpan, mentions } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"
 import { statement } from "../print.ts"
-import { type Row, word } from "../schema/row.ts"
+import { type StatementRow, word } from "../schema/row.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
 
-export const maskUrlsRows: readonly Row[] = [
+export const maskUrlsRows: readonly StatementRow[] = [
   {
     keyword: "headers",
     forms: [{ args: [] }],

@@ -5,13 +5,13 @@ import { neutral } from "../../analysis/finding.ts"
 import { textWords } from "../../analysis/words.ts"
 import { headSpan, statementsOf } from "../bind/bound.ts"
 import { statement } from "../print.ts"
-import { optional, type Row, slot, word } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import { optional, type StatementRow, slot, word } from "../schema/row.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 const variable = slot("variable", "value-name", { label: "NAME" })
 
 /** `metric NAME (CEL) { label NAME "text" }`, `metric NAME tokens total { … }` */
-export const metricStatement: Statement = {
+export const metricStatement: StatementDefinition = {
   row: {
     keyword: "metric",
     several: true,
@@ -49,7 +49,7 @@ export const metricStatement: Statement = {
 }
 
 /** Statements in its block. */
-export const metricRows: readonly Row[] = [
+export const metricRows: readonly StatementRow[] = [
   {
     keyword: "label",
     several: 20,

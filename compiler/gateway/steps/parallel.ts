@@ -3,11 +3,11 @@ import { headSpan, statementsOf } from "../bind/bound.ts"
 import { idsOf } from "../lower/step.ts"
 import { statement } from "../print.ts"
 import type { StepBlock } from "../schema/block-name.ts"
-import { type Row, slot } from "../schema/row.ts"
-import { always, lacking, type Statement, type StepText } from "../step-text.ts"
+import { type StatementRow, slot } from "../schema/row.ts"
+import { always, lacking, type StatementDefinition, type StepText } from "../step-text.ts"
 
 /** `parallel all|any { branch { … } … }`, in blocks of this name. */
-export const parallelStatement = (block: StepBlock): Statement => ({
+export const parallelStatement = (block: StepBlock): StatementDefinition => ({
   row: {
     keyword: "parallel",
     several: true,
@@ -36,7 +36,7 @@ export const parallelStatement = (block: StepBlock): Statement => ({
 })
 
 /** What stands in a `parallel` block. */
-export function branchRows(block: StepBlock): readonly Row[] {
+export function branchRows(block: StepBlock): readonly StatementRow[] {
   return [
     {
       keyword: "branch",

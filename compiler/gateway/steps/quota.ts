@@ -10,13 +10,13 @@ import {
 } from "../../analysis/counting.ts"
 import { closes, type Finding, opens } from "../../analysis/finding.ts"
 import { durationWords, limitKeyWords, sizeWords } from "../../analysis/words.ts"
-import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import { checkKeys, counterName, limitRows, lowerCounting, lowerKeys } from "../lower/counting.ts"
-import type { Place } from "../lower/place.ts"
+import type { StatementPlace } from "../lower/place.ts"
 import type { Lowered, StepContext } from "../lower/step.ts"
 import { countText, fixedText, statement } from "../print.ts"
 import { countingLines } from "../print-counting.ts"
-import { many, oneOf, type Row, slot, word } from "../schema/row.ts"
+import { many, oneOf, type StatementRow, slot, word } from "../schema/row.ts"
 import type { StepText } from "../step-text.ts"
 
 const quotaEnd = [
@@ -29,7 +29,7 @@ const quotaEnd = [
 ]
 
 /** The statement, in products and in `inbound`. */
-export const quota: Row = {
+export const quota: StatementRow = {
   keyword: "quota",
   several: true,
   forms: [
@@ -44,7 +44,7 @@ export const quota: Row = {
 }
 
 /** Statements in its block. */
-export const quotaRows: readonly Row[] = [
+export const quotaRows: readonly StatementRow[] = [
   ...limitRows.filter(({ keyword }) => keyword === "count" || keyword === "remaining"),
   {
     keyword: "starts",
@@ -56,7 +56,7 @@ export const quotaRows: readonly Row[] = [
 ]
 
 /** What a quota that is not of bytes uses up. Which calls count is not part of its counter: what was used must not begin anew with a condition. */
-export function unitOf({ block }: Bound): "calls" | "tokens" {
+export function unitOf({ block }: BoundStatement): "calls" | "tokens" {
   return statementsOf(block, "count").some(({ args }) => args.get("tokens") !== undefined)
     ? "tokens"
     : "calls"
@@ -64,10 +64,10 @@ export function unitOf({ block }: Bound): "calls" | "tokens" {
 
 /** `quota N calls per DURATION by KEY else KEY`, `quota SIZE per DURATION by KEY`; `in total` instead of a duration. Counters are named like those of limits. */
 export function lowerQuota(
-  bound: Bound,
+  bound: BoundStatement,
   scope: string,
   context: StepContext,
-  late: Place,
+  late: StatementPlace,
 ): Lowered | undefined {
   const { args } = bound
   const callsMax = args.value<number>("calls")

@@ -10,7 +10,7 @@ import {
 } from "../../analysis/counting.ts"
 import { closes, type Finding, neutral, opens } from "../../analysis/finding.ts"
 import { limitKeyWords } from "../../analysis/words.ts"
-import { type Bound, headSpan } from "../bind/bound.ts"
+import { type BoundStatement, headSpan } from "../bind/bound.ts"
 import {
   checkKeys,
   countedWords,
@@ -21,15 +21,15 @@ import {
   short,
   variablesOf,
 } from "../lower/counting.ts"
-import type { Place } from "../lower/place.ts"
+import type { StatementPlace } from "../lower/place.ts"
 import type { Lowered, StepContext } from "../lower/step.ts"
 import { countText, fixedText, fixedTime, statement, timeText } from "../print.ts"
 import { countingLines } from "../print-counting.ts"
-import { many, type Row, slot, word } from "../schema/row.ts"
+import { many, type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
 /** The statement, in scopes and in `inbound`. */
-export const limit: Row = {
+export const limit: StatementRow = {
   keyword: "limit",
   several: true,
   forms: [
@@ -49,7 +49,7 @@ export const limit: Row = {
 }
 
 /** Whether the limit counts by address alone: it can refuse before signatures are checked. */
-export function isAnonymous(bound: Bound): boolean {
+export function isAnonymous(bound: BoundStatement): boolean {
   return keysOf(bound)[0]?.by === "ip"
 }
 
@@ -58,10 +58,10 @@ export function isAnonymous(bound: Bound): boolean {
  * when a new plan changes the number, and all routes of the scope share them.
  */
 export function lowerLimit(
-  bound: Bound,
+  bound: BoundStatement,
   scope: string,
   context: StepContext,
-  late: Place,
+  late: StatementPlace,
 ): Lowered | undefined {
   const callsMax = bound.args.value<number>("calls")
   const periodMs = bound.args.value<number>("period")

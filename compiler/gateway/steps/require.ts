@@ -13,12 +13,12 @@ import { statement } from "../print.ts"
 import { askedText, circumstanceLines } from "../print-question.ts"
 import { asked } from "../schema/relations.ts"
 import { slot } from "../schema/row.ts"
-import type { Fields, Statement, StepText } from "../step-text.ts"
+import type { Fields, StatementDefinition, StepText } from "../step-text.ts"
 import { allForm, lowerRequireAll } from "./require-all.ts"
 import { anyForm, lowerRequireAny } from "./require-any.ts"
 
 /** `require RELATION of "type:…" for "type:…" in STORE { … }`, checked against the store's model; or `require any { … }`, `require all { … }`. */
-export const requireStatement: Statement = {
+export const requireStatement: StatementDefinition = {
   row: {
     keyword: "require",
     several: true,

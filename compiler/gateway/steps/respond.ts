@@ -5,7 +5,7 @@ import { inValues, readByBrowsers } from "../../analysis/seen-by-backend.ts"
 import { callersDecide, escapingLost, secretsIn } from "../../analysis/text-findings.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { isBodiless } from "../../openapi/mock-answer.ts"
-import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { lowerContent } from "../lower/content.ts"
 import { statusOf } from "../lower/count.ts"
 import { headerUse, mayWrite } from "../lower/header.ts"
@@ -13,15 +13,15 @@ import type { StepContext } from "../lower/step.ts"
 import { countText, type Printed, type Printing, statement, textsOf } from "../print.ts"
 import { bodyStatement, headerLines } from "../print-message.ts"
 import { bodyContent } from "../schema/content.ts"
-import { many, optional, type Row, slot, word } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import { many, optional, type StatementRow, slot, word } from "../schema/row.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 import { answerStatus } from "./set-status.ts"
 
 type Respond = StepOf<"respond">
 type HeaderLines = Respond["headers"]
 
 /** The body of a message that is made: of an answer, or of a request of our own. */
-export const bodyRow: Row = {
+export const bodyRow: StatementRow = {
   keyword: "body",
   forms: [{ args: [bodyContent] }],
   byDefault: "no body",
@@ -30,7 +30,7 @@ export const bodyRow: Row = {
 }
 
 /** A header of a message that is made. */
-export const headerRow: Row = {
+export const headerRow: StatementRow = {
   keyword: "header",
   several: 50,
   forms: [{ args: [slot("name", "header-name"), many(slot("value", "text"), 100)] }],
@@ -39,7 +39,7 @@ export const headerRow: Row = {
 }
 
 /** `respond STATUS "reason" { body …; header "Name" "value" }`, `respond from NAME { … }` */
-export const respondStatement: Statement = {
+export const respondStatement: StatementDefinition = {
   row: {
     keyword: "respond",
     several: true,
@@ -91,7 +91,7 @@ export const respondStatement: Statement = {
 }
 
 /** `redirect 302 "url"`: an answer with a Location. */
-export const redirect: Statement = {
+export const redirect: StatementDefinition = {
   row: {
     keyword: "redirect",
     several: true,
@@ -189,7 +189,7 @@ function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
 }
 
 /** Whether a statement before sets the variable; reported where none does. */
-function isSet(bound: Bound, name: string, { place, report }: StepContext): boolean {
+function isSet(bound: BoundStatement, name: string, { place, report }: StepContext): boolean {
   if (Object.hasOwn(place.variables, name)) return true
   const hint = didYouMean(name, Object.keys(place.variables))
   const detail = `no statement before this one sets \`${name}\`${hint}`

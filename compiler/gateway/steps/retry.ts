@@ -7,10 +7,10 @@ import { countText, fixedText, fixedTime, flagText, statement, timeText } from "
 import type { StepBlock } from "../schema/block-name.ts"
 import { optional, slot, word } from "../schema/row.ts"
 import { stepTime } from "../schema/times.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 /** `retry N while (CEL) every 1s plus 1s at-most 10s { … }`, in blocks of this name. The condition sees what the block leaves. */
-export const retryStatement = (block: StepBlock): Statement => ({
+export const retryStatement = (block: StepBlock): StatementDefinition => ({
   row: {
     keyword: "retry",
     several: true,

@@ -8,7 +8,7 @@ import type { Span } from "../../core/source.ts"
 import { headSpan } from "../bind/bound.ts"
 import { statement } from "../print.ts"
 import { optional, slot, word } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 /** Characters that are in no canonical path, raw: RFC 3986 §3.3 and `;` and `\\`, which servers read in different ways. */
 const notInPath = /[^\w.~!$&'()*+,=:@%/?-]/
@@ -16,7 +16,7 @@ const notInPath = /[^\w.~!$&'()*+,=:@%/?-]/
 const refusedEncoding = /%(?:[01][0-9A-F]|2F|3B|5C|7F|25[0-9A-F]{2})|%(?![0-9A-F]{2})/i
 
 /** `rewrite "/path/${path.id}?query" [raw] [without query]`: the constant parts must be what a canonical path can hold. */
-export const rewriteStatement: Statement = {
+export const rewriteStatement: StatementDefinition = {
   row: {
     keyword: "rewrite",
     several: true,

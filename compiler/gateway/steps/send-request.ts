@@ -5,7 +5,7 @@ import { breaking, type Finding, neutral, opens } from "../../analysis/finding.t
 import { otherIdentity } from "../../analysis/identity-rules.ts"
 import { callersDecide, escapingLost, fromCaller, secretsIn } from "../../analysis/text-findings.ts"
 import { textWords } from "../../analysis/words.ts"
-import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { lowerAuthentication } from "../lower/authentication.ts"
 import { lowerContent } from "../lower/content.ts"
 import { secondsOf } from "../lower/count.ts"
@@ -14,16 +14,16 @@ import type { StepContext } from "../lower/step.ts"
 import { authenticationText, flagText, secondsText, statement, timeText } from "../print.ts"
 import { bodyStatement, headerLines } from "../print-message.ts"
 import { stepIdentityForms } from "../schema/credentials.ts"
-import { type Row, slot, word } from "../schema/row.ts"
+import { type StatementRow, slot, word } from "../schema/row.ts"
 import { foundTime } from "../schema/times.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 import { bodyRow, headerRow } from "./respond.ts"
 import { method } from "./set-method.ts"
 
 const secondsByDefault = 60
 
 /** `send NAME { … }` or `send and forget { … }` */
-export const send: Statement = {
+export const send: StatementDefinition = {
   row: {
     keyword: "send",
     several: true,
@@ -81,7 +81,7 @@ export const send: Statement = {
 }
 
 function lowerHeaders(
-  { block }: Bound,
+  { block }: BoundStatement,
   { texts, place, report }: StepContext,
 ): StepOf<"send-request">["headers"] | undefined {
   const headers: { name: string; action: "set"; values: Text[] }[] = []
@@ -98,7 +98,7 @@ function lowerHeaders(
 }
 
 /** Statements in its block; header and body are those of an answer. */
-export const sendRows: readonly Row[] = [
+export const sendRows: readonly StatementRow[] = [
   {
     keyword: "url",
     required: true,

@@ -2,19 +2,19 @@ import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { type Finding, neutral, opens } from "../../analysis/finding.ts"
 import { same } from "../../analysis/same.ts"
 import { textWords } from "../../analysis/words.ts"
-import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { StepContext } from "../lower/step.ts"
 import { textAt } from "../lower/text-or-expression.ts"
 import { type Printed, statement } from "../print.ts"
-import { optional, type Row, slot, word } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import { optional, type StatementRow, slot, word } from "../schema/row.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 type Target = StepOf<"set-backend">["target"]
 
 const backend = slot("backend", "reference", { to: ["backend"] })
 
 /** `use backend NAME`, `use url "…" raw`, `use weighted by "…" { … }`, `use by "…" { … }` */
-export const use: Statement = {
+export const use: StatementDefinition = {
   row: {
     keyword: "use",
     several: true,
@@ -42,7 +42,7 @@ export const use: Statement = {
 }
 
 /** Statements of `use weighted`. */
-export const weightedRows: readonly Row[] = [
+export const weightedRows: readonly StatementRow[] = [
   {
     keyword: "backend",
     several: 50,
@@ -54,7 +54,7 @@ export const weightedRows: readonly Row[] = [
 ]
 
 /** Statements of `use by`. */
-export const choiceRows: readonly Row[] = [
+export const choiceRows: readonly StatementRow[] = [
   {
     keyword: "case",
     several: 200,
@@ -78,7 +78,7 @@ export const choiceRows: readonly Row[] = [
   },
 ]
 
-type LowerTarget = (bound: Bound, context: StepContext) => Target | undefined
+type LowerTarget = (bound: BoundStatement, context: StepContext) => Target | undefined
 
 /** By the first word of the statement. */
 const targets: Readonly<Record<string, LowerTarget>> = {
@@ -133,7 +133,7 @@ const targets: Readonly<Record<string, LowerTarget>> = {
   },
 }
 
-function namedBackend(bound: Bound | undefined, { backends }: StepContext): string | undefined {
+function namedBackend(bound: BoundStatement | undefined, { backends }: StepContext): string | undefined {
   const word = bound?.args.word("backend")
   return word !== undefined && backends.useDeclared(word.text) ? word.text : undefined
 }

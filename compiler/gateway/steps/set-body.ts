@@ -8,7 +8,13 @@ import { messageAt } from "../lower/header.ts"
 import { bodyStatement } from "../print-message.ts"
 import { bodyContent } from "../schema/content.ts"
 import { word } from "../schema/row.ts"
-import { byFirstWord, type Fields, type Statement, type StatementForm, type StepText } from "../step-text.ts"
+import {
+  byFirstWord,
+  type Fields,
+  type StatementDefinition,
+  type StatementForm,
+  type StepText,
+} from "../step-text.ts"
 import { replaceForm } from "./find-replace.ts"
 import { jsonToXmlForm } from "./json-to-xml.ts"
 import { jsonpForm } from "./jsonp.ts"
@@ -37,7 +43,7 @@ const forms: Readonly<Record<string, StatementForm>> = {
 }
 
 /** `body set|replace|json-to-xml|xml-to-json|mask-urls …`; in `outbound` also `jsonp`: what makes a script of an answer stands there alone. */
-export const body = (block: "inbound" | "outbound" | "on-error"): Statement => ({
+export const body = (block: "inbound" | "outbound" | "on-error"): StatementDefinition => ({
   row: {
     keyword: "body",
     several: true,

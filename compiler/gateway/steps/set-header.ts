@@ -10,12 +10,12 @@ import {
 } from "../../analysis/seen-by-backend.ts"
 import { callersDecide, secretsIn } from "../../analysis/text-findings.ts"
 import { constantName, nameShown } from "../../analysis/words.ts"
-import { type Bound, headSpan } from "../bind/bound.ts"
+import { type BoundStatement, headSpan } from "../bind/bound.ts"
 import { headerUse, lowerAll, mayWrite, messageAt } from "../lower/header.ts"
 import type { StepContext } from "../lower/step.ts"
 import { type Printing, statement, textsOf } from "../print.ts"
 import { many, oneOf, slot, word } from "../schema/row.ts"
-import { type Fields, namedIdentities, type Statement, type StepText } from "../step-text.ts"
+import { type Fields, namedIdentities, type StatementDefinition, type StepText } from "../step-text.ts"
 import { lowerRename, renameForm } from "./rename-header.ts"
 
 type SetHeader = StepOf<"set-header">
@@ -24,7 +24,7 @@ const values = many(slot("value", "text"), 100)
 const name = oneOf([slot("name", "header-name")], [slot("expression", "expression")])
 
 /** `header set|append|default|remove "Name" "value" …` */
-export const header: Statement = {
+export const header: StatementDefinition = {
   row: {
     keyword: "header",
     several: true,
@@ -59,7 +59,7 @@ export const header: Statement = {
 
 /** The name that is written, or what an expression finds; that is checked per request. */
 function nameOf(
-  bound: Bound,
+  bound: BoundStatement,
   message: "request" | "response",
   { expressions, place, report }: StepContext,
 ): SetHeader["name"] | undefined {

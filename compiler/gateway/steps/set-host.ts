@@ -7,7 +7,7 @@ import { shown } from "../../core/shown.ts"
 import { headSpan } from "../bind/bound.ts"
 import { statement } from "../print.ts"
 import { slot, word } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 type Host = StepOf<"set-host">["host"]
 
@@ -17,7 +17,7 @@ const hostCharacters = /^[A-Za-z0-9.\-_~:[\]]*$/
 const help = "Write a host with an optional port, e.g. `orders.internal:8443`."
 
 /** `forward-host preserve` or `forward-host "host"` */
-export const forwardHost: Statement = {
+export const forwardHost: StatementDefinition = {
   row: {
     keyword: "forward-host",
     several: true,

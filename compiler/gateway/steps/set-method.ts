@@ -5,10 +5,10 @@ import { textWords } from "../../analysis/words.ts"
 import { headSpan } from "../bind/bound.ts"
 import { statement } from "../print.ts"
 import { slot } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 /** `method "PUT"` */
-export const method: Statement = {
+export const method: StatementDefinition = {
   row: {
     keyword: "method",
     several: true,

@@ -7,7 +7,7 @@ import { headSpan } from "../bind/bound.ts"
 import { lowerAll } from "../lower/header.ts"
 import { statement, textsOf } from "../print.ts"
 import { many, slot, word } from "../schema/row.ts"
-import { namedIdentities, type Statement, type StepText } from "../step-text.ts"
+import { namedIdentities, type StatementDefinition, type StepText } from "../step-text.ts"
 
 type SetQuery = StepOf<"set-query">
 
@@ -15,7 +15,7 @@ const name = slot("name", "query-name")
 const values = many(slot("value", "text"), 100)
 
 /** `query set|append|default|remove "name" "value" …` */
-export const query: Statement = {
+export const query: StatementDefinition = {
   row: {
     keyword: "query",
     several: true,

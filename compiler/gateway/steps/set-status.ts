@@ -4,14 +4,14 @@ import { statusOf } from "../lower/count.ts"
 import { headerUse } from "../lower/header.ts"
 import { countText, statement, textsOf } from "../print.ts"
 import { oneOf, optional, slot } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 /** A status that is written out, or found per request, and a reason phrase. */
 const anyStatus = oneOf([slot("found", "expression")], [slot("status", "status", { min: 200, max: 599 })])
 export const answerStatus = [anyStatus, optional(slot("reason", "text"))]
 
 /** `status 202 "reason"` */
-export const status: Statement = {
+export const status: StatementDefinition = {
   row: {
     keyword: "status",
     several: true,

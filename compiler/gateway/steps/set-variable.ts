@@ -9,12 +9,12 @@ import { textOrExpression as lowerValue } from "../lower/text-or-expression.ts"
 import { statement, textOrExpressionText } from "../print.ts"
 import { textOrExpression } from "../schema/content.ts"
 import { slot } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 type Value = StepOf<"set-variable">["value"]
 
 /** `set NAME (CEL)` or `set NAME "text"` */
-export const set: Statement = {
+export const set: StatementDefinition = {
   row: {
     keyword: "set",
     several: true,

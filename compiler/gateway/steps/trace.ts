@@ -7,10 +7,10 @@ import { messageAt } from "../lower/header.ts"
 import { textAt } from "../lower/text-or-expression.ts"
 import { statement } from "../print.ts"
 import { optional, slot, word } from "../schema/row.ts"
-import type { Statement, StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 /** `trace "message" as error` */
-export const traceStatement: Statement = {
+export const traceStatement: StatementDefinition = {
   row: {
     keyword: "trace",
     several: true,

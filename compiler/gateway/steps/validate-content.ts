@@ -17,12 +17,12 @@ import { sizeWords, textWords } from "../../analysis/words.ts"
 import { shown } from "../../core/shown.ts"
 import { describedContents } from "../../openapi/described-contents.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
-import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"
 import type { StepContext } from "../lower/step.ts"
 import { actionOf, addJudging, bytesDefault, errorsOf } from "../lower/violations.ts"
 import { errorsText, fixedText, type Printed, type Printing, statement } from "../print.ts"
-import { optional, type Row, slot, word } from "../schema/row.ts"
+import { optional, type StatementRow, slot, word } from "../schema/row.ts"
 import { action, errors } from "../schema/violations.ts"
 import type { Fields, StatementForm, StepText } from "../step-text.ts"
 
@@ -63,7 +63,7 @@ export const contentForm: StatementForm = {
 const media = slot("media", "constant", { label: '"TYPE"', max: 256 })
 const to = [word("to"), slot("to", "constant", { label: '"TYPE"', max: 256 })]
 
-function form(as: "xml" | "soap", what: string): Row {
+function form(as: "xml" | "soap", what: string): StatementRow {
   return {
     keyword: as,
     several: 50,
@@ -74,7 +74,7 @@ function form(as: "xml" | "soap", what: string): Row {
 }
 
 /** Statements in the block of `validate content`. */
-export const validateContentRows: readonly Row[] = [
+export const validateContentRows: readonly StatementRow[] = [
   {
     keyword: "json",
     several: 50,
@@ -107,7 +107,7 @@ export const validateContentRows: readonly Row[] = [
 ]
 
 /** Statements of `json` in that block. */
-export const contentJsonRows: readonly Row[] = [
+export const contentJsonRows: readonly StatementRow[] = [
   {
     keyword: "schema",
     forms: [
@@ -140,7 +140,7 @@ export const contentJsonRows: readonly Row[] = [
 
 /** Without `schema` those of the operation's document count; without a media type all the document describes are meant, or any. */
 function lowerRule(
-  bound: Bound,
+  bound: BoundStatement,
   as: "json" | "xml" | "soap",
   otherwise: ViolationAction,
   context: StepContext,
@@ -172,7 +172,7 @@ function lowerRule(
 }
 
 /** A media type or range in lower case; what is none is reported. */
-function mediaOf({ args }: Bound, slot: string, { report }: StepContext): string | undefined {
+function mediaOf({ args }: BoundStatement, slot: string, { report }: StepContext): string | undefined {
   const filled = args.get(slot)
   const media = args.value<string>(slot)?.trim().toLowerCase()
   if (filled === undefined || media === undefined) return undefined
@@ -181,7 +181,10 @@ function mediaOf({ args }: Bound, slot: string, { report }: StepContext): string
   return undefined
 }
 
-function lowerMap(statements: readonly Bound[], context: StepContext): MediaMap | undefined | "broken" {
+function lowerMap(
+  statements: readonly BoundStatement[],
+  context: StepContext,
+): MediaMap | undefined | "broken" {
   if (statements.length === 0) return undefined
   const rules: MediaMap["rules"] = []
   const whole: { missing?: string; any?: string } = {}

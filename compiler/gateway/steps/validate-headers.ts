@@ -7,7 +7,7 @@ import { otherAnswerAction, otherErrors } from "../../analysis/violations.ts"
 import { statementOf } from "../bind/bound.ts"
 import { actionOf, addJudging, errorsOf, NamesOnce } from "../lower/violations.ts"
 import { errorsText, type Printed, type Printing, requiredBlock, statement, textsOf } from "../print.ts"
-import { many, optional, type Row, slot, word } from "../schema/row.ts"
+import { many, optional, type StatementRow, slot, word } from "../schema/row.ts"
 import { action, errors } from "../schema/violations.ts"
 import type { Fields, StatementForm, StepText } from "../step-text.ts"
 
@@ -35,12 +35,12 @@ export const headersForm: StatementForm = {
   },
 }
 
-function judged(keyword: string, docs: string, example: string): Row {
+function judged(keyword: string, docs: string, example: string): StatementRow {
   const names = many(slot("name", "header-name"), 50)
   return { keyword, several: true, forms: [{ args: [names] }], docs, example: `${keyword} ${example}` }
 }
 
-export const validateHeadersRows: readonly Row[] = [
+export const validateHeadersRows: readonly StatementRow[] = [
   judged(
     "allow",
     "Headers an answer may have besides those every answer may have, such as Content-Type.",

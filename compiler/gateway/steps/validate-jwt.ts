@@ -1,6 +1,6 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { closes, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
-import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import {
   type AuthForm,
   demanded,
@@ -15,7 +15,7 @@ import type { AuthWay } from "../lower/place.ts"
 import type { Lowered, StepContext } from "../lower/step.ts"
 import { countText, fixedTime, statement, textsOf } from "../print.ts"
 import { callerTokenRows, claimRule } from "../schema/caller-token.ts"
-import { type Form, many, type Row, slot, word } from "../schema/row.ts"
+import { type Form, many, type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
 const issuers = many(slot("issuer", "reference", { to: ["issuer"] }), 20)
@@ -46,8 +46,8 @@ export const checkJwt = {
     forms: [{ args: [issuers], block: "auth jwt" }],
     docs: "A token of one of these issuers.",
     example: 'jwt acme { claim scope has "orders.read" }',
-  } satisfies Row,
-  lower(bound: Bound, context: StepContext): Lowered | undefined {
+  } satisfies StatementRow,
+  lower(bound: BoundStatement, context: StepContext): Lowered | undefined {
     const step = bound.broken ? undefined : lowerToken(bound, context)
     if (step === undefined) return undefined
     const lowered = context.steps.add(step, headSpan(bound.statement))
@@ -56,7 +56,7 @@ export const checkJwt = {
 }
 
 /** What stands in the block of `auth jwt`. */
-export const authJwtRows: readonly Row[] = [
+export const authJwtRows: readonly StatementRow[] = [
   claimRule,
   ...callerTokenRows,
   {
@@ -91,7 +91,7 @@ export const authJwtRows: readonly Row[] = [
   },
 ]
 
-function lowerToken(bound: Bound, context: StepContext): StepOf<"validate-jwt"> | undefined {
+function lowerToken(bound: BoundStatement, context: StepContext): StepOf<"validate-jwt"> | undefined {
   const { program } = context
   const names = [...new Set(bound.args.words("issuer").map((word) => word.text))]
   const issuers = names.flatMap((name) => program.find("issuer", name) ?? [])

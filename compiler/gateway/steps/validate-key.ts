@@ -1,7 +1,7 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { breaking, closes, type FieldRules, type Finding, opens } from "../../analysis/finding.ts"
 import { textWords } from "../../analysis/words.ts"
-import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { type AuthForm, authText } from "../credential-text.ts"
 import { reportDropped } from "../lower/dropped-header.ts"
 import { errorsOf } from "../lower/listeners.ts"
@@ -10,7 +10,7 @@ import { policyStatements } from "../policy-files.ts"
 import { statusText } from "../print.ts"
 import type { Program } from "../program.ts"
 import { refusalStatus } from "../schema/refusal.ts"
-import { oneOf, type Row, slot, word } from "../schema/row.ts"
+import { oneOf, type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
 const defaults = { header: "x-api-key", query: "subscription-key", status: 401 }
@@ -25,7 +25,7 @@ export const authSubscription: AuthForm = {
 }
 
 /** What stands in the block of `auth subscription`. */
-export const authSubscriptionRows: readonly Row[] = [
+export const authSubscriptionRows: readonly StatementRow[] = [
   {
     keyword: "header",
     forms: [{ args: [oneOf([word("none")], [slot("name", "header-name")])] }],
@@ -49,7 +49,11 @@ export const authSubscriptionRows: readonly Row[] = [
   refusalStatus(String(defaults.status), "The status of the answer when there is no valid key."),
 ]
 
-function lowerKey(bound: Bound, { program, report }: StepContext, api: string): StepOf<"validate-key"> {
+function lowerKey(
+  bound: BoundStatement,
+  { program, report }: StepContext,
+  api: string,
+): StepOf<"validate-key"> {
   const { block, statement } = bound
   const usual = { ...defaults, header: isFromApim(program, api) ? apimHeader : defaults.header }
   const place = (keyword: "header" | "query"): string | null => {

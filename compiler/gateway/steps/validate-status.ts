@@ -3,7 +3,7 @@ import { breaking, neutral, opens } from "../../analysis/finding.ts"
 import { otherAnswerAction, otherErrors } from "../../analysis/violations.ts"
 import { actionOf, addJudging, errorsOf, NamesOnce } from "../lower/violations.ts"
 import { errorsText, requiredBlock } from "../print.ts"
-import { many, optional, type Row, slot, word } from "../schema/row.ts"
+import { many, optional, type StatementRow, slot, word } from "../schema/row.ts"
 import { action, errors } from "../schema/violations.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
 
@@ -26,12 +26,12 @@ export const statusForm: StatementForm = {
   },
 }
 
-function judged(keyword: string, docs: string): Row {
+function judged(keyword: string, docs: string): StatementRow {
   const codes = many(slot("code", "status-or-class"), 50)
   return { keyword, several: true, forms: [{ args: [codes] }], docs, example: `${keyword} 500 5xx` }
 }
 
-export const validateStatusRows: readonly Row[] = [
+export const validateStatusRows: readonly StatementRow[] = [
   judged("allow", "Statuses that are right. An exact status counts before its class."),
   judged("detect", "Statuses that are noted."),
   judged("prevent", "Statuses that are answered 502."),

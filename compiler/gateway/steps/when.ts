@@ -7,10 +7,10 @@ import { idsOf } from "../lower/step.ts"
 import { statement } from "../print.ts"
 import type { BlockName } from "../schema/block-name.ts"
 import { slot } from "../schema/row.ts"
-import { always, type ComparedPlans, lacking, type Statement, type StepText } from "../step-text.ts"
+import { always, type ComparedPlans, lacking, type StatementDefinition, type StepText } from "../step-text.ts"
 
 /** `when (CEL) { … } else { … }`, in blocks of this name. */
-export const whenStatement = (block: BlockName): Statement => ({
+export const whenStatement = (block: BlockName): StatementDefinition => ({
   row: {
     keyword: "when",
     several: true,

@@ -2,7 +2,7 @@ import { changedBody, type Message, nowAboutMessage, otherBody, ownBody } from "
 import { type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"
 import { statement } from "../print.ts"
-import { type Row, slot, word } from "../schema/row.ts"
+import { type StatementRow, slot, word } from "../schema/row.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
 
 /** What conversions between JSON and XML have in common. */
@@ -13,7 +13,7 @@ interface Conversion {
 }
 
 /** When a body is converted. */
-export const conversionRows: readonly Row[] = [
+export const conversionRows: readonly StatementRow[] = [
   {
     keyword: "always",
     forms: [{ args: [] }],
@@ -29,7 +29,7 @@ export const conversionRows: readonly Row[] = [
   },
 ]
 
-export const xmlToJsonRows: readonly Row[] = [
+export const xmlToJsonRows: readonly StatementRow[] = [
   {
     keyword: "style",
     forms: [{ args: [slot("style", "choice", { choices: ["direct", "friendly"] })] }],
