@@ -26,7 +26,7 @@ export const breaking = (why: string): Finding => ({ risk: "breaking", why })
 export const neutral = (why: string): Finding => ({ risk: "neutral", why })
 
 /** What all reasons together come to. */
-export interface Verdict {
+export interface RiskAssessment {
   /** The worst of what it does. */
   readonly risk: Risk
   readonly why: string
@@ -34,7 +34,7 @@ export interface Verdict {
 }
 
 /** All reasons in one: the worst risk, reasons in order of risk, each once. */
-export function joined(findings: readonly Finding[]): Verdict {
+export function joined(findings: readonly Finding[]): RiskAssessment {
   const ordered = risks.flatMap((risk) => findings.filter((finding) => finding.risk === risk))
   const reasons = ordered.filter(({ why }, at) => ordered.findIndex((each) => each.why === why) === at)
   return {

@@ -12,12 +12,12 @@ export function textWords(text: Text | LoadText): string {
 }
 
 /** A part of a text: what stands for itself, or what is put in. */
-export type Piece =
+export type TextSegment =
   | { readonly literal: string; readonly beforeExpression: boolean }
   | { readonly source: string }
 
 /** The parts of a text, in their order. */
-export function piecesOf(text: Text | LoadText): Piece[] {
+export function piecesOf(text: Text | LoadText): TextSegment[] {
   const parts: readonly TextPart[] = typeof text === "string" ? [text] : text.text
   return parts.map((part, index) => {
     if (typeof part === "string")

@@ -1,11 +1,11 @@
-import type { Code } from "./catalogue.ts"
+import type { DiagnosticCode } from "./catalogue.ts"
 
 /** The text of a file, or the finding that says why it has none. */
 export type Decoded = { readonly text: string } | ({ readonly text: undefined } & Undecodable)
 
 /** Why bytes are no text: `detail` continues the sentence "`path` …". */
 export interface Undecodable {
-  readonly code: Code
+  readonly code: DiagnosticCode
   readonly detail: string
   /** The bytes as well as they can be shown, and where in that the finding is. */
   readonly seen: { readonly text: string; readonly start: number; readonly end: number }

@@ -1,4 +1,4 @@
-import { type Code, catalogue } from "./catalogue.ts"
+import { catalogue, type DiagnosticCode } from "./catalogue.ts"
 import { brief } from "./shown.ts"
 import type { SourceFile, Span } from "./source.ts"
 
@@ -17,7 +17,7 @@ export interface Related {
  * `span` is absent only for findings about something that is no text, e.g. a missing file given on the command line.
  */
 export interface Diagnostic {
-  readonly code: Code
+  readonly code: DiagnosticCode
   readonly severity: Severity
   readonly title: string
   readonly detail: string
@@ -48,7 +48,7 @@ export class Report {
   }
 
   /** Adds a finding of `code` at `span`. */
-  add(code: Code, span: Span | undefined, detail: string, extra: Extra = {}): void {
+  add(code: DiagnosticCode, span: Span | undefined, detail: string, extra: Extra = {}): void {
     if (span !== undefined && this.#closed.has(span.file)) return
     const entry = catalogue[code]
     this.#findings.push({

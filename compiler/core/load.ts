@@ -1,4 +1,4 @@
-import type { Code } from "./catalogue.ts"
+import type { DiagnosticCode } from "./catalogue.ts"
 import { decode } from "./decode.ts"
 import type { Related, Report } from "./diagnostic.ts"
 import type { Files, ReadFailure } from "./files.ts"
@@ -27,7 +27,7 @@ export const budgets: Budgets = {
 /** Files looked at beside the ones that are named. */
 const besideMax = 200
 
-const failureCodes: Readonly<Record<ReadFailure, Code>> = {
+const failureCodes: Readonly<Record<ReadFailure, DiagnosticCode>> = {
   missing: "SP0001",
   outside: "SP0002",
   irregular: "SP0003",
@@ -60,7 +60,7 @@ function isUrl(path: string): boolean {
 }
 
 /** Of a file that is named by the command line and by no file; only a `.conf` can be the one a project begins with. */
-function entryHelp(code: Code, path: string): { help: string } | object {
+function entryHelp(code: DiagnosticCode, path: string): { help: string } | object {
   if (code !== "SP0001" && code !== "SP0002" && code !== "SP0003") return {}
   return {
     help: path.endsWith(".conf")
@@ -78,7 +78,7 @@ const partsOf: Readonly<Record<string, string>> = {
 }
 const alike: Readonly<Record<string, string>> = { yaml: "json", yml: "json" }
 
-function helpFor(code: Code, path: string): { help: string } | object {
+function helpFor(code: DiagnosticCode, path: string): { help: string } | object {
   const ending = /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? ""
   const help = code === "SP0005" ? partsOf[alike[ending] ?? ending] : undefined
   return help === undefined ? {} : { help }
@@ -86,7 +86,7 @@ function helpFor(code: Code, path: string): { help: string } | object {
 
 /** Why a file is not read. `within`: a place in the file itself, of which the text that names the file is only the way there. */
 interface Failure {
-  readonly code: Code
+  readonly code: DiagnosticCode
   readonly detail: string
   readonly within?: Span
   readonly related?: readonly Related[]
@@ -198,7 +198,7 @@ export class Project {
   }
 
   #load(path: string, bytesMax: number): Outcome {
-    const failed = (code: Code, detail: string) => ({ failures: [{ code, detail }] })
+    const failed = (code: DiagnosticCode, detail: string) => ({ failures: [{ code, detail }] })
     // The project's own folder.
     if (path === "") return failed(failureCodes.irregular, "is no regular file")
     const { projectBytesMax, filesMax } = this.#budgets

@@ -38,7 +38,7 @@ export type SubjectKind =
   | "step"
 
 /** Under which head a change is told: `gateway`, `api orders`, `store acme`, `issuer acme`; what holds for several APIs is told under `gateway`. */
-export interface Scope {
+export interface ChangeScope {
   readonly kind: "plan" | "gateway" | "api" | "product" | "subscription" | ProviderKind | "authz" | "store"
   /** Empty for `plan`, `gateway` and `authz`. */
   readonly name: string
@@ -52,7 +52,7 @@ export interface Change {
   readonly danger: boolean
   readonly action: "added" | "removed" | "changed"
   readonly subject: { readonly kind: SubjectKind; readonly name: string }
-  readonly scope: Scope
+  readonly scope: ChangeScope
   /** Keys (`METHOD /path`) of the routes it holds for, sorted; empty where it is about none. */
   readonly routes: readonly string[]
   /** The same in words: `all 10 routes of orders`, `GET /v1/orders/{id}`; empty where it is about none. */

@@ -2,7 +2,7 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import { type BlockStep, factsOf, holdsBlocks } from "../../runtime/plan/steps.ts"
-import { type Finding, joined, neutral, type Verdict } from "../analysis/finding.ts"
+import { type Finding, joined, neutral, type RiskAssessment } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
 import { SchemaComparison } from "../analysis/schema-comparison.ts"
 import { listWords } from "../analysis/words.ts"
@@ -14,7 +14,7 @@ import { insidePairs, sameButInside } from "./inside.ts"
 import { matchSteps, type StepPair } from "./match-steps.ts"
 import { compareSteps } from "./step-changes.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
-import { answersBefore, orderChange, type Surroundings, seenAfterEnd } from "./step-order.ts"
+import { answersBefore, type OrderContext, orderChange, seenAfterEnd } from "./step-order.ts"
 import type { StepWords } from "./step-words.ts"
 
 export const sections = ["inbound", "backend", "outbound", "onError"] as const
@@ -32,7 +32,7 @@ export interface StepDraft {
   readonly kind: SubjectKind
   readonly before: string | undefined
   readonly after: string | undefined
-  readonly verdict: Verdict
+  readonly verdict: RiskAssessment
   /** `inbound`, `outbound, when (response.status == 404)`. */
   readonly within: string
   /** `inbound.3.matched.0`: in the list after, of a removed step in the list before. */
@@ -43,7 +43,7 @@ interface Place {
   readonly within: string
   readonly path: string
   readonly renamed: ReadonlyMap<string, string>
-  readonly around: Surroundings
+  readonly around: OrderContext
 }
 
 /** The route whose lists are compared. `renamed`: new names of the parameters of its path, by the old ones. */
@@ -74,7 +74,7 @@ export class ListComparison {
     { renamed, routes }: RouteOfLists = {},
   ): readonly StepDraft[] {
     if (before.join() === after.join()) return []
-    const seen: Surroundings["seenAfter"] =
+    const seen: OrderContext["seenAfter"] =
       routes === undefined
         ? "everything"
         : seenAfterEnd([
@@ -212,7 +212,7 @@ export class ListComparison {
     return this.#changed(place, old, next, at, verdict)
   }
 
-  #changed({ within, path }: Place, old: Step, next: Step, at: number, verdict: Verdict): StepDraft {
+  #changed({ within, path }: Place, old: Step, next: Step, at: number, verdict: RiskAssessment): StepDraft {
     return {
       action: "changed",
       kind: kindOf(next),
@@ -269,7 +269,7 @@ export class ListComparison {
     return withBesides(found, { gone: [old], come: [is], changed: [old, is] }, is.steps)
   }
 
-  #joined(findings: readonly Finding[], difference: Difference): Verdict {
+  #joined(findings: readonly Finding[], difference: Difference): RiskAssessment {
     return joined(withBesides(findings, difference, this.#next.body.steps))
   }
 
@@ -280,7 +280,7 @@ export class ListComparison {
     next: BlockStep,
   ): StepDraft[] {
     const { repeats } = factsOf(next)
-    const own: Surroundings =
+    const own: OrderContext =
       repeats === undefined
         ? around
         : { ...around, seenAfter: "everything", beside: around.beside || repeats === "beside" }

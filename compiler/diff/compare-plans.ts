@@ -1,7 +1,7 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { neutral, risks } from "../analysis/finding.ts"
 import { byText, same } from "../analysis/same.ts"
-import type { Change, Scope } from "./change.ts"
+import type { Change, ChangeScope } from "./change.ts"
 import { compareAuthzs, compareGateways } from "./compare-listeners.ts"
 import { compareProducts } from "./compare-products.ts"
 import { compareProviders } from "./compare-providers.ts"
@@ -72,7 +72,7 @@ function originOf({ action, path }: Told, origins: Readonly<Record<string, strin
   return Object.hasOwn(origins, block) ? origins[block] : undefined
 }
 
-const heads: readonly Scope["kind"][] = [
+const heads: readonly ChangeScope["kind"][] = [
   "plan",
   "gateway",
   "api",

@@ -2,7 +2,7 @@ import { canonicalJson } from "../../runtime/plan/canonical.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import { byText } from "../analysis/same.ts"
 import { countWords, listWords, routeWords } from "../analysis/words.ts"
-import type { Change, Scope } from "./change.ts"
+import type { Change, ChangeScope } from "./change.ts"
 import type { Told } from "./told.ts"
 
 /** A change as found on one route. */
@@ -49,7 +49,7 @@ export function gather(drafts: readonly RouteDraft[], population: readonly Popul
   })
 }
 
-function scopeOf(apis: readonly string[]): Scope {
+function scopeOf(apis: readonly string[]): ChangeScope {
   const [only] = apis
   return apis.length === 1 && only !== undefined ? { kind: "api", name: only } : { kind: "gateway", name: "" }
 }

@@ -1,6 +1,14 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import { breaking, closes, type Finding, joined, neutral, opens, type Verdict } from "../analysis/finding.ts"
+import {
+  breaking,
+  closes,
+  type Finding,
+  joined,
+  neutral,
+  opens,
+  type RiskAssessment,
+} from "../analysis/finding.ts"
 import { listWords, routeWords } from "../analysis/words.ts"
 import { credentialsOf, nameOf } from "./auth-changes.ts"
 import type { Change } from "./change.ts"
@@ -194,7 +202,7 @@ function draft(
   key: string,
   route: Route,
   { subject, words }: Unit,
-  verdict: Verdict,
+  verdict: RiskAssessment,
 ): RouteDraft {
   const sides = action === "added" ? { before: undefined, after: words } : { before: words, after: undefined }
   const change = { action, subject, path: `routes.${key}`, ...sides, ...verdict }

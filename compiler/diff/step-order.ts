@@ -20,7 +20,7 @@ export interface SeenAfter {
 }
 
 /** What is around a list of steps, and decides what their order may change. */
-export interface Surroundings {
+export interface OrderContext {
   readonly section: string
   readonly seenAfter: SeenAfter | "everything"
   /** Whether the route takes OPTIONS. */
@@ -54,7 +54,7 @@ interface Pair {
   /** What `first` does, and what `second` does. */
   readonly was: Touch
   readonly is: Touch
-  readonly around: Surroundings
+  readonly around: OrderContext
 }
 
 /**
@@ -66,7 +66,7 @@ export function orderChange(
   second: Step,
   words: { readonly first: string; readonly second: string },
   steps: Steps,
-  around: Surroundings,
+  around: OrderContext,
 ): Finding[] {
   const pair = { first, second, words, was: touchOf(first, steps), is: touchOf(second, steps), around }
   const found = [
@@ -219,7 +219,7 @@ function ended(pair: Pair): Finding[] {
 }
 
 /** Before there is a response, a value that is missing and one that does not fit are the same failure. */
-function endings({ ends }: Touch, { section }: Surroundings): ReadonlySet<Ending> {
+function endings({ ends }: Touch, { section }: OrderContext): ReadonlySet<Ending> {
   if (section !== "inbound" || !ends.has("no-fit")) return ends
   return new Set([...ends].map((end) => (end === "no-fit" ? "no-value" : end)))
 }
@@ -227,7 +227,7 @@ function endings({ ends }: Touch, { section }: Surroundings): ReadonlySet<Ending
 function isSameFailure(
   one: ReadonlySet<Ending>,
   other: ReadonlySet<Ending>,
-  { seenAfter: seen }: Surroundings,
+  { seenAfter: seen }: OrderContext,
 ): boolean {
   const all = [...new Set([...one, ...other])]
   const isFailure = all[0] === "no-value" || all[0] === "no-fit" || all[0] === "csharp"

@@ -1,8 +1,8 @@
-import type { Code } from "../core/catalogue.ts"
+import type { DiagnosticCode } from "../core/catalogue.ts"
 
 /** A mistake inside one raw token: what the token's scanner saw and where. */
 export interface TokenProblem {
-  readonly code: Code
+  readonly code: DiagnosticCode
   readonly start: number
   readonly end: number
   readonly detail: string

@@ -1,5 +1,5 @@
 import type { ModelFinding, ModelFindingKind } from "../../runtime/model/finding.ts"
-import type { Code } from "../core/catalogue.ts"
+import type { DiagnosticCode } from "../core/catalogue.ts"
 import type { Related } from "../core/diagnostic.ts"
 import { tellOdd } from "../core/odd-characters.ts"
 import type { ModelMistakes } from "./mistakes.ts"
@@ -8,7 +8,7 @@ import type { PlaceOf } from "./places.ts"
 /** Kinds whose code depends on more than the kind, or that no file can have: text is one module a file, JSON is judged by the server's rules. */
 type Other = "duplicated-error" | "schema-version-required" | "multiple-modules-in-file"
 
-const codes: Record<Exclude<ModelFindingKind, Other>, Code> = {
+const codes: Record<Exclude<ModelFindingKind, Other>, DiagnosticCode> = {
   "invalid-schema": "SP4012",
   "reserved-type-keywords": "SP4034",
   "reserved-relation-keywords": "SP4034",
@@ -33,7 +33,7 @@ const codes: Record<Exclude<ModelFindingKind, Other>, Code> = {
   "different-nested-condition-name": "SP4066",
 }
 
-function codeOf({ kind, path }: ModelFinding): Code {
+function codeOf({ kind, path }: ModelFinding): DiagnosticCode {
   if (kind === "schema-version-required") return "SP4012"
   if (kind === "multiple-modules-in-file")
     throw new Error(`a model from a file can't have the finding ${kind}`)

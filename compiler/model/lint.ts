@@ -1,11 +1,11 @@
 import type { ModelPath } from "../../runtime/model/finding.ts"
 import type { IndexedRelation } from "../../runtime/model/model-index.ts"
 import type { Userset } from "../../runtime/plan/authorization-model.ts"
-import type { Code } from "../core/catalogue.ts"
+import type { DiagnosticCode } from "../core/catalogue.ts"
 
 /** Something that is allowed and hardly meant. */
 export interface Lint {
-  readonly code: Code
+  readonly code: DiagnosticCode
   readonly path: ModelPath
   readonly detail: string
   readonly related?: readonly { readonly path: ModelPath; readonly message: string }[]

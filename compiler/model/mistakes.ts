@@ -1,4 +1,4 @@
-import type { Code } from "../core/catalogue.ts"
+import type { DiagnosticCode } from "../core/catalogue.ts"
 import { catalogue } from "../core/catalogue.ts"
 import type { Extra, Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
@@ -29,14 +29,14 @@ export class ModelMistakes {
     return new ModelMistakes(file, this.#report, this.#state)
   }
 
-  add(code: Code, span: Span, detail: string, extra: Extra = {}): void {
+  add(code: DiagnosticCode, span: Span, detail: string, extra: Extra = {}): void {
     if (catalogue[code].severity === "error") this.#state.blocked = true
     this.#report.add(code, span, detail, extra)
   }
 
   /** As `add`, for a name that is not known: with the nearest of the known ones, if one is near. */
   addUnknown(
-    code: Code,
+    code: DiagnosticCode,
     span: Span,
     detail: string,
     name: string,

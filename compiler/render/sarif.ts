@@ -1,5 +1,5 @@
 import type { CatalogueEntry } from "../core/catalogue/entry.ts"
-import { type Code, catalogue } from "../core/catalogue.ts"
+import { catalogue, type DiagnosticCode } from "../core/catalogue.ts"
 import type { Diagnostic } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
 
@@ -23,7 +23,7 @@ export function sarifOfFindings(findings: readonly Diagnostic[]): string {
   return `${JSON.stringify(log, null, 2)}\n`
 }
 
-function ruleOf(code: Code): object {
+function ruleOf(code: DiagnosticCode): object {
   const entry: CatalogueEntry = catalogue[code]
   return {
     id: code,
@@ -34,7 +34,7 @@ function ruleOf(code: Code): object {
   }
 }
 
-function resultOf(finding: Diagnostic, codes: readonly Code[]): object {
+function resultOf(finding: Diagnostic, codes: readonly DiagnosticCode[]): object {
   const text = finding.help === undefined ? finding.detail : `${finding.detail}. ${finding.help}`
   return {
     ruleId: finding.code,

@@ -3,8 +3,4 @@
  */
 export const stillRepeated: Readonly<Record<string, number>> = {
   Bound: 2,
-  Message: 2,
-  Scope: 2,
-  Surroundings: 2,
-  Verdict: 2,
 }

@@ -1,4 +1,4 @@
-import type { Code } from "../../core/catalogue.ts"
+import type { DiagnosticCode } from "../../core/catalogue.ts"
 import type { Extra, Report } from "../../core/diagnostic.ts"
 import type { SourceFile } from "../../core/source.ts"
 
@@ -53,7 +53,7 @@ export class Cursor {
     return this.#derailed
   }
 
-  report(code: Code, start: number, end: number, detail: string, extra: Extra = {}): void {
+  report(code: DiagnosticCode, start: number, end: number, detail: string, extra: Extra = {}): void {
     this.#damaged = true
     if (this.#derailed) return
     if (this.#findingsLeft <= 0) {

@@ -2,7 +2,7 @@ import { type Checked, checkExpression } from "../../../runtime/expression/check
 import type { ExpressionFinding, VariableReference } from "../../../runtime/expression/finding.ts"
 import type { CelType } from "../../../runtime/expression/types.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
-import type { Code } from "../../core/catalogue.ts"
+import type { DiagnosticCode } from "../../core/catalogue.ts"
 import type { Extra, Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { tellOdd } from "../../core/odd-characters.ts"
@@ -160,7 +160,7 @@ export function hasText(type: string): boolean {
 }
 
 interface Special {
-  readonly code: Code
+  readonly code: DiagnosticCode
   readonly detail: string
   readonly extra?: Extra
 }

@@ -1,4 +1,4 @@
-import { changedBody, type Message, nowAboutMessage, otherBody, ownBody } from "../../analysis/bodies.ts"
+import { changedBody, type MessageKind, nowAboutMessage, otherBody, ownBody } from "../../analysis/bodies.ts"
 import { type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"
 import { statement } from "../print.ts"
@@ -7,7 +7,7 @@ import type { StatementForm, StepText } from "../step-text.ts"
 
 /** What conversions between JSON and XML have in common. */
 interface Conversion {
-  readonly message: Message
+  readonly message: MessageKind
   readonly apply: "always" | "content-type"
   readonly considerAccept: boolean
 }
