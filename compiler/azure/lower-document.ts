@@ -34,24 +34,24 @@ const guards: ReadonlySet<string> = new Set([
 export function lowerDocument(
   document: PolicyDocument,
   place: DocumentPlace,
-  surroundings: DocumentHost,
+  host: DocumentHost,
   outer: DocumentSteps,
 ): DocumentSteps {
   const { root } = document
   if (root === undefined) return outer
-  const { report } = surroundings
+  const { report } = host
   if (root.name !== "policies") {
     report.add("SP7002", root.nameSpan, "a fragment is a part of documents and no document", {
       help: 'Name a document that begins with `<policies>`; a fragment is declared by `xml { fragment "ID" "FILE" }`.',
     })
     return outer
   }
-  const found = sectionsOf(root, document, surroundings)
+  const found = sectionsOf(root, document, host)
   const lowered = (section: DocumentSection): readonly Used[] => {
     const element = found.get(section)
     if (element === undefined) return outer[section]
-    const steps = lowerSection(element, document, { section, place, surroundings, outer: outer[section] })
-    noteCut(element, section, outer[section], surroundings)
+    const steps = lowerSection(element, document, { section, place, host, outer: outer[section] })
+    noteCut(element, section, outer[section], host)
     return steps
   }
   const steps = {
@@ -61,12 +61,7 @@ export function lowerDocument(
     "on-error": lowered("on-error"),
   }
   const backend = found.get("backend")
-  if (
-    backend !== undefined &&
-    !document.damaged &&
-    report.errors === 0 &&
-    !forwards(steps.backend, surroundings)
-  )
+  if (backend !== undefined && !document.damaged && report.errors === 0 && !forwards(steps.backend, host))
     report.add("SP7015", backend.nameSpan, "`backend` has neither `<base />` nor `<forward-request />`")
   return steps
 }
@@ -75,13 +70,13 @@ export function lowerDocument(
 export function lowerOnError(
   document: PolicyDocument,
   place: DocumentPlace,
-  surroundings: DocumentHost,
+  host: DocumentHost,
   outer: readonly Used[],
 ): readonly Used[] {
   const { root } = document
-  const element = root === undefined ? undefined : sectionsOf(root, document, surroundings).get("on-error")
+  const element = root === undefined ? undefined : sectionsOf(root, document, host).get("on-error")
   if (element === undefined) return outer
-  return lowerSection(element, document, { section: "on-error", place, surroundings, outer })
+  return lowerSection(element, document, { section: "on-error", place, host, outer })
 }
 
 function sectionsOf(
@@ -123,15 +118,15 @@ function noteCut(
   element: Element,
   section: DocumentSection,
   outer: readonly Used[],
-  surroundings: DocumentHost,
+  host: DocumentHost,
 ): void {
   if (holdsBase(element)) return
-  const guard = everyStep(outer).find((step) => guards.has(surroundings.kindOf(step.id) ?? ""))
+  const guard = everyStep(outer).find((step) => guards.has(host.kindOf(step.id) ?? ""))
   if (guard !== undefined)
-    surroundings.report.add(
+    host.report.add(
       "SP7014",
       element.nameSpan,
-      `\`${section}\` has no \`<base />\`, so the \`${surroundings.kindOf(guard.id)}\` of ${guard.origin} does not run`,
+      `\`${section}\` has no \`<base />\`, so the \`${host.kindOf(guard.id)}\` of ${guard.origin} does not run`,
     )
 }
 
@@ -144,6 +139,6 @@ export function everyStep(steps: readonly Used[]): Used[] {
   return steps.flatMap((step) => [step, ...Object.values(step.inside).flatMap(everyStep)])
 }
 
-function forwards(steps: readonly Used[], surroundings: DocumentHost): boolean {
-  return everyStep(steps).some((step) => ["forward", "respond"].includes(surroundings.kindOf(step.id) ?? ""))
+function forwards(steps: readonly Used[], host: DocumentHost): boolean {
+  return everyStep(steps).some((step) => ["forward", "respond"].includes(host.kindOf(step.id) ?? ""))
 }

@@ -23,35 +23,25 @@ export function lowerSection(
   {
     section,
     place,
-    surroundings,
+    host,
     outer,
-  }: { section: DocumentSection; place: DocumentPlace; surroundings: DocumentHost; outer: readonly Used[] },
+  }: { section: DocumentSection; place: DocumentPlace; host: DocumentHost; outer: readonly Used[] },
 ): Used[] {
   const parent = { element, path: "" }
-  return new SectionLowering(section, place, surroundings, outer).nodes(
-    element.children,
-    document,
-    [],
-    parent,
-  )
+  return new SectionLowering(section, place, host, outer).nodes(element.children, document, [], parent)
 }
 
 class SectionLowering {
   readonly #section: DocumentSection
   readonly #place: DocumentPlace
-  readonly #surroundings: DocumentHost
+  readonly #host: DocumentHost
   readonly #outer: readonly Used[]
   #steps = 0
 
-  constructor(
-    section: DocumentSection,
-    place: DocumentPlace,
-    surroundings: DocumentHost,
-    outer: readonly Used[],
-  ) {
+  constructor(section: DocumentSection, place: DocumentPlace, host: DocumentHost, outer: readonly Used[]) {
     this.#section = section
     this.#place = place
-    this.#surroundings = surroundings
+    this.#host = host
     this.#outer = outer
   }
 
@@ -67,17 +57,13 @@ class SectionLowering {
     for (const node of nodes) {
       if (node.kind === "comment") continue
       if (node.kind === "text") {
-        this.#surroundings.report.add("SP7001", trimmed(node.raw.span), "text stands between policies", {
+        this.#host.report.add("SP7001", trimmed(node.raw.span), "text stands between policies", {
           help: "Remove it; what a policy needs stands in its element.",
         })
         continue
       }
       if (answered)
-        this.#surroundings.report.add(
-          "SP7018",
-          node.nameSpan,
-          `\`${node.name}\` stands behind what always answers`,
-        )
+        this.#host.report.add("SP7018", node.nameSpan, `\`${node.name}\` stands behind what always answers`)
       const number = numbered(node, parent.element.children)
       const path = parent.path === "" ? number : `${parent.path}/${number}`
       steps.push(...this.#element(node, document, fragments, path))
@@ -93,7 +79,7 @@ class SectionLowering {
     fragments: readonly PolicyDocument[],
     path: string,
   ): Used[] {
-    const { report } = this.#surroundings
+    const { report } = this.#host
     const { name } = element
     if (this.#steps > stepsMax) {
       if (this.#steps !== Number.POSITIVE_INFINITY)
@@ -123,7 +109,7 @@ class SectionLowering {
       document,
       section: this.#section,
       place: this.#place,
-      surroundings: this.#surroundings,
+      host: this.#host,
       policy: element,
       path,
       inside: (nodes, parent) => this.nodes(nodes, document, fragments, parent),
@@ -132,7 +118,7 @@ class SectionLowering {
   }
 
   #reportUnknown({ name, nameSpan }: Element): void {
-    const { report } = this.#surroundings
+    const { report } = this.#host
     const refusal = refusalOf(name)
     if (refusal !== undefined) {
       report.add("SP7011", nameSpan, `\`${name}\` is not possible: ${refusal.why}`, { help: refusal.instead })
@@ -154,12 +140,12 @@ class SectionLowering {
     fragments: readonly PolicyDocument[],
     path: string,
   ): Used[] {
-    const { report } = this.#surroundings
+    const { report } = this.#host
     if (!fits(element, { attributes: { "fragment-id": { required: true } } }, document, report)) return []
     const raw = attributeOf(element, "fragment-id")?.raw
     if (raw === undefined) return []
     const id = raw.span.file.text.slice(raw.span.start, raw.span.end).trim()
-    const fragment = this.#surroundings.fragment(id, raw.span)
+    const fragment = this.#host.fragment(id, raw.span)
     if (fragment?.root === undefined) return []
     if (fragments.includes(fragment) || fragments.length >= fragmentsMax) {
       const what = fragments.includes(fragment) ? "includes itself" : `is inside of ${fragmentsMax} others`

@@ -19,7 +19,7 @@ export interface Context {
   readonly document: PolicyDocument
   readonly section: DocumentSection
   readonly place: DocumentPlace
-  readonly surroundings: DocumentHost
+  readonly host: DocumentHost
   /** The policy's element, and where it stands in its section: `choose[1]/when[2]/set-header[1]`. */
   readonly policy: Element
   readonly path: string
@@ -52,13 +52,13 @@ export class Use {
   }
 
   step(step: Step, inside: Used["inside"] = {}): Used[] {
-    const { surroundings, place, policy } = this.context
+    const { host, place, policy } = this.context
     const id = idOf(policy)
     const element = {
       ...{ source: policy.name, scope: place.level, path: this.path },
       ...(id === undefined ? {} : { id }),
     }
-    return [{ ...surroundings.step(step, this.at, inside), element }]
+    return [{ ...host.step(step, this.at, inside), element }]
   }
 
   /** Where the element stands in its section; a part of a policy is known by its number among its like. */
@@ -78,7 +78,7 @@ export class Use {
     detail: string,
     help: string,
   ): undefined {
-    this.context.surroundings.report.add(code, span, detail, { help })
+    this.context.host.report.add(code, span, detail, { help })
   }
 
   has(name: string): boolean {
@@ -118,14 +118,14 @@ export class Use {
 
   text(name: string): Text | undefined {
     const value = this.value(name)
-    return value === undefined ? undefined : textOf(value, this.context.surroundings)
+    return value === undefined ? undefined : textOf(value, this.context.host)
   }
 
   /** The element's text; empty where it has none. */
   ownText(): Text | undefined {
     if (this.contentRaw === undefined) return ""
     const value = this.content()
-    return value === undefined ? undefined : textOf(value, this.context.surroundings)
+    return value === undefined ? undefined : textOf(value, this.context.host)
   }
 
   /** Texts of all children of a name. */
@@ -261,7 +261,7 @@ export class Use {
   condition(name: string): Expression | undefined {
     const value = this.value(name)
     if (value === undefined) return undefined
-    if (value.kind === "code") return this.context.surroundings.compile(value.code)
+    if (value.kind === "code") return this.context.host.compile(value.code)
     const constant = this.constantOf(value, `\`${name}\``)
     if (constant === undefined) return undefined
     if (/^(?:true|false)$/i.test(constant)) return { lang: "cel", text: constant.toLowerCase(), type: "bool" }
@@ -274,13 +274,13 @@ export class Use {
   }
 
   #dynamic(value: ElementValue): { expression: Expression } | undefined {
-    const expression = value.kind === "code" ? this.context.surroundings.compile(value.code) : undefined
+    const expression = value.kind === "code" ? this.context.host.compile(value.code) : undefined
     return expression === undefined ? undefined : { expression }
   }
 
   #read(raw: Raw, reading: Partial<Reading>): ElementValue | undefined {
-    const { document, section, surroundings } = this.context
-    return readValue(raw, document, { section, ...reading }, surroundings)
+    const { document, section, host } = this.context
+    return readValue(raw, document, { section, ...reading }, host)
   }
 }
 

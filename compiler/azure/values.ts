@@ -42,17 +42,17 @@ export function readValue(
   raw: Raw,
   document: PolicyDocument,
   { section, lenient = false, exact = false }: Reading,
-  surroundings: DocumentHost,
+  host: DocumentHost,
 ): ElementValue | undefined {
-  if (raw.hole !== undefined && !lenient) return readAround(raw, raw.hole, document, section, surroundings)
+  if (raw.hole !== undefined && !lenient) return readAround(raw, raw.hole, document, section, host)
   const source = sourceTextOf(raw, document.file, document.plain)
   if (raw.inner !== undefined) {
     const form = raw.kind === "statements" ? "statements" : "expression"
-    const code = putIntoCode(source, surroundings)
+    const code = putIntoCode(source, host)
     return code === undefined ? undefined : { kind: "code", code: { code, form, section }, span: raw.span }
   }
   const trimmed = exact ? source : trim(source)
-  const found = namesIn(trimmed, surroundings, lenient)
+  const found = namesIn(trimmed, host, lenient)
   if (found === undefined) return undefined
   const [sole] = found
   if (sole !== undefined && found.length === 1 && sole.start === 0 && sole.end === trimmed.text.length) {
@@ -76,14 +76,14 @@ function readAround(
   hole: Raw,
   document: PolicyDocument,
   section: DocumentSection,
-  surroundings: DocumentHost,
+  host: DocumentHost,
 ): ElementValue | undefined {
   const { file } = document
   const [before, code, after] = [
     { kind: "text" as const, span: file.span(span.start, hole.span.start) },
     hole,
     { kind: "text" as const, span: file.span(hole.span.end, span.end) },
-  ].map((each) => readValue(each, document, { section, exact: true }, surroundings))
+  ].map((each) => readValue(each, document, { section, exact: true }, host))
   if (before?.kind !== "text" || code?.kind !== "code" || after?.kind !== "text") return undefined
   return { kind: "text", parts: before.parts, behind: { code: code.code, parts: after.parts }, span }
 }
@@ -114,16 +114,16 @@ interface Found {
   readonly value: NamedValue
 }
 
-function namesIn(source: SourceText, surroundings: DocumentHost, lenient: boolean): Found[] | undefined {
+function namesIn(source: SourceText, host: DocumentHost, lenient: boolean): Found[] | undefined {
   const found: Found[] = []
   let complete = true
   for (const each of source.text.matchAll(lenient ? tightPattern : namePattern)) {
     const start = each.index
     const end = start + each[0].length
-    const value = surroundings.named(each[1] as string)
+    const value = host.named(each[1] as string)
     if (value !== undefined) found.push({ start, end, value })
     else if (!lenient) {
-      reportUnknown(each[1] as string, source.span(start, end), surroundings)
+      reportUnknown(each[1] as string, source.span(start, end), host)
       complete = false
     }
   }
@@ -133,7 +133,7 @@ function namesIn(source: SourceText, surroundings: DocumentHost, lenient: boolea
   if (stray < 0) return found
   const close = source.text.indexOf("}", stray)
   const end = close < 0 ? source.text.length : close + (source.text[close + 1] === "}" ? 2 : 1)
-  surroundings.report.add(
+  host.report.add(
     "SP7012",
     source.span(stray, end),
     `\`${shown(source.text.slice(stray, end))}\` names no value`,
@@ -143,17 +143,17 @@ function namesIn(source: SourceText, surroundings: DocumentHost, lenient: boolea
 }
 
 /** Code with the named values in it that are known; others stay, for the compiler of the code. */
-function putIntoCode(source: SourceText, surroundings: DocumentHost): SourceText | undefined {
+function putIntoCode(source: SourceText, host: DocumentHost): SourceText | undefined {
   const put: { start: number; end: number; text: string }[] = []
   let complete = true
   for (const each of source.text.matchAll(tightPattern)) {
-    const value = surroundings.named(each[1] as string)
+    const value = host.named(each[1] as string)
     const start = each.index
     const end = start + each[0].length
     if (value === undefined) {
       // `{{` and `}}` are braces in an interpolated text.
       if (isInInterpolation(source.text, start)) continue
-      reportUnknown(each[1] as string, source.span(start, end), surroundings)
+      reportUnknown(each[1] as string, source.span(start, end), host)
       complete = false
     } else if ("constant" in value) put.push({ start, end, text: value.constant })
   }
@@ -171,11 +171,11 @@ export function declaredAs(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_")
 }
 
-function reportUnknown(name: string, span: Span, surroundings: DocumentHost): void {
-  surroundings.report.add(
+function reportUnknown(name: string, span: Span, host: DocumentHost): void {
+  host.report.add(
     "SP7012",
     span,
-    `no value or secret is called \`${shown(name)}\`${didYouMean(name, surroundings.namedNames())}`,
+    `no value or secret is called \`${shown(name)}\`${didYouMean(name, host.namedNames())}`,
     {
       help: `Declare it in gateway.conf: \`value ${declaredAs(name)} = "…"\` or \`secret ${declaredAs(name)} = env(…)\`.`,
     },
@@ -200,16 +200,16 @@ export function constantOf(value: ElementValue): string | undefined {
 }
 
 /** The plan's text of a value. Undefined when an expression in it is wrong (reported). */
-export function textOf(value: ElementValue, surroundings: DocumentHost): Text | undefined {
+export function textOf(value: ElementValue, host: DocumentHost): Text | undefined {
   if (value.kind === "code") {
-    const expression = surroundings.compile(value.code)
+    const expression = host.compile(value.code)
     return expression === undefined ? undefined : { text: [{ expression }] }
   }
   const constant = constantOf(value)
   if (constant !== undefined) return constant
   const parts: TextPart[] = value.parts.map((part) => part)
   if (value.behind === undefined) return { text: parts }
-  const expression = surroundings.compile(value.behind.code)
+  const expression = host.compile(value.behind.code)
   return expression === undefined
     ? undefined
     : { text: [...parts, { expression }, ...value.behind.parts.map((part) => part)] }

@@ -1,9 +1,10 @@
 import { compileTemplate, TemplateProblem } from "../../runtime/azure/liquid/compile-template.ts"
-import { compileCode } from "./compile-code.ts"
+import { type CompiledCsharp, compileCsharp } from "./csharp/compile-csharp.ts"
 import { everyStep, lowerDocument, lowerOnError } from "./lower-document.ts"
+import { lowerSection } from "./lower-section.ts"
 import { touched, wayAround } from "./prove.ts"
 import { readPolicyDocument } from "./reader/read-document.ts"
-import { sections } from "./site.ts"
+import { type DocumentHost, type ExpressionSource, sections } from "./site.ts"
 import { declaredAs } from "./values.ts"
 
 /**
@@ -15,6 +16,7 @@ export const azure = {
   readPolicyDocument,
   lowerDocument,
   lowerOnError,
+  lowerSection,
   everyStep,
   compileCode,
   declaredAs,
@@ -35,4 +37,20 @@ function templateProblem(source: string): { readonly offset: number; readonly me
     if (!(error instanceof TemplateProblem)) throw error
     return { offset: error.offset, message: error.message }
   }
+}
+
+/** Compiles an expression of a document with the named values around it. Undefined after what is wrong was reported at its place. */
+function compileCode(
+  { code, form, section }: ExpressionSource,
+  around: Pick<DocumentHost, "named" | "report">,
+): CompiledCsharp | undefined {
+  const source = { text: code.text, at: (offset: number) => code.span(offset, offset).start }
+  const compiled = compileCsharp(source, form === "expression" ? "expression" : "block", {
+    section,
+    namedValue: (name) => around.named(name),
+  })
+  if (!("findings" in compiled)) return compiled
+  for (const { start, end, message, help } of compiled.findings)
+    around.report.add("SP7017", code.file.span(start, end), message, { help })
+  return undefined
 }

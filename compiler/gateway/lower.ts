@@ -11,6 +11,7 @@ import { BodySchemas } from "./lower/body-schemas.ts"
 import { lowerCallerCredentials } from "./lower/caller-credentials.ts"
 import { describedBodies } from "./lower/described-place.ts"
 import { addDocuments } from "./lower/docs.ts"
+import { GatewayHost } from "./lower/document-host.ts"
 import { Expressions } from "./lower/expression.ts"
 import { lowerIssuer } from "./lower/issuer.ts"
 import { KeyUses } from "./lower/key-uses.ts"
@@ -21,7 +22,6 @@ import { OwnCredentialPlans } from "./lower/own-credentials.ts"
 import { lowerPdps } from "./lower/pdps.ts"
 import { Places } from "./lower/place.ts"
 import { Policies } from "./lower/policies.ts"
-import { PolicySurroundings } from "./lower/policy-surroundings.ts"
 import { lowerProducts, lowerSubscriptions } from "./lower/products.ts"
 import { type LoweredRoute, RouteLowering } from "./lower/route.ts"
 import { Scopes } from "./lower/scope.ts"
@@ -72,7 +72,7 @@ export function lower(
   const places = new Places(values.names(), describedBodies(program, validation))
   const bodySchemas = new BodySchemas(schemaFiles, schemas)
   const shared = { program, values, texts, expressions, models, report, azure, steps, bodySchemas }
-  const policies = new Policies(new PolicySurroundings(shared, backends, policyFiles), policyFiles, steps)
+  const policies = new Policies(new GatewayHost(shared, backends, policyFiles), policyFiles, steps)
   const timeoutMs = timeoutOf(program.gateway)
   const lowering = new RouteLowering(shared, places, backends, validation, policies, timeoutMs)
   const { routes: lowered, onUnmatched } = lowerRoutes(program, documents, lowering, report)

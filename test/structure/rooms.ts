@@ -634,10 +634,10 @@ export const rooms: readonly Room[] = [
     lazily: ["compiler/azure"],
   },
   // The wing of policy documents. Of the rooms above only the command that converts them and `compile` load it, by `wing` and
-  // `convert/convert-policy`; the other doors are types, and what the conversion shares.
+  // `convert/convert-policy`; the other doors are types.
   {
     path: "compiler/azure",
-    doors: ["ast", "compile-code", "csharp/compile-csharp", "lower-section", "site", "values", "wing"],
+    doors: ["ast", "site", "wing"],
     may: [
       "compiler/core",
       "compiler/openapi",

@@ -1,7 +1,7 @@
 import { signatureAlgorithm } from "../../../runtime/plan/resources.ts"
 import { textWords } from "../../analysis/words.ts"
 import type { IssuerSource, SigningKey } from "../site.ts"
-import type { Declared } from "./surroundings.ts"
+import type { Declared } from "./conversion-host.ts"
 import { commentLines } from "./write-text.ts"
 
 /** Everything a document names, as blocks to be filled in. `secrets`: the values among them that nobody may see. */

@@ -1,5 +1,4 @@
-import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
-import { variablesSetBy } from "../../../runtime/plan/steps.ts"
+import { type Step, type StepOf, variablesSetBy } from "../../../runtime/plan/steps.ts"
 import {
   attributeOf,
   type Element,
@@ -8,16 +7,15 @@ import {
   type PolicyDocument,
   type PolicyNode,
 } from "../ast.ts"
-import { type DocumentPlace, type DocumentSection, sections } from "../site.ts"
+import type { DocumentPlace, DocumentSection } from "../site.ts"
+import { azure } from "../wing.ts"
 import { CheckedTokens } from "./checked-tokens.ts"
-import { lossOf, lowered, type Note, orLoss, type Site, stepOf } from "./lowering.ts"
+import { ConversionHost, type Declared } from "./conversion-host.ts"
+import { lossOf, lowered, type Note, orLoss, type Site, stepOf, translated } from "./lowering.ts"
 import { valueName } from "./names.ts"
 import { commentsOf, linesOf, placeOf } from "./policy-text.ts"
-import { lackingOf } from "./print-step.ts"
-import { scopedOf } from "./scoped.ts"
+import { lackingOf, printStep } from "./print-step.ts"
 import { unitsOf } from "./section.ts"
-import { sharingCounters } from "./shared-counters.ts"
-import { ConvertSurroundings, type Declared } from "./surroundings.ts"
 import type { Tally } from "./translate-step.ts"
 import { madeOr, refuse } from "./translation.ts"
 import type { ConversionLoss, ConvertedLine, Unit } from "./units.ts"
@@ -46,7 +44,7 @@ export class Draft {
   readonly secrets: ReadonlySet<string>
   readonly #document: PolicyDocument
   readonly #options: DraftOptions
-  readonly #surroundings: ConvertSurroundings
+  readonly #host: ConversionHost
   readonly #variables: DocumentVariables
   readonly #place: DocumentPlace
   readonly #checked: CheckedTokens
@@ -56,7 +54,7 @@ export class Draft {
     this.#options = options
     const all = documentsOf(document, options.fragments)
     this.secrets = secretNames(all, options.notSecret)
-    this.#surroundings = new ConvertSurroundings({ ...options, secrets: this.secrets })
+    this.#host = new ConversionHost({ ...options, secrets: this.secrets })
     this.#place = {
       file: document.file,
       scope: "policy",
@@ -72,7 +70,7 @@ export class Draft {
     this.#variables = new DocumentVariables(options.lost, this.#checked)
     this.#seeVariables()
     // What was seen is declared only where it is printed.
-    for (const map of Object.values(this.#surroundings.declared)) map.clear()
+    for (const map of Object.values(this.#host.declared)) map.clear()
     this.#convert()
     for (const { span } of sharingCounters(Object.values(this.sections).flat()))
       this.notes.push({
@@ -87,7 +85,7 @@ export class Draft {
   }
 
   get declared(): Declared {
-    return this.#surroundings.declared
+    return this.#host.declared
   }
 
   get parameters(): ReadonlySet<string> {
@@ -143,7 +141,7 @@ export class Draft {
       section,
       document: this.#document,
       place: this.#place,
-      surroundings: this.#surroundings,
+      host: this.#host,
       around: this.#variables.around(section),
       tally: this.tally,
       changes: this.#variables.changes,
@@ -179,7 +177,7 @@ export class Draft {
       if (child.kind === "comment")
         this.sections.scope.push({ kind: "comment", lines: commentLines(child.text) })
       if (child.kind !== "element") continue
-      const section = sections.find((each) => each === child.name)
+      const section = azure.sections.find((each) => each === child.name)
       if (section !== undefined) this.#section(child, section)
       else this.sections.inbound.push(lossOf(child, "`policies` holds sections only", this.#site("inbound")))
     }
@@ -256,7 +254,7 @@ export class Draft {
     }
     const fallback = this.#options.section
     for (const element of root === undefined ? [] : elementsOf(root)) {
-      const section = sections.find((each) => each === element.name)
+      const section = azure.sections.find((each) => each === element.name)
       visit(section === undefined ? [element] : elementsOf(element), section ?? fallback, this.#document)
     }
     for (const fragment of this.#options.fragments.values())
@@ -323,4 +321,68 @@ function secretNames(elements: readonly Element[], notSecret: ReadonlySet<string
 function lossesIn(unit: Unit): ConversionLoss[] {
   if (unit.kind === "loss") return [unit, ...(unit.branch === undefined ? [] : lossesIn(unit.branch.rest))]
   return unit.kind === "statement" ? unit.blocks.flatMap(({ units }) => units.flatMap(lossesIn)) : []
+}
+
+/** `inbound`, and what gateway.conf says outside of it: the first `cors`, which runs before everything in both. */
+function scopedOf(element: Element, site: Site): { scope: Unit[]; inbound: Unit[] } {
+  const scope: Unit[] = []
+  const inbound: Unit[] = []
+  let comments: PolicyNode[] = []
+  for (const node of element.children) {
+    if (node.kind === "comment") {
+      comments.push(node)
+      continue
+    }
+    const isShared =
+      node.kind === "element" && node.name === "cors" && !scope.some(({ kind }) => kind !== "comment")
+    if (isShared) scope.push(...unitsOf(comments, site), ...orLoss(node, site, () => corsOf(node, site)))
+    else inbound.push(...unitsOf([...comments, node], site))
+    comments = []
+  }
+  return { scope, inbound: [...inbound, ...unitsOf(comments, site)] }
+}
+
+function corsOf(element: Element, site: Site): Unit[] {
+  const steps = lowered(element, site).map((each) => translated(stepOf(each, site), element, site))
+  if (steps.length === 0) return refuse("it has no effect here")
+  return [{ kind: "statement", element, steps, lines: steps.flatMap(printStep), blocks: [] }]
+}
+
+/** Limits that count in a counter which another one before them has: in a document those of one key and period count together wherever they stand, and statements count by the block they are in. */
+function sharingCounters(units: readonly Unit[]): Element[] {
+  const seen = new Set<string>()
+  return limitsIn(units).flatMap(({ counter, element }) => {
+    if (seen.has(counter)) return [element]
+    seen.add(counter)
+    return []
+  })
+}
+
+interface Limit {
+  readonly counter: string
+  readonly element: Element
+}
+
+function limitsIn(units: readonly Unit[]): Limit[] {
+  return units.flatMap((unit): Limit[] => {
+    if (unit.kind === "comment") return []
+    if (unit.kind === "loss") return limitsIn(unit.branch === undefined ? [] : [unit.branch.rest])
+    const { element, steps, blocks } = unit
+    return [
+      ...steps.flatMap((step) => counterOf(step).map((counter) => ({ counter, element }))),
+      ...blocks.flatMap((block) => limitsIn(block.units)),
+    ]
+  })
+}
+
+function counterOf(step: Step): string[] {
+  switch (step.kind) {
+    case "rate-limit":
+    case "quota":
+      return [JSON.stringify([step.counter, step.periodSeconds, step.keys])]
+    case "limit-concurrency":
+      return [JSON.stringify([step.counter, step.key])]
+    default:
+      return []
+  }
 }

@@ -1,12 +1,12 @@
 import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
 import { Report } from "../../core/diagnostic.ts"
 import { type Element, elementsOf, type PolicyDocument } from "../ast.ts"
-import { lowerSection } from "../lower-section.ts"
 import type { DocumentPlace, DocumentSection, Used } from "../site.ts"
+import { azure } from "../wing.ts"
 import type { CheckedTokens } from "./checked-tokens.ts"
 import { mustClose } from "./closing.ts"
+import type { ConversionHost } from "./conversion-host.ts"
 import { placeOf } from "./policy-text.ts"
-import type { ConvertSurroundings } from "./surroundings.ts"
 import { type Tally, translateStep } from "./translate-step.ts"
 import { type Around, madeOr, refuse } from "./translation.ts"
 import type { ConversionLoss, Unit } from "./units.ts"
@@ -16,7 +16,7 @@ export interface Site {
   readonly section: DocumentSection
   readonly document: PolicyDocument
   readonly place: DocumentPlace
-  readonly surroundings: ConvertSurroundings
+  readonly host: ConversionHost
   readonly around: Around
   readonly tally: Tally
   /** What has been changed up to here; `around` looks at it. */
@@ -56,18 +56,18 @@ export function orLoss(element: Element, site: Site, make: () => readonly Unit[]
 
 /** The steps of one policy. @throws NoCounterpart with the first finding where it is wrong or not possible here. */
 export function lowered(element: Element, site: Site, outer: readonly Used[] = []): Used[] {
-  const { surroundings, section, place, document } = site
+  const { host, section, place, document } = site
   const report = new Report()
-  surroundings.report = report
+  host.report = report
   const holder = { ...element, name: section, attributes: [], children: [element] }
-  const used = lowerSection(holder, document, { section, place, surroundings, outer })
+  const used = azure.lowerSection(holder, document, { section, place, host, outer })
   const wrong = report.sorted().find(({ severity }) => severity === "error")
   return wrong === undefined ? used : refuse(wrong.detail)
 }
 
 /** The step of the plan. */
-export function stepOf({ id }: Used, { surroundings }: Site): Step {
-  const step = surroundings.stepOf(id)
+export function stepOf({ id }: Used, { host }: Site): Step {
+  const step = host.stepOf(id)
   if (step === undefined) throw new Error(`there is no step ${id}`)
   return step
 }
@@ -93,7 +93,7 @@ export function headersOf(element: Element, site: Site): Header[] {
   const { start } = element.span
   const span = site.document.file.span(start, start)
   const base: Element = { kind: "element", name: "base", nameSpan: span, attributes: [], children: [], span }
-  const standIn = site.surroundings.step({ kind: "set-status", status: 200 }, span)
+  const standIn = site.host.step({ kind: "set-status", status: 200 }, span)
   const hollow = (of: Element): Element => ({ ...of, children: [base] })
   const emptied =
     element.name === "choose" ? { ...element, children: elementsOf(element).map(hollow) } : hollow(element)

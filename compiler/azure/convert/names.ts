@@ -1,9 +1,9 @@
 import { isReservedInExpressions } from "../../gateway/bind/names.ts"
-import { declaredAs } from "../values.ts"
+import { azure } from "../wing.ts"
 
 /** A name as variables and values of gateway.conf may have it. */
 export function valueName(name: string): string {
-  const plain = declaredAs(name).slice(0, 100)
+  const plain = azure.declaredAs(name).slice(0, 100)
   return isReservedInExpressions(plain) ? `${plain}_value` : plain
 }
 

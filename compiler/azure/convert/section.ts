@@ -108,7 +108,7 @@ function leafOf(element: Element, site: Site): ConvertedStatement {
 function fragmentOf(element: Element, site: Site): Unit[] {
   const raw = element.attributes.find(({ name }) => name === "fragment-id")?.raw.span
   const id = raw?.file.text.slice(raw.start, raw.end).trim() ?? ""
-  const fragment = site.surroundings.fragment(id)
+  const fragment = site.host.fragment(id)
   if (fragment?.root === undefined)
     return [
       lossOf(

@@ -2,7 +2,6 @@ import { lineage, type Member, type Parameter } from "../../../runtime/azure/csh
 import { type CsType, named, printType, sameType, substitute } from "../../../runtime/azure/csharp/type.ts"
 import type { CsNode } from "../../../runtime/plan/csharp.ts"
 import { type Converted, implicit } from "./conversions.ts"
-import { type Bound, infer, isOpen } from "./inference.ts"
 import type { Scope } from "./scope.ts"
 import type { ArgumentSyntax, ExpressionSyntax } from "./syntax-tree.ts"
 import { isValueType, resolveType } from "./type-names.ts"
@@ -119,7 +118,7 @@ function attempt(
   scope: Scope,
 ): Fit | undefined {
   const names = new Set(member.generics)
-  const bound: Bound = new Map(owner)
+  const bound: TypeArguments = new Map(owner)
   member.generics.forEach((name, index) => {
     bound.delete(name)
     const type = written[index]
@@ -147,7 +146,7 @@ function attempt(
   }
 }
 
-function inferFromValues(placed: Placed, names: ReadonlySet<string>, bound: Bound): void {
+function inferFromValues(placed: Placed, names: ReadonlySet<string>, bound: TypeArguments): void {
   for (const { parameter, given, spread } of placed)
     for (const argument of given) {
       const wanted = spread ? (parameter.type.args[0] as CsType) : parameter.type
@@ -164,7 +163,7 @@ function put(
   given: readonly Given[],
   spread: boolean,
   names: ReadonlySet<string>,
-  bound: Bound,
+  bound: TypeArguments,
   scope: Scope,
 ): Converted | undefined {
   if (!spread) return one(given[0] as Given, parameter.type, parameter.kind === "out", names, bound, scope)
@@ -185,7 +184,7 @@ function one(
   wanted: CsType,
   isOut: boolean,
   names: ReadonlySet<string>,
-  bound: Bound,
+  bound: TypeArguments,
   scope: Scope,
 ): Converted | undefined {
   if (isOut !== (given.kind === "out")) return undefined
@@ -221,7 +220,7 @@ function functionFor(
   lambda: Lambda,
   wanted: CsType,
   names: ReadonlySet<string>,
-  bound: Bound,
+  bound: TypeArguments,
   scope: Scope,
 ): Converted | undefined {
   const isAction = wanted.name === "Action"
@@ -247,4 +246,36 @@ export function looseArguments(given: readonly Given[]): CsNode[] | undefined {
     nodes.push(argument.value.type.name === "int" ? argument.value.node : way.node)
   }
   return nodes
+}
+
+/** The type parameters found so far. */
+type TypeArguments = Map<string, CsType>
+
+/** Learns what the type parameters `names` in `wanted` are from an argument's type. What does not fit is found out later. */
+function infer(wanted: CsType, given: CsType, names: ReadonlySet<string>, bound: TypeArguments): void {
+  if (["null", "never"].includes(given.name)) return
+  if (names.has(wanted.name) && wanted.args.length === 0) {
+    const known = bound.get(wanted.name)
+    // Of several arguments the first that is no plain object decides.
+    if (known === undefined || known.name === "object") bound.set(wanted.name, given)
+    return
+  }
+  if (wanted.args.length === 0) return
+  if (wanted.name === "?" && given.name !== "?") {
+    infer(wanted.args[0] as CsType, given, names, bound)
+    return
+  }
+  const match = lineage(given).find(
+    (base) => base.name === wanted.name && base.args.length === wanted.args.length,
+  )
+  if (match !== undefined)
+    wanted.args.forEach((arg, index) => {
+      infer(arg, match.args[index] as CsType, names, bound)
+    })
+}
+
+/** Whether a type still holds parameters nobody has found. */
+function isOpen(type: CsType, names: ReadonlySet<string>, bound: ReadonlyMap<string, CsType>): boolean {
+  if (type.args.length === 0) return names.has(type.name) && !bound.has(type.name)
+  return type.args.some((arg) => isOpen(arg, names, bound))
 }

@@ -3,11 +3,22 @@ import { type CsType, printType } from "../../../runtime/azure/csharp/type.ts"
 import type { CsharpProgram, CsNode, CsStatement } from "../../../runtime/plan/csharp.ts"
 import { checkExpression } from "./check-expression.ts"
 import { unifyReturns } from "./check-function.ts"
-import { checkRules } from "./check-rules.ts"
-import { checkStatements, neverEnds } from "./check-statement.ts"
+import { checkFunction, checkLambda, groupAsLambda } from "./check-lambda.ts"
+import { binary } from "./check-operator.ts"
+import { checkBlock, checkStatements, neverEnds } from "./check-statement.ts"
 import { readExpression, readStatements } from "./parser.ts"
-import { Scope } from "./scope.ts"
+import { type CheckRules, Scope } from "./scope.ts"
 import { type CsharpFinding, CsharpMistake, type CsharpScope, type CsharpSource } from "./source.ts"
+
+/** All checks together. */
+const checkRules: CheckRules = {
+  expression: checkExpression,
+  lambda: checkLambda,
+  delegate: checkFunction,
+  group: groupAsLambda,
+  block: checkBlock,
+  binary,
+}
 
 /** A program and what is known of it: its result's type in C#'s notation, the bodies it reads (1 request, 2 response), a constant value. */
 export interface CompiledCsharp {

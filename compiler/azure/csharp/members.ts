@@ -11,7 +11,6 @@ import type { CsNode } from "../../../runtime/plan/csharp.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { type Fit, fitMember, type Given, looseArguments } from "./arguments.ts"
 import { change, isBoxedField } from "./conversions.ts"
-import { refusalOfMember } from "./refused-members.ts"
 import type { Scope } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
 import { type Typed, typed, types } from "./typed.ts"
@@ -284,4 +283,18 @@ export function asSequence(on: Typed, member: Member | undefined): Typed {
     args: [types.string, named(on.type.name === "JObject" ? "JToken" : "object")],
   }
   return typed({ k: "call", member: pairs, on: on.node, args: [] }, { name: "IEnumerable", args: [element] })
+}
+
+/** Members of Azure API Management that programs here never get: why, and what to write instead. Keys: type and member. */
+const refused: Readonly<Record<string, string>> = {
+  "ISubscription.PrimaryKey":
+    "Keys are kept as digests, so nobody can show one again: `context.Subscription.Key` is the key the request came with.",
+  "ISubscription.SecondaryKey":
+    "Keys are kept as digests, so nobody can show one again: `context.Subscription.Key` is the key the request came with.",
+}
+
+/** Why a type has no such member; undefined where that is not a matter of choice. */
+function refusalOfMember(type: string, name: string): string | undefined {
+  const key = `${type}.${name}`
+  return Object.hasOwn(refused, key) ? refused[key] : undefined
 }

@@ -1,13 +1,13 @@
 import { isIP } from "node:net"
 import type { LimitKey } from "../../../runtime/plan/counting.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
+import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { AttributeRow, ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import { secondsMax, type Use } from "../use.ts"
-import { corsRow } from "./cors.ts"
+import { corsRow, crossDomainRow } from "./cors.ts"
 import { headerName } from "./message.ts"
-import { scopedLimits } from "./named-limits.ts"
 import {
   complete,
   dynamic,
@@ -270,6 +270,7 @@ export const access: ElementTable = {
     lower: ipFilter,
   },
   cors: corsRow,
+  "cross-domain": crossDomainRow,
   "rate-limit": {
     sections: inboundOnly,
     attributes: { calls: required, "renewal-period": required, ...signAttributes },
@@ -307,4 +308,54 @@ export const access: ElementTable = {
     },
     lower: quotaByKey,
   },
+}
+
+/** Limits of children that are for this API or this operation: ` of orders` names them in counters. Others are for other routes. */
+function scopedLimits(
+  use: Use,
+  limit: (use: Use, what: string) => Used[] | undefined,
+): (Used[] | undefined)[] {
+  const { api, operation } = use.context.place
+  return use.children("api").flatMap((each) => {
+    const name = nameOf(each)
+    if (name === undefined) return [undefined]
+    if (name !== api) {
+      warnOfUnknown(each, name)
+      return []
+    }
+    const operations = each.children("operation").flatMap((child) => {
+      const called = nameOf(child)
+      if (called === undefined) return [undefined]
+      if (!/^[A-Z]+ \//.test(called))
+        return [
+          child.report(
+            "SP7011",
+            child.at,
+            `no operation is called \`${shown(called)}\``,
+            `Name it by method and path, e.g. \`${operation}\`, or write the limit into the document of the operation.`,
+          ),
+        ]
+      return called === operation ? [limit(child, ` of ${api} ${operation}`)] : []
+    })
+    return [limit(each, ` of ${api}`), ...operations]
+  })
+}
+
+/** A limit of an API that there is nowhere limits nothing: names are those of gateway.conf, and not those that portals show. */
+function warnOfUnknown(use: Use, name: string): void {
+  const { report } = use.context.host
+  const apis = use.context.host.apis()
+  if (apis === undefined || apis.includes(name)) return
+  report.add(
+    "SP7019",
+    use.spanOf(use.has("id") ? "id" : "name"),
+    `this limits nothing: no API is called \`${shown(name)}\`${didYouMean(name, apis)}`,
+    { help: "Name the API as gateway.conf does." },
+  )
+}
+
+/** `id` counts before `name`. */
+function nameOf(use: Use): string | undefined {
+  if (use.has("id") || use.has("name")) return use.constant(use.has("id") ? "id" : "name")
+  return use.report("SP7008", use.at, `\`${use.element.name}\` has neither \`id\` nor \`name\``, "Add one.")
 }

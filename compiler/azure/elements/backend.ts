@@ -7,7 +7,7 @@ import { complete, dynamic, type ElementTable, flag, given, optional } from "./r
 
 /** A backend of gateway.conf by its id, known now or found per request among all of them; or a URL. */
 function setBackend(use: Use): Used[] | undefined {
-  const { surroundings } = use.context
+  const { host } = use.context
   const id = use.value("backend-id")
   const url = use.value("base-url")
   if (use.has("backend-id") === use.has("base-url"))
@@ -20,17 +20,17 @@ function setBackend(use: Use): Used[] | undefined {
   if (id !== undefined) {
     const constant = constantOf(id)?.trim()
     if (constant !== undefined) {
-      const backend = surroundings.backend(constant, id.span)
+      const backend = host.backend(constant, id.span)
       return backend === undefined ? undefined : use.step({ kind: "set-backend", target: { backend } })
     }
-    const by = textOf(id, surroundings)
-    const cases = surroundings.backends().map(({ id: value, name }) => ({ value, backend: name }))
+    const by = textOf(id, host)
+    const cases = host.backends().map(({ id: value, name }) => ({ value, backend: name }))
     return by === undefined
       ? undefined
       : use.step({ kind: "set-backend", target: { by, cases, otherwise: null, strict: true } })
   }
   if (url === undefined) return undefined
-  const text = textOf(url, surroundings)
+  const text = textOf(url, host)
   if (text === undefined) return undefined
   if (typeof text !== "string") return use.step({ kind: "set-backend", target: { url: text, raw: true } })
   const address = asHttp(text)
@@ -39,7 +39,7 @@ function setBackend(use: Use): Used[] | undefined {
 }
 
 function forwardRequest(use: Use): Used[] | undefined {
-  const { place, surroundings } = use.context
+  const { place, host } = use.context
   const timeoutMs = timeoutOf(use)
   if (timeoutMs === "wrong") return undefined
   const parts = {
@@ -50,14 +50,14 @@ function forwardRequest(use: Use): Used[] | undefined {
   }
   if (!complete(parts)) return undefined
   if (use.has("http-version") && use.constant("http-version") === "2")
-    surroundings.report.add(
+    host.report.add(
       "SP7019",
       use.spanOf("http-version"),
       "the version of HTTP is a matter of the backend and its certificate",
       {},
     )
   if (use.has("continue-timeout"))
-    surroundings.report.add(
+    host.report.add(
       "SP7019",
       use.spanOf("continue-timeout"),
       "no backend is waited for with `100-continue`",
@@ -79,7 +79,7 @@ function timeoutOf(use: Use): ReturnType<Use["count"]> | "wrong" {
       { start: code.text.length, end: code.text.length, text: ")" },
     ])
     if (value.code.form === "expression") {
-      const expression = use.context.surroundings.compile({ ...value.code, code: inMs })
+      const expression = use.context.host.compile({ ...value.code, code: inMs })
       return expression === undefined ? "wrong" : { expression }
     }
     use.report(

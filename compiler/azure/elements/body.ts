@@ -33,10 +33,10 @@ export function bodyOf(use: Use): Body | undefined {
     return liquid === undefined ? undefined : { liquid, ...given("xsiNil", xsiNil) }
   }
   if (value.kind === "code") {
-    const expression = use.context.surroundings.compile(value.code)
+    const expression = use.context.host.compile(value.code)
     return expression === undefined ? undefined : { value: expression }
   }
-  const text = textOf(value, use.context.surroundings)
+  const text = textOf(value, use.context.host)
   if (text !== undefined) tellOfExpressions(value, use)
   return text === undefined ? undefined : { text }
 }
@@ -48,7 +48,7 @@ function tellOfExpressions({ span: { file, start, end } }: ElementValue, use: Us
     const found = beginsExpression(text, at) ? expressionEnd(text, at) : undefined
     if (found === undefined || !("end" in found)) continue
     const span = file.span(at, found.end)
-    use.context.surroundings.report.add("SP7020", span, "an expression inside of a body's text is text", {})
+    use.context.host.report.add("SP7020", span, "an expression inside of a body's text is text", {})
     return
   }
 }

@@ -23,20 +23,15 @@ const vary: ChildRow = { many: true, text: "literal" }
 /** There is one cache, in the process: `external` would be another one. */
 function noteExternal(use: Use): void {
   if (use.has("caching-type") && use.constant("caching-type") === "external")
-    use.context.surroundings.report.add(
-      "SP7019",
-      use.spanOf("caching-type"),
-      "the cache is the process's own",
-      {},
-    )
+    use.context.host.report.add("SP7019", use.spanOf("caching-type"), "the cache is the process's own", {})
 }
 
 /** A value: an expression keeps what it is, text is text. */
 export function contentOf(use: Use, name: string): CacheGet["default"] {
   const value = use.value(name)
   if (value === undefined) return undefined
-  if (value.kind === "text") return textOf(value, use.context.surroundings)
-  const expression = use.context.surroundings.compile(value.code)
+  if (value.kind === "text") return textOf(value, use.context.host)
+  const expression = use.context.host.compile(value.code)
   return expression === undefined ? undefined : { expression }
 }
 

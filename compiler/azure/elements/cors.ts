@@ -2,6 +2,7 @@ import type { Text } from "../../../runtime/plan/text.ts"
 import { isOriginPattern, registeredMethods } from "../../core/http-words.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
+import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import { secondsMax, type Use } from "../use.ts"
 import { complete, inboundOnly, optional, type PolicyRow, values } from "./row.ts"
@@ -44,7 +45,7 @@ function cors(use: Use): Used[] | undefined {
 
 /** Warns of what no browser sends: it never matches. Azure API Management takes such documents, so they compile. */
 function warnOfCors(use: Use, origins: readonly Text[], methods: readonly string[]): void {
-  const { report } = use.context.surroundings
+  const { report } = use.context.host
   const warn = (holder: string, index: number, detail: string): void => {
     const at = use.child(holder)?.children(holder.replace(/^allowed-(.*)s$/, "$1"))[index]?.at ?? use.at
     report.add("SP7019", at, detail, { help: "Correct it, or remove it: browsers send something else." })
@@ -74,4 +75,34 @@ export const corsRow: PolicyRow = {
     "expose-headers": { children: { header: { many: true, text: "literal" } } },
   },
   lower: cors,
+}
+
+const anything: ChildRow = {
+  many: true,
+  attributes: {
+    domain: optional,
+    headers: optional,
+    secure: optional,
+    "permitted-cross-domain-policies": optional,
+  },
+}
+
+function crossDomain(use: Use): Used[] {
+  use.context.host.report.add("SP7019", use.at, "no browser has the plug-ins any more that ask for it", {})
+  return []
+}
+
+/** What plug-ins of browsers asked for. Exchanges are the same without it: it is checked, and becomes no step. */
+export const crossDomainRow: PolicyRow = {
+  sections: inboundOnly,
+  children: {
+    "cross-domain-policy": {
+      children: {
+        "allow-access-from": anything,
+        "allow-http-request-headers-from": anything,
+        "site-control": anything,
+      },
+    },
+  },
+  lower: crossDomain,
 }

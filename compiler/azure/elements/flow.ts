@@ -63,7 +63,7 @@ function retry(use: Use): Used[] | undefined {
 }
 
 function nothingInside(use: Use): undefined {
-  const { report } = use.context.surroundings
+  const { report } = use.context.host
   // What is inside may be wrong, which was reported.
   if (report.errors > 0 && elementsOf(use.element).length > 0) return undefined
   return use.report(
@@ -138,7 +138,7 @@ function mockResponse(use: Use): Used[] | undefined {
         ? "no OpenAPI document describes the operation"
         : `its OpenAPI document has ${told} for this answer`
     const detail = `there is no example ${index}: ${why}`
-    use.context.surroundings.report.add("SP7019", use.spanOf("index"), detail, {})
+    use.context.host.report.add("SP7019", use.spanOf("index"), detail, {})
   }
   const step = described?.answer(status, wanted, Math.max(0, index - 1))
   if (step !== undefined) return use.step(step)

@@ -79,7 +79,7 @@ function nameOf(use: Use, pattern: RegExp): string | { text: Text } | undefined 
   if (value === undefined) return undefined
   const constant = constantOf(value)?.trim()
   if (constant === undefined) {
-    const text = textOf(value, use.context.surroundings)
+    const text = textOf(value, use.context.host)
     return text === undefined ? undefined : { text }
   }
   if (pattern.test(constant)) return constant
@@ -211,7 +211,7 @@ function rewrite(use: Use): Used[] | undefined {
     for (const part of [...value.parts, ...value.behind.parts])
       for (const [, name = ""] of typeof part === "string" ? part.matchAll(/\{\*?([^{}]*)\}/g) : [])
         if (!Object.hasOwn(parameters, name)) return unknownParameter(use, value.span, name)
-  const path = isMade ? textOf(value, use.context.surroundings) : templateOf(use, value)
+  const path = isMade ? textOf(value, use.context.host) : templateOf(use, value)
   const parts = { path, keepQuery }
   const raw = isMade || value.parts.some((part) => typeof part !== "string")
   if (!complete(parts)) return undefined

@@ -110,7 +110,7 @@ function tokenQuota(use: Use, shared: Shared): Used[] | undefined {
   const parts = { callsMax: use.count("token-quota", tokens), ...namesOf(use, names) }
   if (!complete(parts) || period === undefined) return undefined
   if (period === "Monthly" || period === "Yearly")
-    use.context.surroundings.report.add(
+    use.context.host.report.add(
       "SP7019",
       use.spanOf("token-quota-period"),
       `periods have one length: this one is ${quotaPeriods[period] / 86_400} days`,
@@ -144,8 +144,7 @@ const severities = { FourSeverityLevels: 6, EightSeverityLevels: 7 } as const
 
 function contentSafety(use: Use): Used[] | undefined {
   const id = use.constant("backend-id")
-  const backend =
-    id === undefined ? undefined : use.context.surroundings.backend(id, use.spanOf("backend-id"))
+  const backend = id === undefined ? undefined : use.context.host.backend(id, use.spanOf("backend-id"))
   const categoriesUse = use.child("categories")
   const output = categoriesUse?.choice(
     "output-type",

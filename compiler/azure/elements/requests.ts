@@ -51,18 +51,18 @@ function certificateOf(use: Use): Authentication | undefined {
     )
   }
   const id = use.constant(attribute)
-  return id === undefined ? undefined : use.context.surroundings.clientCertificate(id, use.spanOf(attribute))
+  return id === undefined ? undefined : use.context.host.clientCertificate(id, use.spanOf(attribute))
 }
 
 function identityOf(use: Use): Authentication | undefined {
   const value = use.value("resource")
   const resource = value === undefined ? undefined : (constantOf(value) ?? null)
-  if (value !== undefined && resource === null && textOf(value, use.context.surroundings) === undefined)
+  if (value !== undefined && resource === null && textOf(value, use.context.host) === undefined)
     return undefined
   // Which identity of the cloud it was: here the declared client says who asks.
   if (use.has("client-id") && use.text("client-id") === undefined) return undefined
   if (use.flag("ignore-error", false) === undefined || resource === undefined) return undefined
-  return use.context.surroundings.identity(resource, use.spanOf("resource"))
+  return use.context.host.identity(resource, use.spanOf("resource"))
 }
 
 const ways: Readonly<Record<string, (use: Use) => Authentication | undefined>> = {
@@ -179,8 +179,8 @@ function authorizationContext(use: Use): Used[] | undefined {
   const output = use.constant("context-variable-name")
   if (use.flag("ignore-error", false) === undefined) return undefined
   if (provider === undefined || id === undefined || output === undefined) return undefined
-  const { surroundings } = use.context
-  const authentication = surroundings.authorization(
+  const { host } = use.context
+  const authentication = host.authorization(
     typeof provider === "string" && typeof id === "string" ? { provider, id } : undefined,
     use.spanOf("provider-id"),
   )
@@ -211,7 +211,7 @@ function sendMessage(use: Use): Used[] | undefined {
       : undefined
   })
   if (use.has("client-id") && use.text("client-id") === undefined) return undefined
-  const authentication = use.context.surroundings.identity("https://servicebus.azure.net", use.at)
+  const authentication = use.context.host.identity("https://servicebus.azure.net", use.at)
   if (namespace === undefined || path === undefined || body === undefined || authentication === undefined)
     return undefined
   if (properties.includes(undefined)) return undefined

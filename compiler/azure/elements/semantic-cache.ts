@@ -41,7 +41,7 @@ function distanceOf(use: Use): number | undefined {
 
 function lookup(use: Use): Used[] | undefined {
   if (use.has("embeddings-backend-auth"))
-    use.context.surroundings.report.add(
+    use.context.host.report.add(
       "SP7019",
       use.spanOf("embeddings-backend-auth"),
       "there is no managed identity: the backend's own credentials count",
@@ -51,10 +51,7 @@ function lookup(use: Use): Used[] | undefined {
     )
   const id = use.constant("embeddings-backend-id")
   const parts = {
-    backend:
-      id === undefined
-        ? undefined
-        : use.context.surroundings.backend(id, use.spanOf("embeddings-backend-id")),
+    backend: id === undefined ? undefined : use.context.host.backend(id, use.spanOf("embeddings-backend-id")),
     distance: distanceOf(use),
     ignoreSystem: use.fixedFlag("ignore-system-messages", false),
     ...(use.has("max-message-count")

@@ -12,7 +12,6 @@ import { telemetry } from "./telemetry.ts"
 import { tokens } from "./tokens.ts"
 import { contentValidation } from "./validate-content.ts"
 import { validation } from "./validation.ts"
-import { withoutEffect } from "./without-effect.ts"
 
 /** Every policy of a document, by its name. A new one is a row in the table of its family. */
 export const policies: ElementTable = {
@@ -30,5 +29,4 @@ export const policies: ElementTable = {
   ...validation,
   ...variables,
   ...semanticCache,
-  ...withoutEffect,
 }

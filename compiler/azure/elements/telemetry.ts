@@ -109,10 +109,10 @@ function logToHub(use: Use): Used[] | undefined {
   if (id === undefined || body === undefined) return undefined
   for (const name of ["partition-id", "partition-key"])
     if (use.has(name) && use.text(name) === undefined) return undefined
-  const { surroundings } = use.context
-  const hub = surroundings.hub(id)
+  const { host } = use.context
+  const hub = host.hub(id)
   if (hub === undefined) {
-    surroundings.report.add("SP7019", use.at, "nothing is sent: gateway.conf names no hub of this id", {
+    host.report.add("SP7019", use.at, "nothing is sent: gateway.conf names no hub of this id", {
       help: `Name it: \`xml { hub "${shown(id)}" "https://…/messages" NAME }\`, or write \`trace\` for the log.`,
     })
     return []
@@ -145,12 +145,12 @@ function numberOf(use: Use): Metric["value"] | undefined {
   const value = use.value("value")
   if (value === undefined) return undefined
   if (value.kind === "code") {
-    const expression = use.context.surroundings.compile(value.code)
+    const expression = use.context.host.compile(value.code)
     return expression === undefined ? undefined : { expression }
   }
   const number = Number(constantOf(value) ?? Number.NaN)
   if (Number.isFinite(number)) return number
-  if (textOf(value, use.context.surroundings) === undefined) return undefined
+  if (textOf(value, use.context.host) === undefined) return undefined
   return use.report(
     "SP7009",
     value.span,

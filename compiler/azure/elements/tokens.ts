@@ -119,7 +119,7 @@ function wantsEncrypted(use: Use): boolean {
 }
 
 function validateJwt(use: Use): Used[] | undefined {
-  const { surroundings } = use.context
+  const { host } = use.context
   if (use.fixedFlag("require-signed-tokens", true) !== true)
     return use.report(
       "SP7011",
@@ -133,7 +133,7 @@ function validateJwt(use: Use): Used[] | undefined {
     .filter((each) => !isFoundLater(each))
     .map((each) => {
       const discovery = each.loadText("url")
-      return discovery === undefined ? undefined : surroundings.issuer({ discovery }, each.spanOf("url"))
+      return discovery === undefined ? undefined : host.issuer({ discovery }, each.spanOf("url"))
     })
   const [later, ...more] = configs.filter(isFoundLater)
   if (more[0] !== undefined)
@@ -176,7 +176,7 @@ function isFoundLater({ element }: Use): boolean {
 /** An address that is found per request must be that of an issuer of gateway.conf: what a request brings may not say whose tokens count. */
 function chosenOf(use: Use): ValidateJwt["chosen"] {
   const by = use.text("url")
-  const cases = use.context.surroundings.declaredIssuers(use.spanOf("url"))
+  const cases = use.context.host.declaredIssuers(use.spanOf("url"))
   return by === undefined || cases.length === 0 ? undefined : { by, cases: [...cases] }
 }
 
@@ -187,7 +187,7 @@ function keyIssuers(use: Use): (string | undefined)[] {
   const known = keys as SigningKey[]
   return [known.filter((key) => "secret" in key), known.filter((key) => !("secret" in key))]
     .filter((list) => list.length > 0)
-    .map((list) => use.context.surroundings.issuer({ keys: list }, use.at))
+    .map((list) => use.context.host.issuer({ keys: list }, use.at))
 }
 
 function keyOf(use: Use): SigningKey | undefined {
@@ -203,9 +203,7 @@ function keyOf(use: Use): SigningKey | undefined {
   if (use.has("certificate-id")) {
     const name = use.constant("certificate-id")
     const certificate =
-      name === undefined
-        ? undefined
-        : use.context.surroundings.certificate(name, use.spanOf("certificate-id"))
+      name === undefined ? undefined : use.context.host.certificate(name, use.spanOf("certificate-id"))
     return certificate === undefined ? undefined : { id, certificate }
   }
   const secret = secretOf(use)
@@ -262,7 +260,7 @@ function validateAzureAdToken(use: Use): Used[] | undefined {
     { path: "/.well-known/openid-configuration", claim: "appid" },
   ].map(({ path, claim }) => {
     const discovery = urlOf(tenant, path)
-    const issuer = use.context.surroundings.issuer({ discovery }, use.at)
+    const issuer = use.context.host.issuer({ discovery }, use.at)
     const rule: ClaimRule[] = clients.length === 0 ? [] : [{ claim, test: "equals-any", values: clients }]
     return issuer === undefined
       ? []

@@ -49,7 +49,7 @@ function contentsOf(use: Use): readonly Content[] | undefined {
     if (id === undefined || ref === undefined) return undefined
     const named = { id, ref: ref ?? undefined, refAt: ref === null ? undefined : use.spanOf("schema-ref") }
     const at = use.spanOf("schema-id")
-    const schema = use.context.surroundings.schema(named, message, parts.overrides, at)
+    const schema = use.context.host.schema(named, message, parts.overrides, at)
     if (schema === undefined) return undefined
     return [{ media: parts.media, as: "json", schema, ...anyCaseOf(parts.overrides), action }]
   }
@@ -90,7 +90,7 @@ function schemaFits(use: Use, as: string): boolean {
 function formOf(use: Use, { as, media, action }: Pick<Content, "as" | "media" | "action">): Content[] {
   const known = use.context.place.described?.contents(messageOf(use.context.section)) ?? []
   if (action !== "ignore")
-    use.context.surroundings.report.add("SP7019", use.at, "of XML and SOAP only the form is judged here", {
+    use.context.host.report.add("SP7019", use.at, "of XML and SOAP only the form is judged here", {
       help: "What it must hold is for the backend to judge.",
     })
   const described = known.filter((each) => each.as === "xml")
@@ -103,17 +103,17 @@ function contentsOfType(
   use: Use,
   { media, action, overrides }: { media: string; action: Content["action"]; overrides: SchemaOverrides },
 ): readonly Content[] {
-  const { place, section, surroundings } = use.context
+  const { place, section, host } = use.context
   const known = (place.described?.contents(messageOf(section), overrides) ?? []).filter(
     ({ as }) => as !== "xml",
   )
   const own = { media, as: "json" as const, action }
   if (known.length === 0 && (overrides.additional !== undefined || overrides.anyCase === true))
-    surroundings.unjudged(use.at)
+    host.unjudged(use.at)
   if (media === "*" && known.length > 0) return known.map((each) => ({ ...each, action }))
   const { contents, isDescribed } = describedContents(known, own, messageOf(section))
   if (!isDescribed && action !== "ignore")
-    surroundings.report.add(
+    host.report.add(
       "SP7019",
       use.at,
       "without `schema-id`, and without an OpenAPI document of the operation, only the form is judged here",

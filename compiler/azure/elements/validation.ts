@@ -32,9 +32,9 @@ export function errorsOf(use: Use): { errors?: string } {
 
 /** Warns where no document describes the operation: `consequence` says what that means. */
 function tellUndescribed(use: Use, consequence: string): void {
-  const { place, surroundings } = use.context
+  const { place, host } = use.context
   if (place.described !== undefined) return
-  surroundings.report.add("SP7019", use.at, `no OpenAPI document describes this operation: ${consequence}`, {
+  host.report.add("SP7019", use.at, `no OpenAPI document describes this operation: ${consequence}`, {
     help: 'Name the document in the API: `openapi "FILE"`.',
   })
 }
@@ -172,7 +172,7 @@ function namedOthers(
     names.some((each) => each.toLowerCase() === name.toLowerCase())
   for (const { name, use: each } of judged.path.overrides)
     if (!has(inPath, name))
-      use.context.surroundings.report.add(
+      use.context.host.report.add(
         "SP7019",
         each.spanOf("name"),
         `the path has no parameter \`${shown(name)}\`${didYouMean(name, inPath)}`,
@@ -204,13 +204,13 @@ function validateParameters(use: Use): Used[] | undefined {
 }
 
 function tellUnchecked(use: Use): void {
-  const { place, surroundings } = use.context
+  const { place, host } = use.context
   tellUndescribed(
     use,
     "parameters of the path are not checked, and every query parameter and header counts as unspecified",
   )
   for (const name of place.described?.cookies ?? [])
-    surroundings.report.add(
+    host.report.add(
       "SP7019",
       use.at,
       `the cookie \`${shown(name)}\` is described, but \`validate-parameters\` does not check cookies`,

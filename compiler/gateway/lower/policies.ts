@@ -5,8 +5,8 @@ import type { DocumentSection, DocumentSteps, OperationDescription, Used } from 
 import type { Span } from "../../core/source.ts"
 import { headSpan } from "../bind/bound.ts"
 import { isPolicyXml, type PolicyFiles } from "../policy-files.ts"
+import type { GatewayHost } from "./document-host.ts"
 import type { Auth, StatementPlace } from "./place.ts"
-import type { PolicySurroundings } from "./policy-surroundings.ts"
 import type { Item } from "./scope.ts"
 import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
 
@@ -40,21 +40,21 @@ type KnownUse = Use & { readonly forward: Lowered | undefined }
 
 /** Makes steps of the XML documents that hold for a route: each in the scope that names it, `<base />` being what is outside. */
 export class Policies {
-  readonly #surroundings: PolicySurroundings
+  readonly #host: GatewayHost
   readonly #files: PolicyFiles
   readonly #steps: PlanSteps
   readonly #memo = new Map<string, DocumentSteps>()
   readonly #numbers = new Map<unknown, number>()
   #unproven = 0
 
-  constructor(surroundings: PolicySurroundings, files: PolicyFiles, steps: PlanSteps) {
-    this.#surroundings = surroundings
+  constructor(host: GatewayHost, files: PolicyFiles, steps: PlanSteps) {
+    this.#host = host
     this.#files = files
     this.#steps = steps
   }
 
   issuers(): Record<string, Issuer> {
-    return this.#surroundings.issuers()
+    return this.#host.issuers()
   }
 
   /** Where no document is named, there is only the backend of gateway.conf. */
@@ -98,7 +98,7 @@ export class Policies {
         },
         ...{ described: undefined, pathParameters: [], backend: null, keyed: false },
       }
-      return this.#surroundings.azure.lowerOnError(document, place, this.#surroundings, outer)
+      return this.#host.azure.lowerOnError(document, place, this.#host, outer)
     }, [])
   }
 
@@ -109,11 +109,11 @@ export class Policies {
     steps: readonly Lowered[],
     onError: readonly Lowered[],
   ): void {
-    const { report } = this.#surroundings
+    const { report } = this.#host
     if (!authenticates(auth) || report.errors > this.#unproven) return
     const stepOf = (id: string) => this.#steps.get(id)
     // Whoever is refused gets to `on-error`, whatever the steps before did to the request.
-    const { wayAround, touched } = this.#surroundings.azure
+    const { wayAround, touched } = this.#host.azure
     const way = wayAround(steps, stepOf) ?? wayAround(onError, stepOf, touched(route.key))
     if (way === undefined) return
     this.#unproven += 1
@@ -146,7 +146,7 @@ export class Policies {
           ? others[section]
           : [this.#ifProduct(item, own[section], others[section])]
       return Object.fromEntries(
-        this.#surroundings.azure.sections.map((section) => [section, choose(section)]),
+        this.#host.azure.sections.map((section) => [section, choose(section)]),
       ) as unknown as DocumentSteps
     }, outer)
   }
@@ -170,7 +170,7 @@ export class Policies {
     if (document === undefined) return outer
     const { place } = use
     const forward = use.forward === undefined ? undefined : this.#steps.get(use.forward.id)
-    return this.#surroundings.azure.lowerDocument(
+    return this.#host.azure.lowerDocument(
       document,
       {
         file: document.file,
@@ -183,14 +183,14 @@ export class Policies {
         backend: forward?.kind === "forward" ? forward.backend : null,
         keyed: place.auth.ways.some((way) => way.kind === "subscription"),
       },
-      this.#surroundings,
+      this.#host,
       outer,
     )
   }
 
   #composed(steps: DocumentSteps, atAuth: boolean): PolicySteps {
     const kinds = (list: readonly Used[]): Set<string | undefined> =>
-      new Set(this.#surroundings.azure.everyStep(list).map(({ id }) => this.#steps.get(id)?.kind))
+      new Set(this.#host.azure.everyStep(list).map(({ id }) => this.#steps.get(id)?.kind))
     const answers = steps.inbound.some(({ id }) => isAnswer(this.#steps.get(id)))
     const inbound = steps.inbound.filter((step) => !this.#isCors(step))
     return {

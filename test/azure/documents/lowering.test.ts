@@ -10,7 +10,7 @@ import { SourceFile } from "../../../compiler/core/source.ts"
 import { renderDiagnostics } from "../../../compiler/render/diagnostics.ts"
 import { explainCode } from "../../../compiler/render/explain.ts"
 import { codesIn, runCases } from "../../cases.ts"
-import { outline, TestSurroundings } from "./surroundings.ts"
+import { outline, TestHost } from "./host.ts"
 
 const encoder = new TextDecoder()
 
@@ -22,7 +22,7 @@ function run(files: MemoryFiles): { steps: string; findings: string } {
     }),
   )
   const report = new Report()
-  const surroundings = new TestSurroundings(report, texts)
+  const host = new TestHost(report, texts)
   const file = new SourceFile("policy.xml", texts.get("policy.xml") ?? "")
   const place = {
     file,
@@ -39,11 +39,11 @@ function run(files: MemoryFiles): { steps: string; findings: string } {
     const text = texts.get(name)
     if (text === undefined) continue
     const document = readPolicyDocument(new SourceFile(name, text), report)
-    outer = lowerDocument(document, place, surroundings, outer)
+    outer = lowerDocument(document, place, host, outer)
   }
   const steps = sections
     .filter((section) => outer[section].length > 0)
-    .map((section) => `${section}\n${outline(outer[section], surroundings, "  ")}`)
+    .map((section) => `${section}\n${outline(outer[section], host, "  ")}`)
   return { steps: steps.join(""), findings: renderDiagnostics(report.sorted(), "text", { colour: false }) }
 }
 

@@ -8,10 +8,10 @@ import { Report } from "../../../compiler/core/diagnostic.ts"
 import { SourceFile } from "../../../compiler/core/source.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 import { conformanceFiles, conformanceText, describeConformance } from "../../model/conformance.ts"
-import { TestSurroundings } from "./surroundings.ts"
+import { TestHost } from "./host.ts"
 
 /** Every name is declared, as a number or a URL; expressions are compiled as C#. */
-class OpenSurroundings extends TestSurroundings {
+class OpenHost extends TestHost {
   override named(name: string): NamedValue {
     return { constant: /url|server|send/i.test(name) ? "https://a.example" : "60" }
   }
@@ -33,7 +33,7 @@ class OpenSurroundings extends TestSurroundings {
 /** Errors of a document; a fragment is looked at as if it stood in `inbound`. */
 function errorsOf(path: string): string[] {
   const report = new Report()
-  const surroundings = new OpenSurroundings(report)
+  const host = new OpenHost(report)
   const read = readPolicyDocument(new SourceFile(path, conformanceText(path)), report)
   const { root } = read
   const document =
@@ -45,7 +45,7 @@ function errorsOf(path: string): string[] {
     ...{ pathParameters: [], backend: "b", keyed: false },
   }
   const outer: DocumentSteps = { inbound: [], backend: [], outbound: [], "on-error": [] }
-  lowerDocument(document, place, surroundings, outer)
+  lowerDocument(document, place, host, outer)
   return report.sorted().flatMap(({ severity, code, span }) => {
     const at = span?.file.position(span.start)
     return severity === "error" ? [`${code} ${at?.line}:${at?.column}`] : []

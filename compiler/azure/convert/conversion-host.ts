@@ -4,8 +4,8 @@ import type { Expression } from "../../../runtime/plan/text.ts"
 import { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { PolicyDocument } from "../ast.ts"
-import { compileCode } from "../compile-code.ts"
 import type { DocumentHost, ExpressionSource, IssuerSource, NamedValue, SigningKey, Used } from "../site.ts"
+import { azure } from "../wing.ts"
 import { plainName, unique, valueName } from "./names.ts"
 
 /** Names that documents use, as they are declared in gateway.conf. */
@@ -21,7 +21,7 @@ export interface Declared {
 }
 
 /** What a document finds around it while it is converted: every name is there, and each that is used is kept to be declared. */
-export class ConvertSurroundings implements DocumentHost {
+export class ConversionHost implements DocumentHost {
   report = new Report()
   readonly declared: Declared = {
     values: new Map(),
@@ -149,7 +149,7 @@ export class ConvertSurroundings implements DocumentHost {
 
   /** Also what is always the same stays code: it is translated with all the rest. */
   compile(written: ExpressionSource): Expression | undefined {
-    const compiled = compileCode(written, this)
+    const compiled = azure.compileCode(written, this)
     if (compiled === undefined) return undefined
     return { lang: "cs", text: written.code.text, type: compiled.type, program: compiled.program }
   }

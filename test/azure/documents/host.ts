@@ -7,7 +7,7 @@ import type { Step } from "../../../runtime/plan/steps.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 
 /** What stands around a document in a test: a few names, and expressions that are taken as they are. */
-export class TestSurroundings implements DocumentHost {
+export class TestHost implements DocumentHost {
   readonly report: Report
   readonly steps = new Map<string, Step>()
   readonly #fragments: ReadonlyMap<string, string>
@@ -113,14 +113,14 @@ export class TestSurroundings implements DocumentHost {
 }
 
 /** Steps, each on a line with what is inside of it below. */
-export function outline(steps: readonly Used[], surroundings: TestSurroundings, indent = ""): string {
+export function outline(steps: readonly Used[], host: TestHost, indent = ""): string {
   return steps
     .map(({ id, origin, inside }) => {
-      const { kind, ...rest } = surroundings.steps.get(id) as Step
+      const { kind, ...rest } = host.steps.get(id) as Step
       const own = Object.entries(rest).filter(([key]) => !/^(?:matched|otherwise|steps|branches)$/.test(key))
       const fields = own.map(([key, value]) => `${key}=${shown(value)}`).join(" ")
       const lines = Object.entries(inside).map(([name, list]) =>
-        list.length === 0 ? "" : `${indent}  ${name}\n${outline(list, surroundings, `${indent}    `)}`,
+        list.length === 0 ? "" : `${indent}  ${name}\n${outline(list, host, `${indent}    `)}`,
       )
       return `${`${indent}${origin} ${kind} ${fields}`.trimEnd()}\n${lines.join("")}`
     })

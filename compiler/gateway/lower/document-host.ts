@@ -10,7 +10,6 @@ import type { Authentication } from "../../../runtime/plan/step-values.ts"
 import { type Step, step as stepSchema } from "../../../runtime/plan/steps.ts"
 import type { Expression, LoadText } from "../../../runtime/plan/text.ts"
 import type { PolicyDocument } from "../../azure/ast.ts"
-import type { CompiledCsharp } from "../../azure/csharp/compile-csharp.ts"
 import type {
   DocumentHost,
   ExpressionSource,
@@ -39,7 +38,7 @@ import type { Values } from "./values.ts"
 const expressionMax = 16_384
 
 /** What XML documents find in gateway.conf: steps go to the plan, names are declarations. */
-export class PolicySurroundings implements DocumentHost {
+export class GatewayHost implements DocumentHost {
   readonly report: Report
   readonly #azure: AzureCompiler | undefined
   readonly #program: Program
@@ -364,7 +363,7 @@ export class PolicySurroundings implements DocumentHost {
 
   #expression(
     code: ExpressionSource["code"],
-    { constant, type, program }: CompiledCsharp,
+    { constant, type, program }: NonNullable<ReturnType<AzureCompiler["compileCode"]>>,
   ): Expression | undefined {
     // Constants of long, double and decimal are kept as text too.
     if (typeof constant === "string" && type === "string")
