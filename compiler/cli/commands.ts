@@ -139,13 +139,24 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: "serve",
-    summary: "run gateway, engine and control listener with the plan that was applied last",
+    summary:
+      "run gateway, engine and control listener, with the plan that was applied last or one that is named",
     load: async () => (await import("./commands/serve.ts")).serve,
   },
   {
     name: "check",
     summary: "ask the engine whether a user has a relation on an object",
     load: async () => (await import("./commands/check.ts")).check,
+  },
+  {
+    name: "list-objects",
+    summary: "list the objects of a type on which a user has a relation",
+    load: async () => (await import("./commands/list.ts")).listObjects,
+  },
+  {
+    name: "list-users",
+    summary: "list the users that have a relation on an object",
+    load: async () => (await import("./commands/list.ts")).listUsers,
   },
   {
     name: "shell",

@@ -24,15 +24,24 @@ export function readProject(options: OptionValues): ProjectArgs {
   return { folder: config.slice(0, cut) || ".", entry: config.slice(cut) }
 }
 
-/** The option most commands have. */
-export const formatOption = ["--format <format>", "text or json"] as const
+/** The short form of `--format json`, for every command that prints JSON. */
+export const jsonOption = ["--json", "the same as `--format json`"] as const
 
-/** Reads `--format`; the first of `allowed` when absent. */
+/** The options most commands have. */
+export const formatOptions = [["--format <format>", "text or json"], jsonOption] as const
+
+/** Reads `--format` and `--json`; the first of `allowed` when both are absent. */
 export function readFormat<const Allowed extends readonly string[]>(
   options: OptionValues,
   allowed: Allowed,
 ): Allowed[number] {
-  const given = options["format"]
+  const { json, format } = options
+  if (json === true && format !== undefined && format !== "json")
+    throw new CliError(
+      `--json and --format ${String(format)} contradict each other`,
+      "Leave one of them out.",
+    )
+  const given = json === true ? "json" : format
   if (given === undefined) return allowed[0] as Allowed[number]
   if (typeof given === "string" && allowed.includes(given)) return given
   throw new CliError(`--format ${String(given)} is not known`, `Formats are ${allowed.join(", ")}.`)

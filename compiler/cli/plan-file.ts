@@ -86,7 +86,9 @@ function parse(path: string, text: string): unknown {
   } catch (error) {
     throw new CliError(
       `${path} is not a plan: it is not JSON (${(error as Error).message})`,
-      "Plans are written by `sallyport plan --out FILE`; text is compiled by `sallyport apply` without a file.",
+      path.endsWith(".conf")
+        ? "It looks like configuration text: name that with --config. Plans are written by `sallyport plan --out FILE`."
+        : "Name a file that `sallyport plan --out FILE` has written.",
     )
   }
 }

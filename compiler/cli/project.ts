@@ -1,10 +1,11 @@
-import { statSync } from "node:fs"
-import { resolve } from "node:path"
+import { existsSync, statSync } from "node:fs"
+import { join, resolve } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { Compiled } from "../compile.ts"
 import type { Diagnostic } from "../core/diagnostic.ts"
 import { DiskFiles, type Files } from "../core/files.ts"
+import { didYouMean } from "../core/nearest.ts"
 import { renderDiagnostics, summaryOf } from "../render/diagnostics.ts"
 import { CliError } from "./command.ts"
 import type { Io } from "./io.ts"
@@ -42,9 +43,25 @@ function optimizeLater(): void {
   setFlagsFromString("--interrupt-budget=500000")
 }
 
-/** Compiles a project into a plan. Findings are printed; without a plan the command ends. */
+/** Ends a command whose project has no first file before it starts anything. @throws CliError */
+export function demandEntry(io: Io, project: ProjectArgs): void {
+  const { folder, entry } = project
+  const files = filesOf(io, project)
+  if (existsSync(join(resolve(io.cwd, folder), entry))) return
+  throw new CliError(
+    `${entry} does not exist in ${folder === "." ? "this folder" : folder}${didYouMean(entry, files.glob("*.conf").paths)}`,
+    "Run `sallyport init` to make a project, or name the first file of one with --config.",
+  )
+}
+
+/** Compiles a project into a plan, for a command that ends with it. Findings are printed; without a plan the command ends. */
 export async function planOf(io: Io, project: ProjectArgs): Promise<Plan> {
-  const { plan, diagnostics } = await compileOnce(io, project)
+  demandEntry(io, project)
+  return planIn(io, await compileOnce(io, project))
+}
+
+/** The plan of a compilation. Findings are printed; without a plan the command ends. */
+export function planIn(io: Io, { plan, diagnostics }: Compiled): Plan {
   showFindings(io, diagnostics)
   if (plan === undefined) throw new CliError(`there is no plan: ${summaryOf(diagnostics)}`)
   return plan

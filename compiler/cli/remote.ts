@@ -49,6 +49,16 @@ export async function controlAddress(
   return { url, token: io.env["SALLYPORT_CONTROL_TOKEN"] || (await tokenOfDev(io)) }
 }
 
+/** Work that asks a running Sallyport. Where it fails, the error also says how to do without one. */
+export async function orWithout<Result>(without: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof CliError) || error.help === undefined) throw error
+    throw new CliError(error.message, `${error.help} ${without}`, error.code)
+  }
+}
+
 /** The control API at a known address. */
 export function remoteAt(url: string, token: string): Remote {
   const address = { url, base: url, token, what: "Sallyport", remedy: "SALLYPORT_CONTROL_URL" }

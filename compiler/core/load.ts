@@ -62,6 +62,8 @@ function isUrl(path: string): boolean {
 /** Of a file that is named by the command line and by no file; only a `.conf` can be the one a project begins with. */
 function entryHelp(code: DiagnosticCode, path: string): { help: string } | object {
   if (code !== "SP0001" && code !== "SP0002" && code !== "SP0003") return {}
+  if (code === "SP0001" && path.endsWith(".conf"))
+    return { help: "Run `sallyport init` to make a project, or name the first file of one with `--config`." }
   return {
     help: path.endsWith(".conf")
       ? "Run the command in the project's folder, or name the project's first file with `--config`."

@@ -62,11 +62,13 @@ export type Plan = z.infer<typeof plan>
 
 /**
  * A plan sealed by `sallyport plan --out`: applied only while the running plan is still the one it was compared with. `base` null: nothing was running; its stamp tells it from a plan of the same serial in
- * another history of the database. `seal` is the digest of the base and of the plan's digest (`sealPlan`), so that no part of it can be edited without its being seen.
+ * another history of the database. Without serial and stamp it was compared with the plan in a file, whatever process serves that. `seal` is the digest of the base and of the plan's digest (`sealPlan`), so that no part of it can be edited without its being seen.
  */
 export const sealedPlan = z.strictObject({
   sealed: z.literal(2),
-  base: z.strictObject({ serial: z.number().int().min(1), stamp: z.string(), digest }).nullable(),
+  base: z
+    .strictObject({ serial: z.number().int().min(1).optional(), stamp: z.string().optional(), digest })
+    .nullable(),
   plan,
   seal: digest,
 })

@@ -1,3 +1,5 @@
+import { isSchemaFault } from "../store/fault.ts"
+
 /** Why a process cannot start, for whoever started it: one sentence what and why, one what to do. */
 export class StartError extends Error {
   override readonly name = "StartError"
@@ -14,5 +16,10 @@ export function startErrorOf(error: unknown): unknown {
   if (error instanceof StartError) return error
   if (error instanceof Error && (error.name === "PlanRefused" || error.name === "SourceUnavailable"))
     return new StartError(error.message)
+  if (isSchemaFault(error))
+    return new StartError(
+      "the database does not have the schema of this version",
+      "Run `sallyport migrate` once, with the same SALLYPORT_DATABASE_URL.",
+    )
   return error
 }

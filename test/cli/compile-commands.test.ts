@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { exampleFolder, folderWith, run, small } from "./run.ts"
@@ -126,6 +126,53 @@ describe("fmt", () => {
   test("the example is formatted", async () => {
     expect(await run({ cwd: exampleFolder() }, "fmt", "--check")).toEqual({ code: 0, out: "", err: "" })
   })
+})
+
+describe("a project whose first file is missing", () => {
+  const commands = [["dev"], ["plan"], ["apply", "--yes"], ["diff", ".", "."]]
+  const withConfig = [["serve"], ["explain", "request", "GET", "/"]].map((words) => [
+    ...words,
+    "--config",
+    "gateway.conf",
+  ])
+
+  test.each([...commands, ...withConfig])("ends %s at once, and leaves nothing behind", async (...words) => {
+    const cwd = folderWith({})
+    expect(await run({ cwd }, ...words)).toEqual({
+      code: 1,
+      out: "",
+      err: "error: gateway.conf does not exist in this folder\nhelp: Run `sallyport init` to make a project, or name the first file of one with --config.\n",
+    })
+    expect(readdirSync(cwd)).toEqual([])
+  })
+
+  test("names the nearest file, and the folder that was asked for", async () => {
+    const cwd = folderWith({ "a/gateway.conf": small })
+    const outcome = await run({ cwd }, "plan", "--config", "a/gatway.conf")
+    expect(outcome.err).toMatch(
+      /^error: gatway\.conf does not exist in a\/; did you mean `gateway\.conf`\?\n/,
+    )
+    const folder = await run({ cwd }, "plan", "--config", "b/gateway.conf")
+    expect(folder.err).toBe("error: there is no folder b/\nhelp: Check the path.\n")
+  })
+
+  test("is a finding of validate, in its formats", async () => {
+    const text = await run({ cwd: folderWith({}) }, "validate")
+    expect(text).toMatchObject({ code: 1, err: "" })
+    expect(text.out).toMatch(/^error SP0001 .*\n.*does not exist\n {2}help: Run `sallyport init`/)
+    const json = await run({ cwd: folderWith({}) }, "validate", "--json")
+    expect(json.code).toBe(1)
+    expect(JSON.stringify(JSON.parse(json.out))).toContain("SP0001")
+  })
+})
+
+test("serve --config ends at errors of the text with the findings of validate", async () => {
+  const cwd = folderWith({ "gateway.conf": broken })
+  const served = await run({ cwd }, "serve", "--config", "gateway.conf")
+  const { out: findings } = await run({ cwd }, "validate")
+  expect(served).toMatchObject({ code: 1, out: "" })
+  expect(served.err).toBe(findings.replace("gateway.conf: 1 error", "error: there is no plan: 1 error"))
+  expect(readdirSync(cwd)).toEqual(["gateway.conf"])
 })
 
 describe("diff", () => {

@@ -109,6 +109,10 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
   plan: [
     [[], { out: "next.json" }, { out: "next.json", format: "text" }],
+    [[], {}, { against: undefined, out: undefined, format: "text" }],
+    [[], { against: "empty" }, { against: "empty" }],
+    [[], { json: true }, { format: "json" }],
+    [[], { json: true, format: "text" }, /--json and --format text contradict/],
     [[], { format: "markdown" }, /--format markdown/],
   ],
   apply: [
@@ -187,9 +191,12 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
   status: [[[], { format: "json" }, { format: "json" }]],
   serve: [
-    [[], {}, { plan: undefined, roles: ["gateway", "authz", "control"] }],
+    [[], {}, { source: undefined, roles: ["gateway", "authz", "control"] }],
     [[], { only: "control, gateway" }, { roles: ["gateway", "control"] }],
-    [[], { plan: "p.json", only: "authz" }, { plan: "p.json", roles: ["authz"] }],
+    [[], { plan: "p.json", only: "authz" }, { source: { kind: "plan", file: "p.json" }, roles: ["authz"] }],
+    [[], { config: "a/b.conf" }, { source: { kind: "text", project: { folder: "a/", entry: "b.conf" } } }],
+    [[], { plan: "p.json", config: "b.conf" }, /both say what is served/],
+    [[], { config: "a/" }, /names a file/],
     [[], { only: "gatway" }, /does not know `gatway`/],
     [[], { only: "" }, /does not know/],
   ],
@@ -220,6 +227,40 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["a", "b", "c"], { context: "[1]" }, /not a JSON object/],
     [["a", "b", "c"], { context: "{" }, /not a JSON object/],
     [["a", "b", "c"], { store: "../x" }, /neither a store's name nor its id/],
+  ],
+  "list-objects": [
+    [
+      ["user:bob", "viewer", "order"],
+      { store: "acme", context: '{"a":1}' },
+      {
+        question: { user: "user:bob", relation: "viewer", type: "order" },
+        store: "acme",
+        context: { a: 1 },
+        format: "text",
+      },
+    ],
+    [["user:bob", "viewer", "order"], { json: true }, { format: "json" }],
+    [["user:bob", "viewer"], {}, /needs a user, a relation and a type/],
+    [["user:bob", "viewer", "order:1"], {}, /`order:1` is an object, and list-objects needs a type/],
+    [["a", "b", "c"], { context: "[]" }, /not a JSON object/],
+    [["a", "b", "c"], { store: "../x" }, /neither a store's name nor its id/],
+  ],
+  "list-users": [
+    [
+      ["group#member", "viewer", "order:a:b"],
+      {},
+      {
+        question: {
+          object: { type: "order", id: "a:b" },
+          relation: "viewer",
+          user_filters: [{ type: "group", relation: "member" }],
+        },
+      },
+    ],
+    [["user", "viewer", "order:1"], {}, { question: { user_filters: [{ type: "user" }] } }],
+    [["user", "viewer"], {}, /needs a type, a relation and an object/],
+    [["user", "viewer", "order"], {}, /`order` is not an object/],
+    [["user:bob", "viewer", "order:1"], {}, /`user:bob` is a user, and list-users needs a type/],
   ],
   "tuple write": [
     [

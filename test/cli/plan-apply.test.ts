@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { compile } from "../../compiler/compile.ts"
@@ -65,7 +65,10 @@ describe("plan", () => {
   test("everything is new where nothing is running", async () => {
     const control = await fakeControl({})
     const outcome = await run({ cwd: folderWith({ "gateway.conf": small }), env: control.env }, "plan")
-    expect(outcome).toMatchObject({ code: 2, out: expect.stringMatching(/^Nothing is running yet\.\n/) })
+    expect(outcome).toMatchObject({
+      code: 2,
+      out: expect.stringMatching(/^No plan was applied yet: everything is new\.\n/),
+    })
   })
 
   test("--format json is one document, and names the base in the sealed file", async () => {
@@ -82,6 +85,65 @@ describe("plan", () => {
       seal: expect.stringMatching(/^sha256:/),
     })
     expect(readSealedPlan(sealed)).toEqual({ sealed })
+  })
+
+  test("--against empty: everything is new, nothing has to run, and the file is a first plan", async () => {
+    const cwd = folderWith({ "gateway.conf": small })
+    const outcome = await run({ cwd }, "plan", "--against", "empty", "--out", "first.json")
+    expect(outcome).toMatchObject({ code: 2, err: "" })
+    expect(outcome.out).toMatch(/^Compared with nothing: everything is new\.\n/)
+    expect(outcome.out).toContain("`sallyport serve --plan first.json` serves it")
+    expect(JSON.parse(readFileSync(join(cwd, "first.json"), "utf8"))).toMatchObject({ sealed: 2, base: null })
+    const fresh = await fakeControl({
+      "PUT /v1/plan": { json: { applied: true, record: record(1, planOf(small)) } },
+    })
+    const words = ["apply", "first.json", "--yes"]
+    expect(await run({ cwd, env: fresh.env }, ...words)).toMatchObject({ code: 0, err: "" })
+    const stale = await run({ cwd, env: (await atSeven()).env }, ...words)
+    // What is running has the same content.
+    expect(stale).toMatchObject({ code: 0, out: expect.stringContaining("Nothing to do") })
+  })
+
+  test("--against FILE: what changed since, and the file can be applied where that plan is running", async () => {
+    const cwd = folderWith({ "gateway.conf": small, "next/gateway.conf": other })
+    await run({ cwd }, "plan", "--against", "empty", "--out", "old.json")
+    const same = await run({ cwd }, "plan", "--against", "old.json")
+    expect(same).toEqual({ code: 0, out: "Compared with the plan in old.json.\n\nNo changes.\n", err: "" })
+    const words = ["--config", "next/gateway.conf", "--against", "old.json", "--out", "next.json"]
+    const next = await run({ cwd }, "plan", ...words)
+    expect(next).toMatchObject({ code: 2, err: "", out: expect.stringContaining("20 per 1m") })
+    const sealed = JSON.parse(readFileSync(join(cwd, "next.json"), "utf8")) as SealedPlan
+    expect(sealed.base).toEqual({ digest: planOf(small).digest })
+    const control = await atSeven()
+    expect(await run({ cwd, env: control.env }, "apply", "next.json", "--yes")).toMatchObject({ code: 0 })
+    expect(applied(control)).toMatchObject([{ base: 7, baseStamp: "stamp of 7" }])
+    control.answers["GET /v1/plan"] = running(7, small.replace("10 per 1m", "30 per 1m"))
+    expect(await run({ cwd, env: control.env }, "apply", "next.json", "--yes")).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(
+        /stale: when it was made it was compared with a plan in a file \(digest [0-9a-f]{12}\), now serial 7 is, applied by ann; nothing/,
+      ),
+    })
+  })
+
+  test.each([
+    ["none.json", /none\.json does not exist\nhelp: `sallyport plan --out FILE` writes plans/],
+    ["gateway.conf", /it is not JSON.*\nhelp: It looks like configuration text/],
+    ["damaged.json", /plan\.digest: the digest does not fit the content/],
+  ])("--against %s cannot be used", async (file, words) => {
+    const plan = JSON.stringify(sealPlan(null, planOf(small)))
+    const cwd = folderWith({
+      "gateway.conf": small,
+      "damaged.json": plan.replace('"callsMax":10', '"callsMax":11'),
+    })
+    const outcome = await run({ cwd }, "plan", "--against", file)
+    expect(outcome).toMatchObject({ code: 1, out: "", err: expect.stringMatching(words) })
+  })
+
+  test("without a running Sallyport the error says how to do without", async () => {
+    const outcome = await run({ cwd: folderWith({ "gateway.conf": small }) }, "plan")
+    expect(outcome).toMatchObject({ code: 1, out: "" })
+    expect(outcome.err).toMatch(/no control token.*add `--against empty` or `--against FILE`\.\n$/s)
   })
 
   test("errors in the text: they are printed, exit 1, nothing is written", async () => {
@@ -101,6 +163,10 @@ describe("plan", () => {
       code: 1,
       err: expect.stringContaining("cannot be written to no/folder/next.json"),
     })
+    mkdirSync(join(cwd, "taken"))
+    expect(await run({ cwd, env: control.env }, "plan", "--out", "taken")).toMatchObject({ code: 1 })
+    // What could not be moved into place does not stay beside it.
+    expect(readdirSync(cwd).sort()).toEqual(["gateway.conf", "taken"])
   })
 })
 

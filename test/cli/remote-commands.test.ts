@@ -213,6 +213,62 @@ describe("check and tuples", () => {
   })
   const listed = "GET /authz/stores?page_size=2"
 
+  test("list-objects: one a line, all pages, or one JSON document", async () => {
+    const control = await fakeControl({
+      "GET /authz/stores?page_size=2": { json: { stores: [{ id: "id-acme", name: "acme" }] } },
+      "POST /authz/stores/id-acme/list-objects": ({ body }) =>
+        (body as { continuation_token?: string }).continuation_token === undefined
+          ? { json: { objects: ["order:1", "order:2"], continuation_token: "more", truncated: "deadline" } }
+          : { json: { objects: ["order:3"] } },
+    })
+    const words = ["list-objects", "user:bob", "viewer", "order", "--context", '{"a":1}']
+    const text = await run({ cwd: "/", env: control.env }, ...words)
+    expect(text).toEqual({ code: 0, out: "order:1\norder:2\norder:3\n", err: "" })
+    const question = { user: "user:bob", relation: "viewer", type: "order", context: { a: 1 } }
+    expect(control.seen.slice(1).map(({ body }) => body)).toEqual([
+      question,
+      { ...question, continuation_token: "more" },
+    ])
+    const json = await run({ cwd: "/", env: control.env }, ...words, "--json")
+    expect(JSON.parse(json.out)).toEqual({ objects: ["order:1", "order:2", "order:3"] })
+  })
+
+  test("list-users: objects, sets and wildcards with whom they do not cover", async () => {
+    const answer = {
+      users: [
+        { object: { type: "user", id: "ann" } },
+        { wildcard: { type: "user" } },
+        { userset: { type: "group", id: "eng", relation: "member" } },
+      ],
+      excluded_users: [{ object: { type: "user", id: "bob" } }],
+    }
+    const control = await fakeControl({ "POST /authz/stores/acme/list-users": { json: answer } })
+    const words = ["list-users", "user", "viewer", "order:1", "--store", "acme"]
+    const text = await run({ cwd: "/", env: control.env }, ...words)
+    expect(text).toEqual({
+      code: 0,
+      out: "user:ann\nuser:*\ngroup:eng#member\nbut not user:bob\n",
+      err: "",
+    })
+    const json = await run({ cwd: "/", env: control.env }, ...words, "--format", "json")
+    expect(JSON.parse(json.out)).toEqual(answer)
+    control.answers["POST /authz/stores/acme/list-users"] = { json: { users: [] } }
+    expect(await run({ cwd: "/", env: control.env }, ...words)).toEqual({
+      code: 0,
+      out: "",
+      err: "The list is empty.\n",
+    })
+    control.answers["POST /authz/stores/acme/list-users"] = {
+      status: 400,
+      json: { code: "validation_error", message: "relation 'order#viewer' not found" },
+    }
+    expect(await run({ cwd: "/", env: control.env }, ...words)).toMatchObject({
+      code: 1,
+      out: "",
+      err: "error: relation 'order#viewer' not found (validation_error)\n",
+    })
+  })
+
   test("check prints the answer, exits 0 for both, and 2 on a denial when asked to", async () => {
     const explanation = {
       version: 1,

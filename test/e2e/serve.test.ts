@@ -1,12 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer, type Server, type ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import type { PlanAnswer, StatusAnswer } from "../../runtime/control/api.ts"
 import type { SealedPlan } from "../../runtime/plan/plan.ts"
-import { run } from "../cli/run.ts"
+import { folderWith, run } from "../cli/run.ts"
 import { createDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
+import { copyEmbedded } from "../store/databases.ts"
 import { eventually, freePorts, type SallyportProcess, start, startForTest } from "./sallyport-process.ts"
 
 const token = "a-token-for-the-end-to-end-tests"
@@ -84,6 +85,17 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
       }
       return reasons.join().includes("no plan was applied yet") ? true : undefined
     })
+  })
+
+  test("serve --config tells on such a database to migrate it", async () => {
+    const fresh = await createDatabase()
+    const own = { ...env(ports[4] as number), SALLYPORT_DATABASE_URL: fresh.url }
+    const started = startForTest(folder, own, "serve", "--config", "gateway.conf")
+    expect(await started.exited).toBe(1)
+    expect(started.output.err).toMatch(
+      /^error: the database does not have the schema of this version\nhelp: Run `sallyport migrate` once/,
+    )
+    await fresh.drop()
   })
 
   test("plan shows changes, apply makes them, then there are none", async () => {
@@ -227,4 +239,53 @@ api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \
     const wrong = await run({ cwd: folder, env: env(ports[4] as number) }, "serve", "--plan", "gateway.conf")
     expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("it is not JSON") })
   })
+})
+
+test("serve --config compiles and serves on the embedded database; apply changes what is served", async () => {
+  const folder = folderWith({})
+  mkdirSync(join(folder, ".sallyport"), { mode: 0o700 })
+  await copyEmbedded(join(folder, ".sallyport"))
+  const [gateway, control, engine] = await freePorts(3)
+  const write = (text: string) =>
+    writeFileSync(
+      join(folder, "gateway.conf"),
+      `gateway own { listen 127.0.0.1:${gateway}; trust none }
+authz { listen 127.0.0.1:${engine}; store docs { model "docs.fga" } }
+api status { path "/status"; auth none; GET "/" { respond 200 { body text "${text}" } } }
+`,
+    )
+  writeFileSync(
+    join(folder, "docs.fga"),
+    "model\n  schema 1.1\ntype user\ntype doc\n  relations\n    define viewer: [user, user:*]\n",
+  )
+  write("one")
+  const env = {
+    SALLYPORT_DATABASE_URL: "",
+    SALLYPORT_CONTROL_TOKEN: token,
+    SALLYPORT_CONTROL_LISTEN: `127.0.0.1:${control}`,
+    SALLYPORT_CONTROL_URL: `http://127.0.0.1:${control}`,
+  }
+  const status = async () => (await fetch(`http://127.0.0.1:${gateway}/status`)).text()
+  const served = startForTest(folder, env, "serve", "--config", "gateway.conf")
+  await served.printed(/gateway\.conf is not watched: restart, or run `sallyport apply`, after changes/)
+  expect((await fetch(`http://127.0.0.1:${control}/readyz`)).status).toBe(200)
+  expect(await status()).toBe("one")
+  const sallyport = (...words: string[]) => run({ cwd: folder, env }, ...words)
+  const asked = async (...words: string[]) => {
+    const { code, out, err } = await sallyport(...words)
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    return out
+  }
+  await asked("tuple", "write", "user:ann", "viewer", "doc:1")
+  await asked("tuple", "write", "user:*", "viewer", "doc:2")
+  expect(await asked("list-objects", "user:ann", "viewer", "doc")).toBe("doc:1\ndoc:2\n")
+  expect(await asked("list-users", "user", "viewer", "doc:2")).toBe("user:*\n")
+  expect(await sallyport("list-objects", "user:ann", "reader", "doc")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("reader"),
+  })
+  write("two")
+  expect(await sallyport("apply", "--yes")).toMatchObject({ code: 0 })
+  expect(await status()).toBe("two")
+  expect(await served.stop()).toBe(0)
 })

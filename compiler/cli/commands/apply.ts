@@ -7,7 +7,7 @@ import type { Io } from "../io.ts"
 import { configOption, messageOption, type ProjectArgs, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { withProgress } from "../progress.ts"
-import { planOf } from "../project.ts"
+import { demandEntry, planOf } from "../project.ts"
 import { connect } from "../remote.ts"
 import { applyOver, runningPlan } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
@@ -52,6 +52,7 @@ const applyLine: CommandLine<ApplyArgs> = {
 
 export const apply = command(applyLine, async (args, io) => {
   const sealed = args.file === undefined ? undefined : sealedPlan(io, args.file)
+  if (sealed === undefined) demandEntry(io, args.project)
   const remote = await connect(io)
   const next = sealed?.plan ?? (await planOf(io, args.project))
   const running = await runningPlan(remote)
@@ -97,13 +98,13 @@ function refuseStale(base: SealedPlan["base"], running: PlanAnswer | undefined):
   const same =
     base === null
       ? running === undefined
-      : running?.record.serial === base.serial &&
-        running.record.stamp === base.stamp &&
-        running.record.digest === base.digest
+      : running?.record.digest === base.digest &&
+        (base.serial === undefined ||
+          (running.record.serial === base.serial && running.record.stamp === base.stamp))
   if (same) return
-  const then = base === null ? "nothing was running" : `serial ${base.serial} was running`
+  const then = base === null ? "nothing was running" : wordsOf(base)
   const other =
-    running?.record.serial === base?.serial
+    running !== undefined && running.record.serial === base?.serial
       ? " (another plan with this number: the database was set back to an earlier state, or is another one)"
       : ""
   const now =
@@ -115,6 +116,12 @@ function refuseStale(base: SealedPlan["base"], running: PlanAnswer | undefined):
     "Run `sallyport plan --out FILE` again and review what changed since.",
     exitCode.refused,
   )
+}
+
+function wordsOf({ serial, digest }: NonNullable<SealedPlan["base"]>): string {
+  return serial === undefined
+    ? `it was compared with a plan in a file (digest ${digest.slice(7, 19)})`
+    : `serial ${serial} was running`
 }
 
 function questionFor(running: PlanAnswer | undefined): string {

@@ -1,6 +1,6 @@
 import type { Explanation } from "../../../runtime/check/ports.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
-import { formatOption, readFormat, readJson, readStore, storeOption } from "../options.ts"
+import { formatOptions, readFormat, readJson, readStore, storeOption } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
 import { checkText } from "../views/check.ts"
@@ -27,7 +27,7 @@ const checkLine: CommandLine<CheckArgs> = {
     ["--context <json>", "values for conditions"],
     ["--explain", "say why: the proof, or what is in the way and would help"],
     ["--exit-code", "exit 2 on a denial"],
-    formatOption,
+    ...formatOptions,
   ],
   examples: [
     ["sallyport check user:bob viewer order:1 --explain", "may bob see order 1, and why not?"],

@@ -11,6 +11,7 @@ import { type HostPort, readHostPort } from "../host-port.ts"
 import type { Io } from "../io.ts"
 import { configOption, type ProjectArgs, readProject, textOf } from "../options.ts"
 import { withProgress } from "../progress.ts"
+import { demandEntry } from "../project.ts"
 import { databaseName, databaseOf } from "../settings.ts"
 import { type DevAddresses, runningText, tryText } from "../views/dev.ts"
 
@@ -54,6 +55,7 @@ function readBackends(given: string): readonly [HostPort, HostPort] {
 /** Starts everything, shows what runs and what to try, and applies on save until it is asked to end. */
 export const dev = command(devLine, async (args, io) => {
   const startMs = performance.now()
+  demandEntry(io, args.project)
   const stopped = io.untilStopped()
   const closers = new Closers()
   const parting = sayWhenEnding(io, stopped)

@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
-import { formatOption, readFormat } from "../options.ts"
+import { formatOptions, readFormat } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { planOf } from "../project.ts"
 import { showChanges } from "../views/changes.ts"
@@ -19,7 +19,7 @@ const diffLine: CommandLine<DiffArgs> = {
     ["<before>", "a folder with gateway.conf, or a plan"],
     ["<after>", "a folder with gateway.conf, or a plan"],
   ],
-  options: [formatOption],
+  options: formatOptions,
   examples: [["sallyport diff ../main .", "what this branch changes"]],
   parse([before, after], options) {
     if (before === undefined || after === undefined)

@@ -13,10 +13,10 @@ import { didYouMean } from "../../core/nearest.ts"
 import { explainCode } from "../../render/explain.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
-import { formatOption, type ProjectArgs, readFormat, readProject, textOf } from "../options.ts"
+import { formatOptions, type ProjectArgs, readFormat, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { planOf } from "../project.ts"
-import { connect, expectOk, type Remote } from "../remote.ts"
+import { connect, expectOk, orWithout } from "../remote.ts"
 import { refusalText, requestText } from "../views/explain-request.ts"
 
 /** Where the answer comes from: a running Sallyport, the text, or a plan in a file. */
@@ -63,7 +63,7 @@ const explainLine: CommandLine<ExplainArgs> = {
     ["--config <file>", "explain by the text, from this file on; nothing has to run"],
     ["--plan <file>", "explain by a plan in a file; nothing has to run"],
     ["--url <control>", "the control API to ask, instead of SALLYPORT_CONTROL_URL"],
-    formatOption,
+    ...formatOptions,
   ],
   examples: [
     ["sallyport explain SP2001", "what a finding means and what to do"],
@@ -201,9 +201,11 @@ function textOfCode(code: string): string {
 async function answerTo({ question, body, source }: RequestArgs, io: Io): Promise<ExplainRequestAnswer> {
   const bytes = body === undefined ? undefined : await readBody(io, body)
   if (source.kind === "control") {
-    const remote: Remote = await connect(io, source.url)
     const asked = bytes === undefined ? question : { ...question, body: bytes.toString("base64") }
-    return expectOk<ExplainRequestAnswer>(await remote.request("POST", "/v1/explain-request", asked))
+    return orWithout("To explain without a running Sallyport, add `--config gateway.conf`.", async () => {
+      const remote = await connect(io, source.url)
+      return expectOk<ExplainRequestAnswer>(await remote.request("POST", "/v1/explain-request", asked))
+    })
   }
   const plan = await planFrom(source, io)
   const { explainOffline } = await import("../../../runtime/gateway/explain/explain-offline.ts")

@@ -1,6 +1,6 @@
 import type { HistoryAnswer, PlanRecord } from "../../../runtime/control/api.ts"
 import { type CommandLine, command, exitCode } from "../command.ts"
-import { formatOption, readCount, readFormat } from "../options.ts"
+import { formatOptions, readCount, readFormat } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { table } from "../views/table.ts"
 
@@ -10,7 +10,7 @@ interface HistoryArgs {
 }
 
 const historyLine: CommandLine<HistoryArgs> = {
-  options: [["--limit <count>", "how many, 20 when not said"], formatOption],
+  options: [["--limit <count>", "how many, 20 when not said"], ...formatOptions],
   examples: [
     ["sallyport history", "the last plans: serial, when, who, git commit"],
     ["sallyport history --limit 3 --format json", "for a script"],

@@ -4,7 +4,7 @@ import type { Need } from "../../model/explain-tree.ts"
 import { type RequiringRoute, routesRequiring } from "../../model/required-by.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { type ModelArgs, modelOptions, modelSource, readModelArgs } from "../model-source.ts"
-import { formatOption, readFormat } from "../options.ts"
+import { formatOptions, readFormat } from "../options.ts"
 
 interface ModelExplainArgs extends ModelArgs {
   readonly type: string
@@ -14,7 +14,7 @@ interface ModelExplainArgs extends ModelArgs {
 
 const modelExplainLine: CommandLine<ModelExplainArgs> = {
   operands: [["<type#relation>", "e.g. order#viewer"]],
-  options: [...modelOptions, formatOption],
+  options: [...modelOptions, ...formatOptions],
   examples: [
     ["sallyport model explain order#viewer", "in the model of gateway.conf, with the routes that require it"],
     ["sallyport model explain order#viewer --model models/acme.fga --format json", "a file alone"],

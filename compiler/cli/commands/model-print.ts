@@ -1,7 +1,7 @@
 import { printModel } from "../../model/print-model.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { type ModelArgs, modelOptions, modelSource, readModelArgs } from "../model-source.ts"
-import { formatOption, readFormat } from "../options.ts"
+import { formatOptions, readFormat } from "../options.ts"
 
 interface ModelPrintArgs extends ModelArgs {
   readonly sourceInfo: boolean
@@ -12,7 +12,7 @@ const modelPrintLine: CommandLine<ModelPrintArgs> = {
   options: [
     ...modelOptions,
     ["--source-info", "say in comments which module and file things come from"],
-    formatOption,
+    ...formatOptions,
   ],
   examples: [
     ["sallyport model print --model models/fga.mod", "the modules of a model as one text"],

@@ -1,9 +1,11 @@
 import { resolve } from "node:path"
+import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { RuntimeSettings } from "../../../runtime/process/settings.ts"
-import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
-import { textOf } from "../options.ts"
+import { type ProjectArgs, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
+import { compileProject, demandEntry, filesOf, planIn } from "../project.ts"
 import { tokenFile } from "../remote.ts"
 import {
   controlListenOf,
@@ -21,24 +23,40 @@ export const roles = ["gateway", "authz", "control"] as const
 type ServeRole = (typeof roles)[number]
 
 interface ServeArgs {
-  /** A plan file that is served instead of the newest plan of the database. */
-  readonly plan: string | undefined
+  /** What is served instead of the newest plan of the database: a plan file, or text that is compiled. */
+  readonly source:
+    | { readonly kind: "plan"; readonly file: string }
+    | { readonly kind: "text"; readonly project: ProjectArgs }
+    | undefined
   readonly roles: readonly ServeRole[]
 }
 
 const serveLine: CommandLine<ServeArgs> = {
   options: [
-    ["--plan <file>", "serve this plan, not the newest of the database"],
+    ["--plan <file>", "serve the plan in this file, not the newest of the database"],
+    [
+      "--config <file>",
+      "compile this file and serve it, not the newest plan of the database; later changes need a restart, or `sallyport apply`",
+    ],
     ["--only <roles>", "gateway, authz, control: some of them, separated by commas"],
   ],
   examples: [
     ["SALLYPORT_DATABASE_URL=postgres://sallyport@db/sallyport sallyport serve", "everything in one process"],
+    ["sallyport serve --config gateway.conf", "compile and serve in one step, on the embedded database"],
     ["sallyport serve --only gateway", "one of many gateways; another process has the control listener"],
   ],
   parse: (_, options) => ({
-    plan: textOf(options, "plan"),
+    source: sourceOf(options),
     roles: readRoles(options["only"]),
   }),
+}
+
+function sourceOf(options: OptionValues): ServeArgs["source"] {
+  const file = textOf(options, "plan")
+  if (options["config"] === undefined) return file === undefined ? undefined : { kind: "plan", file }
+  if (file !== undefined)
+    throw new CliError("--plan and --config both say what is served", "Leave one of them out.")
+  return { kind: "text", project: readProject(options) }
 }
 
 function readRoles(only: unknown): readonly ServeRole[] {
@@ -59,6 +77,10 @@ export const serve = command(serveLine, async (args, io) => {
   const runtime = await startRuntime(settings)
   const { log, roles } = settings
   log.info({ version, roles, ...runtime.addresses(), control: runtime.controlUrl }, "started")
+  if (args.source?.kind === "text")
+    log.info(
+      `${args.source.project.entry} is not watched: restart, or run \`sallyport apply\`, after changes`,
+    )
   for (const reason of await runtime.notReady()) log.warn(`not ready: ${reason}`)
   await stopped
   log.info("ending: requests under way are finished, new ones are not taken")
@@ -67,7 +89,7 @@ export const serve = command(serveLine, async (args, io) => {
 })
 
 async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
-  const plan = args.plan === undefined ? undefined : readPlanFile(io, args.plan).plan
+  const plan = await planFrom(args.source, io)
   const level = logLevelOf(io, "info")
   const database = databaseOf(io)
   const { createLog } = await import("../../../runtime/telemetry/log.ts")
@@ -89,6 +111,14 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
     // The access log is told at `info`.
     accessLog: log.isLevelEnabled("info"),
   }
+}
+
+async function planFrom(source: ServeArgs["source"], io: Io): Promise<Plan | undefined> {
+  if (source === undefined) return undefined
+  if (source.kind === "plan") return readPlanFile(io, source.file).plan
+  demandEntry(io, source.project)
+  // Not `planOf`: that delays V8's optimizations for the whole life of the process.
+  return planIn(io, await compileProject(io, source.project, filesOf(io, source.project)))
 }
 
 /** Every process answers to those who ask for its health; only one for operators has, or makes, a token. */

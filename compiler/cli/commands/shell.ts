@@ -1,7 +1,7 @@
 import { CliError, type CommandLine, command, type ExitCode, exitCode } from "../command.ts"
 import { NoAnswer } from "../exchange.ts"
 import type { Io } from "../io.ts"
-import { readFormat, readStore } from "../options.ts"
+import { jsonOption, readFormat, readStore } from "../options.ts"
 import { completionsOf } from "../shell/completion.ts"
 import { type EngineAddress, engineApi } from "../shell/engine-api.ts"
 import { keepHistory, readHistory } from "../shell/history.ts"
@@ -22,6 +22,7 @@ const shellLine: CommandLine<ShellArgs> = {
     ["--store <name>", "store by name or id; `use NAME` changes it"],
     ["-c, --command <lines>", "run these lines and end; exit 2 when a check is denied, 1 on an error"],
     ["--format <format>", "text or json; a terminal gets text, a pipe one JSON object a line"],
+    jsonOption,
   ],
   examples: [
     ["sallyport shell", "ask; `help` says what, Tab completes, Ctrl-D ends"],
@@ -46,7 +47,10 @@ const shellLine: CommandLine<ShellArgs> = {
       token: text("token"),
       store: readStore(options),
       command: text("command"),
-      format: options["format"] === undefined ? undefined : readFormat(options, ["text", "json"]),
+      format:
+        options["format"] === undefined && options["json"] === undefined
+          ? undefined
+          : readFormat(options, ["text", "json"]),
     }
   },
 }

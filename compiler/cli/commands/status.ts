@@ -1,6 +1,6 @@
 import type { ProcessStatus, StatusAnswer } from "../../../runtime/control/api.ts"
 import { type CommandLine, command, exitCode } from "../command.ts"
-import { formatOption, readFormat } from "../options.ts"
+import { formatOptions, readFormat } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { table } from "../views/table.ts"
 
@@ -9,7 +9,7 @@ interface StatusArgs {
 }
 
 const statusLine: CommandLine<StatusArgs> = {
-  options: [formatOption],
+  options: formatOptions,
   examples: [["sallyport status", "is the newest plan everywhere?"]],
   parse: (_, options) => ({ format: readFormat(options, ["text", "json"]) }),
 }

@@ -9,7 +9,7 @@ import type {
 } from "../../../runtime/control/subscription-api.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
-import { formatOption, readCount, readFormat, readMoment, textOf } from "../options.ts"
+import { formatOptions, readCount, readFormat, readMoment, textOf } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { table } from "../views/table.ts"
 
@@ -70,7 +70,7 @@ const subscriptionCreateLine: CommandLine<SubscriptionCreateArgs> = {
     ["--state <state>", "submitted or active, instead of what the product says"],
     ["--primary-key-file <file>", "a key made elsewhere, so that callers keep theirs; needs both"],
     ["--secondary-key-file <file>", "the second one"],
-    formatOption,
+    ...formatOptions,
   ],
   examples: [
     ["sallyport subscription create ann --product partner --owner ann@example.com", "two keys for ann"],
@@ -107,7 +107,7 @@ const subscriptionListLine: CommandLine<SubscriptionListArgs> = {
     ["--text <text>", "only those that have it in name, owner or note"],
     ["--limit <count>", "how many, 50 when not said"],
     ["--after <name>", "those after this name: the next page"],
-    formatOption,
+    ...formatOptions,
   ],
   examples: [
     ["sallyport subscription list --state submitted", "who waits for an approval"],
@@ -127,7 +127,7 @@ const subscriptionListLine: CommandLine<SubscriptionListArgs> = {
 
 const subscriptionShowLine: CommandLine<SubscriptionNameArgs> = {
   operands: [nameOperand],
-  options: [formatOption],
+  options: formatOptions,
   examples: [["sallyport subscription show ann", "all there is to know, but not the keys"]],
   parse: (words, options) => ({ name: nameOf(words), format: readFormat(options, ["text", "json"]) }),
 }
@@ -137,7 +137,7 @@ const subscriptionRotateLine: CommandLine<SubscriptionRotateArgs> = {
     ["<key>", "primary or secondary"],
     ["<name>", "name of the subscription"],
   ],
-  options: [formatOption],
+  options: formatOptions,
   examples: [["sallyport subscription rotate secondary ann", "the primary key goes on as it is"]],
   parse([key, name], options) {
     if (key !== "primary" && key !== "secondary")
@@ -232,7 +232,7 @@ function actCommand(
 ) {
   const line: CommandLine<SubscriptionActArgs> = {
     operands: [nameOperand],
-    options: [...more, formatOption],
+    options: [...more, ...formatOptions],
     examples: [[`sallyport subscription ${action} ann`, example]],
     parse(words, options) {
       const expires = textOf(options, "expires")

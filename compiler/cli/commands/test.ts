@@ -4,7 +4,7 @@ import pc from "picocolors"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { watch } from "../dev/watch.ts"
 import type { Io } from "../io.ts"
-import { readFormat, textOf } from "../options.ts"
+import { jsonOption, readFormat, textOf } from "../options.ts"
 import { withProgress } from "../progress.ts"
 import { showFindings } from "../project.ts"
 import { type TestFolder, testFolders } from "../test-files.ts"
@@ -30,6 +30,7 @@ const testLine: CommandLine<TestArgs> = {
     ["--coverage", "say which parts of the models could go without any test noticing"],
     ["--min-coverage <percent>", "the same, and exit 1 where a model's coverage is lower"],
     ["--format <format>", "text, json or junit"],
+    jsonOption,
     ["--output <file>", "write the json or junit there, and print text"],
     ["--watch", "run again whenever a file changes"],
   ],

@@ -1,7 +1,7 @@
 import { tupleWords } from "../../../runtime/check/explain-text.ts"
 import type { TupleKey } from "../../../runtime/check/ports.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
-import { formatOption, readFormat, readJson, readStore, storeOption, textOf } from "../options.ts"
+import { formatOptions, readFormat, readJson, readStore, storeOption, textOf } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
 
@@ -55,7 +55,7 @@ const tupleReadLine: CommandLine<TupleReadArgs> = {
     ["--user <user>", "only of this user; needs --object, at least its type"],
     ["--relation <relation>", "only this relation; needs --object"],
     ["--object <object>", "only on this object (order:1), with --user on a type, too (order:)"],
-    formatOption,
+    ...formatOptions,
   ],
   examples: [
     ["sallyport tuple read", "all of them"],

@@ -1,6 +1,6 @@
 import type { UsageAnswer, UsageLine } from "../../../runtime/control/usage-api.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
-import { readFormat, readMoment, textOf } from "../options.ts"
+import { jsonOption, readFormat, readMoment, textOf } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { table } from "../views/table.ts"
 
@@ -26,6 +26,7 @@ const usageLine: CommandLine<UsageArgs> = {
     ["--api <name>", "only this one"],
     ["--deprecated", "only versions the running plan calls deprecated: who still calls them?"],
     ["--format <format>", "table, json or csv"],
+    jsonOption,
   ],
   examples: [
     ["sallyport usage --since 30d --by subscription,product", "the bill of the last 30 days"],

@@ -1,6 +1,6 @@
 import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
 import { type CommandLine, command, exitCode } from "../command.ts"
-import { configOption, type ProjectArgs, readFormat, readProject } from "../options.ts"
+import { configOption, jsonOption, type ProjectArgs, readFormat, readProject } from "../options.ts"
 import { compileOnce } from "../project.ts"
 
 interface ValidateArgs {
@@ -9,7 +9,7 @@ interface ValidateArgs {
 }
 
 const validateLine: CommandLine<ValidateArgs> = {
-  options: [configOption, ["--format <format>", "text, json, sarif, markdown or github"]],
+  options: [configOption, ["--format <format>", "text, json, sarif, markdown or github"], jsonOption],
   examples: [
     ["sallyport validate", "all findings at once; exit 1 when one is an error"],
     ["sallyport validate --format github", "annotations in a GitHub workflow"],

@@ -1,6 +1,7 @@
 import { didYouMean } from "../../core/nearest.ts"
 import { CliError } from "../command.ts"
 import { checkText } from "../views/check.ts"
+import { type ListedUsers, userText } from "../views/users.ts"
 import { listRelations, matrix } from "./relation-commands.ts"
 import { contextOf, type ShellCommand, usageOf } from "./shell-command.ts"
 import { rows } from "./shown.ts"
@@ -56,12 +57,6 @@ const listObjects: ShellCommand = {
   },
 }
 
-interface ListedUser {
-  readonly object?: { readonly type: string; readonly id: string }
-  readonly userset?: { readonly type: string; readonly id: string; readonly relation: string }
-  readonly wildcard?: { readonly type: string }
-}
-
 const listUsers: ShellCommand = {
   name: "list-users",
   usage: "list-users TYPE[#RELATION] RELATION OBJECT [{CONTEXT}]",
@@ -88,19 +83,6 @@ const listUsers: ShellCommand = {
       ]
     })
   },
-}
-
-interface ListedUsers {
-  readonly users: readonly ListedUser[]
-  /** Whom a wildcard among the users does not cover. */
-  readonly excluded_users?: readonly ListedUser[]
-}
-
-function userText({ object, userset, wildcard }: ListedUser): string {
-  if (wildcard !== undefined) return `${wildcard.type}:*`
-  return userset === undefined
-    ? `${object?.type}:${object?.id}`
-    : `${userset.type}:${userset.id}#${userset.relation}`
 }
 
 const read: ShellCommand = {

@@ -20,7 +20,7 @@ const marks: Readonly<Record<StepState, string>> = {
 export function requestText(answer: ExplainRequestAnswer): string {
   const { request, route, why, lost, sections, verdict, trouble, live } = answer
   const lines = [
-    `${request.method} ${request.path} on ${request.host} from ${request.ip}${live ? "" : " (by the plan alone: no process was asked)"}`,
+    `${request.method} ${request.path} on ${request.host} from ${request.ip}${live ? "" : " (from the plan alone; no running Sallyport was asked)"}`,
     route === null ? `no route: ${why}` : `route ${route.key}${placed(route.place)}: ${why}`,
     ...(route === null ? [] : routeLines(route)),
     ...lost.map(
