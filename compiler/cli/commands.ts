@@ -3,6 +3,11 @@ import type { CommandRow } from "./command.ts"
 /** All commands, in the order of the help. `commands/NAME.ts` has the rest: options, work and view. */
 export const commands: readonly CommandRow[] = [
   {
+    name: "init",
+    summary: "write a small project to start from: gateway.conf, models, tests and a README",
+    load: async () => (await import("./commands/init.ts")).init,
+  },
+  {
     name: "dev",
     summary: "run everything here, with a database, an identity provider and backends to try; apply on save",
     load: async () => (await import("./commands/dev.ts")).dev,

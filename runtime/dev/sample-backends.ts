@@ -25,6 +25,7 @@ const bodyBytesMax = 1024 * 1024
 /**
  * Starts both. Each answer tells, in `request`, the method, path and headers it was asked with, so that one sees what a
  * gateway made of them. A path may begin with the API's (`/orders/1`) or leave it out (`/1`), as gateways do either.
+ * Below `/echo` there is nothing else: any method and path is answered with 200 and the request.
  * Changes live as long as the process.
  * @throws {DevError} an address can't be had.
  */
@@ -79,6 +80,7 @@ class Backend {
     const [path, query] = splitOnce(request.url ?? "/", "?")
     const words = path.split("/").filter((word) => word !== "")
     if (words[0] === "healthz") return this.#send(request, response, 200, { status: "ok" })
+    if (words[0] === "echo") return this.#send(request, response, 200, {})
     if (words[0] === "orders" || words[0] === "catalog") words.shift()
     const name =
       words[0] !== undefined && Object.hasOwn(this.#collections, words[0]) ? (words.shift() as string) : ""

@@ -7,6 +7,12 @@ import { run } from "./run.ts"
 type Row = readonly [words: readonly string[], options: OptionValues, meaning: object | RegExp]
 
 const tables: Readonly<Record<string, readonly Row[]>> = {
+  init: [
+    [[], {}, { folder: ".", example: "minimal" }],
+    [["a/b"], { example: "minimal" }, { folder: "a/b", example: "minimal" }],
+    [["a", "b"], {}, /2 folders are named: a, b/],
+    [[], { example: "minimla" }, /no example `minimla`; did you mean `minimal`\?/],
+  ],
   validate: [
     [[], {}, { project: { folder: ".", entry: "gateway.conf" }, format: "text" }],
     [

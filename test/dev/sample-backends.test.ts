@@ -44,6 +44,15 @@ test("a path with the API's prefix and one without lead to the same", async () =
     })
 })
 
+test("below /echo any method and path is answered with the request", async () => {
+  for (const url of [backends.ordersUrl, backends.catalogUrl])
+    expect(await get(`${url}/echo/a/b?c=d`, { method: "PATCH", body: "x" })).toMatchObject({
+      status: 200,
+      body: { request: { method: "PATCH", path: "/echo/a/b?c=d" } },
+    })
+  expect((await get(`${backends.ordersUrl}/echoes/1`)).status).toBe(404)
+})
+
 test("things can be made, changed and removed", async () => {
   const send = (method: string, value: unknown) => ({ method, body: JSON.stringify(value) })
   const made = await get(backends.ordersUrl, send("POST", { item: "flint", id: "99" }))

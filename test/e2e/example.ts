@@ -9,31 +9,37 @@ import { freePorts } from "./sallyport-process.ts"
 /** The ports the example has by itself: gateway, engine, identity provider, control, and the two backends. */
 export const usualPorts = [8000, 8080, 8081, 8082, 9001, 9002] as const
 
-/** A folder with the example on ports of its own, and the command where npx finds it. */
+/** A folder with a project on ports of its own, and the command where npx finds it. */
 export interface Example {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   readonly argv: readonly string[]
   /** In the order of `usualPorts`. */
   readonly ports: readonly number[]
+  /** A text with the usual addresses, with those of this folder instead. */
+  own(text: string): string
 }
 
-/** `prepared`: with a migrated embedded database and no plan; making one takes ten seconds of CPU time. */
+/** A folder with the example. `prepared`: with a migrated embedded database and no plan; making one takes ten seconds of CPU time. */
 export async function example(prepared: "prepared" | "bare" = "bare"): Promise<Example> {
+  const place = await emptyPlace()
+  cpSync(`${projectRoot}models`, join(place.folder, "models"), { recursive: true })
+  writeFileSync(
+    join(place.folder, "gateway.conf"),
+    place.own(readFileSync(`${projectRoot}gateway.conf`, "utf8")),
+  )
+  if (prepared === "prepared") {
+    mkdirSync(join(place.folder, ".sallyport"), { mode: 0o700 })
+    await copyEmbedded(join(place.folder, ".sallyport"))
+  }
+  return place
+}
+
+/** A folder without a project. */
+export async function emptyPlace(): Promise<Example> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-dev-"))
   const ports = await freePorts(usualPorts.length)
-  const [gateway, authz, identity, control, first, second] = ports
-  cpSync(`${projectRoot}models`, join(folder, "models"), { recursive: true })
-  const text = readFileSync(`${projectRoot}gateway.conf`, "utf8")
-    .replaceAll("127.0.0.1:8000", `127.0.0.1:${gateway}`)
-    .replaceAll("127.0.0.1:8080", `127.0.0.1:${authz}`)
-    .replaceAll(":9001", `:${first}`)
-    .replaceAll(":9002", `:${second}`)
-  writeFileSync(join(folder, "gateway.conf"), text)
-  if (prepared === "prepared") {
-    mkdirSync(join(folder, ".sallyport"), { mode: 0o700 })
-    await copyEmbedded(join(folder, ".sallyport"))
-  }
+  const [, , identity, control, first, second] = ports
   mkdirSync(join(folder, "node_modules/.bin"), { recursive: true })
   symlinkSync(`${projectRoot}compiler/cli/sallyport.mjs`, join(folder, "node_modules/.bin/sallyport"))
   return {
@@ -52,6 +58,12 @@ export async function example(prepared: "prepared" | "bare" = "bare"): Promise<E
       "--backends",
       `127.0.0.1:${first},127.0.0.1:${second}`,
     ],
+    own: (text) =>
+      usualPorts.reduce(
+        (all, port, at) =>
+          all.replace(new RegExp(`(127\\.0\\.0\\.1|localhost):${port}\\b`, "g"), `$1:${ports[at]}`),
+        text,
+      ),
   }
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { commands } from "../../compiler/cli/commands.ts"
 import { blocks } from "../../compiler/gateway/schema/blocks.ts"
 import { projectRoot } from "../structure/tree.ts"
-import { bash, example, quickNpx, usualPorts } from "./example.ts"
+import { bash, example, quickNpx } from "./example.ts"
 import { patternOf, readme, squeeze, tour } from "./readme.ts"
 import { startForTest } from "./sallyport-process.ts"
 
@@ -28,11 +28,7 @@ test("README's tour prints what it shows", async () => {
   const place = await example("prepared")
   const dev = startForTest(place.folder, place.env, ...place.argv)
   await dev.printed(/old plan serves on\.\n$/)
-  const own = (text: string) =>
-    usualPorts.reduce(
-      (all, port, at) => all.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${place.ports[at]}`),
-      text,
-    )
+  const { own } = place
   for (const { line, output } of tour()) {
     const out =
       line === "npm start" ? dev.output.out : (await bash(place.folder, `${quickNpx}\n${own(line)} 2>&1`)).out

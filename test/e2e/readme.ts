@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { projectRoot } from "../structure/tree.ts"
 
-/** A line after `$` in README's tour, and what is printed below it. */
+/** A line after `$` in a README, and what is printed below it. */
 export interface Step {
   readonly line: string
   readonly output: string
@@ -10,9 +10,9 @@ export interface Step {
 /** The project's README. */
 export const readme = readFileSync(`${projectRoot}README.md`, "utf8")
 
-/** The steps of the ```console blocks, in order. */
-export function tour(): Step[] {
-  return [...readme.matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block]) =>
+/** The steps of the ```console blocks of a page, in order. */
+export function tour(page = readme): Step[] {
+  return [...page.matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block]) =>
     (block ?? "")
       .split(/^\$ /m)
       .slice(1)

@@ -1,0 +1,117 @@
+import { constants, existsSync } from "node:fs"
+import { copyFile, mkdir, readdir } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { dirname, join, relative, resolve, sep } from "node:path"
+import { didYouMean } from "../../core/nearest.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+
+/** The projects in models/examples, each with what it shows. */
+export const examples = {
+  minimal: "one backend behind one path, without authentication",
+} as const
+
+type ExampleName = keyof typeof examples
+
+interface InitArgs {
+  /** Where to write the project, relative to the current folder. */
+  readonly folder: string
+  readonly example: ExampleName
+}
+
+const initLine: CommandLine<InitArgs> = {
+  operands: [["[folder]", "where to write it; made when missing (default: the current folder)"]],
+  options: [["--example <name>", `${Object.keys(examples).join(", ")} (default: minimal)`]],
+  examples: [
+    ["sallyport init", "the smallest project, in the current folder"],
+    ["sallyport init --example minimal my-gateway", "another example, in a new folder"],
+  ],
+  parse(operands, options) {
+    const [folder = ".", ...more] = operands
+    if (more.length > 0)
+      throw new CliError(
+        `init writes one project, and ${operands.length} folders are named: ${operands.join(", ")}`,
+        "Name one folder, or none for the current one.",
+      )
+    return { folder, example: readExample(options["example"] ?? "minimal") }
+  },
+}
+
+function readExample(given: unknown): ExampleName {
+  const names = Object.keys(examples) as ExampleName[]
+  const found = names.find((name) => name === given)
+  if (found !== undefined) return found
+  const width = Math.max(...names.map((name) => name.length))
+  const list = names.map((name) => `\n  ${name.padEnd(width)}  ${examples[name]}`)
+  throw new CliError(
+    `there is no example \`${String(given)}\`${didYouMean(String(given), names)}`,
+    `Choose one of these:${list.join("")}`,
+  )
+}
+
+/** Copies an example. Refuses before it writes anything where a file of the example exists already. */
+export const init = command(initLine, async ({ folder, example }, io) => {
+  const target = resolve(io.cwd, folder)
+  const source = join(examplesFolder(), example)
+  const files = await filesOf(source)
+  demandNoneExists(target, files, example)
+  try {
+    for (const file of files) {
+      await mkdir(dirname(join(target, file)), { recursive: true })
+      // Exclusive, should the file have come into being since it was looked for.
+      await copyFile(join(source, file), join(target, file), constants.COPYFILE_EXCL)
+    }
+  } catch (error) {
+    throw new CliError(
+      `${target} cannot be written (${(error as NodeJS.ErrnoException).code})`,
+      `Choose a folder this user may write to: \`sallyport init --example ${example} FOLDER\`.`,
+    )
+  }
+  io.out(writtenText(folder, files, example))
+  return exitCode.ok
+})
+
+/** Beside the package's manifest, wherever this module runs from. */
+function examplesFolder(): string {
+  return join(dirname(createRequire(import.meta.url).resolve("#package")), "models/examples")
+}
+
+/** Paths of all files below a folder, with `/`. */
+async function filesOf(folder: string): Promise<readonly string[]> {
+  if (!existsSync(folder))
+    throw new CliError(
+      `this installation has no examples: ${folder} is missing`,
+      "Run `npx sallyport init` of the npm package; the container image is for `migrate` and `serve`.",
+    )
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"))
+    .sort()
+}
+
+function demandNoneExists(target: string, files: readonly string[], example: ExampleName): void {
+  const existing = files.filter((file) => existsSync(join(target, file)))
+  if (existing.length === 0) return
+  throw new CliError(
+    `${existing.join(", ")} in ${target} would be overwritten; nothing was written`,
+    `Write the example into a folder of its own: \`sallyport init --example ${example} my-gateway\`.`,
+  )
+}
+
+function writtenText(folder: string, files: readonly string[], example: ExampleName): string {
+  const hasTests = files.some((file) => file.endsWith(".fga.yaml"))
+  const next: readonly (readonly [line: string, text: string])[] = [
+    ...(folder === "." ? [] : ([[`cd ${folder}`, ""]] as const)),
+    ["npx sallyport validate", "check gateway.conf and all files it names"],
+    ...(hasTests ? ([["npx sallyport test", "run the tests of the model"]] as const) : []),
+    ["npx sallyport dev", "run it with an identity provider and sample backends; apply what you save"],
+  ]
+  const width = Math.max(...next.map(([line]) => line.length))
+  return [
+    `Wrote the example \`${example}\`${folder === "." ? "" : ` to ${folder}`}:`,
+    ...files.map((file) => `  ${file}`),
+    "\nNext:",
+    ...next.map(([line, text]) => `  ${line.padEnd(width)}  ${text}`.trimEnd()),
+    "\nREADME.md has requests to try, and says what to change first.\n",
+  ].join("\n")
+}

@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { examples } from "../../compiler/cli/commands/init.ts"
+import { createDatabase } from "../postgres.ts"
+import { copyEmbedded } from "../store/databases.ts"
+import { projectRoot } from "../structure/tree.ts"
+import { postgresMissing } from "../support/postgres-binaries.ts"
+import { bash, type Example, emptyPlace, quickNpx } from "./example.ts"
+import { patternOf, squeeze, tour } from "./readme.ts"
+import { start } from "./sallyport-process.ts"
+
+/** curl draws its progress where its output is no terminal. */
+const shell = `${quickNpx}\ncurl() { command curl -s "$@"; }`
+
+test("init knows every folder of models/examples", () => {
+  expect(readdirSync(`${projectRoot}models/examples`).sort()).toEqual(Object.keys(examples).sort())
+})
+
+describe.each(Object.keys(examples))("the example %s", (name) => {
+  const read = (path: string) => readFileSync(`${projectRoot}models/examples/${name}/${path}`, "utf8")
+
+  test("has 10 to 60 lines of configuration, and a README that shows statuses", () => {
+    const lines = read("gateway.conf").trimEnd().split("\n").length
+    expect(lines).toBeGreaterThanOrEqual(10)
+    expect(lines).toBeLessThanOrEqual(60)
+    const calls = tour(read("README.md")).filter(({ line }) => line.startsWith("curl -i"))
+    expect(calls.length).toBeGreaterThan(1)
+    for (const { line, output } of calls) expect(output, line).toMatch(/^HTTP\/1\.1 \d{3} /)
+  })
+
+  test("does what its README shows, from `init` on", async () => {
+    const place = await written(name)
+    const before = filesOf(place.folder)
+    const dev = await started(place)
+    await dev.printed(/\nWhatever you save in gateway\.conf /)
+    for (const { line, output } of tour(read("README.md"))) {
+      const out =
+        line === "npx sallyport dev"
+          ? dev.output.out
+          : (await bash(place.folder, `${shell}\n${place.own(line)} 2>&1`)).out
+      expect(squeeze(out).trim(), line).toMatch(patternOf(place.own(output)))
+    }
+    expect(dev.output.err).toBe("")
+    expect(filesOf(place.folder)).toEqual(before)
+  })
+})
+
+/** A folder where `init` wrote an example, on ports of its own. */
+async function written(name: string): Promise<Example> {
+  const place = await emptyPlace()
+  onTestFinished(() => rmSync(place.folder, { recursive: true, force: true }))
+  const { code, out } = await bash(place.folder, `${shell}\nnpx sallyport init --example ${name} 2>&1`)
+  expect(code, out).toBe(0)
+  for (const path of filesOf(place.folder)) {
+    expect(out).toContain(`  ${path}\n`)
+    const file = join(place.folder, path)
+    writeFileSync(file, place.own(readFileSync(file, "utf8")))
+  }
+  return place
+}
+
+/** `dev` on a server where there is one: other tests have seen the embedded database. */
+async function started(place: Example) {
+  const database = postgresMissing === undefined ? await createDatabase() : undefined
+  if (database === undefined) await copyEmbedded(join(place.folder, ".sallyport"))
+  const dev = start(
+    place.folder,
+    { ...place.env, SALLYPORT_DATABASE_URL: database?.url ?? "" },
+    ...place.argv,
+  )
+  onTestFinished(async () => {
+    await dev.stop("SIGKILL")
+    await database?.drop()
+  })
+  return dev
+}
+
+/** What git would show: not what `dev` keeps in .sallyport, which has a .gitignore of its own. */
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => !/^(node_modules|\.sallyport)/.test(path) && statSync(join(folder, path)).isFile())
+    .sort()
+}
