@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { listen } from "./listener.ts"
 import { readBody } from "./request-body.ts"
-import { Collection, catalogItems, ordersV1, ordersV2, type Resource } from "./sample-data.ts"
+import { Collection, catalogItems, documents, ordersV1, ordersV2, type Resource } from "./sample-data.ts"
 import { streamEvents } from "./sample-stream.ts"
 
 /** Two running services to put a gateway in front of. */
@@ -30,7 +30,10 @@ const bodyBytesMax = 1024 * 1024
  * @throws {DevError} an address can't be had.
  */
 export async function startSampleBackends(options: SampleBackendsOptions): Promise<SampleBackends> {
-  const first = new Backend("orders-v1", { "": new Collection(ordersV1) })
+  const first = new Backend("orders-v1", {
+    "": new Collection(ordersV1),
+    documents: new Collection(documents),
+  })
   const second = new Backend("orders-v2", {
     "": new Collection(ordersV2),
     items: new Collection(catalogItems),

@@ -65,3 +65,10 @@ export const catalogItems: readonly Resource[] = [
   { sku: "rope-20", name: "Rope, 20 m", price: { amount: "17.50", currency: "EUR" } },
   { sku: "map-coast", name: "Map of the coast", price: { amount: "8.00", currency: "EUR" } },
 ]
+
+/** What people write, each in a folder. */
+export const documents: readonly Resource[] = [
+  { title: "Roadmap", folder: "product" },
+  { title: "Salaries", folder: "company" },
+  { title: "Lunch menu", folder: "company" },
+]

@@ -10,7 +10,6 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   init: [
     [[], {}, { folder: ".", example: "minimal" }],
     [["a/b"], { example: "minimal" }, { folder: "a/b", example: "minimal" }],
-    [["a", "b"], {}, /2 folders are named: a, b/],
     [[], { example: "minimla" }, /no example `minimla`; did you mean `minimal`\?/],
   ],
   validate: [

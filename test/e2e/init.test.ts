@@ -33,7 +33,7 @@ describe.each(Object.keys(examples))("the example %s", (name) => {
     const place = await written(name)
     const before = filesOf(place.folder)
     const dev = await started(place)
-    await dev.printed(/\nWhatever you save in gateway\.conf /)
+    await dev.printed(/\nSallyport runs \(serial 1, .*\nWhatever you save in gateway\.conf /s)
     for (const { line, output } of tour(read("README.md"))) {
       const out =
         line === "npx sallyport dev"
@@ -57,6 +57,8 @@ async function written(name: string): Promise<Example> {
     const file = join(place.folder, path)
     writeFileSync(file, place.own(readFileSync(file, "utf8")))
   }
+  const found = await bash(place.folder, `${shell}\nnpx sallyport validate && npx sallyport fmt --check`)
+  expect(found).toEqual({ code: 0, out: "gateway.conf: no findings\n" })
   return place
 }
 

@@ -8,6 +8,9 @@ import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 /** The projects in models/examples, each with what it shows. */
 export const examples = {
   minimal: "one backend behind one path, without authentication",
+  keys: "subscription keys, products with their own limits, usage per key",
+  "docs-app": "documents in folders: a token (JWT) and a relation decide who may read and write",
+  b2b: "organizations with members, admins and roles; no request crosses from one to another",
 } as const
 
 type ExampleName = keyof typeof examples
@@ -23,17 +26,12 @@ const initLine: CommandLine<InitArgs> = {
   options: [["--example <name>", `${Object.keys(examples).join(", ")} (default: minimal)`]],
   examples: [
     ["sallyport init", "the smallest project, in the current folder"],
-    ["sallyport init --example minimal my-gateway", "another example, in a new folder"],
+    ["sallyport init --example docs-app my-gateway", "a project with users and relations, in a new folder"],
   ],
-  parse(operands, options) {
-    const [folder = ".", ...more] = operands
-    if (more.length > 0)
-      throw new CliError(
-        `init writes one project, and ${operands.length} folders are named: ${operands.join(", ")}`,
-        "Name one folder, or none for the current one.",
-      )
-    return { folder, example: readExample(options["example"] ?? "minimal") }
-  },
+  parse: ([folder = "."], options) => ({
+    folder,
+    example: readExample(options["example"] ?? "minimal"),
+  }),
 }
 
 function readExample(given: unknown): ExampleName {
