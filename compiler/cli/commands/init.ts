@@ -11,6 +11,9 @@ export const examples = {
   keys: "subscription keys, products with their own limits, usage per key",
   "docs-app": "documents in folders: a token (JWT) and a relation decide who may read and write",
   b2b: "organizations with members, admins and roles; no request crosses from one to another",
+  openapi: "routes, request validation and mocks from an OpenAPI document",
+  apim: "policy documents of Azure API Management, run as they are",
+  saas: "plans with quotas, a key for each tenant, and relations between users, keys and workspaces",
 } as const
 
 type ExampleName = keyof typeof examples
