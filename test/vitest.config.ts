@@ -16,7 +16,7 @@ const { SALLYPORT_TEST_QUERIES = "1000000", SALLYPORT_TEST_SEED = "1000001" } = 
 
 /** What `npm run test:fast` leaves to `npm test`: what needs a database, starts processes, or takes seconds of CPU time. */
 const slow = [
-  "test/{process,store,usage,authz,authzen,e2e,house,hardening}/**",
+  "test/{process,store,usage,authz,authzen,e2e,house,hardening,manual}/**",
   "test/azure/{liquid,convert/same-values,csharp/bounds}.test.ts",
   "test/cache/room.test.ts",
   "test/check/{budget,concurrent,differential,explain-bounds,explain-random,list-differential,permuted}.test.ts",

@@ -199,6 +199,11 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/explain.ts")).explain,
   },
   {
+    name: "docs",
+    summary: "read the manual: a page by its name, or what the words are about",
+    load: async () => (await import("./commands/docs.ts")).docs,
+  },
+  {
     name: "schema",
     summary: "print the JSON Schema of plans, or of the engine's explanations",
     load: async () => (await import("./commands/schema.ts")).schema,

@@ -18,6 +18,8 @@ export interface Io {
   readonly colour: { readonly out: boolean; readonly err: boolean }
   /** Width of the terminal in columns; 80 when there is none. */
   readonly columns: number
+  /** Writes a long text to `out`: a screen at a time where a person reads it there. */
+  page(text: string): Promise<void>
   /** Reads one line of the terminal after showing `question`. Only where `interactive`. */
   ask(question: string): Promise<string>
   /** Whether the input is a terminal: somebody types. */
@@ -47,6 +49,7 @@ export function processIo(): Io {
     progress: Boolean(stderr.isTTY),
     colour: { out: hasColour(env, stdout), err: hasColour(env, stderr) },
     columns: stdout.columns ?? 80,
+    page,
     ask,
     askHidden: (question) => hiddenLine(question, stdin, stderr),
     lines,
@@ -89,6 +92,29 @@ function endQuietlyOnClosedPipe(stream: NodeJS.WriteStream): void {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error
     process.exit()
+  })
+}
+
+/** By the program of `PAGER`, else `less`; plainly where the output is no terminal or there is no such program. */
+async function page(text: string): Promise<void> {
+  const { env, stdin, stdout } = process
+  const [program = "less", ...words] = (env["PAGER"] || "less").trim().split(/\s+/)
+  if (!stdin.isTTY || !stdout.isTTY) return void stdout.write(text)
+  const { spawn } = await import("node:child_process")
+  // F: a text that fits on the screen needs no key to end; R: colours; X: the text stays there afterwards.
+  const pager = spawn(program, words, {
+    stdio: ["pipe", "inherit", "inherit"],
+    env: { LESS: "FRX", ...env },
+  })
+  // Somebody who has read enough closes the pager before all of the text is in it.
+  pager.stdin.on("error", () => undefined)
+  pager.stdin.end(text)
+  await new Promise<void>((resolve) => {
+    pager.once("error", () => {
+      stdout.write(text)
+      resolve()
+    })
+    pager.once("close", () => resolve())
   })
 }
 

@@ -30,6 +30,7 @@ export async function main(
     })
   }
   try {
+    if (argv[0] === "help" && argv.length > 1) return await help(argv.slice(1), program, io)
     await program.parseAsync(argv.length === 0 ? ["--help"] : [...argv], { from: "user" })
     return code
   } catch (error) {
@@ -43,7 +44,7 @@ function newProgram(io: Io): Commander {
     .description(manifest.description)
     .version(manifest.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
-    .helpCommand("help [command]", "print help for a command")
+    .helpCommand("help [word...]", "print help for a command, or for a statement of gateway.conf")
     .showHelpAfterError("\nRun the command with --help for what it takes.")
     .exitOverride()
     .configureOutput({
@@ -76,6 +77,30 @@ function describe({ line }: Command, made: Commander): Commander {
   for (const [flags, text] of line.options ?? []) made.option(flags, text)
   const examples = line.examples.map(([example, text]) => `  ${example}\n      ${text}\n`).join("")
   return examples === "" ? made : made.addHelpText("after", `\nExamples:\n${examples}`)
+}
+
+/** `help plan` for a command, `help require` for a statement of gateway.conf; where a word is both, both. */
+async function help(words: readonly string[], program: Commander, io: Io): Promise<ExitCode> {
+  const { statementHelp, unknownTopic, variableHelp } = await import("./help.ts")
+  const command = commandOf(words, program)
+  const statement = statementHelp(words, io.columns) ?? variableHelp(words, io.columns)
+  if (command === undefined && statement === undefined) throw unknownTopic(words, namesOf(program))
+  command?.outputHelp()
+  if (command !== undefined && statement !== undefined) io.out("\nStatement of gateway.conf:\n\n")
+  io.out(statement ?? "")
+  return exitCode.ok
+}
+
+/** The command or group that all the words name, one below the other. */
+function commandOf(words: readonly string[], program: Commander): Commander | undefined {
+  return words.reduce<Commander | undefined>(
+    (parent, word) => parent?.commands.find((each) => each.name() === word),
+    program,
+  )
+}
+
+function namesOf(program: Commander): string[] {
+  return program.commands.map((each) => each.name())
 }
 
 function failed(error: unknown, io: Io): ExitCode {

@@ -362,6 +362,10 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { format: "text" }, /--format text is not known/],
   ],
   migrate: [[[], {}, {}]],
+  docs: [
+    [[], {}, { words: [] }],
+    [["rate", "limit"], {}, { words: ["rate", "limit"] }],
+  ],
   schema: [
     [[], {}, { of: "plan" }],
     [["explanation"], {}, { of: "explanation" }],

@@ -52,6 +52,9 @@ async function run(...argv: string[]) {
     progress: false,
     colour: { out: false, err: false },
     columns: 80,
+    page: async (text) => {
+      seen.out += text
+    },
     ask: async () => "",
     async *lines() {},
     converse() {

@@ -43,6 +43,9 @@ export async function run(world: World, ...argv: string[]): Promise<Outcome> {
     progress: world.progress ?? false,
     colour: { out: false, err: false },
     columns: 100,
+    page: async (text) => {
+      seen.out += text
+    },
     ask: async (question) => {
       seen.err += question
       return answers.shift() ?? ""

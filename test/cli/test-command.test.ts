@@ -316,6 +316,7 @@ test("--watch runs again when a file changes, also one that was missing", async 
     converse() {
       throw new Error("nobody is there")
     },
+    page: async () => {},
     untilStopped: () => stopped,
   })
   await until("Watching. Ctrl-C ends it.")

@@ -563,6 +563,7 @@ export const rooms: readonly Room[] = [
       "export-api",
       "format",
       "include",
+      "language-reference",
       "lower",
       "models",
       "parser",

@@ -60,7 +60,7 @@ export function readSize(word: Word, slot: Slot, report: Report): number | undef
   }
   const value = Number(found[1]) * (sizeUnits[found[2] as string] as number)
   if (inRange(value, slot)) return value
-  const help = `Use a size between ${sizeText(slot.min ?? 0)} and ${sizeText(slot.max ?? 0)}.`
+  const help = `Use a size between \`${sizeText(slot.min ?? 0)}\` and \`${sizeText(slot.max ?? 0)}\`.`
   report.add("SP2021", word.span, `\`${shown(word.text)}\` is out of range`, { help })
   return undefined
 }
@@ -144,7 +144,8 @@ export function durationText(milliseconds: number): string {
   return unit === undefined ? `${milliseconds}ms` : `${milliseconds / (durationUnits[unit] as number)}${unit}`
 }
 
-function sizeText(bytes: number): string {
+/** A size as it is written: `10MB`, `1500B`. */
+export function sizeText(bytes: number): string {
   const unit = ["GB", "MB", "KB"].find((each) => bytes > 0 && bytes % (sizeUnits[each] as number) === 0)
-  return `\`${unit === undefined ? `${bytes}B` : `${bytes / (sizeUnits[unit] as number)}${unit}`}\``
+  return unit === undefined ? `${bytes}B` : `${bytes / (sizeUnits[unit] as number)}${unit}`
 }

@@ -1,0 +1,75 @@
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { type ManualHit, type ManualPage, pageNamed, readManual, search, unknownWords } from "../manual.ts"
+
+interface DocsArgs {
+  /** A page's name, or words to search for; none: the list of pages. */
+  readonly words: readonly string[]
+}
+
+const docsLine: CommandLine<DocsArgs> = {
+  operands: [["[topic...]", "the name of a page, or words to search for; without it the pages are listed"]],
+  examples: [
+    ["sallyport docs", "all pages"],
+    ["sallyport docs rate limit", "the best section about it, and where else it is mentioned"],
+    ["sallyport docs production", "a page"],
+  ],
+  parse: (words) => ({ words }),
+}
+
+export const docs = command(docsLine, async ({ words }, io) => {
+  const pages = readManual()
+  if (words.length === 0) {
+    await io.page(pagesText(pages))
+    return exitCode.ok
+  }
+  const page = pageNamed(pages, words.join("-"))
+  const hits = search(pages, words)
+  if (page !== undefined) {
+    await io.page(page.text)
+    return exitCode.ok
+  }
+  if (hits.length === 0) throw nothingFound(pages, words)
+  await io.page(hitsText(hits))
+  return exitCode.ok
+})
+
+function nothingFound(pages: readonly ManualPage[], words: readonly string[]): CliError {
+  const unknown = unknownWords(pages, words)
+  const meant = unknown.flatMap(([, nearest]) => (nearest === undefined ? [] : [`\`${nearest}\``]))
+  return new CliError(
+    unknown.length === 0
+      ? `no section of the manual has all of these words: ${words.join(" ")}`
+      : `the manual does not mention ${unknown.map(([word]) => `\`${word}\``).join(", ")}`,
+    meant.length === 0
+      ? "Use fewer words, or list the pages: `sallyport docs`."
+      : `Did you mean ${meant.join(", ")}? \`sallyport docs\` lists the pages.`,
+  )
+}
+/** How many other places a search names. */
+const othersMax = 6
+
+/** The list of pages: name, and what the reader can do after it. */
+function pagesText(pages: readonly ManualPage[]): string {
+  const width = Math.max(...pages.map(({ name }) => name.length))
+  const lines = pages.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}\n`)
+  return `${lines.join("")}\nRead one: \`sallyport docs NAME\`. Search: \`sallyport docs WORDS\`. A statement: \`sallyport help KEYWORD\`.\n`
+}
+
+/** The best section, and where else the words are. */
+function hitsText([best, ...others]: readonly ManualHit[]): string {
+  if (best === undefined) return ""
+  const seen = new Set([`${best.page.name} ${best.section.heading}`])
+  const lines = others
+    .filter(({ page, section }) => {
+      const line = `${page.name} ${section.heading}`
+      // The page that a section is in, or a section of the page that is shown, leads nowhere else.
+      const same = page === best.page && (section === page.sections[0] || best.section === page.sections[0])
+      return !same && !seen.has(line) && seen.add(line)
+    })
+    .slice(0, othersMax)
+    .map(({ page, section }) => `  ${page.name}: ${section.heading}\n`)
+  const more = lines.length === 0 ? "" : `\nAlso about this:\n${lines.join("")}`
+  const whole =
+    best.section === best.page.sections[0] ? "" : `The whole page: \`sallyport docs ${best.page.name}\`.\n`
+  return `${best.section.text}\n${whole}${more}`
+}

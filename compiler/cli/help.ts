@@ -1,0 +1,65 @@
+import { nearest } from "../core/nearest.ts"
+import {
+  type BlockReference,
+  languageReference,
+  type StatementReference,
+} from "../gateway/language-reference.ts"
+import { CliError } from "./command.ts"
+import { variables } from "./variables.ts"
+import { meaningText, type StatementMeaning, variableText } from "./views/statement.ts"
+
+/** What `sallyport help SALLYPORT_SPOOL` says of an environment variable. Undefined for another word. */
+export function variableHelp(words: readonly string[], columns: number): string | undefined {
+  const name = words.join(" ").toUpperCase()
+  const found = Object.hasOwn(variables, name) ? variables[name] : undefined
+  return found === undefined ? undefined : variableText(name, found, columns)
+}
+
+/**
+ * What `sallyport help WORDS` says of statements of gateway.conf: `require`, or `health timeout` where only one block is meant. Undefined
+ * for what is no statement.
+ */
+export function statementHelp(words: readonly string[], columns: number): string | undefined {
+  const all = languageReference()
+  const keyword = words.at(-1) ?? ""
+  const block = words.slice(0, -1).join(" ")
+  const within = block === "" ? all : all.filter(({ name }) => name === block)
+  const meanings = meaningsOf(keyword, within)
+  if (meanings.length === 0) return undefined
+  return meanings
+    .map((meaning) => meaningText(meaning, openedBy(meaning.statement, all), columns))
+    .join("\n----\n\n")
+}
+
+/** @throws CliError that names the nearest statements and commands. */
+export function unknownTopic(words: readonly string[], commands: readonly string[]): CliError {
+  const known = [
+    ...commands,
+    ...Object.keys(variables),
+    ...languageReference().flatMap(({ statements }) => statements.map((each) => each.keyword)),
+  ]
+  const found = words.flatMap((word) => nearest(word, new Set(known)) ?? [])
+  const meant = found.length === 0 ? "" : `Did you mean \`sallyport help ${found[0]}\`? `
+  return new CliError(
+    `there is no command and no statement \`${words.join(" ")}\``,
+    `${meant}\`sallyport help\` lists the commands, \`sallyport docs ${words.join(" ")}\` searches the manual.`,
+  )
+}
+
+/** The different meanings of a keyword, each with the blocks it has that meaning in. */
+function meaningsOf(keyword: string, within: readonly BlockReference[]): StatementMeaning[] {
+  const found = new Map<string, { statement: StatementReference; blocks: BlockReference[] }>()
+  for (const block of within) {
+    const statement = block.statements.find((each) => each.keyword === keyword)
+    if (statement === undefined) continue
+    const key = JSON.stringify(statement)
+    const known = found.get(key)
+    if (known === undefined) found.set(key, { statement, blocks: [block] })
+    else known.blocks.push(block)
+  }
+  return [...found.values()]
+}
+
+function openedBy({ opens }: StatementReference, all: readonly BlockReference[]): BlockReference[] {
+  return opens.flatMap((name) => all.find((block) => block.name === name) ?? [])
+}

@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { nearest } from "../core/nearest.ts"
+
+/** A page of the manual: a Markdown file below compiler/docs or runtime/docs. */
+export interface ManualPage {
+  /** Its path without folder of the package and ending, e.g. `reference/limit`. */
+  readonly name: string
+  readonly title: string
+  /** What the reader can do after it: the first sentence. */
+  readonly purpose: string
+  readonly text: string
+  readonly sections: readonly ManualSection[]
+}
+
+/** A heading and what stands below it, up to the next heading of its level or above. The first one of a page is the page. */
+export interface ManualSection {
+  readonly heading: string
+  readonly text: string
+}
+
+/** A section that a search found. */
+export interface ManualHit {
+  readonly page: ManualPage
+  readonly section: ManualSection
+}
+
+const folders = ["compiler/docs", "runtime/docs"] as const
+
+/** All pages, in the order of their names, those about writing a project first. They lie in the package, wherever the code runs from. */
+export function readManual(): readonly ManualPage[] {
+  const root = dirname(createRequire(import.meta.url).resolve("#package"))
+  return folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".md"))
+      .map((path) => path.replaceAll("\\", "/"))
+      .sort()
+      .map((path) => pageOf(path.replace(/\.md$/, ""), readFileSync(join(root, folder, path), "utf8"))),
+  )
+}
+
+/** Makes a page of its Markdown. Comments of the generator are not for readers. */
+export function pageOf(name: string, markdown: string): ManualPage {
+  const text = markdown.replace(/^<!--.*?-->\n+/gms, "")
+  const sections = sectionsOf(text)
+  const title = sections[0]?.heading ?? name
+  const [first = ""] = text.replace(/^#.*\n+/, "").split(/\n\n/)
+  const purpose = /^.*?[.:](?=\s|$)/s.exec(first)?.[0] ?? first
+  return { name, title, purpose: purpose.replaceAll("\n", " "), text, sections }
+}
+
+function sectionsOf(text: string): ManualSection[] {
+  const lines = text.split("\n")
+  let fenced = false
+  const heads = lines.flatMap((line, at) => {
+    if (line.startsWith("```")) fenced = !fenced
+    const [, marks, heading] = (fenced ? null : /^(#{1,4}) (.+)$/.exec(line)) ?? []
+    return marks === undefined || heading === undefined ? [] : [{ at, level: marks.length, heading }]
+  })
+  return heads.map(({ at, level, heading }, index) => {
+    const end = heads.slice(index + 1).find((next) => next.level <= level)?.at ?? lines.length
+    return { heading: heading.replaceAll("`", ""), text: `${lines.slice(at, end).join("\n").trimEnd()}\n` }
+  })
+}
+
+/** The page of this name; the last part of the name suffices where one page has it. */
+export function pageNamed(pages: readonly ManualPage[], name: string): ManualPage | undefined {
+  const wanted = name.toLowerCase().replace(/\.md$/, "")
+  const ends = pages.filter((page) => page.name.split("/").at(-1) === wanted)
+  return pages.find((page) => page.name === wanted) ?? (ends.length === 1 ? ends[0] : undefined)
+}
+
+/** A word in a heading says more about a section than one in its text. */
+const weights = { heading: 8, title: 5, code: 3 } as const
+const countedMax = 4
+
+/**
+ * Sections with all the words, the best first. A word counts more the fewer sections have it, and more in a heading. Of a page and a
+ * section of it that both have the words, the smaller one comes first only where its own heading has one of them.
+ */
+export function search(pages: readonly ManualPage[], words: readonly string[]): readonly ManualHit[] {
+  const wanted = [...new Set(words.flatMap(wordsOf))]
+  const all = pages.flatMap((page) =>
+    page.sections.map((section) => ({ page, section, terms: termsOf(page, section) })),
+  )
+  const rarity = new Map(
+    wanted.map((word) => {
+      const having = all.filter(({ terms }) => terms.has(word)).length
+      return [word, Math.log(1 + all.length / (1 + having))]
+    }),
+  )
+  return all
+    .filter(({ terms }) => wanted.length > 0 && wanted.every((word) => terms.has(word)))
+    .map(({ page, section, terms }) => ({
+      page,
+      section,
+      score: wanted.reduce((sum, word) => sum + (terms.get(word) ?? 0) * (rarity.get(word) ?? 0), 0),
+    }))
+    .sort((a, b) => b.score - a.score || a.section.text.length - b.section.text.length)
+}
+
+/** The weight of each word of a section; of a whole page only what stands above its first section counts as text. */
+function termsOf(page: ManualPage, section: ManualSection): ReadonlyMap<string, number> {
+  const terms = new Map<string, number>()
+  const add = (text: string, weight: number, max: number) => {
+    for (const word of wordsOf(text)) terms.set(word, Math.min(max, (terms.get(word) ?? 0) + weight))
+  }
+  const own = section === page.sections[0] ? section.text.split(/^##/m)[0] : section.text
+  add(own ?? "", 1, countedMax)
+  for (const [code] of section.text.matchAll(/^#+ .*`.*$/gm)) add(code, 1, countedMax + weights.code)
+  add(section.heading, weights.heading, countedMax + weights.heading)
+  add(`${page.title} ${page.name}`, weights.title, countedMax + weights.heading + weights.title)
+  return terms
+}
+
+/** Words in lower case; the plural of a word is the word. */
+function wordsOf(text: string): string[] {
+  return (text.toLowerCase().match(/[\p{L}\d]+/gu) ?? []).map((word) =>
+    word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word,
+  )
+}
+
+/** For each word that no page has, the nearest one of a heading. */
+export function unknownWords(
+  pages: readonly ManualPage[],
+  words: readonly string[],
+): readonly (readonly [word: string, meant: string | undefined])[] {
+  const known = new Set(pages.flatMap(({ text }) => wordsOf(text)))
+  const headings = new Set(
+    pages.flatMap(({ name, sections }) =>
+      wordsOf([name, ...sections.map(({ heading }) => heading)].join(" ")),
+    ),
+  )
+  return words
+    .flatMap(wordsOf)
+    .filter((word) => !known.has(word))
+    .map((word) => [word, nearest(word, headings)])
+}

@@ -1,0 +1,96 @@
+/** An environment variable that commands read. */
+export interface EnvironmentVariable {
+  /** The commands that read it; `all`: every one. */
+  readonly commands: readonly string[]
+  readonly docs: string
+  readonly byDefault?: string
+  readonly example: string
+}
+
+/** Commands that talk to a running Sallyport. */
+const remote = [
+  ...["plan", "apply", "history", "rollback", "status", "subscription", "usage", "check", "tuple", "shell"],
+  "explain request",
+]
+
+/** All environment variables by name. The manual and `sallyport help VARIABLE` show them; a test holds this table to the names in the code. */
+export const variables: Readonly<Record<string, EnvironmentVariable>> = {
+  SALLYPORT_DATABASE_URL: {
+    commands: ["serve", "dev", "migrate"],
+    docs: "URL of the PostgreSQL database (14 or newer) with plans, tuples, subscriptions and usage.",
+    byDefault: "an embedded database in `.sallyport/`",
+    example: "postgres://sallyport:secret@db.internal/sallyport",
+  },
+  SALLYPORT_CONTROL_LISTEN: {
+    commands: ["serve", "dev"],
+    docs: "Address and port of the control listener. A process without the role `control` serves only health and metrics there.",
+    byDefault: "127.0.0.1:8082",
+    example: "0.0.0.0:8082",
+  },
+  SALLYPORT_CONTROL_TOKEN: {
+    commands: ["serve", "dev", ...remote],
+    docs: "The bearer token of the control API: at least 16 characters without blanks.",
+    byDefault: "the token in `.sallyport/control.token`, which `serve` and `dev` write when there is none",
+    example: "$(openssl rand -hex 32)",
+  },
+  SALLYPORT_CONTROL_URL: {
+    commands: remote,
+    docs: "URL of the control API that a command talks to.",
+    byDefault: "the `sallyport dev` of this folder, else http://127.0.0.1:8082",
+    example: "http://127.0.0.1:8082",
+  },
+  SALLYPORT_AUTHZ_TOKEN: {
+    commands: ["shell"],
+    docs: "The key or token for the engine that `--url` names.",
+    byDefault: "no credentials",
+    example: "the-key-of-a-service",
+  },
+  SALLYPORT_HOSTS: {
+    commands: ["serve", "dev"],
+    docs: "Host names that the engine's and the control listener answer to, separated by commas; `*` takes any. IP addresses, `localhost` and the machine's name are always allowed. Other names get 421.",
+    byDefault: "no further names",
+    example: "sallyport,*.shop.svc.cluster.local",
+  },
+  SALLYPORT_LOG_LEVEL: {
+    commands: ["serve", "dev", "migrate"],
+    docs: "Least level of log lines: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Requests are logged at `info`.",
+    byDefault: "`info`; of `dev` `warn`",
+    example: "warn",
+  },
+  SALLYPORT_SPOOL: {
+    commands: ["serve"],
+    docs: "Folder for what waits until the database is back: usage, quotas and a copy of the plan.",
+    byDefault: "`.sallyport/spool`",
+    example: "/var/spool/sallyport",
+  },
+  SALLYPORT_KEEP_PLAN: {
+    commands: ["serve"],
+    docs: "`on` or `off`: whether the plan that is served is kept in the spool folder, so that a process can start while the database is away.",
+    byDefault: "`on`",
+    example: "off",
+  },
+  SALLYPORT_WHO: {
+    commands: ["apply", "rollback"],
+    docs: "Who applies, for the history of plans.",
+    byDefault: "the name of the system's user",
+    example: "ci-pipeline-4711",
+  },
+  NO_COLOR: {
+    commands: ["all"],
+    docs: "Any value: no colours.",
+    byDefault: "colours on a terminal",
+    example: "1",
+  },
+  FORCE_COLOR: {
+    commands: ["all"],
+    docs: "Any value but `0`: colours also where the output is no terminal.",
+    byDefault: "colours on a terminal",
+    example: "1",
+  },
+  PAGER: {
+    commands: ["docs"],
+    docs: "The program that shows long texts on a terminal, a screen at a time.",
+    byDefault: "`less`",
+    example: "less -R",
+  },
+}

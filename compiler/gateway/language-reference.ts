@@ -1,0 +1,154 @@
+import type { Code } from "../core/catalogue.ts"
+import { durationText, sizeText } from "./bind/quantities.ts"
+import type { BlockName } from "./schema/block-name.ts"
+import { blocks } from "./schema/blocks.ts"
+import { expressionSlots, reportedAt } from "./schema/findings.ts"
+import { operations } from "./schema/operations.ts"
+import type { Form, Part, Row, Slot, SlotKind } from "./schema/row.ts"
+import { labelOf } from "./schema/slots.ts"
+
+/** A statement of gateway.conf as the manual and `sallyport help` describe it. */
+export interface StatementReference {
+  readonly keyword: string
+  /** One line for each way to write it. */
+  readonly syntax: readonly string[]
+  /** What it does: sentences. */
+  readonly docs: string
+  /** The words and bounds of its arguments, e.g. `N: 1–100`. */
+  readonly bounds: readonly string[]
+  /** What holds without the statement; undefined where that is nothing. */
+  readonly byDefault: string | undefined
+  /** Its block must have it. */
+  readonly required: boolean
+  /** How often it may stand in one block; Infinity: as often as one likes. */
+  readonly times: number
+  /** The blocks it can open. */
+  readonly opens: readonly BlockName[]
+  /** Whether it takes expressions: then the findings of expressions are possible too. */
+  readonly expressions: boolean
+  /** Codes of findings about it, besides those of expressions and those that any statement can have. */
+  readonly findings: readonly Code[]
+  readonly example: string
+}
+
+/** A block of gateway.conf and what it may hold, in the order of the schema. */
+export interface BlockReference {
+  readonly name: BlockName
+  /** How findings call it. */
+  readonly title: string
+  readonly statements: readonly StatementReference[]
+}
+
+/** The whole language: every block, and every statement of each. Statements of equal text are equal in every field. */
+export function languageReference(): readonly BlockReference[] {
+  return Object.entries(blocks).map(([name, { title, rows, anyKeyword }]) => ({
+    name: name as BlockName,
+    title,
+    statements: [...rows, ...(anyKeyword === undefined ? [] : [anyKeyword])].map((row) =>
+      referenceOf(name, row),
+    ),
+  }))
+}
+
+function referenceOf(block: string, row: Row): StatementReference {
+  const { keyword, forms, several, docs, example } = row
+  const slots = forms.flatMap(({ args }) => args.flatMap(slotsOf))
+  return {
+    keyword,
+    syntax: forms.flatMap((form) => waysOf(keyword, form)),
+    docs,
+    bounds: [...new Set(slots.flatMap(boundsOf))],
+    byDefault: row.byDefault,
+    required: row.required === true,
+    times: several === true ? Number.POSITIVE_INFINITY : (several ?? false) || 1,
+    opens: [...new Set(forms.flatMap(({ block }) => (block === undefined ? [] : [block])))],
+    expressions: slots.some(({ kind }) => expressionSlots.includes(kind)),
+    findings: findingsOf(block, keyword, slots),
+    example,
+  }
+}
+
+const operationMethods: ReadonlySet<string> = new Set(operations.map(({ keyword }) => keyword))
+
+/** More ways than this are one line with `|`: nobody reads a list of thirty. */
+const waysMax = 16
+
+/** The ways to write one form: each alternative on a line of its own, because `a b | c d e` can be read in two ways. */
+function waysOf(keyword: string, { args, block, blockRequired }: Form): string[] {
+  const end = block === undefined ? "" : blockRequired === true ? " { … }" : " [{ … }]"
+  const ways = sequences(args)
+  const shown = ways.length > waysMax ? [args.map(inOneLine)] : ways
+  return shown.map((words) => [keyword, ...words].join(" ") + end)
+}
+
+function sequences(parts: readonly Part[]): string[][] {
+  return parts.reduce<string[][]>(
+    (before, part) => before.flatMap((words) => alternativesOf(part).map((more) => [...words, ...more])),
+    [[]],
+  )
+}
+
+function alternativesOf(part: Part): string[][] {
+  if (!("oneOf" in part)) return [[inOneLine(part)]]
+  return shownAlternatives(part.oneOf).flatMap(sequences)
+}
+
+function shownAlternatives(alternatives: readonly (readonly Part[])[]): readonly (readonly Part[])[] {
+  return alternatives.filter(([first]) => first === undefined || !("slot" in first) || first.refused !== true)
+}
+
+function inOneLine(part: Part): string {
+  if ("word" in part) return part.word
+  if ("slot" in part) return labelOf(part)
+  if ("optional" in part) return `[${part.optional.map(inOneLine).join(" ")}]`
+  if ("many" in part) {
+    const each = labelOf(part.many)
+    return part.between === undefined ? `${each} …` : `${each} [${part.between} ${each} …]`
+  }
+  return shownAlternatives(part.oneOf)
+    .map((alternative) => alternative.map(inOneLine).join(" "))
+    .join(" | ")
+}
+
+function slotsOf(part: Part): readonly Slot[] {
+  if ("slot" in part) return part.refused === true ? [] : [part]
+  if ("optional" in part) return part.optional.flatMap(slotsOf)
+  if ("many" in part) return [part.many]
+  return "oneOf" in part ? part.oneOf.flatMap((alternative) => alternative.flatMap(slotsOf)) : []
+}
+
+/** `WORD: one of a, b, c` where the syntax line does not list the words; `N: 1–100`. */
+function boundsOf(slot: Slot): readonly string[] {
+  const label = labelOf(slot)
+  if (slot.choices !== undefined) {
+    const listed = slot.choices.map((choice) => `\`${choice}\``).join(", ")
+    return slot.choices.join("|") === label ? [] : [`\`${label}\` is one of ${listed}`]
+  }
+  const { min, max } = slot
+  const text = textOf(slot.kind)
+  if (text === undefined || max === undefined || max >= Number.MAX_SAFE_INTEGER) return []
+  const whole = slot.wholeSeconds === true ? ", in whole seconds" : ""
+  return [`\`${label}\` is ${text(min ?? 0)} to ${text(max)}${whole}`]
+}
+
+function textOf(kind: SlotKind): ((value: number) => string) | undefined {
+  if (kind === "count" || kind === "status") return String
+  if (kind === "duration" || kind === "duration-or-none") return durationText
+  return kind === "size" ? sizeText : undefined
+}
+
+function findingsOf(block: string, keyword: string, slots: readonly Slot[]): Code[] {
+  const name = operationMethods.has(keyword) ? "operation" : keyword
+  const kinds = new Set(slots.map(({ kind }) => kind))
+  const declares = slots.some(
+    ({ kind, to }) => kind === "value-name" || (kind === "name" && to !== undefined),
+  )
+  return Object.entries(reportedAt).flatMap(([code, at]) => {
+    const found =
+      typeof at === "string"
+        ? at === "declares" && declares
+        : at.keywords?.some((each) => each === name || each === `${block} ${name}`) === true ||
+          at.slots?.some((kind) => kinds.has(kind)) === true
+    return found ? [code as Code] : []
+  })
+}
