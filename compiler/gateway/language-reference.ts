@@ -1,10 +1,10 @@
-import type { Code } from "../core/catalogue.ts"
+import type { DiagnosticCode } from "../core/catalogue.ts"
 import { durationText, sizeText } from "./bind/quantities.ts"
 import type { BlockName } from "./schema/block-name.ts"
 import { blocks } from "./schema/blocks.ts"
 import { expressionSlots, reportedAt } from "./schema/findings.ts"
 import { operations } from "./schema/operations.ts"
-import type { Form, Part, Row, Slot, SlotKind } from "./schema/row.ts"
+import type { ArgumentPattern, Form, Slot, SlotKind, StatementRow } from "./schema/row.ts"
 import { labelOf } from "./schema/slots.ts"
 
 /** A statement of gateway.conf as the manual and `sallyport help` describe it. */
@@ -27,7 +27,7 @@ export interface StatementReference {
   /** Whether it takes expressions: then the findings of expressions are possible too. */
   readonly expressions: boolean
   /** Codes of findings about it, besides those of expressions and those that any statement can have. */
-  readonly findings: readonly Code[]
+  readonly findings: readonly DiagnosticCode[]
   readonly example: string
 }
 
@@ -50,7 +50,7 @@ export function languageReference(): readonly BlockReference[] {
   }))
 }
 
-function referenceOf(block: string, row: Row): StatementReference {
+function referenceOf(block: string, row: StatementRow): StatementReference {
   const { keyword, forms, several, docs, example } = row
   const slots = forms.flatMap(({ args }) => args.flatMap(slotsOf))
   return {
@@ -81,23 +81,25 @@ function waysOf(keyword: string, { args, block, blockRequired }: Form): string[]
   return shown.map((words) => [keyword, ...words].join(" ") + end)
 }
 
-function sequences(parts: readonly Part[]): string[][] {
+function sequences(parts: readonly ArgumentPattern[]): string[][] {
   return parts.reduce<string[][]>(
     (before, part) => before.flatMap((words) => alternativesOf(part).map((more) => [...words, ...more])),
     [[]],
   )
 }
 
-function alternativesOf(part: Part): string[][] {
+function alternativesOf(part: ArgumentPattern): string[][] {
   if (!("oneOf" in part)) return [[inOneLine(part)]]
   return shownAlternatives(part.oneOf).flatMap(sequences)
 }
 
-function shownAlternatives(alternatives: readonly (readonly Part[])[]): readonly (readonly Part[])[] {
+function shownAlternatives(
+  alternatives: readonly (readonly ArgumentPattern[])[],
+): readonly (readonly ArgumentPattern[])[] {
   return alternatives.filter(([first]) => first === undefined || !("slot" in first) || first.refused !== true)
 }
 
-function inOneLine(part: Part): string {
+function inOneLine(part: ArgumentPattern): string {
   if ("word" in part) return part.word
   if ("slot" in part) return labelOf(part)
   if ("optional" in part) return `[${part.optional.map(inOneLine).join(" ")}]`
@@ -110,7 +112,7 @@ function inOneLine(part: Part): string {
     .join(" | ")
 }
 
-function slotsOf(part: Part): readonly Slot[] {
+function slotsOf(part: ArgumentPattern): readonly Slot[] {
   if ("slot" in part) return part.refused === true ? [] : [part]
   if ("optional" in part) return part.optional.flatMap(slotsOf)
   if ("many" in part) return [part.many]
@@ -137,7 +139,7 @@ function textOf(kind: SlotKind): ((value: number) => string) | undefined {
   return kind === "size" ? sizeText : undefined
 }
 
-function findingsOf(block: string, keyword: string, slots: readonly Slot[]): Code[] {
+function findingsOf(block: string, keyword: string, slots: readonly Slot[]): DiagnosticCode[] {
   const name = operationMethods.has(keyword) ? "operation" : keyword
   const kinds = new Set(slots.map(({ kind }) => kind))
   const declares = slots.some(
@@ -149,6 +151,6 @@ function findingsOf(block: string, keyword: string, slots: readonly Slot[]): Cod
         ? at === "declares" && declares
         : at.keywords?.some((each) => each === name || each === `${block} ${name}`) === true ||
           at.slots?.some((kind) => kinds.has(kind)) === true
-    return found ? [code as Code] : []
+    return found ? [code as DiagnosticCode] : []
   })
 }

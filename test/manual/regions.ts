@@ -4,7 +4,7 @@ import { pageOf } from "../../compiler/cli/manual.ts"
 import { variables } from "../../compiler/cli/variables.ts"
 import { timesText } from "../../compiler/cli/views/statement.ts"
 import type { CatalogueEntry } from "../../compiler/core/catalogue/entry.ts"
-import { type Code, catalogue } from "../../compiler/core/catalogue.ts"
+import { catalogue, type DiagnosticCode } from "../../compiler/core/catalogue.ts"
 import {
   type BlockReference,
   languageReference,
@@ -202,15 +202,17 @@ const findingPages: Readonly<Record<string, string>> = {
   8: "openapi",
 }
 
-function findingLink(code: Code, links: Links): string {
+function findingLink(code: DiagnosticCode, links: Links): string {
   const page = `compiler/docs/findings/${findingPages[code[2] ?? ""]}.md`
   return links.to(page, slugOf(findingHeading(code)))
 }
 
-const findingHeading = (code: Code) => `${code} ${catalogue[code].title}`
+const findingHeading = (code: DiagnosticCode) => `${code} ${catalogue[code].title}`
 
 function findingsText(digits: readonly string[]): string {
-  const codes = (Object.keys(catalogue) as Code[]).filter((code) => digits.includes(code[2] ?? "")).sort()
+  const codes = (Object.keys(catalogue) as DiagnosticCode[])
+    .filter((code) => digits.includes(code[2] ?? ""))
+    .sort()
   return codes
     .map((code) => {
       const { severity, why, help }: CatalogueEntry = catalogue[code]

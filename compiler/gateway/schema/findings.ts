@@ -1,8 +1,8 @@
-import type { Code } from "../../core/catalogue.ts"
+import type { DiagnosticCode } from "../../core/catalogue.ts"
 import type { SlotKind } from "./row.ts"
 
 /** A code about statements of gateway.conf: names, routes, and expressions. */
-export type StatementCode = Extract<Code, `SP${2 | 3 | 5}${string}`>
+export type StatementCode = Extract<DiagnosticCode, `SP${2 | 3 | 5}${string}`>
 
 /**
  * Where a finding of gateway.conf can be reported. `form`: at any statement, by its form alone. `project`: at what the project as a
