@@ -13,11 +13,17 @@ import { Close, Else, End, endOf, Item, Open, tokenize, tokenTypes } from "./tok
  * The grammar of gateway.conf. It fits every sequence of tokens that the layout pass can put out, so it recovers from
  * nothing and its own messages are never seen.
  */
-class GatewayParser extends EmbeddedActionsParser {
+export class GatewayParser extends EmbeddedActionsParser {
   builder: Builder | undefined
 
-  constructor() {
-    super(tokenTypes, { maxLookahead: 1, recoveryEnabled: false, nodeLocationTracking: "none" })
+  /** @param skipValidations of the grammar. A test makes a parser that validates it. */
+  constructor(skipValidations = true) {
+    super(tokenTypes, {
+      maxLookahead: 1,
+      recoveryEnabled: false,
+      nodeLocationTracking: "none",
+      skipValidations,
+    })
     this.performSelfAnalysis()
   }
 

@@ -123,7 +123,14 @@ export const tokenTypes = [
   Else,
 ]
 
-const lexer = new Lexer(tokenTypes, { positionTracking: "onlyOffset", ensureOptimizations: true })
+/** Tests validate the patterns: doing it at every start takes longer than reading a small file. */
+export const lexerConfig = {
+  positionTracking: "onlyOffset",
+  ensureOptimizations: true,
+  skipValidations: true,
+} as const
+
+const lexer = new Lexer(tokenTypes, lexerConfig)
 
 /** All tokens of a text in order, comments apart. Nothing is refused: what is no token is `Junk`. */
 export function tokenize(text: string): { tokens: IToken[]; comments: IToken[] } {

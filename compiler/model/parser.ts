@@ -112,9 +112,15 @@ const messages: IParserErrorMessageProvider = {
  * is needed. Expressions take more than the language: mixed operators and lists in any place parse here and are judged when the
  * tree is built, where a better message can be given.
  */
-class StatementParser extends EmbeddedActionsParser {
-  constructor() {
-    super(vocabulary, { recoveryEnabled: false, maxLookahead: 2, errorMessageProvider: messages })
+export class StatementParser extends EmbeddedActionsParser {
+  /** @param skipValidations of the grammar. A test makes a parser that validates it. */
+  constructor(skipValidations = true) {
+    super(vocabulary, {
+      recoveryEnabled: false,
+      maxLookahead: 2,
+      errorMessageProvider: messages,
+      skipValidations,
+    })
     this.performSelfAnalysis()
   }
 

@@ -124,6 +124,13 @@ export const vocabulary: TokenType[] = [
   ...[name, conditionName, usedCondition, plainType, containerType],
 ]
 
+/** Tests validate the patterns, as those of gateway.conf. */
+export const lexerConfig = {
+  ensureOptimizations: true,
+  positionTracking: "onlyOffset",
+  skipValidations: true,
+} as const
+
 /** Made at the first text, as the parser is. */
 let lexer: Lexer | undefined
 
@@ -139,7 +146,7 @@ export function tokenize(text: string): {
   readonly comments: readonly IToken[]
   readonly strange: readonly StrangeText[]
 } {
-  lexer ??= new Lexer(vocabulary, { ensureOptimizations: true, positionTracking: "onlyOffset" })
+  lexer ??= new Lexer(vocabulary, lexerConfig)
   scanner = new BodyScanner(text)
   try {
     const { tokens, errors, groups } = lexer.tokenize(text)
