@@ -77,102 +77,113 @@ export type CsStatement =
       finally?: CsStatement | undefined
     }
 
-const node: z.ZodType<CsNode> = z.lazy(() => z.discriminatedUnion("k", [...valueNodes, ...shapeNodes]))
+// Schemas of nodes are made by the first program that is read: most plans have none, and making them is a tenth of what all schemas take.
+const node: z.ZodType<CsNode> = z.lazy(() => z.discriminatedUnion("k", [...valueNodes(), ...shapeNodes()]))
 const nodes = z.array(node).max(nodesMax)
 const statement: z.ZodType<CsStatement> = z.lazy(() =>
-  z.discriminatedUnion("s", [...simpleStatements, ...nestedStatements]),
+  z.discriminatedUnion("s", [...simpleStatements(), ...nestedStatements()]),
 )
 const statements = z.array(statement).max(nodesMax)
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
-const valueNodes = [
-  z.strictObject({ k: z.literal("const"), type: typeName, value: scalar }),
-  z.strictObject({ k: z.literal("named"), kind: z.enum(["value", "secret"]), name: z.string().min(1) }),
-  z.strictObject({ k: z.literal("context") }),
-  z.strictObject({ k: z.literal("local"), slot }),
-  z.strictObject({ k: z.literal("set"), slot, value: node }),
-  z.strictObject({ k: z.literal("out"), slot }),
-  z.strictObject({
-    k: z.literal("call"),
-    member: memberName,
-    on: node.optional(),
-    args: nodes,
-    types: z.array(typeName).optional(),
-    at,
-  }),
-  z.strictObject({
-    k: z.literal("late"),
-    name: memberName,
-    form: z.enum(["get", "method", "index"]),
-    on: node,
-    args: nodes,
-    at,
-  }),
-  z.strictObject({ k: z.literal("invoke"), on: node, args: nodes, at }),
-  z.strictObject({ k: z.literal("binary"), op: z.string().max(3), type: typeName, left: node, right: node }),
-  z.strictObject({ k: z.literal("unary"), op: z.string().max(3), type: typeName, on: node }),
-] as const
+const valueNodes = () =>
+  [
+    z.strictObject({ k: z.literal("const"), type: typeName, value: scalar }),
+    z.strictObject({ k: z.literal("named"), kind: z.enum(["value", "secret"]), name: z.string().min(1) }),
+    z.strictObject({ k: z.literal("context") }),
+    z.strictObject({ k: z.literal("local"), slot }),
+    z.strictObject({ k: z.literal("set"), slot, value: node }),
+    z.strictObject({ k: z.literal("out"), slot }),
+    z.strictObject({
+      k: z.literal("call"),
+      member: memberName,
+      on: node.optional(),
+      args: nodes,
+      types: z.array(typeName).optional(),
+      at,
+    }),
+    z.strictObject({
+      k: z.literal("late"),
+      name: memberName,
+      form: z.enum(["get", "method", "index"]),
+      on: node,
+      args: nodes,
+      at,
+    }),
+    z.strictObject({ k: z.literal("invoke"), on: node, args: nodes, at }),
+    z.strictObject({
+      k: z.literal("binary"),
+      op: z.string().max(3),
+      type: typeName,
+      left: node,
+      right: node,
+    }),
+    z.strictObject({ k: z.literal("unary"), op: z.string().max(3), type: typeName, on: node }),
+  ] as const
 
-const shapeNodes = [
-  z.strictObject({ k: z.literal("concat"), parts: nodes }),
-  z.strictObject({
-    k: z.literal("format"),
-    parts: z.array(
-      z.strictObject({
-        on: node,
-        align: z.number().int().optional(),
-        format: z.string().optional(),
-        type: typeName,
-      }),
-    ),
-  }),
-  z.strictObject({ k: z.literal("if"), test: node, yes: node, no: node }),
-  z.strictObject({ k: z.literal("convert"), from: typeName, to: typeName, on: node }),
-  z.strictObject({ k: z.literal("is"), type: typeName, on: node, slot: slot.optional() }),
-  z.strictObject({ k: z.literal("as"), type: typeName, on: node }),
-  // biome-ignore lint/suspicious/noThenProperty: a plan is data, never awaited.
-  z.strictObject({ k: z.literal("safe"), slot, on: node, then: node }),
-  z.strictObject({ k: z.literal("sequence"), first: node, rest: nodes, keep: z.enum(["first", "last"]) }),
-  z.strictObject({ k: z.literal("array"), type: typeName, items: nodes }),
-  z.strictObject({ k: z.literal("new-array"), type: typeName, length: node }),
-  z.strictObject({ k: z.literal("anonymous"), names: z.array(z.string()), items: nodes }),
-  z.strictObject({ k: z.literal("field"), name: z.string(), on: node }),
-  z.strictObject({
-    k: z.literal("lambda"),
-    params: z.array(slot),
-    from: slot,
-    to: slot,
-    body: z.union([node, statement]),
-  }),
-  z.strictObject({ k: z.literal("throw"), on: node }),
-] as const
+const shapeNodes = () =>
+  [
+    z.strictObject({ k: z.literal("concat"), parts: nodes }),
+    z.strictObject({
+      k: z.literal("format"),
+      parts: z.array(
+        z.strictObject({
+          on: node,
+          align: z.number().int().optional(),
+          format: z.string().optional(),
+          type: typeName,
+        }),
+      ),
+    }),
+    z.strictObject({ k: z.literal("if"), test: node, yes: node, no: node }),
+    z.strictObject({ k: z.literal("convert"), from: typeName, to: typeName, on: node }),
+    z.strictObject({ k: z.literal("is"), type: typeName, on: node, slot: slot.optional() }),
+    z.strictObject({ k: z.literal("as"), type: typeName, on: node }),
+    // biome-ignore lint/suspicious/noThenProperty: a plan is data, never awaited.
+    z.strictObject({ k: z.literal("safe"), slot, on: node, then: node }),
+    z.strictObject({ k: z.literal("sequence"), first: node, rest: nodes, keep: z.enum(["first", "last"]) }),
+    z.strictObject({ k: z.literal("array"), type: typeName, items: nodes }),
+    z.strictObject({ k: z.literal("new-array"), type: typeName, length: node }),
+    z.strictObject({ k: z.literal("anonymous"), names: z.array(z.string()), items: nodes }),
+    z.strictObject({ k: z.literal("field"), name: z.string(), on: node }),
+    z.strictObject({
+      k: z.literal("lambda"),
+      params: z.array(slot),
+      from: slot,
+      to: slot,
+      body: z.union([node, statement]),
+    }),
+    z.strictObject({ k: z.literal("throw"), on: node }),
+  ] as const
 
-const simpleStatements = [
-  z.strictObject({ s: z.literal("run"), on: node }),
-  z.strictObject({ s: z.literal("return"), on: node.optional() }),
-  z.strictObject({ s: z.literal("throw"), on: node.optional() }),
-  z.strictObject({ s: z.literal("break") }),
-  z.strictObject({ s: z.literal("continue") }),
-] as const
+const simpleStatements = () =>
+  [
+    z.strictObject({ s: z.literal("run"), on: node }),
+    z.strictObject({ s: z.literal("return"), on: node.optional() }),
+    z.strictObject({ s: z.literal("throw"), on: node.optional() }),
+    z.strictObject({ s: z.literal("break") }),
+    z.strictObject({ s: z.literal("continue") }),
+  ] as const
 
-const nestedStatements = [
-  z.strictObject({ s: z.literal("block"), body: statements }),
-  z.strictObject({ s: z.literal("if"), test: node, yes: statement, no: statement.optional() }),
-  z.strictObject({ s: z.literal("while"), test: node, body: statement, step: nodes, first: z.boolean() }),
-  z.strictObject({ s: z.literal("each"), slot, over: node, type: typeName, body: statement }),
-  z.strictObject({
-    s: z.literal("switch"),
-    cases: z.array(z.strictObject({ test: node.optional(), body: statements })),
-  }),
-  z.strictObject({
-    s: z.literal("try"),
-    body: statement,
-    catches: z.array(
-      z.strictObject({ type: typeName, slot: slot.optional(), when: node.optional(), body: statement }),
-    ),
-    finally: statement.optional(),
-  }),
-] as const
+const nestedStatements = () =>
+  [
+    z.strictObject({ s: z.literal("block"), body: statements }),
+    z.strictObject({ s: z.literal("if"), test: node, yes: statement, no: statement.optional() }),
+    z.strictObject({ s: z.literal("while"), test: node, body: statement, step: nodes, first: z.boolean() }),
+    z.strictObject({ s: z.literal("each"), slot, over: node, type: typeName, body: statement }),
+    z.strictObject({
+      s: z.literal("switch"),
+      cases: z.array(z.strictObject({ test: node.optional(), body: statements })),
+    }),
+    z.strictObject({
+      s: z.literal("try"),
+      body: statement,
+      catches: z.array(
+        z.strictObject({ type: typeName, slot: slot.optional(), when: node.optional(), body: statement }),
+      ),
+      finally: statement.optional(),
+    }),
+  ] as const
 
 /** Whether a tree is small enough to be read by functions that call themselves. */
 function isBounded(value: unknown): boolean {
