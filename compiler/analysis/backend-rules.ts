@@ -1,8 +1,8 @@
 import type { Backend } from "../../runtime/plan/backend.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { noOwnCredentials } from "./message-rules.ts"
 import { ownOf, same } from "./same.ts"
-import { noOwnCredentials } from "./seen-by-backend.ts"
 import { durationWords, listWords, textWords } from "./words.ts"
 
 /** What a difference in a backend means. */

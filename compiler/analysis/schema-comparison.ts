@@ -2,7 +2,6 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { ValueSchema } from "../../runtime/plan/value-schema.ts"
 import { ownOf, same } from "./same.ts"
 import { assertionChanges, type Effect, type Keywords } from "./schema-assertions.ts"
-import { disjoint } from "./schema-disjoint.ts"
 
 /** A difference between two schemas. `pointer`: JSON pointer, behind the place of the document it is in where that is known. */
 export interface SchemaChange {
@@ -391,4 +390,46 @@ function namesOf(...tables: readonly object[]): string[] {
 /** RFC 6901 section 3. */
 function escaped(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1")
+}
+
+/** Whether no value fits two of some schemas, as far as their types or the values of a property that all require say so. References are not followed. */
+function disjoint(schemas: readonly ValueSchema[]): boolean {
+  return schemas.every((one, at) => schemas.slice(at + 1).every((other) => areDisjoint(one, other)))
+}
+
+function areDisjoint(one: ValueSchema, other: ValueSchema): boolean {
+  if (typeof one === "boolean" || typeof other === "boolean") return one === false || other === false
+  return byTypes(one, other) || byValues(one, other) || byProperty(one, other)
+}
+
+function byTypes(one: Keywords, other: Keywords): boolean {
+  const typesOf = ({ type }: Keywords) => (type === undefined ? undefined : ([type].flat() as string[]))
+  const [first, second] = [typesOf(one), typesOf(other)]
+  if (first === undefined || second === undefined) return false
+  const group = (type: string) => (type === "integer" ? "number" : type)
+  return !first.some((type) => second.some((each) => group(each) === group(type)))
+}
+
+function byValues(one: Keywords, other: Keywords): boolean {
+  const valuesOf = (schema: Keywords) =>
+    "const" in schema ? [schema["const"]] : (schema["enum"] as unknown[] | undefined)
+  const [first, second] = [valuesOf(one), valuesOf(other)]
+  if (first === undefined || second === undefined) return false
+  return !first.some((value) => second.some((each) => same(each, value)))
+}
+
+/** What a discriminator is: one property that both require, with other values. */
+function byProperty(one: Keywords, other: Keywords): boolean {
+  if (one["type"] !== "object" || other["type"] !== "object") return false
+  const required = ({ required }: Keywords) => (required ?? []) as readonly string[]
+  const propertyOf = ({ properties }: Keywords, name: string): ValueSchema | undefined =>
+    properties !== undefined && Object.hasOwn(properties as object, name)
+      ? (properties as Record<string, ValueSchema>)[name]
+      : undefined
+  return required(one).some((name) => {
+    const [first, second] = [propertyOf(one, name), propertyOf(other, name)]
+    if (!required(other).includes(name) || typeof first !== "object" || typeof second !== "object")
+      return false
+    return byTypes(first, second) || byValues(first, second)
+  })
 }

@@ -1,9 +1,11 @@
+import type { CatalogueEntry } from "./catalogue/entry.ts"
 import { files } from "./catalogue/files.ts"
-import { gateway } from "./catalogue/gateway.ts"
 import { links } from "./catalogue/links.ts"
 import { models } from "./catalogue/models.ts"
 import { openapi } from "./catalogue/openapi.ts"
 import { policies } from "./catalogue/policies.ts"
+import { routes } from "./catalogue/routes.ts"
+import { statements } from "./catalogue/statements.ts"
 import { syntax } from "./catalogue/syntax.ts"
 import { tests } from "./catalogue/tests.ts"
 
@@ -11,7 +13,8 @@ import { tests } from "./catalogue/tests.ts"
 export const catalogue = {
   ...files,
   ...syntax,
-  ...gateway,
+  ...statements,
+  ...routes,
   ...links,
   ...models,
   ...tests,
@@ -21,3 +24,8 @@ export const catalogue = {
 
 /** The code of a finding, e.g. `SP1001`. The first digit tells the area: 0 files, 1 syntax, 2 and 3 gateway.conf, 4 models, 5 links and expressions, 6 tests of models, 7 XML policy documents, 8 OpenAPI documents. */
 export type DiagnosticCode = keyof typeof catalogue
+
+/** What the catalogue says of a code. */
+export function entryOf(code: DiagnosticCode): CatalogueEntry {
+  return catalogue[code]
+}

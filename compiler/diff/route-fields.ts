@@ -8,8 +8,8 @@ import {
   neutral,
   opens,
 } from "../analysis/finding.ts"
+import { otherResource } from "../analysis/message-rules.ts"
 import { listChanges, same } from "../analysis/same.ts"
-import { otherResource } from "../analysis/seen-by-backend.ts"
 import { durationWords, listWords } from "../analysis/words.ts"
 import { parametersOf, shapeOf } from "./route-cover.ts"
 

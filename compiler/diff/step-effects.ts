@@ -1,8 +1,11 @@
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step } from "../../runtime/plan/steps.ts"
-import { type Finding, neutral } from "../analysis/finding.ts"
+import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import { compareFields, type FieldRules, type Finding, neutral } from "../analysis/finding.ts"
+import type { SchemaComparison } from "../analysis/schema-comparison.ts"
+import type { ComparedPlans } from "../gateway/step-text.ts"
 import { textOf } from "../gateway/step-texts.ts"
+import { compareAuth, isAuth } from "./auth-changes.ts"
 
 type Steps = PlanBody["steps"]
 type When = "added" | "removed"
@@ -30,4 +33,30 @@ function effectsInside(when: When, of: Step, steps: Steps): Finding[] {
     return step === undefined ? [] : effectOf(when, step, steps)
   })
   return found.length > 0 ? found : [neutral("it does nothing")]
+}
+
+/** What it means that one step stands where another stood; steps of different kinds are one gone and one added. */
+export function compareSteps(
+  before: Step,
+  after: Step,
+  bodyBefore: PlanBody,
+  bodyAfter: PlanBody,
+  schemas: SchemaComparison,
+): readonly Finding[] {
+  if (isAuth(before) && isAuth(after)) return compareAuth(before, after, bodyBefore.steps, bodyAfter.steps)
+  if (before.kind === after.kind)
+    return changesOf(before, after, { before: bodyBefore, after: bodyAfter, schemas })
+  return [...effectsOfRemoving(before, bodyBefore.steps), ...effectsOfAdding(after, bodyAfter.steps)]
+}
+
+function changesOf(before: Step, after: Step, plans: Omit<ComparedPlans, "effectsOf">): readonly Finding[] {
+  const { changed } = textOf(before)
+  if (typeof changed !== "function") return compareFields(changed as FieldRules<Step>, before, after)
+  const { steps } = plans.after
+  const inside = (ids: readonly StepId[]) => ids.flatMap((id) => steps[id] ?? [])
+  const effectsOf: ComparedPlans["effectsOf"] = (gone, come) => [
+    ...inside(gone).flatMap((step) => effectsOfRemoving(step, steps)),
+    ...inside(come).flatMap((step) => effectsOfAdding(step, steps)),
+  ]
+  return changed(before, after, { ...plans, effectsOf })
 }

@@ -1,5 +1,5 @@
-import { unseen } from "../core/characters.ts"
 import { oddCharacterAt, tellOdd } from "../core/odd-characters.ts"
+import { unseen } from "../core/shown.ts"
 import { endOfLine, quotable, type ScanState, scanCel, type TokenProblem } from "./scan.ts"
 
 /** What to say of the mark of another language's comment. */

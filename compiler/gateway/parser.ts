@@ -1,12 +1,14 @@
 import { EmbeddedActionsParser, type IToken } from "chevrotain"
 import type { Report } from "../core/diagnostic.ts"
+import { numberOf, oddCharacterAt } from "../core/odd-characters.ts"
+import { unseen } from "../core/shown.ts"
 import type { SourceFile } from "../core/source.ts"
 import type { Block, Comment, Document, Statement } from "./ast.ts"
 import { Builder, type ElsePart } from "./build.ts"
-import { checkCharacters } from "./control.ts"
 import { layout } from "./layout.ts"
 import { checkTokens } from "./lexical.ts"
 import { Mistakes } from "./mistakes.ts"
+import type { TokenProblem } from "./scan.ts"
 import { Close, Else, End, endOf, Item, Open, tokenize, tokenTypes } from "./tokens.ts"
 
 /**
@@ -113,4 +115,24 @@ function commentOf(file: SourceFile, token: IToken): Comment {
   const lineStart = file.text.lastIndexOf("\n", token.startOffset - 1) + 1
   const ownLine = file.text.slice(lineStart, token.startOffset).trim() === ""
   return { text: token.image.trimEnd(), ownLine, span: file.span(token.startOffset, endOf(token)) }
+}
+
+const unwanted = unseen("g")
+
+/** Reports characters nobody can see, wherever they stand: also in texts, comments and expressions. */
+function checkCharacters(text: string, mistakes: Mistakes): void {
+  unwanted.lastIndex = 0
+  for (let found = unwanted.exec(text); found !== null; found = unwanted.exec(text))
+    mistakes.add(problemOf(found[0], found.index))
+}
+
+function problemOf(sign: string, start: number): TokenProblem {
+  const end = start + 1
+  if (sign === "\r") return { code: "SP1032", start, end, detail: "no newline follows this carriage return" }
+  const code = sign.charCodeAt(0)
+  const odd = oddCharacterAt(sign, 0)
+  if (odd === undefined)
+    return { code: "SP1030", start, end, detail: `the control character ${numberOf(code)} stands here` }
+  const help = `Remove it. In a text it can be written as \`\\u{${code.toString(16).toUpperCase()}}\`.`
+  return { code: "SP1031", start, end, detail: `the invisible character ${odd.name} stands here`, help }
 }

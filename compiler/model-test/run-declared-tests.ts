@@ -1,7 +1,6 @@
 import type { Report } from "../core/diagnostic.ts"
 import type { DeclaredTests } from "./declared-tests.ts"
-import { runSuite } from "./run.ts"
-import { answerText, questionText } from "./words.ts"
+import { answerText, questionText, runSuite } from "./run.ts"
 
 /** Runs the tests that stores name; every answer that is not the expected one is an error at its assertion. */
 export async function runDeclaredTests(declared: readonly DeclaredTests[], report: Report): Promise<void> {

@@ -4,12 +4,16 @@ import {
   indexModel,
   type ModelIndex,
   nothingBroken,
+  referenceText,
 } from "../../runtime/model/model-index.ts"
+import type { Userset } from "../../runtime/plan/authorization-model.ts"
+import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
+import type { Plan } from "../../runtime/plan/plan.ts"
+import type { StepId } from "../../runtime/plan/steps.ts"
 import type { CompiledModel } from "./compile-model.ts"
 import { Containment, voidExclusions } from "./containment.ts"
 import { definitionOf, relationName } from "./definition.ts"
 import { type SubjectPaths, subjectPaths } from "./explain-paths.ts"
-import { type Need, needsOf } from "./explain-tree.ts"
 import { Subjects } from "./subjects.ts"
 
 /** Another relation whose definition reads the explained one; `direct`: it names it itself, or lists it as a user set. */
@@ -100,4 +104,128 @@ function tuplesetsOf(relation: IndexedRelation, { types }: ModelIndex): IndexedR
     if (tupleset !== undefined) found.push(tupleset)
   })
   return found
+}
+
+/** A route that asks for a relation. */
+export interface RequiringRoute {
+  /** `METHOD /path`. */
+  readonly route: string
+  /** `type#relation`. */
+  readonly relation: string
+  /** `file:line` of the `require`. */
+  readonly place: string | undefined
+}
+
+/** The routes of a plan that ask a store for any of these relations, in the order of their keys. */
+export function routesRequiring(
+  { plan, origins }: Plan,
+  store: string,
+  relations: ReadonlySet<string>,
+): readonly RequiringRoute[] {
+  const found: RequiringRoute[] = []
+  const walk = (route: string, path: string, ids: readonly StepId[]): void => {
+    ids.forEach((id, at) => {
+      const step = plan.steps[id]
+      const place = `${path}.${at}`
+      if (step === undefined) return
+      for (const inside of nestedSteps(step)) walk(route, `${place}.${inside.place}`, inside.steps)
+      if (
+        (step.kind !== "require" && step.kind !== "filter" && step.kind !== "grant") ||
+        step.store !== store
+      )
+        return
+      const [head] = typeof step.object === "string" ? [step.object] : step.object.text
+      const relation = `${typeof head === "string" ? head.slice(0, head.indexOf(":")) : ""}#${step.relation}`
+      if (relations.has(relation)) found.push({ route, relation, place: origins[place] })
+    })
+  }
+  for (const key of Object.keys(plan.routes).sort()) {
+    const { sections } = plan.routes[key] ?? {}
+    for (const [section, ids] of Object.entries(sections ?? {})) walk(key, `routes.${key}.${section}`, ids)
+  }
+  return found
+}
+
+/** How deep relations are spelled out. */
+const depthMax = 100
+
+/**
+ * What a relation's answer rests on. `tuples`: tuples of a relation for these subjects, with the relations of the user sets among them;
+ * `relation`: another relation, spelled out in `by` where it comes first, and where that would not go too deep; `from`: a
+ * relation of the objects that the tuples of another one lead to.
+ */
+export type Need =
+  | { readonly kind: "or" | "and" | "but not"; readonly operands: readonly Need[] }
+  | {
+      readonly kind: "tuples"
+      readonly of: string
+      readonly subjects: readonly string[]
+      readonly members: readonly Need[]
+    }
+  | {
+      readonly kind: "relation"
+      readonly relation: string
+      readonly definition: string
+      readonly by?: Need
+    }
+  | {
+      readonly kind: "from"
+      readonly wanted: string
+      readonly tupleset: string
+      readonly relations: readonly Need[]
+    }
+
+/** What a relation rests on, and the conditions in it. */
+function needsOf(
+  relation: IndexedRelation,
+  subjects: Subjects,
+): { readonly need: Need; readonly conditions: ReadonlySet<string> } {
+  const tree = new Tree(subjects)
+  return { need: tree.relation(relation, 0), conditions: tree.conditions }
+}
+
+class Tree {
+  readonly conditions = new Set<string>()
+  readonly #subjects: Subjects
+  readonly #seen = new Set<IndexedRelation>()
+
+  constructor(subjects: Subjects) {
+    this.#subjects = subjects
+  }
+
+  relation(relation: IndexedRelation, depth: number): Need {
+    const own = {
+      kind: "relation",
+      relation: relationName(relation),
+      definition: definitionOf(relation),
+    } as const
+    if (this.#seen.has(relation) || depth > depthMax) return own
+    this.#seen.add(relation)
+    return { ...own, by: this.#rewrite(relation.rewrite, relation, depth + 1) }
+  }
+
+  #rewrite(rewrite: Userset, relation: IndexedRelation, depth: number): Need {
+    const operands = (child: readonly Userset[]) => child.map((each) => this.#rewrite(each, relation, depth))
+    if ("union" in rewrite) return { kind: "or", operands: operands(rewrite.union.child) }
+    if ("intersection" in rewrite) return { kind: "and", operands: operands(rewrite.intersection.child) }
+    if ("difference" in rewrite) {
+      const { base, subtract } = rewrite.difference
+      return { kind: "but not", operands: operands([base, subtract]) }
+    }
+    const behind = this.#subjects.behind(rewrite, relation)
+    const relations = behind.map((each) => this.relation(each, depth))
+    if ("tupleToUserset" in rewrite) {
+      const { tupleset, computedUserset } = rewrite.tupleToUserset
+      const lists = `${relation.type}#${tupleset.relation}`
+      return { kind: "from", wanted: computedUserset.relation, tupleset: lists, relations }
+    }
+    if ("computedUserset" in rewrite) {
+      const name = `${relation.type}#${rewrite.computedUserset.relation}`
+      return relations[0] ?? { kind: "relation", relation: name, definition: "" }
+    }
+    for (const { condition } of relation.references)
+      if (condition !== undefined) this.conditions.add(condition)
+    const listed = relation.references.map(referenceText)
+    return { kind: "tuples", of: relationName(relation), subjects: listed, members: relations }
+  }
 }

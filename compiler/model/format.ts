@@ -1,7 +1,7 @@
+import { type Document, isMap, isScalar, isSeq } from "yaml"
 import type { Report } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { parseLayout } from "./document.ts"
-import { formatMod } from "./format-mod.ts"
 import { formatModel } from "./format-model.ts"
 import { ModelMistakes } from "./mistakes.ts"
 import { isModFile, parseModYaml, readModFile } from "./mod-file.ts"
@@ -29,4 +29,20 @@ export function modulesIn(
 ): readonly { readonly text: string; readonly span: Span }[] {
   const mistakes = new ModelMistakes(file, report)
   return isModFile(file.path) && checkReadable(mistakes) ? (readModFile(mistakes)?.contents.value ?? []) : []
+}
+
+/** The canonical text of a `fga.mod`: the version in quotes, one file a line. Comments and fields that nothing reads are kept. */
+function formatMod(document: Document): string {
+  const { contents } = document
+  if (isMap(contents)) {
+    contents.flow = false
+    for (const { key, value } of contents.items) {
+      if (!isScalar(key)) continue
+      if (key.value === "schema" && isScalar(value)) value.type = "QUOTE_DOUBLE"
+      if (key.value !== "contents" || !isSeq(value)) continue
+      value.flow = false
+      for (const item of value.items) if (isScalar(item)) item.type = "PLAIN"
+    }
+  }
+  return document.toString({ indent: 2, indentSeq: true, lineWidth: 0 })
 }

@@ -1,7 +1,7 @@
-import { unseen } from "../core/characters.ts"
+import { unseen } from "../core/shown.ts"
 import type { ApiDocument, Operation, Requirement, SecurityScheme } from "./api-document.ts"
+import { suggestedBackend } from "./api-document.ts"
 import { mockAnswer } from "./mock-answer.ts"
-import { suggestedBackend } from "./suggested-backend.ts"
 
 /** Longer examples would be most of the text. */
 const mockMax = 65_536

@@ -1,10 +1,10 @@
-import type { Report } from "../core/diagnostic.ts"
+import type { DiagnosticCode } from "../core/catalogue.ts"
+import { type Extra, Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
-import type { SourceFile } from "../core/source.ts"
+import type { SourceFile, Span } from "../core/source.ts"
 import type { ApiDocument, Server } from "./api-document.ts"
 import { DocumentFields } from "./fields.ts"
-import { LenientReport } from "./lenient-report.ts"
 import type { DocumentMap } from "./node.ts"
 import { readOperations } from "./operations.ts"
 import { DocumentReferences, type LoadFile } from "./references.ts"
@@ -154,4 +154,27 @@ function oldServers(root: DocumentMap, fields: DocumentFields): Server[] {
       span: entry.key,
     },
   ]
+}
+
+/** Mistakes of which each has a place, and without which the rest of a document still means something. */
+const parts: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
+  "SP8003",
+  "SP8004",
+  "SP8005",
+  "SP8008",
+  "SP8009",
+])
+
+/** Tells mistakes in parts of a document as parts that are left out: what `lenient` asks for. */
+class LenientReport extends Report {
+  readonly #to: Report
+
+  constructor(to: Report) {
+    super()
+    this.#to = to
+  }
+
+  override add(code: DiagnosticCode, span: Span | undefined, detail: string, extra: Extra = {}): void {
+    this.#to.add(parts.has(code) ? "SP8021" : code, span, detail, extra)
+  }
 }

@@ -1,5 +1,4 @@
-import type { CatalogueEntry } from "../core/catalogue/entry.ts"
-import { catalogue, type DiagnosticCode } from "../core/catalogue.ts"
+import { catalogue, type DiagnosticCode, entryOf } from "../core/catalogue.ts"
 
 const columnsMax = 96
 
@@ -7,7 +6,7 @@ const columnsMax = 96
 export function explainCode(code: string): string | undefined {
   const known = code.toUpperCase()
   if (!Object.hasOwn(catalogue, known)) return undefined
-  const entry: CatalogueEntry = catalogue[known as DiagnosticCode]
+  const entry = entryOf(known as DiagnosticCode)
   const parts = [`${known} ${entry.title} (${entry.severity})`]
   if (entry.why !== undefined) parts.push(wrap(entry.why))
   if (entry.help !== undefined) parts.push(wrap(`What to do: ${entry.help}`))

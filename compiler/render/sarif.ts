@@ -1,5 +1,4 @@
-import type { CatalogueEntry } from "../core/catalogue/entry.ts"
-import { catalogue, type DiagnosticCode } from "../core/catalogue.ts"
+import { type DiagnosticCode, entryOf } from "../core/catalogue.ts"
 import type { Diagnostic } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
 
@@ -24,7 +23,7 @@ export function sarifOfFindings(findings: readonly Diagnostic[]): string {
 }
 
 function ruleOf(code: DiagnosticCode): object {
-  const entry: CatalogueEntry = catalogue[code]
+  const entry = entryOf(code)
   return {
     id: code,
     shortDescription: { text: entry.title },

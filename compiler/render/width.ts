@@ -1,4 +1,4 @@
-import { unseen } from "../core/characters.ts"
+import { unseen } from "../core/shown.ts"
 
 /** A character of a source line as it is shown: its offset in the line, what is printed for it and how many columns that takes. */
 export interface Cell {

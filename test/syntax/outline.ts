@@ -1,4 +1,4 @@
-import { unseen } from "../../compiler/core/characters.ts"
+import { unseen } from "../../compiler/core/shown.ts"
 import type { Argument, Document, Statement, TextArgumentPart } from "../../compiler/gateway/ast.ts"
 
 /** A document as an indented list, one statement a line: what was understood, without places. `!` marks a broken statement. */

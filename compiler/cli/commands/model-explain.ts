@@ -1,7 +1,11 @@
 import { didYouMean } from "../../core/nearest.ts"
-import { type ExplainedRelation, explainRelation } from "../../model/explain.ts"
-import type { Need } from "../../model/explain-tree.ts"
-import { type RequiringRoute, routesRequiring } from "../../model/required-by.ts"
+import {
+  type ExplainedRelation,
+  explainRelation,
+  type Need,
+  type RequiringRoute,
+  routesRequiring,
+} from "../../model/explain.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { type ModelArgs, modelOptions, modelSource, readModelArgs } from "../model-source.ts"
 import { formatOptions, readFormat } from "../options.ts"

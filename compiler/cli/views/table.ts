@@ -1,5 +1,5 @@
-import { unseen } from "../../core/characters.ts"
 import { numberOf } from "../../core/odd-characters.ts"
+import { unseen } from "../../core/shown.ts"
 
 /**
  * Columns as wide as their widest cell, two blanks apart, the last one unpadded. Width is counted in code points. Characters nobody sees are shown as their numbers: a cell may hold what a caller named itself, and a terminal would

@@ -1,8 +1,13 @@
 import type { Diagnostic } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { ModelCoverage } from "../../model-test/coverage.ts"
-import type { QuestionResult, SuiteResult, TestAnswer } from "../../model-test/run.ts"
-import { answerText, questionText } from "../../model-test/words.ts"
+import {
+  answerText,
+  type QuestionResult,
+  questionText,
+  type SuiteResult,
+  type TestAnswer,
+} from "../../model-test/run.ts"
 import { jsonOfFinding } from "../../render/json.ts"
 import type { TestRun } from "../test-run.ts"
 import { checkText } from "./check.ts"

@@ -1,7 +1,12 @@
 import { type ModelCoverage, percentOf } from "../../model-test/coverage.ts"
-import type { QuestionResult, SuiteResult, TestAnswer, TestResult } from "../../model-test/run.ts"
-import type { TestAssertion } from "../../model-test/suite.ts"
-import { answerText, questionText } from "../../model-test/words.ts"
+import {
+  answerText,
+  type QuestionResult,
+  questionText,
+  type SuiteResult,
+  type TestAnswer,
+  type TestResult,
+} from "../../model-test/run.ts"
 import { placeOf } from "../../render/text.ts"
 import { visible } from "../../render/width.ts"
 import type { TestRun } from "../test-run.ts"
@@ -47,7 +52,7 @@ function questionFailure(result: QuestionResult, paint: Paint): string {
   return `${[...lines, ...explained].join("\n")}\n`
 }
 
-function differenceLines(question: TestAssertion, answer: TestAnswer): string[] {
+function differenceLines(question: QuestionResult["question"], answer: TestAnswer): string[] {
   if (question.kind === "check" || !("got" in answer) || typeof answer.got === "boolean") return []
   const { got } = answer
   const missing = question.expected.filter((item) => !got.includes(item))

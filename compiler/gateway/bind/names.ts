@@ -190,3 +190,8 @@ export function readQueryName(text: TextArgument, slot: Slot, report: Report): s
   })
   return undefined
 }
+
+/** The name in `${name}`, if there is nothing else. */
+export function soleName(source: string): string | undefined {
+  return /^\s*([A-Za-z_][A-Za-z0-9_]*)\s*$/.exec(source)?.[1]
+}

@@ -1,5 +1,5 @@
 import type { Report } from "../../core/diagnostic.ts"
-import { suggestedBackend } from "../../openapi/suggested-backend.ts"
+import { suggestedBackend } from "../../openapi/api-document.ts"
 import type { Missing } from "../lower/route.ts"
 import type { RouteSource } from "../routes.ts"
 

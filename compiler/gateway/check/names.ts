@@ -2,11 +2,10 @@ import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
 import type { Argument, CelArgument, TextArgumentPart, Word } from "../ast.ts"
 import type { BoundBlock, BoundStatement, Filled } from "../bind/bound.ts"
-import { cuttable } from "../bind/names.ts"
+import { cuttable, soleName } from "../bind/names.ts"
 import { addMeant, meantExpressions } from "../meant-expressions.ts"
 import { nounOf, type Program } from "../program.ts"
 import type { SlotKind } from "../schema/row.ts"
-import { soleName } from "../sole-name.ts"
 
 const textKinds: readonly SlotKind[] = ["text", "load-text", "url"]
 /** Texts made of named values only. */

@@ -3,7 +3,7 @@ import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import { lowerClaimRule } from "./claims.ts"
-import { reportDropped } from "./dropped-header.ts"
+import { reportDropped } from "./header.ts"
 import type { ClaimTypes } from "./place.ts"
 import type { StepContext } from "./step.ts"
 

@@ -64,3 +64,8 @@ export function lowerAll(
   }
   return texts
 }
+
+/** Tells that a statement waits for a header which no request brings. */
+export function reportDropped(name: string | null | undefined, at: Span, report: Report): void {
+  if (name?.includes("_")) report.add("SP3042", at, `fields like \`${name}\` are dropped from requests`)
+}

@@ -14,13 +14,18 @@ import {
   statementsOf,
 } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
-import { defaultMaxStalenessMs, defaultTimeoutMs } from "./defaults.ts"
 import { lowerEngineAuth } from "./engine-auth.ts"
 import { lowerAuthzen, lowerEngineCors, lowerEngineLimits } from "./engine-settings.ts"
 import type { KeyUses } from "./key-uses.ts"
 import { idsOf, type Lowered } from "./step.ts"
 import type { StoreModels } from "./store-model.ts"
 import type { Values } from "./values.ts"
+
+/** Longest time of an exchange when nothing says otherwise. */
+const defaultTimeoutMs = 30_000
+
+/** How old the engine's knowledge may be when nothing says otherwise: an outage must not keep what was revoked open for longer. */
+const defaultMaxStalenessMs = 10_000
 
 interface Listener {
   readonly address: Address

@@ -1,10 +1,10 @@
-import type { Route } from "../../../runtime/plan/resources.ts"
+import type { PathForms, Route } from "../../../runtime/plan/resources.ts"
+import { statementOf } from "../bind/bound.ts"
 import { printPath } from "../bind/path.ts"
 import type { RouteScope, RouteSource } from "../routes.ts"
-import { pathFormsOf } from "./path-forms.ts"
+import { type PathFormKeyword, pathFormKeywords } from "../schema/scopes.ts"
 import { timeoutOfChain } from "./route-statements.ts"
 import { idsOf, type Lowered } from "./step.ts"
-import { websocketOf } from "./websocket.ts"
 
 /** The steps of a route by section. */
 interface Sections {
@@ -39,4 +39,39 @@ export function planRoute(
       onError: idsOf(onError),
     },
   }
+}
+
+const fields: { readonly [Keyword in PathFormKeyword]: keyof PathForms } = {
+  "encoded-slash": "encodedSlash",
+  "path-parameters": "pathParameters",
+  "empty-segments": "emptySegments",
+}
+
+/** The forms of paths that a route passes, each by the nearest statement; nothing where it passes none. `chain`: scopes from the inside. */
+function pathFormsOf(chain: readonly (RouteScope | undefined)[]): Pick<Route, "passes"> {
+  const passed = pathFormKeywords.filter((keyword) => {
+    const nearest = chain
+      .map((scope) => statementOf(scope?.block, keyword))
+      .find((bound) => bound !== undefined)
+    return nearest?.args.value<string>("treatment") === "pass"
+  })
+  if (passed.length === 0) return {}
+  return { passes: Object.fromEntries(passed.map((keyword) => [fields[keyword], true])) }
+}
+
+/** What the nearest `websocket` of a route says; nothing where there is none. `chain`: scopes from the inside. */
+function websocketOf(chain: readonly (RouteScope | undefined)[]): Pick<Route, "websocket"> {
+  for (const scope of chain) {
+    const bound = statementOf(scope?.block, "websocket")
+    if (bound === undefined) continue
+    if (bound.statement.args.length > 0) return { websocket: null }
+    return {
+      websocket: {
+        idleMs: statementOf(bound.block, "idle")?.args.value<number>("time") ?? null,
+        expireWithToken: statementOf(bound.block, "expire-with-token") !== undefined,
+        closeWhenRemoved: statementOf(bound.block, "close-when-removed") !== undefined,
+      },
+    }
+  }
+  return {}
 }

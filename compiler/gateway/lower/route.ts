@@ -1,5 +1,7 @@
 import type { Route } from "../../../runtime/plan/resources.ts"
 import { isAnswer } from "../../../runtime/plan/steps.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import { mockAnswer } from "../../openapi/mock-answer.ts"
 import { type BoundBlock, type BoundStatement, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import type { RouteScope, RouteSource } from "../routes.ts"
 import { stepLowerings } from "../statements.ts"
@@ -19,16 +21,17 @@ import { DescribedAuth } from "./described-auth.ts"
 import { describedPlace } from "./described-place.ts"
 import { isCounted, Limits, SameLimits } from "./limits.ts"
 import { Memo } from "./memo.ts"
-import { lowerMock } from "./mock.ts"
 import type { Auth, Places, StatementPlace } from "./place.ts"
 import { planRoute } from "./plan-route.ts"
 import type { Policies, PolicySteps } from "./policies.ts"
 import { checkScripts } from "./readable-by-any-page.ts"
-import { checkSize, stepsMax } from "./route-size.ts"
 import { alwaysAnswers, answersItself, namesCaller, nearestAuth, runsInbound } from "./route-statements.ts"
 import type { Item } from "./scope.ts"
-import { declaredBy, type Lowered, type LowerStep, type StepContext } from "./step.ts"
+import { declaredBy, type Lowered, type LowerStep, type PlanSteps, type StepContext } from "./step.ts"
 import type { Validation } from "./validation.ts"
+
+/** Steps a section of a route, and a block, may have. */
+const stepsMax = 1000
 
 /** A route of the plan with its steps as they are used, for `origins`. */
 export interface LoweredRoute {
@@ -392,4 +395,38 @@ export class RouteLowering {
     }
     return context
   }
+}
+
+/** `mock` of the nearest scope: an answer made of what the document says. Undefined where nobody asked for one, `broken` where there is none to give. */
+function lowerMock(
+  source: RouteSource,
+  chain: readonly (RouteScope | undefined)[],
+  steps: PlanSteps,
+  report: Report,
+): Lowered | "broken" | undefined {
+  const statement = chain.map((scope) => statementOf(scope?.block, "mock")).find((each) => each !== undefined)
+  if (statement === undefined) return undefined
+  const { described } = source
+  const own = statementOf(source.scopes.operation.block, "mock") === statement
+  if (described === undefined) {
+    // An extra operation of a described API has a backend, or answers itself.
+    if (!own && source.inDescribed) return undefined
+    // What keeps the document from being read was reported.
+    if (source.inDescribed === "unread") return "broken"
+    report.add("SP8012", headSpan(statement.statement), "no document describes what is to be answered here")
+    return "broken"
+  }
+  const { args } = statement
+  const media = args.value<string>("media")?.toLowerCase()
+  const answer = mockAnswer(described.operation, described.document, args.value<number>("status"), media)
+  if (typeof answer !== "string") return steps.add(answer, headSpan(statement.statement))
+  report.add("SP8012", own ? headSpan(statement.statement) : described.operation.span, answer)
+  return "broken"
+}
+
+/** Reports a route with a section that is too long. */
+function checkSize(lists: readonly (readonly Lowered[])[], { span }: RouteSource, report: Report): void {
+  const longest = Math.max(...lists.map((list) => list.length))
+  if (longest > stepsMax)
+    report.add("SP3016", span, `the route has ${longest} steps in a row, ${stepsMax} are possible`)
 }

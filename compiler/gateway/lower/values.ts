@@ -3,8 +3,8 @@ import type { LoadText, Reference } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { TextArgument, Word } from "../ast.ts"
+import { soleName } from "../bind/names.ts"
 import type { Declaration, Program } from "../program.ts"
-import { soleName } from "../sole-name.ts"
 
 /**
  * What a named value is: known now, known when the plan is loaded, or not understood (reported). `size` of a text counts all it is made of:

@@ -1,5 +1,6 @@
-import { cachedValueRules } from "../../analysis/cached-values.ts"
-import { neutral } from "../../analysis/finding.ts"
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { type FieldRules, neutral, opens } from "../../analysis/finding.ts"
+import { callersDecide } from "../../analysis/text-findings.ts"
 import { textWords } from "../../analysis/words.ts"
 import { headSpan } from "../bind/bound.ts"
 import { textAt, textOrExpression as valueAt } from "../lower/text-or-expression.ts"
@@ -30,6 +31,27 @@ export const getForm: StatementForm = {
     const step = { kind: "cache-get" as const, key, variable, ...otherwise }
     return { ...context.steps.add(step, headSpan(statement)), declares: { [variable]: "dyn" } }
   },
+}
+
+/** What a difference means in the fields of steps that read a value of the cache. */
+export const cachedValueRules: FieldRules<Omit<StepOf<"cache-get">, "kind">> = {
+  // Callers that meet at a key share what is kept under it.
+  key: (before, after) => {
+    const shared = typeof before !== "string" && typeof after === "string"
+    return [
+      shared
+        ? opens("requests for which the key differed share one value")
+        : neutral("a value of another key is meant"),
+      ...callersDecide(before, after),
+    ]
+  },
+  variable: (before, after) => neutral(`the value is in \`${after}\`, not in \`${before}\``),
+  default: (_, after) =>
+    neutral(
+      after === undefined
+        ? "without a value the variable is null"
+        : "without a value the variable is another",
+    ),
 }
 
 /** What the compiler knows of a step that reads a value of the cache. */

@@ -1,4 +1,3 @@
-import { cachedValueRules } from "../../analysis/cached-values.ts"
 import { neutral } from "../../analysis/finding.ts"
 import { textWords } from "../../analysis/words.ts"
 import { headSpan } from "../bind/bound.ts"
@@ -10,6 +9,7 @@ import type { BlockName } from "../schema/block-name.ts"
 import { slot, word } from "../schema/row.ts"
 import { foundTime } from "../schema/times.ts"
 import { always, lacking, type StatementForm, type StepText } from "../step-text.ts"
+import { cachedValueRules } from "./cache-get.ts"
 
 /** `cache value NAME "key" for 1m { … }`, in blocks of this name. */
 export const valueForm = (block: BlockName): StatementForm => ({

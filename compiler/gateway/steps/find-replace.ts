@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../../runtime/plan/canonical.ts"
-import { changedBody, nowAboutMessage, otherBody, ownBody } from "../../analysis/bodies.ts"
+import { changedBody, nowAboutMessage, otherBody, ownBody } from "../../analysis/message-rules.ts"
 import { callersDecide, secretsIn } from "../../analysis/text-findings.ts"
 import { textWords } from "../../analysis/words.ts"
 import { headSpan } from "../bind/bound.ts"

@@ -1,4 +1,4 @@
-import { changedBody, otherBody, ownBody } from "../../analysis/bodies.ts"
+import { changedBody, otherBody, ownBody } from "../../analysis/message-rules.ts"
 import { textWords } from "../../analysis/words.ts"
 import { headSpan, mentions, statementOf } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"

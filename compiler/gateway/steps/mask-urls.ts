@@ -1,5 +1,5 @@
-import { changedBody, nowAboutMessage, ownBody } from "../../analysis/bodies.ts"
 import { neutral } from "../../analysis/finding.ts"
+import { changedBody, nowAboutMessage, ownBody } from "../../analysis/message-rules.ts"
 import { headSpan, mentions } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"
 import { statement } from "../print.ts"

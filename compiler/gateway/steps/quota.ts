@@ -1,21 +1,21 @@
 import type { Count } from "../../../runtime/plan/step-values.ts"
+import { closes, type Finding, opens } from "../../analysis/finding.ts"
+import { durationWords, limitKeyWords, sizeWords } from "../../analysis/words.ts"
+import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import {
   countedChange,
+  countingLines,
   grows,
   incrementChange,
   keysWords,
   otherVariable,
   scopeOfCounter,
   toldInHeader,
-} from "../../analysis/counting.ts"
-import { closes, type Finding, opens } from "../../analysis/finding.ts"
-import { durationWords, limitKeyWords, sizeWords } from "../../analysis/words.ts"
-import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+} from "../counting-text.ts"
 import { checkKeys, counterName, limitRows, lowerCounting, lowerKeys } from "../lower/counting.ts"
 import type { StatementPlace } from "../lower/place.ts"
 import type { Lowered, StepContext } from "../lower/step.ts"
 import { countText, fixedText, statement } from "../print.ts"
-import { countingLines } from "../print-counting.ts"
 import { many, oneOf, type StatementRow, slot, word } from "../schema/row.ts"
 import type { StepText } from "../step-text.ts"
 

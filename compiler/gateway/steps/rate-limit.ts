@@ -1,16 +1,17 @@
 import { canonicalJson } from "../../../runtime/plan/canonical.ts"
+import { closes, type Finding, neutral, opens } from "../../analysis/finding.ts"
+import { limitKeyWords } from "../../analysis/words.ts"
+import { type BoundStatement, headSpan } from "../bind/bound.ts"
 import {
   countedChange,
+  countingLines,
   grows,
   incrementChange,
   keysWords,
   otherVariable,
   scopeOfCounter,
   toldInHeader,
-} from "../../analysis/counting.ts"
-import { closes, type Finding, neutral, opens } from "../../analysis/finding.ts"
-import { limitKeyWords } from "../../analysis/words.ts"
-import { type BoundStatement, headSpan } from "../bind/bound.ts"
+} from "../counting-text.ts"
 import {
   checkKeys,
   countedWords,
@@ -24,7 +25,6 @@ import {
 import type { StatementPlace } from "../lower/place.ts"
 import type { Lowered, StepContext } from "../lower/step.ts"
 import { countText, fixedText, fixedTime, statement, timeText } from "../print.ts"
-import { countingLines } from "../print-counting.ts"
 import { many, type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 

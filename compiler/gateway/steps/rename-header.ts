@@ -1,5 +1,5 @@
 import { breaking, closes, neutral, opens } from "../../analysis/finding.ts"
-import { readByBrowsers } from "../../analysis/seen-by-backend.ts"
+import { readByBrowsers } from "../../analysis/message-rules.ts"
 import { headSpan } from "../bind/bound.ts"
 import { mayWrite, messageAt } from "../lower/header.ts"
 import type { LowerStep } from "../lower/step.ts"

@@ -3,7 +3,7 @@ import { headSpan } from "../bind/bound.ts"
 import { lowerAlternatives } from "../lower/question.ts"
 import { idsOf, type LowerStep } from "../lower/step.ts"
 import { statement } from "../print.ts"
-import { alternativeLines } from "../print-question.ts"
+import { alternativeLines } from "../question-text.ts"
 import { type Form, word } from "../schema/row.ts"
 import type { StepText } from "../step-text.ts"
 

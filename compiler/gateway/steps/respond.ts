@@ -1,7 +1,7 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../../analysis/finding.ts"
+import { inValues, readByBrowsers } from "../../analysis/message-rules.ts"
 import { same } from "../../analysis/same.ts"
-import { inValues, readByBrowsers } from "../../analysis/seen-by-backend.ts"
 import { callersDecide, escapingLost, secretsIn } from "../../analysis/text-findings.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { isBodiless } from "../../openapi/mock-answer.ts"

@@ -1,5 +1,5 @@
 import { closes, neutral, opens } from "../../analysis/finding.ts"
-import { otherResource } from "../../analysis/seen-by-backend.ts"
+import { otherResource } from "../../analysis/message-rules.ts"
 import { callersDecide } from "../../analysis/text-findings.ts"
 import { textWords } from "../../analysis/words.ts"
 import type { Report } from "../../core/diagnostic.ts"

@@ -1,6 +1,5 @@
-import { nowAboutMessage, otherBody, ownBody } from "../../analysis/bodies.ts"
 import { breaking, type Finding } from "../../analysis/finding.ts"
-import { otherRequestBody } from "../../analysis/seen-by-backend.ts"
+import { nowAboutMessage, otherBody, otherRequestBody, ownBody } from "../../analysis/message-rules.ts"
 import { escapingLost, secretsIn } from "../../analysis/text-findings.ts"
 import { headSpan } from "../bind/bound.ts"
 import { lowerContent } from "../lower/content.ts"

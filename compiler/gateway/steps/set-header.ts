@@ -7,7 +7,7 @@ import {
   otherValue,
   readByBrowsers,
   sentByGateway,
-} from "../../analysis/seen-by-backend.ts"
+} from "../../analysis/message-rules.ts"
 import { callersDecide, secretsIn } from "../../analysis/text-findings.ts"
 import { constantName, nameShown } from "../../analysis/words.ts"
 import { type BoundStatement, headSpan } from "../bind/bound.ts"

@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { type Finding, opens } from "../../analysis/finding.ts"
-import { otherResource } from "../../analysis/seen-by-backend.ts"
+import { otherResource } from "../../analysis/message-rules.ts"
 import { textWords } from "../../analysis/words.ts"
 import { shown } from "../../core/shown.ts"
 import { headSpan } from "../bind/bound.ts"

@@ -1,5 +1,5 @@
 import { opens } from "../../analysis/finding.ts"
-import { otherResource } from "../../analysis/seen-by-backend.ts"
+import { otherResource } from "../../analysis/message-rules.ts"
 import { callersDecide, fromCaller } from "../../analysis/text-findings.ts"
 import { textWords } from "../../analysis/words.ts"
 import { headSpan } from "../bind/bound.ts"

@@ -1,6 +1,6 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { closes, opens } from "../../analysis/finding.ts"
-import { inValues, otherValue, sentByGateway } from "../../analysis/seen-by-backend.ts"
+import { inValues, otherValue, sentByGateway } from "../../analysis/message-rules.ts"
 import { callersDecide, secretsIn } from "../../analysis/text-findings.ts"
 import { nameShown, nameWords } from "../../analysis/words.ts"
 import { headSpan } from "../bind/bound.ts"

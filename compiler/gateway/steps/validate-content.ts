@@ -12,11 +12,10 @@ import {
 } from "../../analysis/finding.ts"
 import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
 import { type Judged, ruleChanges } from "../../analysis/schema-rules.ts"
-import { otherAction, otherErrors, strongest } from "../../analysis/violations.ts"
 import { sizeWords, textWords } from "../../analysis/words.ts"
 import { shown } from "../../core/shown.ts"
-import { describedContents } from "../../openapi/described-contents.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
+import { describedContents } from "../../openapi/schema-overrides.ts"
 import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"
 import type { StepContext } from "../lower/step.ts"
@@ -25,6 +24,7 @@ import { errorsText, fixedText, type Printed, type Printing, statement } from ".
 import { optional, type StatementRow, slot, word } from "../schema/row.ts"
 import { action, errors } from "../schema/violations.ts"
 import type { Fields, StatementForm, StepText } from "../step-text.ts"
+import { otherAction, otherErrors, strongest } from "../violation-rules.ts"
 
 type Content = StepOf<"validate-content">
 type Rule = Content["types"][number]

@@ -3,13 +3,13 @@ import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { breaking, compareFields, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
 import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
 import { ruleChanges } from "../../analysis/schema-rules.ts"
-import { otherAnswerAction, otherErrors } from "../../analysis/violations.ts"
 import { statementOf } from "../bind/bound.ts"
 import { actionOf, addJudging, errorsOf, NamesOnce } from "../lower/violations.ts"
 import { errorsText, type Printed, type Printing, requiredBlock, statement, textsOf } from "../print.ts"
 import { many, optional, type StatementRow, slot, word } from "../schema/row.ts"
 import { action, errors } from "../schema/violations.ts"
 import type { Fields, StatementForm, StepText } from "../step-text.ts"
+import { otherAnswerAction, otherErrors } from "../violation-rules.ts"
 
 type ValidateHeaders = StepOf<"validate-headers">
 

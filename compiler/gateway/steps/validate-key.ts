@@ -3,7 +3,7 @@ import { breaking, closes, type FieldRules, type Finding, opens } from "../../an
 import { textWords } from "../../analysis/words.ts"
 import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { type AuthForm, authText } from "../credential-text.ts"
-import { reportDropped } from "../lower/dropped-header.ts"
+import { reportDropped } from "../lower/header.ts"
 import { errorsOf } from "../lower/listeners.ts"
 import type { StepContext } from "../lower/step.ts"
 import { policyStatements } from "../policy-files.ts"

@@ -10,10 +10,10 @@ import {
 } from "../../analysis/finding.ts"
 import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
 import { type Judged, ruleChanges } from "../../analysis/schema-rules.ts"
-import { otherAction, otherErrors, strongest } from "../../analysis/violations.ts"
 import { textWords } from "../../analysis/words.ts"
 import { statement } from "../print.ts"
 import type { Fields, StepText } from "../step-text.ts"
+import { otherAction, otherErrors, strongest } from "../violation-rules.ts"
 
 type Parameters = StepOf<"validate-parameters">
 type Unspecified = Parameters["unspecified"]

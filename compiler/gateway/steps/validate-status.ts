@@ -1,11 +1,11 @@
 import type { ViolationAction } from "../../../runtime/plan/judging.ts"
 import { breaking, neutral, opens } from "../../analysis/finding.ts"
-import { otherAnswerAction, otherErrors } from "../../analysis/violations.ts"
 import { actionOf, addJudging, errorsOf, NamesOnce } from "../lower/violations.ts"
 import { errorsText, requiredBlock } from "../print.ts"
 import { many, optional, type StatementRow, slot, word } from "../schema/row.ts"
 import { action, errors } from "../schema/violations.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
+import { otherAnswerAction, otherErrors } from "../violation-rules.ts"
 
 /** Statements in its block, by what happens to answers with the statuses they name. */
 const keywords = { allow: "ignore", detect: "detect", prevent: "prevent" } as const

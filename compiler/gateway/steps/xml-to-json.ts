@@ -1,4 +1,10 @@
-import { changedBody, type MessageKind, nowAboutMessage, otherBody, ownBody } from "../../analysis/bodies.ts"
+import {
+  changedBody,
+  type MessageKind,
+  nowAboutMessage,
+  otherBody,
+  ownBody,
+} from "../../analysis/message-rules.ts"
 import { type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"
 import { statement } from "../print.ts"

@@ -65,7 +65,7 @@ export function isAllowed(risk: Risk, before: Trace, after: Trace): boolean {
   )
 }
 
-/** What backends get, however often, and services, without what says nothing about rights (compiler/diff/seen-by-backend.ts). That a service gets less is no matter. */
+/** What backends get, however often, and services, without what says nothing about rights (compiler/analysis/message-rules.ts). That a service gets less is no matter. */
 function shownTo({ events }: Trace): ReadonlySet<string> {
   return new Set(
     events.map((event) =>

@@ -1,4 +1,5 @@
 import type { StepId, StepOf } from "../../runtime/plan/steps.ts"
+import { type FieldRules, opens } from "../analysis/finding.ts"
 import { textWords } from "../analysis/words.ts"
 import { authzPdp } from "./bind/names.ts"
 import { type Printed, type Printing, wordText } from "./print.ts"
@@ -34,4 +35,27 @@ export function circumstanceLines({ context = [], tuples = [], properties = {} }
 /** The lines of `require any` and `require all`: each is a `require` without its keyword. */
 export function alternativeLines(steps: readonly StepId[], printing: Printing): Printed[] {
   return printing.inside(steps).map((line) => ({ ...line, head: line.head.replace(/^require /, "") }))
+}
+
+type Decider = Pick<StepOf<"require">, "store" | "pdp">
+
+/** Who is asked, and what with, in steps that ask. Nobody here can tell two decision points apart. */
+export const askedRules = {
+  store: (before, after, { before: old, after: next }) =>
+    before !== undefined && after !== undefined
+      ? opens(`the store \`${after}\` is asked, not \`${before}\``)
+      : opens(`${deciderWords(next)} is asked, not ${deciderWords(old)}: who passes by it is not known here`),
+  pdp: (before, after) =>
+    before === undefined || after === undefined
+      ? []
+      : opens(`decision point \`${after}\` is asked, not \`${before}\`: who passes by it is not known here`),
+  context: () => opens("conditions see other values"),
+  properties: () => opens("the decision point is told other properties"),
+} satisfies Pick<
+  FieldRules<Omit<StepOf<"require" | "filter">, "kind">>,
+  "store" | "pdp" | "context" | "properties"
+>
+
+function deciderWords({ store, pdp }: Decider): string {
+  return pdp === undefined ? `the store \`${store}\`` : `decision point \`${pdp}\``
 }

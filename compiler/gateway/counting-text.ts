@@ -1,8 +1,36 @@
 import { compareTests } from "../../runtime/expression/same-outcome.ts"
 import type { Amount, LimitKey } from "../../runtime/plan/counting.ts"
+import type { StepOf } from "../../runtime/plan/steps.ts"
 import type { Expression } from "../../runtime/plan/text.ts"
-import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
-import { limitKeyWords } from "./words.ts"
+import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { limitKeyWords } from "../analysis/words.ts"
+import type { Printing } from "./print.ts"
+
+type Counted = Partial<Omit<StepOf<"rate-limit">, "kind" | "callsMax">>
+
+/** Signs of a limit by the word of the language. */
+const signs = {
+  "retry-after": ["retryAfterHeader", "retryAfterVariable"],
+  remaining: ["remainingHeader", "remainingVariable"],
+  total: ["totalHeader", "totalVariable"],
+  consumed: ["consumedHeader", "consumedVariable"],
+} as const
+
+/** The statements in the block of a limit: what counts, how much, and which headers and variables report it. */
+export function countingLines(step: Counted, printing: Printing): string[] {
+  const { countIf, increment } = step
+  if (typeof increment === "object" && "tokens" in increment)
+    if (typeof increment.tokens.estimatePrompt === "object")
+      printing.lacks("an estimate that is found per request")
+  return [
+    ...(countIf === undefined ? [] : [`count if (${countIf.text})`]),
+    ...(increment === undefined ? [] : [`count ${amountWords(increment)}`]),
+    ...Object.entries(signs).flatMap(([word, [header, variable]]) => [
+      ...(step[header] === undefined ? [] : [`${word} header "${printing.header(step[header])}"`]),
+      ...(step[variable] === undefined ? [] : [`${word} variable ${step[variable]}`]),
+    ]),
+  ]
+}
 
 /** `api orders` of `api orders: jwt.sub else ip, 60s`: the block a limit was written in. */
 export function scopeOfCounter(counter: string): string {
@@ -16,7 +44,7 @@ export function keysWords(keys: readonly LimitKey[]): string {
 }
 
 /** How much a call counts, as behind `count`. */
-export function amountWords(amount: Amount): string {
+function amountWords(amount: Amount): string {
   if (typeof amount === "number") return String(amount)
   if ("expression" in amount) return `(${amount.expression.text})`
   return `tokens ${amount.tokens.estimatePrompt === false ? "reported" : "estimated"}`

@@ -1,5 +1,5 @@
 import type { ViolationAction } from "../../runtime/plan/judging.ts"
-import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
+import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 
 /** How much an action does about messages that do not fit. */
 export const strength: Readonly<Record<ViolationAction, number>> = { ignore: 0, detect: 1, prevent: 2 }

@@ -1,7 +1,7 @@
 import type { Authentication } from "../../runtime/plan/step-values.ts"
 import type { Text } from "../../runtime/plan/text.ts"
-import { breaking, type Finding, opens } from "./finding.ts"
-import { secretsIn } from "./text-findings.ts"
+import { breaking, type Finding, opens } from "../analysis/finding.ts"
+import { secretsIn } from "../analysis/text-findings.ts"
 
 /** What it means that the gateway says something else about who it is; `whom`: the one it says it to. */
 export function otherIdentity(
