@@ -5,8 +5,8 @@ import { expressionsOf } from "../../runtime/plan/step-expressions.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
 import { factsOf, variablesSetBy } from "../../runtime/plan/steps.ts"
 import { closes, type Finding, opens } from "../analysis/finding.ts"
-import { inside, touchOf } from "../analysis/step-touch.ts"
 import { variableDiffers } from "../analysis/variable-readers.ts"
+import { inside, touchOf } from "./step-touch.ts"
 
 type Steps = PlanBody["steps"]
 

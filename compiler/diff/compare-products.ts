@@ -4,9 +4,9 @@ import type { Product } from "../../runtime/plan/resources.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { listChanges, ownOf, pairsOf, same } from "../analysis/same.ts"
-import { inside } from "../analysis/step-touch.ts"
 import { listWords } from "../analysis/words.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
+import { inside } from "./step-touch.ts"
 import { type Told, tell } from "./told.ts"
 
 type Subscription = PlanBody["subscriptions"][string]

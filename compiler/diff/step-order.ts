@@ -3,9 +3,9 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import { isAnswer, isGuard as isGuardKind, type Step, type StepId } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
-import { type Ending, inside, type Touch, touchOf } from "../analysis/step-touch.ts"
 import { isAuth } from "./auth-changes.ts"
 import { placeWords } from "./place-words.ts"
+import { type Ending, inside, type Touch, touchOf } from "./step-touch.ts"
 
 type Steps = PlanBody["steps"]
 

@@ -11,7 +11,6 @@ import {
   opens,
 } from "../../analysis/finding.ts"
 import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
-import { type Judged, ruleChanges } from "../../analysis/schema-rules.ts"
 import { sizeWords, textWords } from "../../analysis/words.ts"
 import { shown } from "../../core/shown.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
@@ -23,6 +22,7 @@ import { actionOf, addJudging, bytesDefault, errorsOf } from "../lower/violation
 import { errorsText, fixedText, type Printed, type Printing, statement } from "../print.ts"
 import { optional, type StatementRow, slot, word } from "../schema/row.ts"
 import { action, errors } from "../schema/violations.ts"
+import { type Judged, ruleChanges } from "../schema-rules.ts"
 import type { Fields, StatementForm, StepText } from "../step-text.ts"
 import { otherAction, otherErrors, strongest } from "../violation-rules.ts"
 

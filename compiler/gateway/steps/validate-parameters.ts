@@ -9,9 +9,9 @@ import {
   opens,
 } from "../../analysis/finding.ts"
 import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
-import { type Judged, ruleChanges } from "../../analysis/schema-rules.ts"
 import { textWords } from "../../analysis/words.ts"
 import { statement } from "../print.ts"
+import { type Judged, ruleChanges } from "../schema-rules.ts"
 import type { Fields, StepText } from "../step-text.ts"
 import { otherAction, otherErrors, strongest } from "../violation-rules.ts"
 

@@ -1,6 +1,6 @@
-import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
-import { same } from "./same.ts"
-import type { SchemaChange, SchemaComparison } from "./schema-comparison.ts"
+import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { same } from "../analysis/same.ts"
+import type { SchemaChange, SchemaComparison } from "../analysis/schema-comparison.ts"
 
 type Action = "ignore" | "detect" | "prevent"
 
