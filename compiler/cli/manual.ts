@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { nearest } from "../core/nearest.ts"
+import { CliError } from "./command.ts"
 
 /** A page of the manual: a Markdown file below compiler/docs or runtime/docs. */
 export interface ManualPage {
@@ -28,12 +29,22 @@ export interface ManualHit {
 
 const folders = ["compiler/docs", "runtime/docs"] as const
 
-/** All pages, in the order of their names, those about writing a project first. They lie in the package, wherever the code runs from. */
+/**
+ * All pages, in the order of their names, those about writing a project first. They lie in the package, wherever the code runs from.
+ * A README is a list of pages for those who read them in the repository.
+ * @throws CliError when the installation has no manual.
+ */
 export function readManual(): readonly ManualPage[] {
   const root = dirname(createRequire(import.meta.url).resolve("#package"))
+  const missing = folders.find((folder) => !existsSync(join(root, folder)))
+  if (missing !== undefined)
+    throw new CliError(
+      `this installation has no manual: ${missing} is missing`,
+      "Install the package again, or read the manual in the repository.",
+    )
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter((path) => path.endsWith(".md"))
+      .filter((path) => path.endsWith(".md") && !path.endsWith("README.md"))
       .map((path) => path.replaceAll("\\", "/"))
       .sort()
       .map((path) => pageOf(path.replace(/\.md$/, ""), readFileSync(join(root, folder, path), "utf8"))),

@@ -4,10 +4,9 @@ import { contextNames, requestContext } from "../../runtime/expression/request-c
 import { projectRoot } from "../structure/tree.ts"
 
 const [, section = ""] =
-  /^## What expressions of gateway\.conf may name\n(.*?)^## /ms.exec(
-    readFileSync(`${projectRoot}runtime/expression/README.md`, "utf8"),
-  ) ?? []
-const rows = section.split("\n").filter((line) => line.startsWith("| `"))
+  /^## Names\n(.*?)^## /ms.exec(readFileSync(`${projectRoot}runtime/docs/expressions.md`, "utf8")) ?? []
+/** Rows of the table, and the items of the list below it, which may go on in the next line. */
+const rows = section.replace(/\n {2}/g, " ").split("\n")
 
 test("the page of expressions says what they may name, and the fields of each", () => {
   const { objects } = requestContext({
@@ -18,7 +17,8 @@ test("the page of expressions says what they may name, and the fields of each", 
     values: [],
     item: true,
   })
-  const said = (name: string) => rows.find((row) => row.split("|")[1]?.includes(`\`${name}\``)) ?? ""
+  const said = (name: string) =>
+    rows.filter((row) => row.startsWith(`| \`${name}\` `) || row.startsWith(`- \`${name}\` has`)).join(" ")
   expect(contextNames.filter((name) => said(name) === "")).toEqual([])
   const missing = Object.entries(objects ?? {}).flatMap(([name, { fields, methods = {} }]) =>
     [...Object.keys(fields), ...Object.keys(methods).map((method) => `${method}(name)`)]

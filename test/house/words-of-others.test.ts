@@ -6,8 +6,7 @@ import { blocks } from "../../compiler/gateway/schema/blocks.ts"
 import { everyScope, routeScope } from "../../compiler/gateway/schema/scopes.ts"
 import { projectRoot } from "../structure/tree.ts"
 
-const [, table = ""] =
-  /^### In the words of others\n(.*?)^## /ms.exec(readFileSync(`${projectRoot}README.md`, "utf8")) ?? []
+const table = readFileSync(`${projectRoot}compiler/docs/coming-from/words.md`, "utf8")
 const cells = table
   .split("\n")
   .filter((line) => line.startsWith("| "))
@@ -19,7 +18,7 @@ const has = (column: number, word: string) =>
 
 const named = ["api", "version", "policy", "inbound", "outbound", "on-error", "product", "backend"] as const
 
-test("README says for every statement of a scope, section, product or backend what others call it", () => {
+test("the page of words says for every statement of a scope, section, product or backend what others call it", () => {
   const rows = [...everyScope, ...routeScope, ...named.flatMap((name) => blocks[name].rows)]
   const all = [...new Set(rows.map(({ keyword }) => keyword))]
   // Operations begin with their method.
@@ -28,14 +27,14 @@ test("README says for every statement of a scope, section, product or backend wh
   expect(keywords.filter((keyword) => !has(1, keyword))).toEqual([])
 })
 
-test("README says for every element of a policy document what it is here", () => {
+test("the page of words says for every element of a policy document what it is here", () => {
   const elements = [...Object.keys(policies), ...Object.keys(refused)]
   expect(elements.length).toBeGreaterThan(40)
   expect(elements.filter((element) => !has(2, element))).toEqual([])
   expect(has(2, "rate")).toBe(false)
 })
 
-test("README names no element of policy documents that is not read", () => {
+test("the page of words names no element of policy documents that is not read", () => {
   const named = cells.slice(2).flatMap((row) => row[2]?.match(/[a-z]+(?:-[a-z]+)+/g) ?? [])
   // A part of an element, a section, and what stands for another file.
   const known = [

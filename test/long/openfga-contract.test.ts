@@ -12,7 +12,7 @@ import { contractDifferences, heardOf, namesOf } from "./peer/contract-differenc
 import { modelCalls } from "./peer/contract-models.ts"
 
 // The same HTTP calls to OpenFGA and to us, valid and not: status, code, message, headers and form of the answers are the
-// same, but for what has a name in runtime/authz/README.md.
+// same, but for what has a name in compiler/docs/coming-from/openfga.md.
 
 const randomCalls = scaled(300)
 const binary = openfgaBinary()
@@ -122,7 +122,7 @@ describePostgres("the contract beside OpenFGA", () => {
     })
 })
 
-test("each difference is in the README", () => {
-  const readme = readFileSync(new URL("../../runtime/authz/README.md", import.meta.url), "utf8")
+test("each difference is on the page for users", () => {
+  const readme = readFileSync(new URL("../../compiler/docs/coming-from/openfga.md", import.meta.url), "utf8")
   for (const { name } of contractDifferences) expect(readme).toContain(`\n| ${name} `)
 })

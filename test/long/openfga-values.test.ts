@@ -56,7 +56,10 @@ describePostgres("values of conditions beside OpenFGA", () => {
           else counts[difference] = (counts[difference] ?? 0) + 1
         }
     expect(unnamed).toEqual([])
-    const readme = readFileSync(new URL("../../runtime/authz/README.md", import.meta.url), "utf8")
+    const readme = readFileSync(
+      new URL("../../compiler/docs/coming-from/openfga.md", import.meta.url),
+      "utf8",
+    )
     const { checks, ...differences } = counts
     for (const difference of Object.keys(differences)) expect(readme).toContain(`\n| ${difference} `)
     expect(checks).toBe(2 * Object.keys(valueConditions).length * contextValues.length)

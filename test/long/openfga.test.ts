@@ -42,7 +42,10 @@ describePostgres("beside OpenFGA", () => {
     let asked = 0
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1)
       asked += await runWorld(both, seed, differences)
-    const readme = readFileSync(new URL("../../runtime/authz/README.md", import.meta.url), "utf8")
+    const readme = readFileSync(
+      new URL("../../compiler/docs/coming-from/openfga.md", import.meta.url),
+      "utf8",
+    )
     for (const name of differences.keys()) expect(readme).toContain(`\n| ${name.replace(/^\w+: /, "")} `)
     tellAsked(context, { "questions to both": asked, ...Object.fromEntries(differences) })
     expect(asked).toBeGreaterThan(0)

@@ -23,10 +23,11 @@ const marked = /^<!-- generated: (.+?) -->\n.*?^<!-- end of generated -->$/gms
 /** A page with its marked regions made anew; `pages` are all, because regions link to each other. */
 export function renewed(page: SourcePage, pages: readonly SourcePage[]): string {
   const links = linksFrom(page, homesOf(pages))
-  return page.text.replace(
-    marked,
-    (_, name: string) =>
-      `<!-- generated: ${name} -->\n\n${regionText(name, links, pages).trim()}\n\n<!-- end of generated -->`,
+  return page.text.replace(marked, (found, name: string) =>
+    // Only a running process knows its metrics: metrics.test.ts makes their table.
+    name === "metrics"
+      ? found
+      : `<!-- generated: ${name} -->\n\n${regionText(name, links, pages).trim()}\n\n<!-- end of generated -->`,
   )
 }
 
@@ -62,7 +63,7 @@ function linksFrom(page: SourcePage, homes: Homes): Links {
 const keyOf = (statement: StatementReference) => JSON.stringify(statement)
 
 /** As GitHub makes the address of a heading. */
-const slugOf = (heading: string) =>
+export const slugOf = (heading: string) =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\d\s_-]/gu, "")
@@ -233,7 +234,7 @@ function pagesText(folder: string, links: Links, pages: readonly SourcePage[]): 
 }
 
 /** A Markdown table, its columns as wide as the widest cell. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll("|", "\\|")))
   const widths = head.map((_, column) => Math.max(...cells.map((row) => [...(row[column] ?? "")].length), 3))
   const line = (row: readonly string[]) =>
@@ -247,7 +248,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const tables: Readonly<Record<string, (links: Links) => string>> = {
   arguments: () =>
-    table(
+    markdownTable(
       ["In the syntax", "What to write"],
       [
         ...new Map(
@@ -288,7 +289,7 @@ const tables: Readonly<Record<string, (links: Links) => string>> = {
           `## sallyport ${command}\n`,
           `${summary[0]?.toUpperCase()}${summary.slice(1)}.\n`,
           `\`\`\`text\n${[...usage, ...operands.map(([name]) => name)].join(" ")}\n\`\`\`\n`,
-          ...(rows.length === 0 ? [] : [`${table(["Argument", "Meaning"], rows)}\n`]),
+          ...(rows.length === 0 ? [] : [`${markdownTable(["Argument", "Meaning"], rows)}\n`]),
           ...(examples.length === 0 ? [] : [`\`\`\`sh\n${examples.join("\n")}\n\`\`\`\n`]),
         ].join("\n")
       })

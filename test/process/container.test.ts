@@ -90,7 +90,7 @@ function unpacked(): string {
     for (const source of sources) {
       const target = join(folder, to.endsWith("/") ? join(to, basename(source)) : to)
       mkdirSync(dirname(target), { recursive: true })
-      cpSync(source, target)
+      cpSync(source, target, { recursive: true })
     }
   }
   for (const path of [folder, ...everythingIn(folder)]) chmodSync(path, 0o555)

@@ -48,7 +48,7 @@ function evaluator(
 
 /**
  * Why OpenFGA answers otherwise than the semantics say, by a name; undefined when we know of no reason. The names stand in
- * runtime/authz/README.md.
+ * compiler/docs/coming-from/openfga.md.
  */
 export function nameOfDifference(asked: AskedCheck, theirs: string): string | undefined {
   const { model, tuples, key } = asked

@@ -104,7 +104,7 @@ function each<Value>(make: (name: string, condition: ValueCondition) => Value): 
 
 const refused = "validation_error"
 
-/** Why OpenFGA takes a value otherwise, by a name; undefined when we know of no reason. The names stand in runtime/authz/README.md. */
+/** Why OpenFGA takes a value otherwise, by a name; undefined when we know of no reason. The names stand in compiler/docs/coming-from/openfga.md. */
 export function nameOfValueDifference(
   condition: string,
   value: unknown,

@@ -83,7 +83,7 @@ const refusedByBoth = ({ theirs, ours }: Exchange) => theirs.status === 400 && o
 const decoder =
   /^(syntax error )?\(line \d+:\d+\)|^parsing field|^invalid character|^malformed JSON|^json: |^unexpected |^cannot decode|^invalid escape|^illegal base64|^bad /
 
-/** Named differences, the first that fits counts. Each name is the first column of a line of runtime/authz/README.md. */
+/** Named differences, the first that fits counts. Each name is the first column of a line of compiler/docs/coming-from/openfga.md. */
 export const contractDifferences: readonly {
   readonly name: string
   readonly is: (exchange: Exchange) => boolean

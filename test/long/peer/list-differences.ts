@@ -114,7 +114,7 @@ function inOrder(node: unknown): unknown {
   )
 }
 
-/** Why OpenFGA's list is another than the semantics say; undefined when we know of no reason. The names stand in runtime/authz/README.md. */
+/** Why OpenFGA's list is another than the semantics say; undefined when we know of no reason. The names stand in compiler/docs/coming-from/openfga.md. */
 export function nameOfListDifference({ kind, asked, right }: AskedList, theirs: unknown): string | undefined {
   const text = JSON.stringify(asked.model)
   if (typeof theirs === "string") {
