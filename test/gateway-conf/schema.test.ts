@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import { SourceFile } from "../../compiler/core/source.ts"
@@ -6,6 +7,8 @@ import { bind } from "../../compiler/gateway/bind.ts"
 import { parseGateway } from "../../compiler/gateway/parser.ts"
 import type { BlockName } from "../../compiler/gateway/schema/block-name.ts"
 import { blocks, laterWords } from "../../compiler/gateway/schema/blocks.ts"
+import { projectsIn } from "../cases.ts"
+import { projectRoot } from "../structure/tree.ts"
 
 /** A file in which a statement stands in a block of each kind. */
 const around: { readonly [Name in BlockName]: (statement: string) => string } = {
@@ -83,6 +86,18 @@ function findings(text: string): string[] {
   // The statement may stand there already, for blocks that must have it.
   return report.sorted().flatMap(({ code, detail }) => (code === "SP2008" ? [] : [`${code} ${detail}`]))
 }
+
+test("every keyword is used by the project of a case", () => {
+  const projects = [...projectsIn(...readdirSync(`${projectRoot}test/cases`)).values()].flat()
+  const text = projects
+    .flatMap(([path, content]) => (path.endsWith(".conf") ? [content] : []))
+    .join("\n")
+    .replace(/(^|\s)#.*$/gm, "")
+  const used = new Set(text.match(/(?<![^\s{;])[a-z][\w-]*/g))
+  // Methods are all alike, and cases use some of them.
+  const keywords = Object.values(blocks).flatMap(({ rows }) => rows.map(({ keyword }) => keyword))
+  expect(keywords.filter((keyword) => /[a-z]/.test(keyword) && !used.has(keyword))).toEqual([])
+})
 
 describe.each(Object.keys(blocks) as BlockName[])("statements of %s", (name) => {
   const { rows, anyKeyword } = blocks[name]
