@@ -1,21 +1,26 @@
-import { cpSync, rmSync } from "node:fs"
+import { cpSync, existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { commands } from "../../compiler/cli/commands.ts"
-import { blocks } from "../../compiler/gateway/schema/blocks.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { bash, example, quickNpx } from "./example.ts"
 import { patternOf, readme, squeeze, tour } from "./readme.ts"
 import { startForTest } from "./sallyport-process.ts"
 
-// Methods are told by one of them.
-const keywords = Object.values(blocks)
-  .flatMap(({ rows }) => rows.map(({ keyword }) => keyword))
-  .filter((keyword) => keyword !== keyword.toUpperCase())
+test("README is short: 10 KB, 200 lines, 80 characters in a cell", () => {
+  expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(10_240)
+  expect(readme.split("\n").length).toBeLessThanOrEqual(200)
+  const cells = readme
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .flatMap((line) => line.split("|").map((cell) => cell.trim()))
+  expect(cells.length).toBeGreaterThan(10)
+  expect(cells.filter((cell) => cell.length > 80)).toEqual([])
+})
 
-test("README has every command and every keyword in its tables", () => {
-  for (const { name } of commands) expect(readme).toContain(`\`sallyport ${name}`)
-  for (const keyword of keywords) expect(readme).toMatch(new RegExp(`\\b${keyword}\\b`))
+test("README leads to files that exist", () => {
+  const targets = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, target = ""]) => target)
+  expect(targets.length).toBeGreaterThan(5)
+  expect(targets.filter((target) => !existsSync(join(projectRoot, target)))).toEqual([])
 })
 
 test("README's tour prints what it shows", async () => {

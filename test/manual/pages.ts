@@ -33,9 +33,10 @@ export function sourcePages(): SourcePage[] {
   )
 }
 
-/** The fenced blocks of all pages, or of those in one language. */
+/** The fenced blocks of all pages and of README, or of those in one language. */
 export function fences(language?: string): Fence[] {
-  return sourcePages().flatMap(({ path, text }) =>
+  const front: SourcePage = { path: "README.md", text: readFileSync(join(projectRoot, "README.md"), "utf8") }
+  return [front, ...sourcePages()].flatMap(({ path, text }) =>
     [...text.matchAll(/^```([a-z]+)([^\n]*)\n(.*?)^```$/gms)]
       .map((found) => ({
         page: path,

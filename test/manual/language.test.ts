@@ -1,18 +1,15 @@
-import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { blocks } from "../../compiler/gateway/schema/blocks.ts"
 import type { ArgumentPattern } from "../../compiler/gateway/schema/row.ts"
-import { projectRoot } from "../structure/tree.ts"
+import { sourcePages } from "./pages.ts"
 
-const [, section = ""] =
-  /^## The language\n(.*?)^### /ms.exec(readFileSync(`${projectRoot}README.md`, "utf8")) ?? []
-const table = section
-  .split("\n")
-  .filter((line) => line.startsWith("| "))
+const reference = sourcePages()
+  .filter(({ path }) => path.startsWith("compiler/docs/reference/"))
+  .map(({ text }) => text)
   .join("\n")
 
-/** Whether the table has the word, not as a part of another. */
-const has = (word: string) => new RegExp(`(?<![\\w-])${word}(?![\\w-])`).test(table)
+/** Whether the reference has the word, not as a part of another. */
+const has = (word: string) => new RegExp(`(?<![\\w-])${word}(?![\\w-])`).test(reference)
 
 /** The fixed words of a statement behind its keyword. */
 function wordsOf(parts: readonly ArgumentPattern[]): readonly string[] {
@@ -24,7 +21,7 @@ function wordsOf(parts: readonly ArgumentPattern[]): readonly string[] {
   })
 }
 
-test("README's table of the language has every word of it", () => {
+test("the reference has every word of the language", () => {
   const words = Object.entries(blocks).flatMap(([block, { rows }]) =>
     rows.flatMap(({ keyword, forms }) =>
       [keyword, ...forms.flatMap(({ args }) => wordsOf(args))].map((word) => ({ block, keyword, word })),
