@@ -185,13 +185,13 @@ const nestedStatements = () =>
     }),
   ] as const
 
-/** Whether a tree is small enough to be read by functions that call themselves. */
-function isBounded(value: unknown): boolean {
+/** Whether a tree is small enough to be read by functions that call themselves. Without bounds of its own it must fit into a plan. */
+export function isBounded(value: unknown, levels = depthMax * 2, values = nodesMax * 4): boolean {
   const waiting: (readonly [unknown, number])[] = [[value, 0]]
   let count = 0
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [at, depth] = next
-    if (depth > depthMax * 2 || ++count > nodesMax * 4) return false
+    if (depth > levels || ++count > values) return false
     if (typeof at === "object" && at !== null)
       for (const child of Object.values(at)) waiting.push([child, depth + 1])
   }

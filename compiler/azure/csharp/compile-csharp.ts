@@ -1,6 +1,6 @@
 import { loadLibrary } from "../../../runtime/azure/csharp/library.ts"
 import { type CsType, printType } from "../../../runtime/azure/csharp/type.ts"
-import type { CsharpProgram, CsNode, CsStatement } from "../../../runtime/plan/csharp.ts"
+import { type CsharpProgram, type CsNode, type CsStatement, isBounded } from "../../../runtime/plan/csharp.ts"
 import { checkExpression } from "./check-expression.ts"
 import { unifyReturns } from "./check-function.ts"
 import { checkFunction, checkLambda, groupAsLambda } from "./check-lambda.ts"
@@ -8,7 +8,7 @@ import { binary } from "./check-operator.ts"
 import { checkBlock, checkStatements, neverEnds } from "./check-statement.ts"
 import { readExpression, readStatements } from "./parser.ts"
 import { type CheckRules, Scope } from "./scope.ts"
-import { type CsharpFinding, CsharpMistake, type CsharpScope, type CsharpSource } from "./source.ts"
+import { type CsharpFinding, CsharpMistake, type CsharpScope, type CsharpSource, tooLarge } from "./source.ts"
 
 /** All checks together. */
 const checkRules: CheckRules = {
@@ -31,6 +31,9 @@ export interface CompiledCsharp {
 
 /** Longest expression. */
 const lengthMax = 65_536
+
+/** Deepest tree: twice a program's, because a call of a method is two nodes. A chain of thousands of operators is that deep without a bracket. */
+const levelsMax = 1600
 
 /** Findings told of one program. */
 const findingsMax = 20
@@ -96,6 +99,7 @@ function checkLength({ text }: CsharpSource): void {
 function compileSingle(source: CsharpSource, scope: Scope): CompiledCsharp {
   checkLength(source)
   const expression = readExpression(source.text, scope.policy)
+  if (!isBounded(expression, levelsMax, Number.POSITIVE_INFINITY)) throw tooLarge(expression)
   const value = checkExpression(expression, scope)
   if (value.type.name === "void")
     throw new CsharpMistake(
@@ -106,13 +110,14 @@ function compileSingle(source: CsharpSource, scope: Scope): CompiledCsharp {
       "Use a value, or `@{ …; return value; }`.",
     )
   const { constant } = value
-  const made = program(value.node, value.type, scope)
+  const made = program(value.node, value.type, scope, expression)
   return constant === undefined || typeof constant === "bigint" ? made : { ...made, constant }
 }
 
 function compileBlock(source: CsharpSource, scope: Scope): CompiledCsharp {
   checkLength(source)
   const block = readStatements(source.text, scope.policy)
+  if (!isBounded(block, levelsMax, Number.POSITIVE_INFINITY)) throw tooLarge(block)
   const body = checkStatements(block.body, scope)
   if (!block.body.some(neverEnds))
     throw new CsharpMistake(
@@ -123,10 +128,17 @@ function compileBlock(source: CsharpSource, scope: Scope): CompiledCsharp {
       "End the block with `return value;`.",
     )
   const type = unifyReturns(scope.returns, undefined)
-  return program({ s: "block", body }, type, scope)
+  return program({ s: "block", body }, type, scope, block)
 }
 
-function program(body: CsNode | CsStatement, type: CsType, scope: Scope): CompiledCsharp {
+/** @throws CsharpMistake where a plan could not hold it */
+function program(
+  body: CsNode | CsStatement,
+  type: CsType,
+  scope: Scope,
+  place: { readonly start: number; readonly end: number },
+): CompiledCsharp {
+  if (!isBounded(body)) throw tooLarge(place)
   const { slots, needs } = scope.shared
   return { program: { slots, needs, body }, type: printType(type), needs }
 }

@@ -101,7 +101,7 @@ function alignment(tokens: readonly Token[], outer: Parser): number {
 type Token = Hole["tokens"][number]
 
 function parseAll(tokens: readonly Token[], outer: Parser): ExpressionSyntax {
-  const inner = new Parser(tokens, outer.rules, outer.depth)
+  const inner = new Parser(tokens, outer.rules, outer)
   const value = outer.rules.expression(inner)
   if (inner.token.kind !== "end") throw inner.wrong("`}`")
   return value

@@ -87,37 +87,41 @@ function ending(parser: Parser, query: Query): ExpressionSyntax {
   if (parser.tryTake("select")) {
     const made = parser.rules.expression(parser)
     const isItself = made.kind === "name" && query.names.length === 1 && made.name === query.names[0]
-    return isItself && !query.isPlain ? query.on : call(query.on, "Select", start, [lambda(query, made)])
+    return isItself && !query.isPlain
+      ? query.on
+      : call(query.on, "Select", start, [lambda(parser, query, made)])
   }
   if (!parser.tryTake("group")) throw parser.wrong("`select` or `group`, with which a query ends")
   const element = parser.rules.expression(parser)
   parser.expect("by")
   const key = parser.rules.expression(parser)
   const isItself = element.kind === "name" && query.names.length === 1 && element.name === query.names[0]
-  const picked = isItself ? [] : [lambda(query, element)]
-  return call(query.on, "GroupBy", start, [lambda(query, key), ...picked])
+  const picked = isItself ? [] : [lambda(parser, query, element)]
+  return call(query.on, "GroupBy", start, [lambda(parser, query, key), ...picked])
 }
 
 const readers: Readonly<Record<string, (parser: Parser, query: Query, start: number) => Query>> = {
   where: (parser, query, start) => {
     const test = parser.rules.expression(parser)
-    return { ...query, on: call(query.on, "Where", start, [lambda(query, test)]), isPlain: false }
+    return { ...query, on: call(query.on, "Where", start, [lambda(parser, query, test)]), isPlain: false }
   },
   let: (parser, query, start) => {
     const { text: name } = parser.name()
     parser.expect("=")
     const value = parser.rules.expression(parser)
-    return widened(query, name, (made) => call(query.on, "Select", start, [lambda(query, made(value))]))
+    return widened(parser, query, name, (made) =>
+      call(query.on, "Select", start, [lambda(parser, query, made(value))]),
+    )
   },
   from: (parser, query, start) => {
     const range = rangeOf(parser)
     if (range === undefined) throw parser.wrong("a name")
     parser.expect("in")
     const inner = sourceOf(parser, range, start)
-    return widened(query, range.name, (made) => {
+    return widened(parser, query, range.name, (made) => {
       const item: ExpressionSyntax = { kind: "name", name: range.name, start, end: inner.end }
-      const pair = lambda(query, made(item), range.name)
-      return call(query.on, "SelectMany", start, [lambda(query, inner), pair])
+      const pair = lambda(parser, query, made(item), range.name)
+      return call(query.on, "SelectMany", start, [lambda(parser, query, inner), pair])
     })
   },
   join: parseJoin,
@@ -128,7 +132,7 @@ const readers: Readonly<Record<string, (parser: Parser, query: Query, start: num
       const key = parser.rules.expression(parser)
       const isDown = parser.tryTake("descending")
       if (!isDown) parser.tryTake("ascending")
-      on = call(on, isDown ? `${name}Descending` : name, start, [lambda(query, key)])
+      on = call(on, isDown ? `${name}Descending` : name, start, [lambda(parser, query, key)])
       name = "ThenBy"
     } while (parser.tryTake(","))
     return { ...query, on, isPlain: false }
@@ -148,26 +152,28 @@ function parseJoin(parser: Parser, query: Query, start: number): Query {
   const group = parser.tryTake("into") ? parser.name().text : undefined
   const name = group ?? range.name
   const method = group === undefined ? "Join" : "GroupJoin"
-  return widened(query, name, (made) => {
+  return widened(parser, query, name, (made) => {
     const item: ExpressionSyntax = { kind: "name", name, start, end: inner.end }
-    const key = lambda({ ...query, names: [range.name] }, innerKey)
+    const key = lambda(parser, { ...query, names: [range.name] }, innerKey)
     return call(query.on, method, start, [
       { value: inner, start: inner.start, end: inner.end },
-      lambda(query, outerKey),
+      lambda(parser, query, outerKey),
       key,
-      lambda(query, made(item), name),
+      lambda(parser, query, made(item), name),
     ])
   })
 }
 
 /** One name more: elements are objects of all of them from here on. */
 function widened(
+  parser: Parser,
   query: Query,
   name: string,
   make: (made: (value: ExpressionSyntax) => ExpressionSyntax) => ExpressionSyntax,
 ): Query {
   const on = make((value) => {
     const { start, end } = value
+    parser.makes(query.names.length, value)
     const kept = query.names.map((each) => ({
       name: each,
       value: { kind: "name", name: each, start, end } as const,
@@ -189,8 +195,9 @@ function call(
 }
 
 /** The function of an element that gives `body`. Of several names each is declared in it, under a name for the element nobody can write. */
-function lambda({ names }: Query, body: ExpressionSyntax, second?: string): ArgumentSyntax {
+function lambda(parser: Parser, { names }: Query, body: ExpressionSyntax, second?: string): ArgumentSyntax {
   const { start, end } = body
+  if (names.length > 1) parser.makes(2 * names.length, body)
   const [only = ""] = names
   const element = names.length === 1 ? only : `$${start}`
   const params = [element, ...(second === undefined ? [] : [second])].map((name) => ({ name }))

@@ -1,5 +1,5 @@
 import type { Token } from "./lexer.ts"
-import { CsharpMistake } from "./source.ts"
+import { CsharpMistake, tooLarge, workMax } from "./source.ts"
 import type { BlockSyntax, ExpressionSyntax, PatternSyntax, StatementSyntax } from "./syntax-tree.ts"
 
 /** Brackets, operators and statements inside each other. */
@@ -29,15 +29,15 @@ export class Parser {
   at = 0
   /** Queries that are being read, one inside the other. */
   queries = 0
-  #depth = 0
+  #depth: number
+  readonly #made: { nodes: number }
 
-  constructor(tokens: readonly Token[], rules: Rules, depth = 0) {
+  /** `outer` reads the text in whose hole these tokens stand: its bounds are theirs. */
+  constructor(tokens: readonly Token[], rules: Rules, outer?: Parser) {
     this.tokens = tokens
     this.rules = rules
-    this.#depth = depth
-  }
-  get depth(): number {
-    return this.#depth
+    this.#depth = outer === undefined ? 0 : outer.#depth
+    this.#made = outer === undefined ? { nodes: 0 } : outer.#made
   }
   get token(): Token {
     return this.tokens[this.at] as Token
@@ -95,6 +95,11 @@ export class Parser {
       token.end,
       "Write the expression as C# 7 has it.",
     )
+  }
+  /** Counts nodes which the text does not have: each clause of a query repeats the names before it. @throws CsharpMistake when there were too many */
+  makes(nodes: number, place: { readonly start: number; readonly end: number }): void {
+    this.#made.nodes += nodes
+    if (this.#made.nodes > workMax) throw tooLarge(place)
   }
   /** Runs a rule one level deeper. */
   nested<T>(rule: () => T): T {

@@ -1,7 +1,7 @@
 import type { CsType } from "../../../runtime/azure/csharp/type.ts"
 import type { CsNode, CsStatement } from "../../../runtime/plan/csharp.ts"
 import { didYouMean } from "../../core/nearest.ts"
-import { type CsharpFinding, CsharpMistake, type CsharpScope } from "./source.ts"
+import { type CsharpFinding, CsharpMistake, type CsharpScope, tooLarge, workMax } from "./source.ts"
 import type { BlockSyntax, ExpressionSyntax, FunctionStatement, LambdaExpression } from "./syntax-tree.ts"
 import { type Typed, typed, types } from "./typed.ts"
 
@@ -20,8 +20,6 @@ export type Returns = {
   readonly end: number
 }[]
 
-/** Checks of nodes one expression may take: overloads try the bodies of functions several times. */
-const workMax = 20_000
 const slotsMax = 2000
 
 /** A function that was checked. */
@@ -138,14 +136,7 @@ export class Scope {
   }
   /** Counts one check. @throws CsharpMistake when there were too many */
   work(place: { readonly start: number; readonly end: number }): void {
-    if (++this.shared.work > workMax || this.shared.slots > slotsMax)
-      throw new CsharpMistake(
-        "limit",
-        "the expression is too large",
-        place.start,
-        place.end,
-        "Spread it over several `set-variable`.",
-      )
+    if (++this.shared.work > workMax || this.shared.slots > slotsMax) throw tooLarge(place)
   }
   /** Refuses to declare what is declared. @throws CsharpMistake */
   requireFree(name: string, start: number, end: number): void {

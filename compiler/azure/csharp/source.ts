@@ -46,3 +46,20 @@ export class CsharpMistake extends Error {
     this.finding = { kind, message, start, end, help }
   }
 }
+
+/**
+ * Nodes one expression may have, and checks it may take: a query's clauses repeat the names before them, overloads try the bodies of
+ * functions several times.
+ */
+export const workMax = 20_000
+
+/** What is said where an expression has more than `workMax` nodes, or needs more checks or variables than it may. */
+export function tooLarge({ start, end }: { readonly start: number; readonly end: number }): CsharpMistake {
+  return new CsharpMistake(
+    "limit",
+    "the expression is too large",
+    start,
+    end,
+    "Spread it over several `set-variable`.",
+  )
+}

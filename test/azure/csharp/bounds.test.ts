@@ -79,6 +79,35 @@ test.each(["where x > 0 ", "let y = x ", "from y in x ", "orderby x ", "join y i
   },
 )
 
+test("a query over many names is refused before it is put into calls, where it would be millions of nodes", () => {
+  const clauses = Array.from({ length: 200 }, (_, index) => `let y${index} = x `).join("")
+  const compiled = compile(`@(from x in new[] { 1 } ${clauses} select x)`)
+  expect(compiled).toMatchObject({
+    findings: [
+      {
+        kind: "limit",
+        message: "the expression is too large",
+        help: "Spread it over several `set-variable`.",
+      },
+    ],
+  })
+})
+
+test.each([
+  ["operators", "1", "+1"],
+  ["calls", '"a"', ".Trim()"],
+  ["clauses", "from x in new[] { 1 }", " where x>0", " select x"],
+  ["keys of an order", "from x in new[] { 1 } orderby x", ",x", " select x"],
+])("a chain of %s is compiled or refused, never half", (_, first, link, last = "") => {
+  for (const links of [100, 700, 900, 1700, 5000]) {
+    const source = `@(${first}${link.repeat(links)}${last})`
+    const compiled = compile(source)
+    if ("findings" in compiled) expect(compiled).toMatchObject({ findings: [{ kind: "limit" }] })
+    // Reads the program as a plan does, which refuses what is too deep for it.
+    else run(source)
+  }
+})
+
 const word = fc.constantFrom(
   "from",
   "in",
