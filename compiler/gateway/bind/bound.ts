@@ -84,18 +84,34 @@ export class Args {
 
 /** The statements of one keyword that were understood. */
 export function statementsOf(block: BoundBlock | undefined, keyword: string): BoundStatement[] {
-  if (block === undefined) return []
-  return block.statements.filter((each) => each.row.keyword === keyword && !each.broken)
+  return withKeyword(block, keyword).filter((each) => !each.broken)
 }
 
 /** The one statement of a keyword, if it is there and was understood. */
 export function statementOf(block: BoundBlock | undefined, keyword: string): BoundStatement | undefined {
-  return block?.statements.find((each) => each.row.keyword === keyword && !each.broken)
+  return withKeyword(block, keyword).find((each) => !each.broken)
 }
 
 /** Whether a statement of this keyword stands there at all, understood or not. */
 export function mentions(block: BoundBlock | undefined, keyword: string): boolean {
-  return block?.statements.some((each) => each.row.keyword === keyword) ?? false
+  return withKeyword(block, keyword).length > 0
+}
+
+/** Statements by keyword: each route asks the block of its API for some dozen keywords, and an API may have ten thousand routes in it. */
+const indexes = new WeakMap<readonly BoundStatement[], ReadonlyMap<string, readonly BoundStatement[]>>()
+
+function withKeyword(block: BoundBlock | undefined, keyword: string): readonly BoundStatement[] {
+  if (block === undefined) return []
+  const known = indexes.get(block.statements)
+  if (known !== undefined) return known.get(keyword) ?? []
+  const index = new Map<string, BoundStatement[]>()
+  for (const each of block.statements) {
+    const same = index.get(each.row.keyword)
+    if (same === undefined) index.set(each.row.keyword, [each])
+    else same.push(each)
+  }
+  indexes.set(block.statements, index)
+  return index.get(keyword) ?? []
 }
 
 /** Keyword and arguments, without the block. */
