@@ -68,7 +68,7 @@ describe("what security advisories were about", () => {
       for (const [name, options] of engineWays) {
         const source = new MemorySource()
         source.write(...advisory.tuples.map(tupleOf))
-        const engine = new Engine(source, { pollMs: 0, ...options })
+        const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e9, ...options })
         for (const step of advisory.steps)
           expect([name, await answers(engine, model, step)]).toEqual([name, step])
         engine.close()
@@ -80,7 +80,7 @@ describe("what security advisories were about", () => {
     const model = modelOf(advisory?.model ?? "")
     const source = new MemorySource()
     source.write(...(advisory?.tuples ?? []).map(tupleOf))
-    const engine = new Engine(source, { pollMs: 0 })
+    const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e9 })
     const key = { object: "doc:1", relation: "viewer", user: "user:ann" }
     const items = [{ age: 1 }, { age: 20 }, {}, { age: 2 }].map((context) => ({ ...key, context }))
     const { results } = await engine.ask("store", batchCheck(model, items, engine.bounds))

@@ -78,7 +78,7 @@ async function run(cases: readonly Case[], contextual: boolean, options: EngineO
     // Given with the question there are no tuples of an earlier stage's model.
     if (contextual && stages.length > 1) continue
     const source = new MemorySource()
-    const engine = new Engine(source, { pollMs: 0, ...options })
+    const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e9, ...options })
     for (const { model: text, tuples, checkAssertions } of stages) {
       const model = modelOf(text)
       const stored = tuples ?? []

@@ -50,7 +50,7 @@ test(`where one tuple would do, the nearest miss is one tuple (${denials} denial
     const model = loadModel(lowerModel(world.model))
     const source = new MemorySource()
     if (world.tuples.length > 0) source.write(...world.tuples)
-    const engine = new Engine(source, { pollMs: 0, depthMax: Number.POSITIVE_INFINITY })
+    const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e9, depthMax: Number.POSITIVE_INFINITY })
     const user = random.pick(world.users)
     const judge = judgeWith(context, false)
     const values = new NaiveEvaluator(world.model, world.tuples, world.objects, user, judge).solve()

@@ -16,7 +16,7 @@ async function explained(
 ): Promise<Explanation> {
   const source = new MemorySource()
   if (tuples.length > 0) source.write(...tuples.map(tupleOf))
-  const engine = new Engine(source, { pollMs: 0 })
+  const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e9 })
   const { user, relation, object } = tupleOf(question)
   const answer = await engine.check("store", model, { user, relation, object, explain: true, ...rest })
   engine.close()
@@ -235,7 +235,7 @@ test("what is missing is named, where it was asked for; else it is an error as e
   const tuples = ["doc:1 viewer user:ann if office", "doc:1 late user:ann if small"]
   const source = new MemorySource()
   source.write(...tuples.map(tupleOf))
-  const engine = new Engine(source, { pollMs: 0 })
+  const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e9 })
   const ask = (rest: Partial<CheckRequest>) =>
     engine.check("store", conditioned, { user: "user:ann", relation: "viewer", object: "doc:1", ...rest })
   await expect((async () => ask({ context: { door: true } }))()).rejects.toMatchObject({
@@ -305,7 +305,7 @@ test("a relation nobody of the user's kind can have has no way out", async () =>
 test("a batch explains those of its checks that ask for it, at its revision", async () => {
   const source = new MemorySource()
   source.write(...stored.map(tupleOf))
-  const engine = new Engine(source, { pollMs: 0, paged: true })
+  const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e9, paged: true })
   const ask = (user: string, explain: boolean) => ({ user, relation: "reader", object: "doc:1", explain })
   const items = [ask("user:ann", true), ask("user:bob", false), ask("user:cat", true), ask("nobody", true)]
   const { results, revision } = await engine.ask("store", batchCheck(modelOf(groups), items, engine.bounds))

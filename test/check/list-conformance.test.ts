@@ -168,7 +168,7 @@ async function run(
     // Given with the question there are no tuples of an earlier stage's model.
     if (contextual && stages.length > 1) continue
     const source = new MemorySource()
-    const engine = new Engine(source, { pollMs: 0, ...options })
+    const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e9, ...options })
     for (const stage of stages) {
       const stored = stage.tuples ?? []
       if (!contextual && stored.length > 0) engine.applied("store", source.write(...stored))

@@ -42,7 +42,7 @@ function ask<Answer>(
   const source = new MemorySource()
   if (tuples.length > 0)
     source.write(...tuples.map((tuple) => (typeof tuple === "string" ? tupleOf(tuple) : tuple)))
-  const engine = new Engine(source, { pollMs: 0, ...options })
+  const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e9, ...options })
   return Promise.resolve(engine.ask("store", work(engine.bounds))).finally(() => engine.close())
 }
 

@@ -10,7 +10,7 @@ import { modelOf, tupleOf } from "./model.ts"
 function engineOf(tuples: readonly string[], options: EngineOptions = {}): Engine {
   const source = new MemorySource()
   if (tuples.length > 0) source.write(...tuples.map(tupleOf))
-  return new Engine(source, { pollMs: 0, ...options })
+  return new Engine(source, { pollMs: 0, deadlineMs: 1e9, ...options })
 }
 
 async function usersOf(

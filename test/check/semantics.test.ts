@@ -35,7 +35,7 @@ describe("semantics", () => {
       for (const [name, options] of ways) {
         const source = new MemorySource()
         if (row.tuples !== undefined) source.write(...row.tuples.map(tupleOf))
-        const engine = new Engine(source, { pollMs: 0, ...options })
+        const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e9, ...options })
         for (const [question, expected] of Object.entries(row.ask))
           for (const explain of [false, true])
             expect([name, question, explain, await outcome(engine, row, question, explain)]).toEqual([

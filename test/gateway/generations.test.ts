@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { Agent, get as httpGet } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -332,7 +332,9 @@ test("a secret's file is read again when it changes; a file that is gone changes
     (await fetch(`${running.url}/a`, { headers: { "x-key": key } })).status
   expect([await status("first"), await status("second")]).toEqual([200, 401])
   await pause(60)
-  writeFileSync(join(folder, "key"), "second!\n")
+  // At once: while a file is written, it is there without its text, which is another change.
+  writeFileSync(join(folder, "next"), "second!\n")
+  renameSync(join(folder, "next"), join(folder, "key"))
   await until(() => reloads.length === 1)
   expect([await status("first"), await status("second!")]).toEqual([401, 200])
   rmSync(join(folder, "key"))

@@ -1,6 +1,7 @@
 import { connect } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
+import { promptlyMs } from "../support/busy.ts"
 import { type Answering, type Running, startGateway, startUpstream, until } from "./harness.ts"
 
 const closers: (() => Promise<void>)[] = []
@@ -11,11 +12,11 @@ afterEach(async () => {
 
 const patience = { headMs: 300, bodyWindowMs: 200, bodyBytesMin: 100, readerMs: 300 }
 
-async function start(answer?: Answering): Promise<Running> {
+async function start(answer?: Answering, own: Partial<typeof patience> = {}): Promise<Running> {
   const upstream = await startUpstream(answer)
   const running = await startGateway(
     { backends: { main: upstream.url }, routes: [{ method: "*", path: "/{rest*}", timeoutMs: null }] },
-    { patience },
+    { patience: { ...patience, ...own } },
   )
   closers.push(
     () => running.close(),
@@ -92,11 +93,16 @@ test("a slow but steady body arrives", async () => {
 })
 
 test("a body that the backend does not take is waited for", async () => {
-  const { port } = await start((request, response) => {
-    request.pause()
-    request.on("end", () => response.end("late"))
-    setTimeout(() => request.resume(), 800)
-  })
+  // The client is this process: its head, and what is on its way when the backend goes on, must come in time on a busy machine, too.
+  const bodyWindowMs = Math.ceil(promptlyMs(200))
+  const { port } = await start(
+    (request, response) => {
+      request.pause()
+      request.on("end", () => response.end("late"))
+      setTimeout(() => request.resume(), 4 * bodyWindowMs)
+    },
+    { headMs: Math.ceil(promptlyMs(300)), bodyWindowMs },
+  )
   const answer = await fetch(`http://127.0.0.1:${port}/a`, { method: "POST", body: Buffer.alloc(8_000_000) })
   expect(await answer.text()).toBe("late")
 })
