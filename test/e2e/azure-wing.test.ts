@@ -1,8 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { createDatabase, type TestDatabase } from "../postgres.ts"
+import { copyEmbedded } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
+import { postgresMissing } from "../support/postgres-binaries.ts"
 import { eventually, freePorts, start } from "./sallyport-process.ts"
 
 // compiler/azure and runtime/azure are a quarter of the code. What a process loads is read from V8's coverage of the files in dist/, and what these
@@ -52,9 +55,18 @@ api things {
 }
 `
 
+/** On a server where there is one: an embedded database costs each command seconds of CPU time, and is no part of either wing. */
+async function databaseFor(folder: string): Promise<TestDatabase | undefined> {
+  if (postgresMissing === undefined) return createDatabase()
+  mkdirSync(join(folder, ".sallyport"), { mode: 0o700 })
+  await copyEmbedded(join(folder, ".sallyport"))
+  return undefined
+}
+
 describe.each(projects)("a project $what", ({ statement, fromWing }) => {
   let folder = ""
   let ports: readonly number[] = []
+  let database: TestDatabase | undefined
   const expectWing = (sources: readonly string[], wing: RegExp) => {
     expect(sources.some((path) => path.startsWith("compiler/cli/"))).toBe(true)
     const ofWing = sources.filter(isOfWing)
@@ -67,7 +79,7 @@ describe.each(projects)("a project $what", ({ statement, fromWing }) => {
     const token = argv[0] === "serve" ? "a-token-for-the-tests-of-the-wing" : ""
     const env = {
       NODE_V8_COVERAGE: coverage,
-      SALLYPORT_DATABASE_URL: "",
+      SALLYPORT_DATABASE_URL: database?.url ?? "",
       SALLYPORT_CONTROL_TOKEN: token,
       SALLYPORT_CONTROL_LISTEN: `127.0.0.1:${ports[1]}`,
     }
@@ -86,10 +98,14 @@ describe.each(projects)("a project $what", ({ statement, fromWing }) => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "sallyport-wing-"))
     ports = await freePorts(5)
+    database = await databaseFor(folder)
     writeFileSync(join(folder, "one.xml"), document)
     writeFileSync(join(folder, "gateway.conf"), gatewayConf(ports, statement))
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterAll(async () => {
+    await database?.drop()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
   test("validate", async () => {
     expectWing(await sourcesOf("validate"), /^compiler\/azure\/wing\.ts$/)

@@ -23,8 +23,11 @@ const tools: [string, string, string[]][] = [
   ["no file, export or dependency is unused", "knip/bin/knip.js", ["--no-progress"]],
 ]
 
-test.each(tools)("%s", { timeout: 600_000 }, async (_, program, flags) => {
-  const { code, output } = await run([`${projectRoot}node_modules/${program}`, ...flags])
+/** With a bound V8 collects earlier: knip takes 190 MB instead of 400. */
+const heap = "--max-old-space-size=250"
+
+test.each(tools)("%s", async (_, program, flags) => {
+  const { code, output } = await run([heap, `${projectRoot}node_modules/${program}`, ...flags])
   expect(code === 0 ? "" : output).toBe("")
   expect(code).toBe(0)
 })
