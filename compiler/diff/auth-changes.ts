@@ -1,15 +1,9 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import { type CredentialStep, isCredential, type Step, type StepOf } from "../../runtime/plan/steps.ts"
+import { type AuthStep, type CredentialStep, credentialsOf, type Step } from "../../runtime/plan/steps.ts"
 import { closes, compareFields, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { credentialTextOf, textOf } from "../gateway/step-texts.ts"
 
 type Steps = PlanBody["steps"]
-type AuthStep = CredentialStep | StepOf<"any-of">
-
-/** Whether a step asks who the caller is. */
-export function isAuth(step: Step): step is AuthStep {
-  return step.kind === "any-of" || isCredential(step)
-}
 
 /** What it means that another `auth` holds: ways in that are new or gone, and what each asks for. */
 export function compareAuth(
@@ -34,16 +28,9 @@ export function compareAuth(
   return [neutral("the ways in are tried in another order: who fails all of them gets another refusal")]
 }
 
-/** The credentials that a step asks for: one, any of several, or none. */
-export function credentialsOf(step: Step, steps: Steps): readonly CredentialStep[] {
-  if (step.kind === "any-of")
-    return step.steps.flatMap((id) => (steps[id] === undefined ? [] : credentialsOf(steps[id], steps)))
-  return isCredential(step) ? [step] : []
-}
-
 /** Each way in, one for each issuer of a token. */
 function waysOf(step: Step, steps: Steps): readonly CredentialStep[] {
-  return credentialsOf(step, steps).flatMap((each) => credentialTextOf(each).ways(each))
+  return credentialsOf(step, (id) => steps[id]).flatMap((each) => credentialTextOf(each).ways(each))
 }
 
 /** A way in, in words. */

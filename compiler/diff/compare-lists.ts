@@ -1,14 +1,22 @@
 import { type NestedSteps, nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import { type BlockStep, factsOf, holdsBlocks, type Step, type StepId } from "../../runtime/plan/steps.ts"
+import {
+  asksPermission,
+  type BlockStep,
+  factsOf,
+  holdsBlocks,
+  isAuth,
+  isLimit,
+  type Step,
+  type StepId,
+} from "../../runtime/plan/steps.ts"
 import { type Finding, joined, neutral, type RiskAssessment } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
 import { SchemaComparison } from "../analysis/schema-comparison.ts"
 import { listWords } from "../analysis/words.ts"
 import { blockTextOf } from "../gateway/step-texts.ts"
 import { align } from "./align.ts"
-import { isAuth } from "./auth-changes.ts"
 import { type Difference, withBesides } from "./beside-rules.ts"
 import type { SubjectKind } from "./change.ts"
 import { matchSteps, type StepPair } from "./match-steps.ts"
@@ -317,10 +325,10 @@ export class ListComparison {
 }
 
 function kindOf(step: Step): SubjectKind {
-  const { kind } = step
   if (isAuth(step)) return "auth"
-  if (kind === "rate-limit" || kind === "quota") return "limit"
-  return kind === "require" || kind === "require-any" || kind === "require-all" ? "require" : "step"
+  // One that holds blocks is read as they are: a statement among statements.
+  if (isLimit(step) && !holdsBlocks(step)) return "limit"
+  return asksPermission(step) ? "require" : "step"
 }
 
 /** Steps that went into, or came out of, the step at a position. */

@@ -1,4 +1,5 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { isRelation } from "../../runtime/plan/steps.ts"
 import { breaking, neutral } from "../analysis/finding.ts"
 import { ownOf, pairsOf } from "../analysis/same.ts"
 import { compareModels, compiledOtherwise } from "./compare-models.ts"
@@ -46,11 +47,7 @@ function askers(
   return (type, relation) => {
     const { along, against } = dependants.of(`${type}#${relation}`)
     return uses.routes((step) => {
-      if (
-        (step.kind !== "require" && step.kind !== "filter" && step.kind !== "grant") ||
-        step.store !== store
-      )
-        return false
+      if (!isRelation(step) || step.store !== store) return false
       const [first] = typeof step.object === "string" ? [step.object] : step.object.text
       const objectType = typeof first === "string" ? first.split(":", 1)[0] : undefined
       const asked = `${objectType}#${step.relation}`

@@ -1,5 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
+import { asksPermission, credentialsOf } from "../../runtime/plan/steps.ts"
 import {
   breaking,
   closes,
@@ -10,7 +11,7 @@ import {
   type RiskAssessment,
 } from "../analysis/finding.ts"
 import { listWords, routeWords } from "../analysis/words.ts"
-import { credentialsOf, nameOf } from "./auth-changes.ts"
+import { nameOf } from "./auth-changes.ts"
 import type { Change } from "./change.ts"
 import type { ListComparison } from "./compare-lists.ts"
 import type { RouteDraft } from "./gather.ts"
@@ -167,8 +168,8 @@ export class RouteTurnover {
   #callers({ sections }: Route): string {
     const { steps } = this.#next.body
     const found = sections.inbound.flatMap((id) => steps[id] ?? [])
-    const names = found.flatMap((step) => credentialsOf(step, steps).map(nameOf))
-    const asked = found.some(({ kind }) => kind === "require") ? ", as far as `require` lets them" : ""
+    const names = found.flatMap((step) => credentialsOf(step, (id) => steps[id]).map(nameOf))
+    const asked = found.some(asksPermission) ? ", as far as `require` lets them" : ""
     const who =
       names.length === 0
         ? "anybody may call"

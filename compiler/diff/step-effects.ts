@@ -1,11 +1,11 @@
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import { isAuth, type Step, type StepId } from "../../runtime/plan/steps.ts"
 import { compareFields, type FieldRules, type Finding, neutral } from "../analysis/finding.ts"
 import type { SchemaComparison } from "../analysis/schema-comparison.ts"
 import type { ComparedPlans } from "../gateway/step-text.ts"
 import { textOf } from "../gateway/step-texts.ts"
-import { compareAuth, isAuth } from "./auth-changes.ts"
+import { compareAuth } from "./auth-changes.ts"
 
 type Steps = PlanBody["steps"]
 type When = "added" | "removed"

@@ -1,9 +1,8 @@
 import { meets, type Place } from "../../runtime/plan/places.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import { isAnswer, isGuard as isGuardKind, type Step, type StepId } from "../../runtime/plan/steps.ts"
+import { isAnswer, isAuth, isGuard as isGuardKind, type Step, type StepId } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
-import { isAuth } from "./auth-changes.ts"
 import { placeWords } from "./place-words.ts"
 import { type Ending, inside, type Touch, touchOf } from "./step-touch.ts"
 

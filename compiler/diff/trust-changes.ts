@@ -1,6 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
-import { factsOf } from "../../runtime/plan/steps.ts"
+import { factsOf, isProtection } from "../../runtime/plan/steps.ts"
 import { closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { holds } from "../analysis/networks.ts"
 import { listChanges, same } from "../analysis/same.ts"
@@ -64,8 +64,8 @@ function addressUses(body: PlanBody): {
 } {
   const uses = new Uses(body)
   const kinds = [
-    [isFilter, "they can pass `allow ip` and `deny ip` with an address of their choice"],
-    [isLimit, "they can avoid limits by `ip`: each address they name has calls of its own"],
+    [judgesAddress, "they can pass `allow ip` and `deny ip` with an address of their choice"],
+    [countsByAddress, "they can avoid limits by `ip`: each address they name has calls of its own"],
     [readsAddress, "they choose what expressions find as the caller's address"],
   ] as const
   const found = kinds.map(([isOne, why]) => ({ why, routes: uses.routes(isOne) }))
@@ -75,10 +75,11 @@ function addressUses(body: PlanBody): {
   }
 }
 
-const isFilter = (step: Step): boolean => step.kind === "ip-filter"
+const judgesAddress = (step: Step): boolean => isProtection(step) && decidesByAddress(step)
 
-const isLimit = (step: Step): boolean =>
-  step.kind !== "ip-filter" && factsOf(step).reads?.includes("address") === true
+const countsByAddress = (step: Step): boolean => !isProtection(step) && decidesByAddress(step)
+
+const decidesByAddress = (step: Step): boolean => factsOf(step).reads?.includes("address") === true
 
 /** `request.ip`, and `context.Request.IpAddress` of documents. */
 const readsAddress = (step: Step): boolean => expressionsRead(step)

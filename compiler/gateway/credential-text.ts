@@ -1,5 +1,5 @@
-import type { ClaimRule, CredentialSource } from "../../runtime/plan/caller-token.ts"
-import type { CredentialStep, StepOf } from "../../runtime/plan/steps.ts"
+import type { ClaimRule, CredentialSource, TokenCheck } from "../../runtime/plan/caller-token.ts"
+import type { CredentialStep } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { listChanges, same } from "../analysis/same.ts"
 import { listWords, textWords } from "../analysis/words.ts"
@@ -35,15 +35,9 @@ export function authText(printing: Printing, head: string, ...lines: readonly Pr
   return statement(`auth ${head}`, ...lines)
 }
 
-/** What every check of a token may say. */
-type Token = Pick<
-  StepOf<"introspect">,
-  "from" | "claims" | "audiences" | "status" | "claimStatus" | "message" | "output"
->
-
 /** Rules on claims, the place of the token and the audiences it must be for. */
 export function tokenTexts(
-  { claims, from, audiences }: Pick<Token, "claims" | "from" | "audiences">,
+  { claims, from, audiences }: Pick<TokenCheck, "claims" | "from" | "audiences">,
   printing: Printing,
 ): (string | undefined)[] {
   return [
@@ -55,7 +49,7 @@ export function tokenTexts(
 
 /** How a token is refused, and where it is left. */
 export function refusalTexts(
-  { status, claimStatus, message, output }: Omit<Token, "claims" | "from" | "audiences">,
+  { status, claimStatus, message, output }: Omit<TokenCheck, "claims" | "from" | "audiences">,
   printing: Printing,
 ): (string | undefined)[] {
   const claimsRefused = statusText(claimStatus, 403, printing)
@@ -93,12 +87,12 @@ function claimText({ claim, test, values, separator }: ClaimRule): string {
 }
 
 /** What another message of a refusal means. */
-export const messageRules: FieldRules<Pick<Token, "message">> = {
+export const messageRules: FieldRules<Pick<TokenCheck, "message">> = {
   message: () => neutral("who is refused is told something else"),
 }
 
 /** What a difference means in every check of a token. */
-export const tokenRules: FieldRules<Token> = {
+export const tokenRules: FieldRules<TokenCheck> = {
   ...messageRules,
   from: (before, after) => [
     opens(`a token ${placeWords(after)} is enough now`),
@@ -123,8 +117,8 @@ function placeWords(source: CredentialSource): string {
 /** Values a token must have one of, instead of what its issuer says. */
 export function demanded(
   what: string,
-  before: Token["audiences"],
-  after: Token["audiences"],
+  before: TokenCheck["audiences"],
+  after: TokenCheck["audiences"],
 ): readonly Finding[] | Finding {
   if (before === undefined) return opens(`another ${what} is demanded than the issuer says`)
   if (after === undefined) return opens(`the ${what} is what the issuer says now`)

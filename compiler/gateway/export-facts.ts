@@ -2,8 +2,8 @@ import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import {
   type CredentialStep,
+  credentialsOf,
   factsOf,
-  isCredential,
   type Step,
   type StepId,
   type StepOf,
@@ -59,9 +59,7 @@ export class ExportFacts {
 
   /** Any of the ways callers may come in, by the document's names where it has them; undefined where the gateway asks for nothing and the document does. */
   #security(steps: readonly Step[], described: DescribedOperation | undefined): GatewayFacts["security"] {
-    const ways = steps
-      .flatMap((step) => (step.kind === "any-of" ? this.#steps(step.steps) : [step]))
-      .filter(isCredential)
+    const ways = steps.flatMap((step) => credentialsOf(step, this.#step))
     if (ways.length === 0) return described?.operation.security === undefined ? [] : undefined
     const found = ways.flatMap((way) => {
       const known = described === undefined ? [] : documented(way, described)

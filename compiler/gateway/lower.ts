@@ -1,6 +1,5 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { StepId } from "../../runtime/plan/steps.ts"
-import { namedBy } from "../../runtime/plan/steps.ts"
+import { isCredential, namedBy, type StepId, shownTo } from "../../runtime/plan/steps.ts"
 import type { AzureCompiler } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { PlanSchemas } from "../openapi/plan-schemas.ts"
@@ -115,7 +114,12 @@ export function lower(
 
 /** APIs with a route that asks for a key. */
 function keyedApis(steps: PlanBody["steps"]): ReadonlySet<string> {
-  return new Set(Object.values(steps).flatMap((step) => (step.kind === "validate-key" ? [step.api] : [])))
+  return new Set(
+    Object.values(steps).flatMap((step) => {
+      const shown = isCredential(step) ? shownTo(step) : undefined
+      return shown?.is === "key" ? [shown.api] : []
+    }),
+  )
 }
 
 function describedIn(routes: Iterable<RouteSource>): Map<string, DescribedOperation> {

@@ -1,11 +1,12 @@
-import type { StepId, StepOf } from "../../runtime/plan/steps.ts"
+import type { RelationQuestion } from "../../runtime/plan/question.ts"
+import type { StepId } from "../../runtime/plan/steps.ts"
 import { type FieldRules, opens } from "../analysis/finding.ts"
 import { textWords } from "../analysis/words.ts"
 import { authzPdp } from "./bind/names.ts"
 import { type Printed, type Printing, wordText } from "./print.ts"
 
-type Question = Pick<StepOf<"require">, "relation" | "object" | "user" | "store" | "pdp">
-type Circumstances = Pick<StepOf<"require">, "context" | "tuples" | "properties">
+type Question = Pick<RelationQuestion, "relation" | "object" | "user" | "store" | "pdp">
+type Circumstances = Pick<RelationQuestion, "context" | "tuples" | "properties">
 
 /** `viewer of "order:…" for "user:…" in STORE`: what is asked, and who answers. */
 export function askedText({ relation, object, user, store, pdp }: Question, printing: Printing): string {
@@ -37,7 +38,7 @@ export function alternativeLines(steps: readonly StepId[], printing: Printing): 
   return printing.inside(steps).map((line) => ({ ...line, head: line.head.replace(/^require /, "") }))
 }
 
-type Decider = Pick<StepOf<"require">, "store" | "pdp">
+type Decider = Pick<RelationQuestion, "store" | "pdp">
 
 /** Who is asked, and what with, in steps that ask. Nobody here can tell two decision points apart. */
 export const askedRules = {
@@ -51,10 +52,7 @@ export const askedRules = {
       : opens(`decision point \`${after}\` is asked, not \`${before}\`: who passes by it is not known here`),
   context: () => opens("conditions see other values"),
   properties: () => opens("the decision point is told other properties"),
-} satisfies Pick<
-  FieldRules<Omit<StepOf<"require" | "filter">, "kind">>,
-  "store" | "pdp" | "context" | "properties"
->
+} satisfies Pick<FieldRules<RelationQuestion>, "store" | "pdp" | "context" | "properties">
 
 function deciderWords({ store, pdp }: Decider): string {
   return pdp === undefined ? `the store \`${store}\`` : `decision point \`${pdp}\``

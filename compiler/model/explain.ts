@@ -9,7 +9,7 @@ import {
 import type { Userset } from "../../runtime/plan/authorization-model.ts"
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
-import type { StepId } from "../../runtime/plan/steps.ts"
+import { isRelation, type StepId } from "../../runtime/plan/steps.ts"
 import type { CompiledModel } from "./compile-model.ts"
 import { Containment, voidExclusions } from "./containment.ts"
 import { definitionOf, relationName } from "./definition.ts"
@@ -129,11 +129,7 @@ export function routesRequiring(
       const place = `${path}.${at}`
       if (step === undefined) return
       for (const inside of nestedSteps(step)) walk(route, `${place}.${inside.place}`, inside.steps)
-      if (
-        (step.kind !== "require" && step.kind !== "filter" && step.kind !== "grant") ||
-        step.store !== store
-      )
-        return
+      if (!isRelation(step) || step.store !== store) return
       const [head] = typeof step.object === "string" ? [step.object] : step.object.text
       const relation = `${typeof head === "string" ? head.slice(0, head.indexOf(":")) : ""}#${step.relation}`
       if (relations.has(relation)) found.push({ route, relation, place: origins[place] })

@@ -2,7 +2,7 @@ import * as z from "zod"
 import type { StepFacts } from "./facts.ts"
 import { headerName } from "./header-name.ts"
 import { headerOf, type Place, queryOf, variablePlaces } from "./places.ts"
-import { type Count, constantCount } from "./step-values.ts"
+import { constantCount, count, variableName } from "./step-values.ts"
 import { text } from "./text.ts"
 
 /**
@@ -31,6 +31,44 @@ export const credentialSource = z.union([
 
 export type CredentialSource = z.infer<typeof credentialSource>
 
+/** What a step that judges a token, of whatever kind, demands of it. */
+export const tokenDemands = {
+  from: credentialSource,
+  claims: z.array(claimRule).max(50),
+  audiences: z.array(text).max(100).optional(),
+}
+
+/** How such a step ends. Refused: `status`, perhaps with `message`; claims not met: `claimStatus`. `output`: the variable that gets what the token says. */
+export const tokenOutcome = {
+  status: count,
+  claimStatus: count,
+  message: text.optional(),
+  output: variableName.optional(),
+}
+
+/** A step that judges a token. */
+export type TokenCheck = z.infer<z.ZodObject<typeof tokenDemands & typeof tokenOutcome, z.core.$strict>>
+
+/**
+ * Where in a request a credential is shown: a token, user and password (RFC 7617), or the subscription key of an API, in the header first. A key or a password goes no further unless
+ * `forward`.
+ */
+export type ShownCredential =
+  | { readonly is: "token"; readonly from: CredentialSource }
+  | { readonly is: "password"; readonly forward: boolean }
+  | {
+      readonly is: "key"
+      readonly api: string
+      readonly header: string | null
+      readonly query: string | null
+      readonly forward: boolean
+    }
+
+/** What a step does that lets in who shows a credential, and where the credential is shown. */
+export interface CredentialFacts extends StepFacts {
+  readonly shown: ShownCredential
+}
+
 /** The field of HTTP's own credentials. */
 export const authorization = headerOf("request", "authorization")
 
@@ -47,27 +85,16 @@ export function credentialPlaces(from: CredentialSource): {
 
 /** Facts of a step that judges a token; `asked`: who else is asked about it. */
 export function tokenFacts(
-  { from, output }: { readonly from: CredentialSource; readonly output?: string | undefined },
+  { from, output, status, claimStatus, claims }: TokenCheck,
   asked: readonly Place[] = [],
-): StepFacts {
+): CredentialFacts {
   const { read, taken } = credentialPlaces(from)
   return {
+    shown: { is: "token", from },
+    statuses: [constantCount(status, 401), ...(claims.length === 0 ? [] : [constantCount(claimStatus, 403)])],
     reads: [...read, ...asked],
     writes: ["caller", ...variablePlaces(output), ...taken],
     ends: ["refuse"],
     waits: true,
   }
-}
-
-/** The statuses a token is refused with. */
-export function tokenStatuses({
-  status,
-  claimStatus,
-  claims,
-}: {
-  readonly status: Count
-  readonly claimStatus: Count
-  readonly claims: readonly ClaimRule[]
-}): number[] {
-  return [constantCount(status, 401), ...(claims.length === 0 ? [] : [constantCount(claimStatus, 403)])]
 }

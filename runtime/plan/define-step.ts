@@ -1,5 +1,6 @@
 import * as z from "zod"
-import type { KindFacts, StepFacts } from "./facts.ts"
+import type { CredentialFacts } from "./caller-token.ts"
+import type { KindFacts, Role, StepFacts } from "./facts.ts"
 
 /** The schema of a kind of step, strict: an unknown field is refused. */
 type SchemaOf<Kind extends string, Shape extends z.ZodRawShape> = z.ZodObject<
@@ -22,7 +23,7 @@ export interface StepContract<Kind extends string = string, Shape extends z.ZodR
  */
 export function defineStep<
   const Kind extends string,
-  const Known extends KindFacts,
+  const Known extends KindFacts & { readonly role: Exclude<Role, "credential"> },
   Shape extends z.ZodRawShape,
 >(
   kind: Kind,
@@ -30,6 +31,23 @@ export function defineStep<
   shape: Shape,
   facts: StepContract<Kind, Shape>["facts"],
 ): StepContract<Kind, Shape> & Known {
-  const schema = z.strictObject({ kind: z.literal(kind), ...shape }) as unknown as SchemaOf<Kind, Shape>
-  return { ...known, kind, schema, facts }
+  return { ...known, kind, schema: schemaOf(kind, shape), facts }
+}
+
+const credential = { role: "credential", rehearsed: "run" } as const
+
+/** As `defineStep`, for a step that lets in who shows a credential. */
+export function defineCredential<const Kind extends string, Shape extends z.ZodRawShape>(
+  kind: Kind,
+  shape: Shape,
+  facts: (step: z.infer<SchemaOf<Kind, Shape>>) => CredentialFacts,
+): StepContract<Kind, Shape> & typeof credential {
+  return { ...credential, kind, schema: schemaOf(kind, shape), facts }
+}
+
+function schemaOf<const Kind extends string, Shape extends z.ZodRawShape>(
+  kind: Kind,
+  shape: Shape,
+): SchemaOf<Kind, Shape> {
+  return z.strictObject({ kind: z.literal(kind), ...shape }) as unknown as SchemaOf<Kind, Shape>
 }

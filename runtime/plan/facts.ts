@@ -49,10 +49,21 @@ export interface StepFacts {
 }
 
 /**
- * What a kind of step is for. `credential`: lets in who shows one, and tells who that is; `guard`: may refuse a request by who or what it is; `answer`: answers in place of the backend;
- * `send`: asks the backend; `change`: changes the request or the response; `judge`: refuses messages of the wrong form; `observe`: tells or keeps something.
+ * What a kind of step is for. `credential`: lets in who shows one, and tells who that is; `ways`: lets in by the first of several credentials that is good; `permission`: asks whether the caller
+ * may; `limit`: refuses when too much is used; `guard`: may refuse a request by who or what it is in another way; `answer`: answers in place of the backend; `send`: asks the backend;
+ * `change`: changes the request or the response; `judge`: refuses messages of the wrong form; `observe`: tells or keeps something.
  */
-export type Role = "credential" | "guard" | "answer" | "send" | "change" | "judge" | "observe"
+export type Role =
+  | "credential"
+  | "ways"
+  | "permission"
+  | "limit"
+  | "guard"
+  | "answer"
+  | "send"
+  | "change"
+  | "judge"
+  | "observe"
 
 /**
  * What `explain request`, which runs a route without effects, does with a kind. `run`: it has none, or its policy keeps them back; `assume`: it is taken to go on, which the output says; `skip`:

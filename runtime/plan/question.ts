@@ -10,13 +10,13 @@ export const namedValues = z
   .optional()
 
 /** Who is asked, one of the two: a store of the engine, or a decision point. */
-export const asked = { store: name.optional(), pdp: name.optional() }
+const asked = { store: name.optional(), pdp: name.optional() }
 
 /**
  * What every question may bring along: values for conditions; to the engine tuples that count for this question only, to a decision point properties of subject,
  * resource and action.
  */
-export const circumstances = {
+const circumstances = {
   context: namedValues,
   properties: z.strictObject({ subject: namedValues, resource: namedValues, action: namedValues }).optional(),
   tuples: z
@@ -25,25 +25,18 @@ export const circumstances = {
     .optional(),
 }
 
+/** The fields of a step that asks whether `user` has `relation` on `object`. */
+export const relationQuestion = { ...asked, relation: z.string(), object: text, user: text, ...circumstances }
+
+export type RelationQuestion = z.infer<z.ZodObject<typeof relationQuestion, z.core.$strict>>
+
 /** Who decides: the tuples of a store, or a service outside. */
-export function decider({
-  store,
-  pdp,
-}: {
-  readonly store?: string | undefined
-  readonly pdp?: string | undefined
-}): Place {
+export function decider({ store, pdp }: Pick<RelationQuestion, "store" | "pdp">): Place {
   return pdp === undefined ? `tuples:${store ?? ""}` : `service:${pdp}`
 }
 
 /** The store or the decision point that is asked. */
-export function namedDecider({
-  store,
-  pdp,
-}: {
-  readonly store?: string | undefined
-  readonly pdp?: string | undefined
-}): NamedResource[] {
+export function namedDecider({ store, pdp }: Pick<RelationQuestion, "store" | "pdp">): NamedResource[] {
   return [
     ...(store === undefined ? [] : named("stores", "store", store)),
     ...(pdp === undefined ? [] : named("pdps", "pdp", pdp)),

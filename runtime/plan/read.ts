@@ -5,10 +5,10 @@ import { isObject, shapeProblem } from "./json-shape.ts"
 import { nestedSteps } from "./nested-steps.ts"
 import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan } from "./plan.ts"
 import { cut, problemsOf } from "./problems.ts"
+import type { RelationQuestion } from "./question.ts"
 import type { Issuer } from "./resources.ts"
 import { routeKeyOf } from "./route-key.ts"
-import type { Step, StepOf } from "./steps.ts"
-import { factsOf } from "./steps.ts"
+import { factsOf, isRelation, type Step } from "./steps.ts"
 
 /** What is wrong with a plan: `path` in the JSON (`plan.routes["GET /x"].inbound[2]`), empty for the whole. */
 export interface PlanProblem {
@@ -276,7 +276,7 @@ class Integrity {
   }
 
   #refers(step: Step, path: string): void {
-    if (step.kind === "require" || step.kind === "filter") this.#asks(step, path)
+    if (isRelation(step)) this.#asks(step, path)
     for (const { table, name, field } of factsOf(step).names ?? [])
       if (table === "schemas") this.#hasSchema(name, undefined, path)
       else this.#has(this.#named(table), name, `${path}.${field}`, tableWords[table])
@@ -287,7 +287,7 @@ class Integrity {
   }
 
   /** A question with nobody to answer it would be one nobody says no to. */
-  #asks(step: StepOf<"require" | "filter">, path: string): void {
+  #asks(step: Partial<RelationQuestion>, path: string): void {
     const { store, pdp } = step
     if ((store === undefined) === (pdp === undefined))
       this.#add(path, "a question is for a store or for a decision point, one of the two")

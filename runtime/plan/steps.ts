@@ -1,5 +1,6 @@
 import * as z from "zod"
-import type { KindFacts, NamedTable, StepFacts } from "./facts.ts"
+import type { CredentialFacts, ShownCredential } from "./caller-token.ts"
+import type { KindFacts, NamedTable, Role, StepFacts } from "./facts.ts"
 import type { stepId } from "./step-id.ts"
 import { anyOf } from "./steps/any-of.ts"
 import { authenticate } from "./steps/authenticate.ts"
@@ -148,6 +149,41 @@ export function isCredential(step: Step): step is CredentialStep {
   return kindFacts(step.kind).role === "credential"
 }
 
+/** Where the credential that a step lets in by is shown. */
+export function shownTo(step: CredentialStep): ShownCredential {
+  return (factsOf(step) as CredentialFacts).shown
+}
+
+/** A step that asks who the caller is: by one credential, or by any of several. */
+export type AuthStep = StepOf<Extract<Contract, { readonly role: "credential" | "ways" }>["kind"]>
+
+/** Whether a step asks who the caller is. */
+export function isAuth(step: Step): step is AuthStep {
+  const { role } = kindFacts(step.kind)
+  return role === "credential" || role === "ways"
+}
+
+/** The credentials that a step lets in by: one, any of several, or none. */
+export function credentialsOf(
+  step: Step,
+  stepOf: (id: StepId) => Step | undefined,
+): readonly CredentialStep[] {
+  if (isCredential(step)) return [step]
+  if (!isAuth(step)) return []
+  return step.steps.flatMap((id) => {
+    const way = stepOf(id)
+    return way === undefined ? [] : credentialsOf(way, stepOf)
+  })
+}
+
+/** A step that asks whether a user has a relation on an object, or writes that it has. */
+export type RelationStep = Extract<Step, { readonly relation: string }>
+
+/** Whether a step asks for a relation, or writes one. */
+export function isRelation(step: Step): step is RelationStep {
+  return "relation" in step
+}
+
 /** A step that holds blocks of statements. */
 export type BlockStep = StepOf<Extract<Contract, { readonly holds: "blocks" }>["kind"]>
 
@@ -156,10 +192,27 @@ export function holdsBlocks(step: Step | undefined): step is BlockStep {
   return step !== undefined && kindFacts(step.kind).holds === "blocks"
 }
 
-/** Whether a step may refuse a request by who or what it is. */
-export function isGuard(step: Step): boolean {
-  const { role } = kindFacts(step.kind)
-  return role === "credential" || role === "guard"
+/** Roles of steps that may refuse a request by who or what it is. */
+const protecting: ReadonlySet<Role> = new Set(["credential", "ways", "permission", "guard"])
+
+/** Whether a step may refuse a request by who or what it is, not only by how much was used. */
+export function isProtection({ kind }: Pick<Step, "kind">): boolean {
+  return protecting.has(kindFacts(kind).role)
+}
+
+/** Whether a step may refuse a request by who or what it is, or by how much was used. */
+export function isGuard(step: Pick<Step, "kind">): boolean {
+  return isProtection(step) || isLimit(step)
+}
+
+/** Whether a step refuses a request when too much was used: calls, bytes, places. */
+export function isLimit({ kind }: Pick<Step, "kind">): boolean {
+  return kindFacts(kind).role === "limit"
+}
+
+/** Whether a step asks if the caller may, by relations. */
+export function asksPermission({ kind }: Pick<Step, "kind">): boolean {
+  return kindFacts(kind).role === "permission"
 }
 
 /** Whether a step answers in place of the backend wherever it runs. */

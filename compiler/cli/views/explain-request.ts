@@ -6,6 +6,7 @@ import type {
   WebSocketEnds,
 } from "../../../runtime/gateway/explain/request-explanation.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import { isAuth, isCredential } from "../../../runtime/plan/steps.ts"
 import { StepWords } from "../../diff/step-words.ts"
 
 const marks: Readonly<Record<StepState, string>> = {
@@ -71,7 +72,7 @@ const wordsMax = 100
 
 /** Words of gateway.conf, without the steps inside: they have lines of their own. */
 function wordsOf({ step }: ExplainedStep): string {
-  if (step.kind === "any-of") return "any of"
+  if (isAuth(step) && !isCredential(step)) return "any of"
   const text = new StepWords(nothing)
     .ofStep(step)
     .replace(/\s+/g, " ")

@@ -1,5 +1,4 @@
-import type { ClaimRule, CredentialSource } from "../../../runtime/plan/caller-token.ts"
-import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { ClaimRule, CredentialSource, TokenCheck } from "../../../runtime/plan/caller-token.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import { lowerClaimRule } from "./claims.ts"
@@ -22,7 +21,7 @@ export function lowerClaimRules(
 export function lowerSaid(
   block: BoundBlock | undefined,
   { texts, place }: StepContext,
-): Pick<StepOf<"validate-jwt">, "status" | "claimStatus" | "message" | "output"> | undefined {
+): Pick<TokenCheck, "status" | "claimStatus" | "message" | "output"> | undefined {
   const numberOf = (keyword: string) => statementOf(block, keyword)?.args.value<number>("status")
   const messageAt = statementOf(block, "message")?.args.text("message")
   const message = messageAt === undefined ? undefined : texts.lower(messageAt, place)

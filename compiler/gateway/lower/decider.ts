@@ -1,4 +1,4 @@
-import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { RelationQuestion } from "../../../runtime/plan/question.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { Word } from "../ast.ts"
@@ -115,8 +115,8 @@ export function fitsDecider(
 export function lowerProperties(
   block: BoundBlock | undefined,
   { expressions, place }: StepContext,
-): Pick<StepOf<"require">, "properties"> | undefined {
-  const properties: NonNullable<StepOf<"require">["properties"]> = {}
+): Pick<RelationQuestion, "properties"> | undefined {
+  const properties: NonNullable<RelationQuestion["properties"]> = {}
   for (const of of propertyWords) {
     const values = statementsOf(block, of).map(({ args }) => {
       const source = args.cel("value")

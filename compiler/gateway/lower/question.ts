@@ -1,4 +1,4 @@
-import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { RelationQuestion } from "../../../runtime/plan/question.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
@@ -39,15 +39,13 @@ export function lowerAlternatives(
   return undefined
 }
 
-type Asked = Omit<StepOf<"require">, "kind">
-
 /** What is asked, or written. Who asks must come from `auth`; who is given something, by `changed`, need not. */
 export function lowerQuestion(
   bound: BoundStatement,
   relation: Word | undefined,
   context: StepContext,
   changed: Decider | null | "asked" = "asked",
-): Asked | undefined {
+): RelationQuestion | undefined {
   const { texts, place } = context
   const objectAt = bound.args.text("object")
   const userAt = bound.args.text("user")
@@ -82,7 +80,7 @@ function lowerCircumstances(
   block: BoundBlock | undefined,
   decider: Decider | undefined,
   context: StepContext,
-): Pick<Asked, "context" | "tuples" | "properties"> | undefined {
+): Pick<RelationQuestion, "context" | "tuples" | "properties"> | undefined {
   const store = decider !== undefined && "store" in decider ? decider.store : undefined
   const properties = lowerProperties(block, context)
   const { expressions, texts, place } = context

@@ -1,5 +1,5 @@
 import { nestedSteps } from "../../../runtime/plan/nested-steps.ts"
-import type { Step, StepId } from "../../../runtime/plan/steps.ts"
+import { isCredential, type Step, type StepId, shownTo } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { RouteSource } from "../routes.ts"
 import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
@@ -21,9 +21,10 @@ export function checkScripts(
 
 /** Browsers send cookies, and passwords they were told once, with whatever a page asks for. A token may come out of a cookie by way of an expression, a variable, or a header that is set before. */
 function isAmbient(step: Step, all: readonly Step[]): boolean {
-  if (step.kind === "basic-auth") return true
-  if (step.kind !== "validate-jwt" && step.kind !== "introspect") return false
-  const { from } = step
+  if (!isCredential(step)) return false
+  const shown = shownTo(step)
+  if (shown.is !== "token") return shown.is === "password"
+  const { from } = shown
   if ("cookie" in from) return true
   if ("text" in from) return all.some(readsCookies)
   if (!("header" in from)) return false

@@ -1,4 +1,5 @@
-import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { ShownCredential } from "../../../runtime/plan/caller-token.ts"
+import { isAuth, isCredential, shownTo } from "../../../runtime/plan/steps.ts"
 import type { RouteSource } from "../routes.ts"
 import type { LoweredRoute } from "./route.ts"
 import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
@@ -20,12 +21,12 @@ export function dropStrayKeys(
 ): Map<RouteSource, LoweredRoute> {
   const places = new Map<string, KeyPlaces>()
   for (const { route, inbound } of routes.values()) {
-    for (const [step, { origin }] of keySteps(inbound, steps)) {
-      if (step.forward) continue
+    for (const [{ header, query, forward }, { origin }] of shownKeys(inbound, steps)) {
+      if (forward) continue
       const known = places.get(route.api) ?? { header: new Map(), query: new Map() }
       places.set(route.api, known)
-      if (step.header !== null) known.header.set(step.header, known.header.get(step.header) ?? origin)
-      if (step.query !== null) known.query.set(step.query, known.query.get(step.query) ?? origin)
+      if (header !== null) known.header.set(header, known.header.get(header) ?? origin)
+      if (query !== null) known.query.set(query, known.query.get(query) ?? origin)
     }
   }
   return new Map(
@@ -38,7 +39,7 @@ export function dropStrayKeys(
 
 function withDrops(lowered: LoweredRoute, places: KeyPlaces | undefined, steps: PlanSteps): LoweredRoute {
   if (places === undefined || lowered.backend.length === 0) return lowered
-  const own = keySteps(lowered.inbound, steps).map(([step]) => step)
+  const own = shownKeys(lowered.inbound, steps).map(([shown]) => shown)
   const drops: Lowered[] = []
   for (const [name, origin] of places.header) {
     if (own.some(({ header }) => header === name)) continue
@@ -61,11 +62,15 @@ function withDrops(lowered: LoweredRoute, places: KeyPlaces | undefined, steps: 
   }
 }
 
-/** The steps that read a key: of the list itself, and those that are ways of an `any-of`. */
-function keySteps(list: readonly Lowered[], steps: PlanSteps): [StepOf<"validate-key">, Lowered][] {
-  return list.flatMap((use) => {
+type ShownKey = Extract<ShownCredential, { readonly is: "key" }>
+
+/** The keys that are read, each with the step that does: of the list itself, and those that are one of several ways in. */
+function shownKeys(list: readonly Lowered[], steps: PlanSteps): [ShownKey, Lowered][] {
+  return list.flatMap((use): [ShownKey, Lowered][] => {
     const step = steps.get(use.id)
-    if (step?.kind === "validate-key") return [[step, use] as [StepOf<"validate-key">, Lowered]]
-    return step?.kind === "any-of" ? keySteps(use.inside["steps"] ?? [], steps) : []
+    if (step === undefined || !isAuth(step)) return []
+    if (!isCredential(step)) return shownKeys(use.inside["steps"] ?? [], steps)
+    const shown = shownTo(step)
+    return shown.is === "key" ? [[shown, use]] : []
   })
 }

@@ -3,7 +3,7 @@ import type { Subscriber } from "../../identity/keys.ts"
 import type { Passwords } from "../../identity/users.ts"
 import type { CredentialSource } from "../../plan/caller-token.ts"
 import type { Plan } from "../../plan/plan.ts"
-import type { Step as StepPlan } from "../../plan/steps.ts"
+import { isCredential, type Step as StepPlan, shownTo } from "../../plan/steps.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
 import type { Exchange } from "../../policies/exchange.ts"
 import type { Outcome } from "../../policies/policy.ts"
@@ -66,12 +66,12 @@ export function subscriberOf({ claims }: RequestQuestion, { plan }: Plan): Subsc
 /** Of a caller who was only named nothing is known but the name: demands on other claims are no reason to end there. */
 export function lacksClaims(
   { claims = {} }: RequestQuestion,
-  { kind }: StepPlan,
+  step: StepPlan,
   refusal: NonNullable<Outcome>,
 ): boolean {
   const { sub, ...others } = claims
   if (sub === undefined || Object.keys(others).length > 0) return false
-  return (kind === "validate-jwt" || kind === "introspect") && isClaimFault(refusal)
+  return isCredential(step) && shownTo(step).is === "token" && isClaimFault(refusal)
 }
 
 /** Whether a token that counts is refused for what it says. */
@@ -83,18 +83,16 @@ const claimFaults: ReadonlySet<string> = new Set(["TokenClaimNotFound", "TokenCl
 
 /** Puts the credential where the step looks for it. */
 export function present({ claims, key, token }: RequestQuestion, step: StepPlan, exchange: Exchange): void {
-  if (step.kind === "validate-key") {
-    const value = claims === undefined ? key : assumedCredential
-    if (value === undefined) return
-    if (step.header !== null) exchange.headers.set(step.header, value)
-    else if (step.query !== null) exchange.query.set(step.query, value)
-  } else if (step.kind === "validate-jwt" || step.kind === "introspect") {
-    const value = claims === undefined ? token : assumedCredential
-    if (value !== undefined) putToken(step.from, value, exchange)
-  } else if (step.kind === "basic-auth" && claims !== undefined) {
-    const value = basicAuthorization(String(claims["sub"] ?? ""), assumedCredential)
-    exchange.headers.set("authorization", value)
-  }
+  if (!isCredential(step)) return
+  const shown = shownTo(step)
+  const given = { key, token, password: undefined }[shown.is]
+  const value = claims === undefined ? given : assumedCredential
+  if (value === undefined) return
+  if (shown.is === "token") putToken(shown.from, value, exchange)
+  else if (shown.is === "password")
+    exchange.headers.set("authorization", basicAuthorization(String(claims?.["sub"] ?? ""), value))
+  else if (shown.header !== null) exchange.headers.set(shown.header, value)
+  else if (shown.query !== null) exchange.query.set(shown.query, value)
 }
 
 function putToken(from: CredentialSource, token: string, { headers, query }: Exchange): void {

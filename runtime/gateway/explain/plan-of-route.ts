@@ -1,6 +1,7 @@
+import type { NamedTable } from "../../plan/facts.ts"
 import { nestedSteps } from "../../plan/nested-steps.ts"
 import type { Plan, PlanBody } from "../../plan/plan.ts"
-import type { Step, StepId } from "../../plan/steps.ts"
+import { isCredential, namedBy, type Step, type StepId, shownTo } from "../../plan/steps.ts"
 import type { Reference } from "../../plan/text.ts"
 import { usedBy } from "../generation/parts-of-plan.ts"
 
@@ -25,26 +26,23 @@ export function planOfRoute(
   const steps = Object.fromEntries(
     reached(whole, route === undefined ? [] : Object.values(route.sections).flat()),
   )
-  const kinds = Object.values(steps)
+  const used = Object.values(steps)
   // What is explained of a request that no route serves is how it begins.
   const gateway = whole.gateway === null ? null : { ...whole.gateway, onUnmatched: [] }
-  const issuers = picked(
-    whole.issuers,
-    kinds.flatMap((step) => (step.kind === "validate-jwt" ? step.issuers : [])),
-  )
-  const subscriptions = kinds.some(({ kind }) => kind === "validate-key") ? whole.subscriptions : {}
+  const named = <T>(table: NamedTable, of: Readonly<Record<string, T>>) => picked(of, namedBy(used, table))
+  const asksForKey = used.some((step) => isCredential(step) && shownTo(step).is === "key")
+  const subscriptions = asksForKey ? whole.subscriptions : {}
   const backends = Object.fromEntries(
     Object.entries(whole.backends).map(([name, { health: _, ...backend }]) => [name, backend]),
   )
-  const asked = new Set(kinds.flatMap(askedBy))
-  const introspections = picked(whole.introspections ?? {}, [...asked])
-  const users = picked(whole.users ?? {}, [...asked])
-  const pdps = picked(whole.pdps ?? {}, [...asked])
   const cut: PlanBody = {
-    ...{ ...whole, gateway, routes, steps, issuers, subscriptions, backends },
-    ...{ introspections, users, pdps },
+    ...{ ...whole, gateway, routes, steps, subscriptions, backends },
+    issuers: named("issuers", whole.issuers),
+    introspections: named("introspections", whole.introspections ?? {}),
+    users: named("users", whole.users ?? {}),
+    pdps: named("pdps", whole.pdps ?? {}),
   }
-  const { secrets: named } = usedBy(cut)
+  const { secrets } = usedBy(cut)
   const unset = new Set<string>()
   const urls = namesOfUrls(whole)
   const filled = (reference: Reference, name: string): Reference => {
@@ -57,12 +55,12 @@ export function planOfRoute(
     ([name, value]) =>
       [name, "from" in value ? { ...value, from: filled(value.from, name) } : value] as const,
   )
-  const secrets = Object.entries(picked(whole.secrets, [...named])).map(
+  const filledSecrets = Object.entries(picked(whole.secrets, secrets)).map(
     ([name, reference]) => [name, filled(reference, "")] as const,
   )
   const body: PlanBody = {
     ...cut,
-    ...{ values: Object.fromEntries(values), secrets: Object.fromEntries(secrets) },
+    ...{ values: Object.fromEntries(values), secrets: Object.fromEntries(filledSecrets) },
   }
   return { plan: { ...plan, plan: body }, unset: [...unset].sort() }
 }
@@ -77,15 +75,8 @@ function reached(body: PlanBody, ids: readonly StepId[], found = new Map<StepId,
   return found
 }
 
-/** Who besides issuers is asked by a step. */
-function askedBy(step: Step): string[] {
-  if (step.kind === "introspect") return [step.introspection]
-  if (step.kind === "basic-auth") return [step.users]
-  return "pdp" in step && step.pdp !== undefined ? [step.pdp] : []
-}
-
-function picked<T>(table: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
-  return Object.fromEntries(Object.entries(table).filter(([name]) => names.includes(name)))
+function picked<T>(table: Readonly<Record<string, T>>, names: ReadonlySet<string>): Record<string, T> {
+  return Object.fromEntries(Object.entries(table).filter(([name]) => names.has(name)))
 }
 
 /** Names of values a backend's URL begins with: what stands for one must be the beginning of a URL too. */

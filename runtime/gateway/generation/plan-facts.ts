@@ -1,7 +1,8 @@
+import type { ShownCredential } from "../../plan/caller-token.ts"
 import { nestedSteps } from "../../plan/nested-steps.ts"
 import type { PlanBody } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
-import type { Step, StepOf } from "../../plan/steps.ts"
+import { isCredential, type Step, shownTo } from "../../plan/steps.ts"
 import type {
   ApiFacts,
   ClientCertificate,
@@ -39,22 +40,23 @@ export class FactsOfPlan implements PlanFacts {
   keyPlaces(route: Route): KeyPlaces {
     let found = this.#keys.get(route)
     if (found === undefined) {
-      const step = this.#keyStep(route.sections.inbound)
-      found = { header: step?.header ?? undefined, query: step?.query ?? undefined }
+      const { header, query } = this.#shownKey(route.sections.inbound)
+      found = { header: header ?? undefined, query: query ?? undefined }
       this.#keys.set(route, found)
     }
     return found
   }
 
-  #keyStep(ids: readonly string[]): StepOf<"validate-key"> | undefined {
+  #shownKey(ids: readonly string[]): Partial<Extract<ShownCredential, { readonly is: "key" }>> {
     for (const id of ids) {
       const step: Step | undefined = this.#body.steps[id]
-      if (step?.kind === "validate-key") return step
-      const nested = step === undefined ? [] : nestedSteps(step).flatMap(({ steps }) => steps)
-      const inside = nested.length === 0 ? undefined : this.#keyStep(nested)
-      if (inside !== undefined) return inside
+      if (step === undefined) continue
+      const shown = isCredential(step) ? shownTo(step) : undefined
+      if (shown?.is === "key") return shown
+      const inside = this.#shownKey(nestedSteps(step).flatMap(({ steps }) => steps))
+      if (inside.is === "key") return inside
     }
-    return undefined
+    return {}
   }
 
   #api(name: string): ApiFacts {

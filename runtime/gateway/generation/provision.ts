@@ -2,7 +2,7 @@ import { canonicalJson } from "../../plan/canonical.ts"
 import { nestedSteps } from "../../plan/nested-steps.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
-import type { StepId } from "../../plan/steps.ts"
+import { isProtection, isRelation, type StepId } from "../../plan/steps.ts"
 import { requestBody, responseBody } from "../../policies/exchange.ts"
 import type { ProvisionedStep } from "../../policies/policy.ts"
 import { HostRoutes } from "../routes/host-routes.ts"
@@ -201,49 +201,28 @@ function afterStore({ plan }: Plan, outbound: readonly StepId[]): number {
   return at === -1 ? outbound.length : at + 1
 }
 
-const guards: ReadonlySet<string> = new Set([
-  "validate-jwt",
-  "introspect",
-  "basic-auth",
-  "validate-key",
-  "any-of",
-  "check-header",
-  "ip-filter",
-  "require",
-  "require-any",
-  "require-all",
-])
-
 /** The guards of a route, in order. Equal text is equal protection; the ids of steps are digests of their content. */
 export function protectionOf(plan: Plan, ids: readonly StepId[]): string {
   const found: string[] = []
   for (const id of ids) {
     const step = plan.plan.steps[id]
     if (step === undefined) continue
-    if (guards.has(step.kind)) found.push(id)
+    if (isProtection(step)) found.push(id)
     else {
       const inside = nestedSteps(step).map(({ steps }) => protectionOf(plan, steps))
-      const head = step.kind === "when" ? canonicalJson(step.test) : step.kind
+      const head = "test" in step ? canonicalJson(step.test) : step.kind
       if (inside.some((text) => text !== "")) found.push(canonicalJson([head, ...inside]))
     }
   }
   return found.join(" ")
 }
 
-const relationKinds: ReadonlySet<string> = new Set([
-  "require",
-  "require-any",
-  "require-all",
-  "filter",
-  "grant",
-])
-
 /** Is a relation asked for or written? Its ids are made of the path as a rule. */
 function decidesByValues(plan: Plan, ids: readonly StepId[]): boolean {
   return ids.some((id) => {
     const step = plan.plan.steps[id]
     if (step === undefined) return false
-    return relationKinds.has(step.kind) || nestedSteps(step).some(({ steps }) => decidesByValues(plan, steps))
+    return isRelation(step) || nestedSteps(step).some(({ steps }) => decidesByValues(plan, steps))
   })
 }
 

@@ -1,14 +1,13 @@
 import * as z from "zod"
 import { authorization } from "../caller-token.ts"
-import { defineStep } from "../define-step.ts"
+import { defineCredential } from "../define-step.ts"
 import { named } from "../facts.ts"
 import { constantCount, count } from "../step-values.ts"
 import { name, text } from "../text.ts"
 
 /** User and password (RFC 7617). Sets the claim `sub` to the user; the password goes no further unless `forward`. */
-export const basicAuth = defineStep(
+export const basicAuth = defineCredential(
   "basic-auth",
-  { role: "credential", rehearsed: "run" },
   {
     users: name,
     realm: z.string().regex(/^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,128}$/),
@@ -17,6 +16,7 @@ export const basicAuth = defineStep(
     forward: z.boolean(),
   },
   ({ users, status, forward }) => ({
+    shown: { is: "password", forward },
     reads: [authorization],
     writes: ["caller", ...(forward ? [] : [authorization])],
     ends: ["refuse"],

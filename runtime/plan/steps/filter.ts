@@ -1,8 +1,9 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { bodyRead, bodyWritten } from "../places.ts"
-import { asked, circumstances, decider, namedDecider } from "../question.ts"
-import { text } from "../text.ts"
+import { decider, namedDecider, relationQuestion } from "../question.ts"
+
+const { store, pdp, ...question } = relationQuestion
 
 /**
  * Takes out of a JSON answer (2xx) the items the caller may not see, by one batch: of the array at `items` (dots walk into objects; empty: the whole).
@@ -12,12 +13,10 @@ export const filter = defineStep(
   "filter",
   { role: "guard", rehearsed: "assume" },
   {
-    ...asked,
+    store,
+    pdp,
     items: z.string().max(1024),
-    relation: z.string(),
-    object: text,
-    user: text,
-    ...circumstances,
+    ...question,
   },
   (step) => ({
     reads: [decider(step), "response.status", ...bodyRead("response")],

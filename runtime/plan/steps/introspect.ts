@@ -1,27 +1,14 @@
-import * as z from "zod"
-import { claimRule, credentialSource, tokenFacts, tokenStatuses } from "../caller-token.ts"
-import { defineStep } from "../define-step.ts"
+import { tokenDemands, tokenFacts, tokenOutcome } from "../caller-token.ts"
+import { defineCredential } from "../define-step.ts"
 import { named } from "../facts.ts"
-import { count, variableName } from "../step-values.ts"
-import { name, text } from "../text.ts"
+import { name } from "../text.ts"
 
 /** As `validate-jwt` for opaque tokens: the introspection endpoint says whether it counts, and its claims (RFC 7662). No answer: 503. */
-export const introspect = defineStep(
+export const introspect = defineCredential(
   "introspect",
-  { role: "credential", rehearsed: "run" },
-  {
-    introspection: name,
-    from: credentialSource,
-    claims: z.array(claimRule).max(50),
-    audiences: z.array(text).max(100).optional(),
-    status: count,
-    claimStatus: count,
-    message: text.optional(),
-    output: variableName.optional(),
-  },
+  { introspection: name, ...tokenDemands, ...tokenOutcome },
   (step) => ({
     ...tokenFacts(step, [`service:${step.introspection}`]),
-    statuses: tokenStatuses(step),
     names: named("introspections", "introspection", step.introspection),
   }),
 )

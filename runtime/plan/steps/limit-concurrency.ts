@@ -6,7 +6,7 @@ import { text } from "../text.ts"
 /** At most `max` exchanges with this key are inside of `steps` (empty: until the answer is out) at a time; more: 429. */
 export const limitConcurrency = defineStep(
   "limit-concurrency",
-  { role: "guard", rehearsed: "run", holds: "blocks" },
+  { role: "limit", rehearsed: "run", holds: "blocks" },
   {
     counter: z.string().min(1).max(512),
     key: text,

@@ -12,7 +12,7 @@ import { expression } from "../text.ts"
  */
 export const quota = defineStep(
   "quota",
-  { role: "guard", rehearsed: "run" },
+  { role: "limit", rehearsed: "run" },
   {
     counter: z.string().min(1).max(512),
     callsMax: z.union([z.number().int().min(1), z.strictObject({ expression })]).optional(),

@@ -11,7 +11,7 @@ import { expression } from "../text.ts"
  */
 export const rateLimit = defineStep(
   "rate-limit",
-  { role: "guard", rehearsed: "run" },
+  { role: "limit", rehearsed: "run" },
   {
     counter: z.string().min(1).max(512),
     callsMax: count,

@@ -5,7 +5,7 @@ import { stepId } from "../step-id.ts"
 /** Each of several `require` steps; of one decision point all are asked in one request. The first that is no yes: 403, or as it is refused. */
 export const requireAll = defineStep(
   "require-all",
-  { role: "guard", rehearsed: "run", holds: "alternatives" },
+  { role: "permission", rehearsed: "run", holds: "alternatives" },
   {
     steps: z.array(stepId).min(2).max(20),
   },

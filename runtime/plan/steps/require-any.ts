@@ -5,7 +5,7 @@ import { stepId } from "../step-id.ts"
 /** One of several `require` steps is enough. None says yes: 403, unless one had no answer: 503. */
 export const requireAny = defineStep(
   "require-any",
-  { role: "guard", rehearsed: "run", holds: "alternatives" },
+  { role: "permission", rehearsed: "run", holds: "alternatives" },
   {
     steps: z.array(stepId).min(2).max(20),
   },

@@ -1,19 +1,11 @@
-import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { asked, circumstances, decider, namedDecider } from "../question.ts"
-import { text } from "../text.ts"
+import { decider, namedDecider, relationQuestion } from "../question.ts"
 
 /** Asks the engine, or a decision point: may `user` have `relation` on `object`? No: 403. No answer: 503. Dynamic parts must be ids (no `#`, `:`, `*`, blanks), else 400. */
 export const require_ = defineStep(
   "require",
-  { role: "guard", rehearsed: "run" },
-  {
-    ...asked,
-    relation: z.string(),
-    object: text,
-    user: text,
-    ...circumstances,
-  },
+  { role: "permission", rehearsed: "run" },
+  relationQuestion,
   (step) => ({
     reads: [decider(step)],
     ends: ["refuse"],

@@ -1,8 +1,8 @@
 import * as z from "zod"
-import { claimRule, credentialSource, tokenFacts, tokenStatuses } from "../caller-token.ts"
-import { defineStep } from "../define-step.ts"
+import { tokenDemands, tokenFacts, tokenOutcome } from "../caller-token.ts"
+import { defineCredential } from "../define-step.ts"
 import { named } from "../facts.ts"
-import { count, flag, variableName } from "../step-values.ts"
+import { count, flag } from "../step-values.ts"
 import { loadText, name, text } from "../text.ts"
 
 /**
@@ -10,9 +10,8 @@ import { loadText, name, text } from "../text.ts"
  * to `{claims, header}`. `audiences` and `issuerValues` replace what the issuers say; absent: the issuers' own. Failure: `status`, when it is 401 with
  * `WWW-Authenticate` (RFC 6750 §3), and perhaps `message`; claims not met: `claimStatus`.
  */
-export const validateJwt = defineStep(
+export const validateJwt = defineCredential(
   "validate-jwt",
-  { role: "credential", rehearsed: "run" },
   {
     issuers: z.array(name).min(1).max(20),
     /** Of the issuers in `cases` only those count whose address is what `by` says. */
@@ -25,20 +24,11 @@ export const validateJwt = defineStep(
           .max(20),
       })
       .optional(),
-    from: credentialSource,
-    claims: z.array(claimRule).max(50),
-    audiences: z.array(text).max(100).optional(),
+    ...tokenDemands,
     issuerValues: z.array(text).max(100).optional(),
     clockSkewSeconds: count.optional(),
     requireExpiration: flag,
-    status: count,
-    claimStatus: count,
-    message: text.optional(),
-    output: variableName.optional(),
+    ...tokenOutcome,
   },
-  (step) => ({
-    ...tokenFacts(step),
-    statuses: tokenStatuses(step),
-    names: named("issuers", "issuers", ...step.issuers),
-  }),
+  (step) => ({ ...tokenFacts(step), names: named("issuers", "issuers", ...step.issuers) }),
 )

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { defineStep } from "../define-step.ts"
+import { defineCredential } from "../define-step.ts"
 import { headerName } from "../header-name.ts"
 import { headerOf, queryOf } from "../places.ts"
 import { name } from "../text.ts"
@@ -7,9 +7,8 @@ import { name } from "../text.ts"
 const failureStatus = z.number().int().min(400).max(599)
 
 /** Verifies a subscription key that covers `api`; sets the caller's subscription. The key is never forwarded unless `forward`. */
-export const validateKey = defineStep(
+export const validateKey = defineCredential(
   "validate-key",
-  { role: "credential", rehearsed: "run" },
   {
     api: name,
     header: headerName.nullable(),
@@ -17,12 +16,13 @@ export const validateKey = defineStep(
     status: failureStatus,
     forward: z.boolean(),
   },
-  ({ header, query, status, forward }) => {
+  ({ api, header, query, status, forward }) => {
     const places = [
       ...(header === null ? [] : [headerOf("request", header)]),
       ...(query === null ? [] : [queryOf(query)]),
     ]
     return {
+      shown: { is: "key", api, header, query, forward },
       reads: places,
       writes: ["subscription", ...(forward ? [] : places)],
       ends: ["refuse"],

@@ -1,5 +1,6 @@
 import { CheckError } from "../../check/ports.ts"
-import type { StepId, StepOf } from "../../plan/steps.ts"
+import type { RelationQuestion } from "../../plan/question.ts"
+import type { StepId } from "../../plan/steps.ts"
 import type { Exchange } from "../exchange.ts"
 import { type Problem, problem } from "../messages/answer.ts"
 import type { AccessAnswer, AccessAnswers, AccessRequest, Outcome, Provision, Run } from "../policy.ts"
@@ -45,7 +46,7 @@ export function compileTogether(
 function judged(
   asked: readonly AccessRequest[],
   { results }: AccessAnswers,
-  { plan, enough }: { readonly plan: StepOf<"require">; readonly enough: "any" | "all" },
+  { plan, enough }: { readonly plan: RelationQuestion; readonly enough: "any" | "all" },
   exchange: Exchange,
 ): Outcome {
   const isYes = (each: AccessAnswer | CheckError) => !(each instanceof CheckError) && each.allowed === true
@@ -63,6 +64,6 @@ function judged(
   return allowed ? undefined : problem("forbidden")
 }
 
-function decisionOf({ user, relation, object }: AccessRequest, { pdp }: StepOf<"require">) {
+function decisionOf({ user, relation, object }: AccessRequest, { pdp }: RelationQuestion) {
   return { pdp, user, relation, object }
 }

@@ -2,7 +2,7 @@ import { CheckError, UndecidedCheck } from "../../check/ports.ts"
 import { toJson } from "../../expression/compile.ts"
 import { ExpressionError } from "../../expression/expression-error.ts"
 import { NoDecision } from "../../pdp/http.ts"
-import type { StepOf } from "../../plan/steps.ts"
+import type { RelationQuestion } from "../../plan/question.ts"
 import type { Exchange } from "../exchange.ts"
 import { type Problem, problem } from "../messages/answer.ts"
 import type { AccessRequest, Authorizer, Provision } from "../policy.ts"
@@ -15,7 +15,7 @@ export type Question = (exchange: Exchange) => AccessRequest | Problem
 
 /** Who answers a step's questions, and by what name it knows them: a store's, or its own. */
 export function authorizerOf(
-  { store, pdp }: Pick<StepOf<"require">, "store" | "pdp">,
+  { store, pdp }: Pick<RelationQuestion, "store" | "pdp">,
   provision: Provision,
 ): { readonly authorizer: Authorizer; readonly name: string } {
   return pdp === undefined
@@ -25,7 +25,7 @@ export function authorizerOf(
 
 /** Compiles what is asked. What a request brings must be ids; a token that does not say who its bearer is may be good elsewhere, here it is nobody's. */
 export function compileQuestion(
-  plan: Pick<StepOf<"require">, "relation" | "object" | "user" | "context" | "tuples" | "properties">,
+  plan: Omit<RelationQuestion, "store" | "pdp">,
   provision: Provision,
 ): Question {
   const { relation, tuples = [], properties } = plan
@@ -68,7 +68,7 @@ export function compileQuestion(
 }
 
 function compileValues(
-  plan: StepOf<"require">["context"],
+  plan: RelationQuestion["context"],
   provision: Provision,
 ): ((exchange: Exchange) => Record<string, unknown>) | undefined {
   if (plan === undefined || plan.length === 0) return undefined

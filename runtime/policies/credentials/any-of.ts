@@ -1,11 +1,10 @@
 import type { Subscriber } from "../../identity/keys.ts"
+import { isCredential, shownTo } from "../../plan/steps.ts"
 import type { Exchange } from "../exchange.ts"
 import type { Problem } from "../messages/answer.ts"
 import type { Outcome, Policy, ProvisionedStep } from "../policy.ts"
 import { failureOf } from "../run-steps.ts"
-import { dropBasic } from "./basic-auth.ts"
 import { dropCredential } from "./credential.ts"
-import { dropKey } from "./validate-key.ts"
 
 /**
  * Tries ways to authenticate until one lets the request pass. When all refuse, the client hears about the credential it brought, or about
@@ -14,13 +13,12 @@ import { dropKey } from "./validate-key.ts"
  */
 export const anyOf: Policy<"any-of"> = (plan, provision) => {
   const steps = plan.steps.map((id) => provision.step(id))
-  const ways = plan.steps.map((id) => provision.plan(id))
+  const shown = plan.steps.flatMap((id) => {
+    const way = provision.plan(id)
+    return isCredential(way) ? [shownTo(way)] : []
+  })
   const pass = (exchange: Exchange): undefined => {
-    for (const way of ways) {
-      if (way.kind === "validate-key" && !way.forward) dropKey(way, exchange)
-      else if (way.kind === "basic-auth") dropBasic(way, exchange)
-      else if (way.kind === "validate-jwt" || way.kind === "introspect") dropCredential(way.from, exchange)
-    }
+    for (const each of shown) dropCredential(each, exchange)
   }
   return (exchange) => new Attempt(steps, exchange, pass).from(0)
 }

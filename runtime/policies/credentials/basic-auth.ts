@@ -1,15 +1,17 @@
-import type { StepOf } from "../../plan/steps.ts"
+import { shownTo } from "../../plan/steps.ts"
 import type { Exchange } from "../exchange.ts"
 import { type Problem, problem } from "../messages/answer.ts"
 import type { Outcome, Policy } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { compileCount } from "../values/value.ts"
+import { dropCredential, isBasic } from "./credential.ts"
 import { failureStatus } from "./token-guard.ts"
 
 /** Asks for a user and a password (RFC 7617), in UTF-8. Who is refused does not learn whether the user is there. */
 export const basicAuth: Policy<"basic-auth"> = (plan, provision) => {
   const users = provision.users(plan.users)
+  const shown = shownTo(plan)
   const status = failureStatus(compileCount(plan.status, provision))
   const message = plan.message === undefined ? undefined : compileText(plan.message, provision, anyText)
   const refuse = (exchange: Exchange, presented: boolean, cause: string): Problem => {
@@ -33,7 +35,7 @@ export const basicAuth: Policy<"basic-auth"> = (plan, provision) => {
       })
     if (!found) return refuse(exchange, true, "user or password is wrong")
     exchange.claims = { sub: user }
-    dropBasic(plan, exchange)
+    dropCredential(shown, exchange)
     return undefined
   }
   return (exchange) => {
@@ -50,16 +52,6 @@ export const basicAuth: Policy<"basic-auth"> = (plan, provision) => {
       ? judge(exchange, given.user, found)
       : found.then((late) => judge(exchange, given.user, late))
   }
-}
-
-/** Takes a password out of the request to the backend. */
-export function dropBasic({ forward }: StepOf<"basic-auth">, { headers }: Exchange): void {
-  const value = forward ? undefined : headers.get("authorization")
-  if (value !== undefined && isBasic(value)) headers.remove("authorization")
-}
-
-function isBasic(value: string): boolean {
-  return /^basic(?: |$)/i.test(value)
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })

@@ -1,4 +1,4 @@
-import type { CredentialSource } from "../../plan/caller-token.ts"
+import type { CredentialSource, ShownCredential } from "../../plan/caller-token.ts"
 import type { Exchange } from "../exchange.ts"
 import { cookieValues, withoutCookie } from "../messages/cookies.ts"
 import type { Provision } from "../policy.ts"
@@ -43,10 +43,30 @@ export function compileCredential(source: CredentialSource, provision: Provision
   }
 }
 
-/** Takes out of the request what a step reads its credential from; for ways in that were not taken. */
-export function dropCredential(source: CredentialSource, exchange: Exchange): void {
+/** Takes a credential out of the request to the backend, unless it is to be forwarded; of any way in, also one that was not taken. */
+export function dropCredential(shown: ShownCredential, exchange: Exchange): void {
+  if (shown.is === "token") dropToken(shown.from, exchange)
+  else if (shown.forward) return
+  else if (shown.is === "password") dropPassword(exchange)
+  else {
+    if (shown.header !== null) exchange.headers.remove(shown.header)
+    if (shown.query !== null) exchange.query.remove(shown.query)
+  }
+}
+
+function dropToken(source: CredentialSource, exchange: Exchange): void {
   if ("query" in source && !source.forward) exchange.query.remove(source.query)
   if ("cookie" in source && !source.forward) dropCookie(exchange, source.cookie)
+}
+
+function dropPassword({ headers }: Exchange): void {
+  const value = headers.get("authorization")
+  if (value !== undefined && isBasic(value)) headers.remove("authorization")
+}
+
+/** Whether a value of `Authorization` is of the scheme of RFC 7617. */
+export function isBasic(value: string): boolean {
+  return /^basic(?: |$)/i.test(value)
 }
 
 function fromHeader(header: string, scheme: string | null): Credential {

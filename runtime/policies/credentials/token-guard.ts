@@ -1,5 +1,5 @@
 import type { Verification } from "../../identity/verifier.ts"
-import type { StepOf } from "../../plan/steps.ts"
+import type { TokenCheck } from "../../plan/caller-token.ts"
 import type { Exchange } from "../exchange.ts"
 import { type Problem, problem } from "../messages/answer.ts"
 import type { Outcome, Provision, Run } from "../policy.ts"
@@ -11,13 +11,12 @@ import { compileCredential } from "./credential.ts"
 import { verifiedToken } from "./verified-token.ts"
 
 type Verify = (token: string, exchange: Exchange) => Verification | Promise<Verification>
-type TokenPlan = StepOf<"validate-jwt"> | StepOf<"introspect">
 
 /**
  * Takes a token from its place, has it verified, judges its claims and sets the caller. Failures are those of RFC 6750 §3 where the status is
  * 401; the token is never logged.
  */
-export function compileTokenGuard(plan: TokenPlan, provision: Provision, verify: Verify): Run {
+export function compileTokenGuard(plan: TokenCheck, provision: Provision, verify: Verify): Run {
   const credential = compileCredential(plan.from, provision)
   const claimFailure = compileClaimRules(plan.claims, provision)
   const refusals = new Refusals(plan, provision)
@@ -54,7 +53,7 @@ class Refusals {
   readonly #message: ((exchange: Exchange) => string) | undefined
   readonly #scope: string
 
-  constructor(plan: TokenPlan, provision: Provision) {
+  constructor(plan: TokenCheck, provision: Provision) {
     this.#status = failureStatus(compileCount(plan.status, provision))
     this.#claimStatus = failureStatus(compileCount(plan.claimStatus, provision))
     const message = plan.message === undefined ? undefined : compileText(plan.message, provision, anyText)

@@ -1,12 +1,14 @@
 import type { KeyTable } from "../../identity/keys.ts"
-import type { StepOf } from "../../plan/steps.ts"
+import { type StepOf, shownTo } from "../../plan/steps.ts"
 import type { Exchange } from "../exchange.ts"
 import { problem } from "../messages/answer.ts"
 import type { Outcome, Policy } from "../policy.ts"
+import { dropCredential } from "./credential.ts"
 
 /** Verifies a subscription key, in the header first, then in the query. Without a key a call of an open product passes as one of it; a key that is there must be right all the same. The key is taken out of the request unless the plan says to forward it. */
 export const validateKey: Policy<"validate-key"> = (plan, provision) => {
   const keys = provision.keys()
+  const shown = shownTo(plan)
   const products = provision.productsOf(plan.api)
   const open = provision.openProductOf(plan.api)
   const keyless = open === undefined ? undefined : { name: "", product: open, api: undefined }
@@ -33,15 +35,9 @@ export const validateKey: Policy<"validate-key"> = (plan, provision) => {
     if (!all && api !== plan.api && (product === undefined || !products.has(product))) return uncovered
     exchange.subscriber = subscriber
     exchange.subscriptionKey = found
-    if (!plan.forward) dropKey(plan, exchange)
+    dropCredential(shown, exchange)
     return undefined
   }
-}
-
-/** Takes the key out of the request to the backend. */
-export function dropKey(plan: StepOf<"validate-key">, exchange: Exchange): void {
-  if (plan.header !== null) exchange.headers.remove(plan.header)
-  if (plan.query !== null) exchange.query.remove(plan.query)
 }
 
 /** Says whose call one is that is refused before anybody asks for its key: a key that would have been let in, in the place where the route looks for it, names its subscription. */
