@@ -1,3 +1,4 @@
+import { isGuard, kindFacts, type StepKind } from "../../runtime/plan/steps.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
@@ -12,20 +13,8 @@ import {
   type Used,
 } from "./site.ts"
 
-/** Policies that keep callers out; cut by an outer section that is left out they are gone without a trace. */
-const guards: ReadonlySet<string> = new Set([
-  "validate-jwt",
-  "any-of",
-  "introspect",
-  "basic-auth",
-  "check-header",
-  "ip-filter",
-  "rate-limit",
-  "quota",
-  "limit-concurrency",
-  "validate-content",
-  "validate-parameters",
-])
+/** What judges requests, and so keeps callers out as guards do. */
+const judging: ReadonlySet<StepKind> = new Set<StepKind>(["validate-content", "validate-parameters"])
 
 /**
  * The steps of a document where it is used. `outer` is what the documents of outer scopes have: `<base />` stands for it, a section without `<base />`
@@ -121,7 +110,11 @@ function noteCut(
   host: DocumentHost,
 ): void {
   if (holdsBase(element)) return
-  const guard = everyStep(outer).find((step) => guards.has(host.kindOf(step.id) ?? ""))
+  // Cut by a section that leaves it out it would be gone without a trace.
+  const guard = everyStep(outer).find(({ id }) => {
+    const kind = host.kindOf(id)
+    return kind !== undefined && (isGuard({ kind }) || judging.has(kind))
+  })
   if (guard !== undefined)
     host.report.add(
       "SP7014",
@@ -140,5 +133,8 @@ export function everyStep(steps: readonly Used[]): Used[] {
 }
 
 function forwards(steps: readonly Used[], host: DocumentHost): boolean {
-  return everyStep(steps).some((step) => ["forward", "respond"].includes(host.kindOf(step.id) ?? ""))
+  return everyStep(steps).some(({ id }) => {
+    const kind = host.kindOf(id)
+    return kind !== undefined && ["send", "answer"].includes(kindFacts(kind).role)
+  })
 }

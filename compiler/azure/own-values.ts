@@ -1,7 +1,15 @@
 import type { CredentialSource } from "../../runtime/plan/caller-token.ts"
 import { fieldsOfBody } from "../../runtime/plan/places.ts"
 import type { BodyContent } from "../../runtime/plan/step-values.ts"
-import { factsOf, kindFacts, type Step, type StepKind, type StepOf } from "../../runtime/plan/steps.ts"
+import {
+  factsOf,
+  isCredential,
+  kindFacts,
+  type Step,
+  type StepKind,
+  type StepOf,
+  shownTo,
+} from "../../runtime/plan/steps.ts"
 import { isCallers, type Own, ownerOf, ownSource } from "./callers-value.ts"
 
 /** What is the document's own behind a step. */
@@ -95,22 +103,14 @@ export function ownBehind(step: Step, own: Own, origin: string): Own {
 
 /** Whose credential a guard judges; `undefined`: the caller's, else the place in the text of what put it there. Of no guard: undefined too. */
 export function ownCredential(step: Step, own: Own, origin: string): string | undefined {
-  switch (step.kind) {
-    case "validate-jwt":
-    case "introspect":
-      return ownFrom(step.from, own, origin)
-    case "basic-auth":
-      return ownerOf(own, "header authorization")
-    case "validate-key": {
-      const { header, query } = step
-      const header_ = header === null ? undefined : ownerOf(own, `header ${header}`)
-      return header_ ?? (query === null ? undefined : ownerOf(own, `query ${query.toLowerCase()}`))
-    }
-    case "check-header":
-      return ownerOf(own, `header ${step.name}`)
-    default:
-      return undefined
-  }
+  if (step.kind === "check-header") return ownerOf(own, `header ${step.name}`)
+  if (!isCredential(step)) return undefined
+  const shown = shownTo(step)
+  if (shown.is === "token") return ownFrom(shown.from, own, origin)
+  if (shown.is === "password") return ownerOf(own, "header authorization")
+  const { header, query } = shown
+  const ofHeader = header === null ? undefined : ownerOf(own, `header ${header}`)
+  return ofHeader ?? (query === null ? undefined : ownerOf(own, `query ${query.toLowerCase()}`))
 }
 
 function ownFrom(from: CredentialSource, own: Own, origin: string): string | undefined {

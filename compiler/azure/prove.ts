@@ -1,4 +1,4 @@
-import { isCredential, type Step } from "../../runtime/plan/steps.ts"
+import { factsOf, isAnswer, isCredential, isSend, type Step } from "../../runtime/plan/steps.ts"
 import type { Own } from "./callers-value.ts"
 import { ownBehind, ownCredential } from "./own-values.ts"
 import type { Used } from "./site.ts"
@@ -69,14 +69,14 @@ class Search {
   #step(used: Used, way: Way): readonly Way[] {
     const step = this.#stepOf(used.id)
     if (step === undefined) return [way]
-    if (step.kind === "respond") {
+    if (isAnswer(step)) {
       // The document's own words are for everybody; another's response is not.
       if (step.from !== undefined) this.#found ??= { turns: way.turns, end: used }
       return []
     }
-    if (step.kind === "forward" || step.kind === "cache-lookup") {
+    if (isSend(step) || factsOf(step).ends?.includes("found") === true) {
       this.#found ??= { turns: way.turns, end: used }
-      return step.kind === "forward" ? [] : [way]
+      return isSend(step) ? [] : [way]
     }
     if (!isCredential(step) && !isSecretCheck(step)) return this.#inside(used, step, way)
     const owner = ownCredential(step, way.own, used.origin)

@@ -1,6 +1,7 @@
+import type { ContentRule } from "../../runtime/plan/content-rules.ts"
 import type { PolicyElement } from "../../runtime/plan/outline.ts"
 import type { Authentication } from "../../runtime/plan/step-values.ts"
-import type { Step, StepOf } from "../../runtime/plan/steps.ts"
+import type { AnswerStep, Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Expression, LoadText } from "../../runtime/plan/text.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
@@ -58,7 +59,7 @@ export interface DocumentHost {
   /** Puts a step into the plan. */
   step(step: Step, at: Span, inside?: Used["inside"]): Used
   /** The kind of a step that `step` put there. */
-  kindOf(id: string): string | undefined
+  kindOf(id: string): StepKind | undefined
   /** A value or secret of gateway.conf; undefined (not reported) where there is none of this name. */
   named(name: string): NamedValue | undefined
   /** Names that `named` knows, for hints. */
@@ -102,7 +103,7 @@ export interface DocumentHost {
 /** What an OpenAPI document says of an operation. */
 export interface OperationDescription {
   /** How the bodies of a message are judged; of answers by their status. */
-  contents(message: "request" | "response", overrides?: SchemaOverrides): StepOf<"validate-content">["types"]
+  contents(message: "request" | "response", overrides?: SchemaOverrides): ContentRule[]
   /** Its parameters but cookies, which Azure API Management does not check, each to be prevented where it does not fit. Names are those of the route. */
   parameters(): StepOf<"validate-parameters">["parameters"]
   /** Names of path parameters in the document, to those of the route. */
@@ -114,7 +115,7 @@ export interface OperationDescription {
   /** Headers of its answers by status, each to be prevented where it does not fit. */
   headers(): NonNullable<StepOf<"validate-headers">["described"]>
   /** An answer made of its examples, else of its schemas; undefined where it describes none of this status and media type (undefined: any). `index` of the example, from 0 on. */
-  answer(status: number, media: string | undefined, index: number): StepOf<"respond"> | undefined
+  answer(status: number, media: string | undefined, index: number): AnswerStep | undefined
   /** How many examples of such an answer there are. */
   examples(status: number, media: string | undefined): number
   /** Required parameters of the query: they are part of the operation's template. */

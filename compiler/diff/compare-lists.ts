@@ -8,6 +8,7 @@ import {
   holdsBlocks,
   isAuth,
   isLimit,
+  isSharing,
   type Step,
   type StepId,
 } from "../../runtime/plan/steps.ts"
@@ -116,7 +117,7 @@ export class ListComparison {
     const at = /^outbound\.(\d+)$/.exec(path)?.[1]
     if (at === undefined) return false
     const [words, route] = action === "removed" ? [this.#old, before] : [this.#next, after]
-    return words.body.steps[route.sections.outbound[Number(at)] ?? ""]?.kind === "cors"
+    return isSharing(words.body.steps[route.sections.outbound[Number(at)] ?? ""])
   }
 
   #compare(place: Place, before: readonly StepId[], after: readonly StepId[]): StepDraft[] {

@@ -201,9 +201,9 @@ function productOf({ scope }: Subscription): string | undefined {
 function statementsOf(product: string | undefined, { steps }: PlanBody): Record<string, Step> {
   if (product === undefined) return {}
   const test = `subscription.product == ${JSON.stringify(product)}`
-  const own = Object.values(steps).filter((step) => step.kind === "when" && step.test.text.includes(test))
+  const own = Object.values(steps).filter((step) => "test" in step && step.test.text.includes(test))
   const nameless = (step: Step) =>
-    canonicalJson([step.kind === "when" && step.test.text, inside(step, steps)])
+    canonicalJson(["test" in step && step.test.text, inside(step, steps)])
       .replaceAll(JSON.stringify(test).slice(1, -1), "")
       .replaceAll(`product ${product}`, "")
   return Object.fromEntries(own.map((step) => [nameless(step), step]))

@@ -1,12 +1,9 @@
 import { compareTests } from "../../runtime/expression/same-outcome.ts"
-import type { Amount, LimitKey } from "../../runtime/plan/counting.ts"
-import type { StepOf } from "../../runtime/plan/steps.ts"
+import type { Amount, Counting, LimitKey } from "../../runtime/plan/counting.ts"
 import type { Expression } from "../../runtime/plan/text.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { limitKeyWords } from "../analysis/words.ts"
 import type { Printing } from "./print.ts"
-
-type Counted = Partial<Omit<StepOf<"rate-limit">, "kind" | "callsMax">>
 
 /** Signs of a limit by the word of the language. */
 const signs = {
@@ -17,7 +14,7 @@ const signs = {
 } as const
 
 /** The statements in the block of a limit: what counts, how much, and which headers and variables report it. */
-export function countingLines(step: Counted, printing: Printing): string[] {
+export function countingLines(step: Counting, printing: Printing): string[] {
   const { countIf, increment } = step
   if (typeof increment === "object" && "tokens" in increment)
     if (typeof increment.tokens.estimatePrompt === "object")

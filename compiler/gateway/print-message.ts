@@ -1,5 +1,4 @@
-import type { BodyContent } from "../../runtime/plan/step-values.ts"
-import type { StepOf } from "../../runtime/plan/steps.ts"
+import type { BodyContent, HeaderLines } from "../../runtime/plan/step-values.ts"
 import type { Text, TextPart } from "../../runtime/plan/text.ts"
 import { type Printed, type Printing, statement, textsOf } from "./print.ts"
 import { isJsonMedia, mediaTypes } from "./schema/content.ts"
@@ -64,11 +63,7 @@ function escapingsOf(text: Text): ReadonlySet<Escaping> {
 }
 
 /** The lines of headers of a message that is made: `header "X-A" "1"`. `valuesMax`: how many values a line may have. */
-export function headerLines(
-  lines: StepOf<"respond">["headers"],
-  valuesMax: number,
-  printing: Printing,
-): string[] {
+export function headerLines(lines: HeaderLines, valuesMax: number, printing: Printing): string[] {
   if (new Set(lines.map(({ name }) => name)).size < lines.length)
     printing.lacks("a header that is named twice")
   return lines.map(({ name, action, values }) => {

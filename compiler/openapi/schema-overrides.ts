@@ -1,5 +1,5 @@
+import type { ContentRule } from "../../runtime/plan/content-rules.ts"
 import { foldedName } from "../../runtime/plan/folded-name.ts"
-import type { StepOf } from "../../runtime/plan/steps.ts"
 import type { JsonSchema } from "./schema.ts"
 
 /** What a place that judges by schemas says otherwise than they do. */
@@ -95,8 +95,6 @@ function schemasIn(json: unknown): Keywords[] {
   return [json as Keywords, ...inside]
 }
 
-type Content = StepOf<"validate-content">["types"][number]
-
 /** A media type without its parameters. */
 function essenceOf(media: string): string {
   return (media.split(";", 1)[0] ?? "").trim()
@@ -108,10 +106,10 @@ function essenceOf(media: string): string {
  * nobody describes.
  */
 export function describedContents(
-  known: readonly Content[],
-  own: Content,
+  known: readonly ContentRule[],
+  own: ContentRule,
   message: "request" | "response",
-): { readonly contents: readonly Content[]; readonly isDescribed: boolean } {
+): { readonly contents: readonly ContentRule[]; readonly isDescribed: boolean } {
   const described = known.filter(
     ({ as, schema, media }) =>
       as === "json" && schema !== undefined && essenceOf(media) === essenceOf(own.media),

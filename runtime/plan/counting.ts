@@ -3,7 +3,7 @@ import type { StepFacts } from "./facts.ts"
 import { headerName } from "./header-name.ts"
 import { bodyRead, type Place, wholeResponse } from "./places.ts"
 import { count, flag, variableName } from "./step-values.ts"
-import { type Expression, text } from "./text.ts"
+import { expression, text } from "./text.ts"
 
 /**
  * How much a call counts: a number, or the tokens a language model used for it, as its answer says (`usage` of OpenAI's and Anthropic's APIs, `usageMetadata` of
@@ -41,21 +41,30 @@ export const limitSigns = {
   consumedVariable: variableName.optional(),
 }
 
+/** What a step counts, and by what. */
+export const counted = {
+  counter: z.string().min(1).max(512),
+  keys: z.array(limitKey).min(1).max(8),
+  countIf: expression.optional(),
+  increment: amount.optional(),
+}
+
+/** Which calls are counted, how much one counts, and by which names a limit tells its state. */
+export type Counting = Omit<
+  z.infer<z.ZodObject<typeof counted & typeof limitSigns, z.core.$strict>>,
+  "counter" | "keys"
+>
+
 function keysRead(keys: readonly LimitKey[]): Place[] {
   return keys.flatMap(({ by }): Place[] =>
     by === "claim" ? ["caller"] : by === "subscription" ? ["subscription"] : by === "ip" ? ["address"] : [],
   )
 }
 
-interface Counting {
-  readonly keys: readonly LimitKey[]
-  readonly counter: string
-  readonly countIf?: Expression | undefined
-  readonly increment?: Amount | undefined
-}
+type Counted = z.infer<z.ZodObject<typeof counted, z.core.$strict>>
 
 /** Facts of a step that counts. What is counted may depend on the answer, and is then known when the exchange is over. */
-export function countingFacts({ keys, counter, countIf, increment }: Counting): StepFacts {
+export function countingFacts({ keys, counter, countIf, increment }: Counted): StepFacts {
   const place: Place = `counter:${counter}`
   const isTokens = typeof increment === "object" && "tokens" in increment
   const isLate = countIf !== undefined || typeof increment === "object"

@@ -50,8 +50,8 @@ export interface StepFacts {
 
 /**
  * What a kind of step is for. `credential`: lets in who shows one, and tells who that is; `ways`: lets in by the first of several credentials that is good; `permission`: asks whether the caller
- * may; `limit`: refuses when too much is used; `guard`: may refuse a request by who or what it is in another way; `answer`: answers in place of the backend; `send`: asks the backend;
- * `change`: changes the request or the response; `judge`: refuses messages of the wrong form; `observe`: tells or keeps something.
+ * may; `limit`: refuses when too much is used; `guard`: may refuse a request by who or what it is in another way; `answer`: answers in place of the backend; `send`: asks the backend; `share`: lets pages of other
+ * origins call, and on a preflight nothing else runs; `change`: changes the request or the response; `judge`: refuses messages of the wrong form; `observe`: tells or keeps something.
  */
 export type Role =
   | "credential"
@@ -61,6 +61,7 @@ export type Role =
   | "guard"
   | "answer"
   | "send"
+  | "share"
   | "change"
   | "judge"
   | "observe"

@@ -46,6 +46,13 @@ export const headerLines = z
   )
   .max(100)
 
+export type HeaderLines = z.infer<typeof headerLines>
+
+/** What a variable or the cache gets: a text, or the value of an expression. */
+export const textOrExpression = z.union([text, z.strictObject({ expression })])
+
+export type TextOrExpression = z.infer<typeof textOrExpression>
+
 /** How a request of our own, or to the backend, says who we are. */
 export const authentication = z.union([
   z.strictObject({ scheme: z.literal("basic"), user: text, password: text }),

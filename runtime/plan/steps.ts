@@ -202,12 +202,15 @@ export function isProtection({ kind }: Pick<Step, "kind">): boolean {
 
 /** Whether a step may refuse a request by who or what it is, or by how much was used. */
 export function isGuard(step: Pick<Step, "kind">): boolean {
-  return isProtection(step) || isLimit(step)
+  return isProtection(step) || kindFacts(step.kind).role === "limit"
 }
 
-/** Whether a step refuses a request when too much was used: calls, bytes, places. */
-export function isLimit({ kind }: Pick<Step, "kind">): boolean {
-  return kindFacts(kind).role === "limit"
+/** A step that refuses a request when too much was used: calls, bytes, places. */
+export type LimitStep = StepOf<Extract<Contract, { readonly role: "limit" }>["kind"]>
+
+/** Whether a step refuses a request when too much was used. */
+export function isLimit(step: Step): step is LimitStep {
+  return kindFacts(step.kind).role === "limit"
 }
 
 /** Whether a step asks if the caller may, by relations. */
@@ -215,9 +218,25 @@ export function asksPermission({ kind }: Pick<Step, "kind">): boolean {
   return kindFacts(kind).role === "permission"
 }
 
+/** A step that answers in place of the backend. */
+export type AnswerStep = StepOf<Extract<Contract, { readonly role: "answer" }>["kind"]>
+
 /** Whether a step answers in place of the backend wherever it runs. */
-export function isAnswer(step: Step | undefined): boolean {
+export function isAnswer(step: Step | undefined): step is AnswerStep {
   return step !== undefined && kindFacts(step.kind).role === "answer"
+}
+
+/** A step that sends the request to the backend. */
+export type SendStep = StepOf<Extract<Contract, { readonly role: "send" }>["kind"]>
+
+/** Whether a step sends the request to the backend. */
+export function isSend(step: Step | undefined): step is SendStep {
+  return step !== undefined && kindFacts(step.kind).role === "send"
+}
+
+/** Whether a step lets pages of other origins call: on a preflight nothing else runs. */
+export function isSharing(step: Pick<Step, "kind"> | undefined): boolean {
+  return step !== undefined && kindFacts(step.kind).role === "share"
 }
 
 /** Names of the entries of a table of the plan that steps name. */

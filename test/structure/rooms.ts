@@ -60,6 +60,7 @@ export const rooms: readonly Room[] = [
       "authz",
       "backend",
       "canonical",
+      "content-rules",
       "credentials",
       "csharp",
       "csharp-reads",

@@ -1,8 +1,8 @@
-import type { Step } from "../../../runtime/plan/steps.ts"
+import type { BlockStep, Step } from "../../../runtime/plan/steps.ts"
 import { type Element, elementsOf } from "../ast.ts"
 import { mustClose } from "./closing.ts"
 import type { Inner } from "./container.ts"
-import { type Header, headersOf, type Site, translated } from "./lowering.ts"
+import { headersOf, type Site, translated } from "./lowering.ts"
 import { madeOr, none, refuse } from "./translation.ts"
 import type { ConversionLoss, ConvertedBlock, ConvertedStatement, Unit } from "./units.ts"
 import { commentLines, parenthesized } from "./write-text.ts"
@@ -48,7 +48,7 @@ export function chooseOf(element: Element, site: Site, unitsOf: Inner): Unit[] {
   return [...before, chained(branches, element, site)]
 }
 
-type Tests = ReadonlyMap<Element, Header | string>
+type Tests = ReadonlyMap<Element, BlockStep | string>
 
 /** The tests of the `when`s: all at once, else each by itself, so that one that is wrong stands for itself. */
 function testsOf(element: Element, site: Site): Tests {
@@ -65,14 +65,14 @@ function testsOf(element: Element, site: Site): Tests {
   return isOne ? tests : refuse(headers)
 }
 
-function testAlone(when: Element, element: Element, site: Site): Header | string {
+function testAlone(when: Element, element: Element, site: Site): BlockStep | string {
   return madeOr(
     () => headersOf({ ...element, children: [when] }, site)[0] ?? none("a `when` without a condition"),
     itself,
   )
 }
 
-function conditionOf(test: Header | string | undefined, branch: Element, site: Site): Branch["test"] {
+function conditionOf(test: BlockStep | string | undefined, branch: Element, site: Site): Branch["test"] {
   if (test === undefined || typeof test === "string") return test
   return site.refused.get(branch) ?? madeOr(() => translated(test, branch, site), itself)
 }

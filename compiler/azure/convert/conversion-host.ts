@@ -1,5 +1,5 @@
 import type { Authentication } from "../../../runtime/plan/step-values.ts"
-import type { Step } from "../../../runtime/plan/steps.ts"
+import type { Step, StepKind } from "../../../runtime/plan/steps.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 import { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
@@ -56,7 +56,7 @@ export class ConversionHost implements DocumentHost {
     return this.#steps.get(id)
   }
 
-  kindOf(id: string): string | undefined {
+  kindOf(id: string): StepKind | undefined {
     return this.#steps.get(id)?.kind
   }
 

@@ -1,3 +1,4 @@
+import { isAuth } from "../../../runtime/plan/steps.ts"
 import { type Element, elementsOf, type PolicyDocument } from "../ast.ts"
 import { declarationLines } from "./declarations.ts"
 import { Draft, type DraftOptions } from "./draft.ts"
@@ -96,8 +97,8 @@ function linesOfFile(document: PolicyDocument, draft: Draft, name: string): Conv
 }
 
 const halves = {
-  "cache-lookup": "# What it keeps is looked for where the API says `inbound { cache lookup }`.",
-  "cache-store": "# What it looks for is kept where the API says `outbound { cache store 60s }`.",
+  lookup: "# What it keeps is looked for where the API says `inbound { cache lookup }`.",
+  store: "# What it looks for is kept where the API says `outbound { cache store 60s }`.",
 } as const
 
 function halfLines(sections: Sections): ConvertedLine[] {
@@ -109,8 +110,7 @@ function checksTokens(units: readonly Unit[]): boolean {
   return units.some(
     (unit) =>
       unit.kind === "statement" &&
-      (unit.steps.some(({ kind }) => kind === "validate-jwt" || kind === "any-of") ||
-        unit.blocks.some((block) => checksTokens(block.units))),
+      (unit.steps.some(isAuth) || unit.blocks.some((block) => checksTokens(block.units))),
   )
 }
 

@@ -1,4 +1,4 @@
-import { type Step, type StepOf, variablesSetBy } from "../../../runtime/plan/steps.ts"
+import { isLimit, type Step, variablesSetBy } from "../../../runtime/plan/steps.ts"
 import {
   attributeOf,
   type Element,
@@ -155,7 +155,7 @@ export class Draft {
   }
 
   /** Variables that would be set here, by statements that nobody gets to. */
-  #unset(element: Element, document: PolicyDocument, section: DocumentSection): StepOf<"set-variable">[] {
+  #unset(element: Element, document: PolicyDocument, section: DocumentSection): Step[] {
     const names = everyElement(element).flatMap((each) => this.#setBy(each, document, section))
     const around = this.#variables.around(section)
     return [...new Set(names)].flatMap((name) => {
@@ -376,13 +376,6 @@ function limitsIn(units: readonly Unit[]): Limit[] {
 }
 
 function counterOf(step: Step): string[] {
-  switch (step.kind) {
-    case "rate-limit":
-    case "quota":
-      return [JSON.stringify([step.counter, step.periodSeconds, step.keys])]
-    case "limit-concurrency":
-      return [JSON.stringify([step.counter, step.key])]
-    default:
-      return []
-  }
+  if (!isLimit(step)) return []
+  return [JSON.stringify([step.counter, ...("keys" in step ? [step.periodSeconds, step.keys] : [step.key])])]
 }

@@ -1,4 +1,4 @@
-import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
+import type { BlockStep, Step } from "../../../runtime/plan/steps.ts"
 import { Report } from "../../core/diagnostic.ts"
 import { type Element, elementsOf, type PolicyDocument } from "../ast.ts"
 import type { DocumentPlace, DocumentSection, Used } from "../site.ts"
@@ -27,7 +27,7 @@ export interface Site {
   /** Policies whose statement was refused in its place, and why. */
   readonly refused: ReadonlyMap<Element, string>
   /** Statements that set the variables an element would have set, to nothing yet. */
-  setBy(element: Element, document: PolicyDocument): StepOf<"set-variable">[]
+  setBy(element: Element, document: PolicyDocument): Step[]
   /** Every call that goes on has these steps behind it. */
   passed(steps: readonly Step[]): void
   /** Files of fragments that are being gone through. */
@@ -83,13 +83,8 @@ function tell(note: string, element: Element, { notes, document }: Site): void {
   notes.push({ place: placeOf(document.file, element.span.start), note })
 }
 
-/** Fields of containers that hold what is in them. */
-export type Header = Step & {
-  readonly kind: "when" | "retry" | "parallel" | "limit-concurrency" | "cache-value"
-}
-
 /** A container as if there were one statement in it: what it says of itself. */
-export function headersOf(element: Element, site: Site): Header[] {
+export function headersOf(element: Element, site: Site): BlockStep[] {
   const { start } = element.span
   const span = site.document.file.span(start, start)
   const base: Element = { kind: "element", name: "base", nameSpan: span, attributes: [], children: [], span }
@@ -97,10 +92,10 @@ export function headersOf(element: Element, site: Site): Header[] {
   const hollow = (of: Element): Element => ({ ...of, children: [base] })
   const emptied =
     element.name === "choose" ? { ...element, children: elementsOf(element).map(hollow) } : hollow(element)
-  const found: Header[] = []
+  const found: BlockStep[] = []
   let next: readonly Used[] = lowered(emptied, site, [standIn])
   for (let [first] = next; first !== undefined && first.id !== standIn.id; [first] = next) {
-    found.push(stepOf(first, site) as Header)
+    found.push(stepOf(first, site) as BlockStep)
     next = first.inside["otherwise"] ?? []
   }
   return found

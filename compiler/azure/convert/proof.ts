@@ -38,8 +38,8 @@ api converted { path "/converted"; auth ${keyed ? "subscription" : "none"}; back
 }
 
 const halves = {
-  "cache-lookup": "inbound { cache lookup }",
-  "cache-store": "outbound { cache store 60s }",
+  lookup: "inbound { cache lookup }",
+  store: "outbound { cache store 60s }",
 } as const
 
 /** Compiles the text where it would stand, and tells which statements are refused, or mean something else than the policy. */

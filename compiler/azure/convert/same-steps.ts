@@ -1,6 +1,6 @@
 import { nestedSteps } from "../../../runtime/plan/nested-steps.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
-import type { Step } from "../../../runtime/plan/steps.ts"
+import { isAnswer, type Step } from "../../../runtime/plan/steps.ts"
 import type { Element } from "../ast.ts"
 import type { ConvertedBlock, ConvertedStatement, Unit } from "./units.ts"
 
@@ -25,7 +25,7 @@ interface Expected extends Tree {
 export function firstDifference(sections: Sections, plan: Plan): Element | undefined {
   const [route] = Object.values(plan.plan.routes)
   if (route === undefined) throw new Error("the gateway around the text has no route")
-  const half = missingHalf(sections)
+  const half = `cache-${missingHalf(sections)}`
   const cors = expected(sections.scope)
   const found = {
     inbound: [...cors, ...expected(sections.inbound)],
@@ -50,11 +50,11 @@ function isKey({ step }: Tree): boolean {
 const kindOf = ({ step }: Pick<Tree, "step">): string => (step as { readonly kind: string }).kind
 
 /** The half of a cache that the route must have, where the text has the other one alone: what is kept by nobody, or looked for by nobody, is an error. */
-export function missingHalf(sections: Sections): "cache-lookup" | "cache-store" | undefined {
+export function missingHalf(sections: Sections): "lookup" | "store" | undefined {
   const kinds = new Set(Object.values(sections).flatMap(kindsIn))
   const [looks, keeps] = [kinds.has("cache-lookup"), kinds.has("cache-store")]
   if (looks === keeps) return undefined
-  return looks ? "cache-store" : "cache-lookup"
+  return looks ? "store" : "lookup"
 }
 
 function kindsIn(units: readonly Unit[]): Step["kind"][] {
@@ -95,7 +95,7 @@ function expected(units: readonly Unit[]): Expected[] {
     if (blocks.length === 0) return steps.map((step) => ({ step: bare(step), inside: [], element }))
     const lists = blocks.map((block) => expected(block.units))
     const [first] = steps
-    if (first?.kind === "when") return chained(unit, steps, lists, blocks)
+    if (first !== undefined && "otherwise" in first) return chained(unit, steps, lists, blocks)
     return first === undefined ? [] : [{ step: bare(first), inside: lists, element }]
   })
 }
@@ -119,7 +119,7 @@ function treesOf(ids: readonly string[], plan: Plan): Tree[] {
   return ids.map((id) => {
     const step = plan.plan.steps[id]
     if (step === undefined) throw new Error(`there is no step ${id}`)
-    if (step.kind === "respond" && step.status === 501) return closed
+    if (isAnswer(step) && step.status === 501) return closed
     return { step: bare(step), inside: nestedSteps(step).map(({ steps }) => treesOf(steps, plan)) }
   })
 }

@@ -1,4 +1,4 @@
-import type { Step } from "../../../runtime/plan/steps.ts"
+import { isSharing, type Step } from "../../../runtime/plan/steps.ts"
 import type { Element, PolicyNode, TextNode } from "../ast.ts"
 import type { Used } from "../site.ts"
 import { chooseOf } from "./choose.ts"
@@ -95,7 +95,7 @@ function leafOf(element: Element, site: Site): ConvertedStatement {
     }
   }
   const steps = used.map(own)
-  if (steps.some(({ kind }) => kind === "cors"))
+  if (steps.some(isSharing))
     return refuse("it stands in gateway.conf outside of `inbound`, once, and runs in front of everything")
   const lines = steps.flatMap(printStep)
   for (const step of steps) checked.see(step, element)

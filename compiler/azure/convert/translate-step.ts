@@ -1,3 +1,4 @@
+import type { HeaderLines } from "../../../runtime/plan/step-values.ts"
 import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
 import type { CsharpExpression, Text, TextPart } from "../../../runtime/plan/text.ts"
 import { asText, type Cel, isWhole, typeOf } from "./cel.ts"
@@ -325,7 +326,7 @@ function withBody<Made extends StepOf<"respond"> | StepOf<"send-request">>(step:
 }
 
 /** Where a message begins empty, each line is the first of its name. */
-function begun(lines: StepOf<"respond">["headers"], fresh: boolean): StepOf<"respond">["headers"] {
+function begun(lines: HeaderLines, fresh: boolean): HeaderLines {
   if (!fresh) return lines
   return lines.flatMap((line) => (line.action === "remove" ? [] : [{ ...line, action: "set" as const }]))
 }

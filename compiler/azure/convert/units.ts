@@ -1,4 +1,4 @@
-import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
+import type { Step } from "../../../runtime/plan/steps.ts"
 import type { Element, PolicyDocument } from "../ast.ts"
 
 /** What stands in a block of the text, in the order of the document. */
@@ -38,7 +38,7 @@ export interface ConversionLoss {
   /** Calls are answered 501 in its place: it may be what refuses them, or what makes them what the backend may see. */
   readonly closed: boolean
   /** Variables it would have set, where calls end: what reads them behind is converted all the same, and finds them set. */
-  readonly sets?: readonly StepOf<"set-variable">[]
+  readonly sets?: readonly Step[]
   /** Of a `choose`: the branch whose condition is still to be written, and what stands in the text until then. */
   readonly branch?: { readonly element: Element; readonly rest: Unit }
 }

@@ -1,4 +1,5 @@
-import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
+import type { TextOrExpression } from "../../../runtime/plan/step-values.ts"
+import type { Step } from "../../../runtime/plan/steps.ts"
 import { variablesSetBy } from "../../../runtime/plan/steps.ts"
 import type { Element } from "../ast.ts"
 import type { DocumentSection } from "../site.ts"
@@ -9,7 +10,7 @@ import { type Around, madeOr, type VariableKind } from "./translation.ts"
 
 /** What puts something into a variable: the value, or the kind of what comes from elsewhere. */
 type Setter =
-  | { readonly section: DocumentSection; readonly value: StepOf<"set-variable">["value"] }
+  | { readonly section: DocumentSection; readonly value: TextOrExpression }
   | { readonly kind: VariableKind["kind"] }
 
 /** Steps that leave something in their variable, if only null, whenever calls go on. */
@@ -167,7 +168,7 @@ export function variablesNamedBy({ name: policy, attributes }: Element): NamedVa
 }
 
 /** What stands in a variable until somebody has written what sets it: nobody gets to read it. */
-export function nothingYet(kind: VariableKind["kind"]): StepOf<"set-variable">["value"] {
+export function nothingYet(kind: VariableKind["kind"]): TextOrExpression {
   const constants: Readonly<Record<string, string>> = { bool: "false", int: "0", long: "0" }
   if (kind === "string") return ""
   return {

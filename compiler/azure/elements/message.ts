@@ -1,3 +1,4 @@
+import type { HeaderLines } from "../../../runtime/plan/step-values.ts"
 import type { Step } from "../../../runtime/plan/steps.ts"
 import type { Text, TextPart } from "../../../runtime/plan/text.ts"
 import { didYouMean } from "../../core/nearest.ts"
@@ -92,15 +93,15 @@ function nameOf(use: Use, pattern: RegExp): string | { text: Text } | undefined 
 }
 
 /** `<set-header>` of a response or of a request of our own. */
-export function headerLine(use: Use): StepOf<"respond">["headers"][number] | undefined {
+export function headerLine(use: Use): HeaderLines[number] | undefined {
   const name = headerName(use, "name")
   const setting = settingOf(use)
   return name === undefined || setting === undefined ? undefined : { name, ...setting }
 }
 
-export function headerLines(use: Use): StepOf<"respond">["headers"] | undefined {
+export function headerLines(use: Use): HeaderLines | undefined {
   const lines = use.children("set-header").map(headerLine)
-  return lines.includes(undefined) ? undefined : (lines as StepOf<"respond">["headers"])
+  return lines.includes(undefined) ? undefined : (lines as HeaderLines)
 }
 
 function setHeader(use: Use): Used[] | undefined {

@@ -1,6 +1,5 @@
 import { digestOf } from "../../../runtime/plan/canonical.ts"
-import type { LimitKey } from "../../../runtime/plan/counting.ts"
-import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { Counting, LimitKey } from "../../../runtime/plan/counting.ts"
 import type { TextPart } from "../../../runtime/plan/text.ts"
 import type { Argument } from "../ast.ts"
 import { type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"
@@ -95,9 +94,6 @@ export function lowerKeys(bound: BoundStatement, { texts, place }: StepContext):
   }
   return keys
 }
-
-/** What the block of a limit says. */
-export type Counting = Omit<StepOf<"rate-limit">, "kind" | "counter" | "callsMax" | "periodSeconds" | "keys">
 
 const signs = {
   remaining: "remaining",

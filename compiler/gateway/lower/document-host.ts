@@ -7,7 +7,7 @@ import {
   signatureAlgorithm,
 } from "../../../runtime/plan/resources.ts"
 import type { Authentication } from "../../../runtime/plan/step-values.ts"
-import { type Step, step as stepSchema } from "../../../runtime/plan/steps.ts"
+import { type Step, type StepKind, step as stepSchema } from "../../../runtime/plan/steps.ts"
 import type { Expression, LoadText } from "../../../runtime/plan/text.ts"
 import type { PolicyDocument } from "../../azure/ast.ts"
 import type {
@@ -133,7 +133,7 @@ export class GatewayHost implements DocumentHost {
     return this.#steps.add(step, at, inside)
   }
 
-  kindOf(id: string): string | undefined {
+  kindOf(id: string): StepKind | undefined {
     return this.#steps.get(id)?.kind
   }
 

@@ -1,7 +1,7 @@
 import { declareEnvironment, type Environment } from "../../../runtime/expression/environment.ts"
 import { type RequestPlace, requestContext } from "../../../runtime/expression/request-context.ts"
 import type { CelType } from "../../../runtime/expression/types.ts"
-import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { ContentRule } from "../../../runtime/plan/content-rules.ts"
 import type { Span } from "../../core/source.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import type { DescribedOperation } from "../described.ts"
@@ -29,7 +29,7 @@ export interface Auth {
 /** What the OpenAPI document of the operation says of bodies. Equal ones have equal keys. */
 export interface DescribedBodies {
   readonly key: string
-  contents(message: "request" | "response", overrides: SchemaOverrides): StepOf<"validate-content">["types"]
+  contents(message: "request" | "response", overrides: SchemaOverrides): ContentRule[]
 }
 
 /** Where a statement runs: what its expressions may name. Places with equal `key` are equal. */

@@ -1,6 +1,6 @@
 import type { PolicyElement } from "../../../runtime/plan/outline.ts"
 import type { Issuer } from "../../../runtime/plan/resources.ts"
-import { isAnswer } from "../../../runtime/plan/steps.ts"
+import { isAnswer, isSend, isSharing } from "../../../runtime/plan/steps.ts"
 import type { DocumentSection, DocumentSteps, OperationDescription, Used } from "../../azure/site.ts"
 import type { Span } from "../../core/source.ts"
 import { headSpan } from "../bind/bound.ts"
@@ -180,7 +180,7 @@ export class Policies {
         operation: place.route,
         described: use.described,
         pathParameters: place.pathParameters,
-        backend: forward?.kind === "forward" ? forward.backend : null,
+        backend: isSend(forward) ? forward.backend : null,
         keyed: place.auth.ways.some((way) => way.kind === "subscription"),
       },
       this.#host,
@@ -209,7 +209,7 @@ export class Policies {
   }
 
   #isCors({ id }: Used): boolean {
-    return this.#steps.get(id)?.kind === "cors"
+    return isSharing(this.#steps.get(id))
   }
 
   #numberOf(object: unknown): number {

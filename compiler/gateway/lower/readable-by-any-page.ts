@@ -1,5 +1,6 @@
 import { nestedSteps } from "../../../runtime/plan/nested-steps.ts"
-import { isCredential, type Step, type StepId, shownTo } from "../../../runtime/plan/steps.ts"
+import { headerOf } from "../../../runtime/plan/places.ts"
+import { factsOf, isCredential, type Step, type StepId, shownTo } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { RouteSource } from "../routes.ts"
 import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
@@ -29,15 +30,18 @@ function isAmbient(step: Step, all: readonly Step[]): boolean {
   if ("text" in from) return all.some(readsCookies)
   if (!("header" in from)) return false
   const { header } = from
-  const isMade = all.some(
-    (each) => each.kind === "set-header" && each.action !== "remove" && each.name === header,
-  )
+  const field = headerOf("request", header)
+  const isMade = all.some((each) => !removes(each) && factsOf(each).writes?.includes(field) === true)
   return header === "cookie" || (isMade && all.some(readsCookies))
 }
 
 /** Whether it names a cookie, or the header they are in, in whichever language. */
 function readsCookies(step: Step): boolean {
-  return !(step.kind === "set-header" && step.action === "remove") && /cookie/i.test(JSON.stringify(step))
+  return !removes(step) && /cookie/i.test(JSON.stringify(step))
+}
+
+function removes(step: Step): boolean {
+  return "action" in step && step.action === "remove"
 }
 
 function within(ids: readonly StepId[], steps: PlanSteps): Step[] {

@@ -1,4 +1,5 @@
 import type { CelType } from "../../../runtime/expression/types.ts"
+import type { ContentRule } from "../../../runtime/plan/content-rules.ts"
 import type { ViolationAction } from "../../../runtime/plan/judging.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
@@ -13,7 +14,6 @@ import type { RouteScope, RouteSource } from "../routes.ts"
 import type { Lowered, PlanSteps } from "./step.ts"
 import { actionOf, bytesDefault, errorsOf } from "./violations.ts"
 
-type ContentRule = StepOf<"validate-content">["types"][number]
 type ParameterRule = StepOf<"validate-parameters">["parameters"][number]
 type HeaderRules = NonNullable<StepOf<"validate-headers">["described"]>[number]
 type Direction = "request" | "response"

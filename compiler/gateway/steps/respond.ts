@@ -1,3 +1,4 @@
+import type { HeaderLines } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../../analysis/finding.ts"
 import { inValues, readByBrowsers } from "../../analysis/message-rules.ts"
@@ -18,7 +19,6 @@ import type { StatementDefinition, StepText } from "../step-text.ts"
 import { answerStatus } from "./set-status.ts"
 
 type Respond = StepOf<"respond">
-type HeaderLines = Respond["headers"]
 
 /** The body of a message that is made: of an answer, or of a request of our own. */
 export const bodyRow: StatementRow = {

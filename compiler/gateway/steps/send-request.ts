@@ -1,4 +1,4 @@
-import type { Flag } from "../../../runtime/plan/step-values.ts"
+import type { Flag, HeaderLines } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import { breaking, type Finding, neutral, opens } from "../../analysis/finding.ts"
@@ -196,8 +196,6 @@ export const sendRequest: StepText<"send-request"> = {
         : neutral("nobody waits for its answer, nor learns that there is none"),
   },
 }
-
-type HeaderLines = StepOf<"send-request">["headers"]
 
 function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
   const known = (name: string) => before.find((line) => line.name === name)

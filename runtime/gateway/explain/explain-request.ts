@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import type { Plan } from "../../plan/plan.ts"
-import type { Step as StepPlan } from "../../plan/steps.ts"
+import { isSharing, type Step as StepPlan } from "../../plan/steps.ts"
 import { isPreflight } from "../../policies/access/cors.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
 import { HeaderList } from "../../policies/messages/header-list.ts"
@@ -248,7 +248,7 @@ async function rehearse(
   const steps = stepsOf(question, ready, rehearsal, unfolded)
   const run = async (name: SectionName): Promise<Outcome> => {
     exchange.section = name === "onError" ? "on-error" : name
-    const uses = unfolded.sections[name].filter(({ step }) => !sharing || step.kind === "cors")
+    const uses = unfolded.sections[name].filter(({ step }) => !sharing || isSharing(step))
     const own = uses.map(({ id }) => steps.get(id))
     return runSteps(own, exchange)
   }

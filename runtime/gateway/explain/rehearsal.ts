@@ -140,7 +140,7 @@ export class Rehearsal {
       this.#current = outer
       if (outcome !== undefined && outcome !== sent) use.state = "answered"
       else if (use.state !== "unknown") use.state = "passed"
-      if (use.step.kind === "set-variable" && use.state === "passed") this.#unknown.delete(use.step.name)
+      if (use.state === "passed") this.#knows(use.step)
       return outcome
     }
     const broke = (error: unknown): never => {
@@ -156,6 +156,13 @@ export class Rehearsal {
     } catch (error) {
       return broke(error)
     }
+  }
+
+  /** What a step that ran put into variables is known now, unless it goes on from what was there. */
+  #knows(step: StepPlan): void {
+    const { reads = [] } = factsOf(step)
+    for (const name of variablesSetBy(step))
+      if (!reads.includes(`variable:${name}`)) this.#unknown.delete(name)
   }
 
   /** What the step's own expressions read that nobody knows yet. */

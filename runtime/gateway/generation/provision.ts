@@ -2,7 +2,7 @@ import { canonicalJson } from "../../plan/canonical.ts"
 import { nestedSteps } from "../../plan/nested-steps.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
-import { isProtection, isRelation, type StepId } from "../../plan/steps.ts"
+import { factsOf, isProtection, isRelation, isSend, isSharing, type StepId } from "../../plan/steps.ts"
 import { requestBody, responseBody } from "../../policies/exchange.ts"
 import type { ProvisionedStep } from "../../policies/policy.ts"
 import { HostRoutes } from "../routes/host-routes.ts"
@@ -141,10 +141,7 @@ export function matchableOf(key: string, route: Route, plan: Plan) {
 
 function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): LiveRoute {
   const ready = (ids: readonly StepId[]): ProvisionedStep[] => ids.map((id) => steps.get(id))
-  const forward = route.sections.backend
-    .map((id) => plan.plan.steps[id])
-    .find((step) => step?.kind === "forward")
-  const backend = forward?.kind === "forward" ? forward.backend : null
+  const backend = route.sections.backend.map((id) => plan.plan.steps[id]).find(isSend)?.backend ?? null
   return {
     ...matchableOf(key, route, plan),
     plan: route,
@@ -159,7 +156,7 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
       },
       backend: { name: backend ?? "" },
     },
-    cors: ready(route.sections.inbound).find(({ kind }) => kind === "cors"),
+    cors: ready(route.sections.inbound).find(isSharing),
     inbound: ready(route.sections.inbound),
     backend: ready(route.sections.backend),
     outbound: ready(route.sections.outbound),
@@ -195,7 +192,7 @@ function afterStore({ plan }: Plan, outbound: readonly StepId[]): number {
   const stores = (id: StepId): boolean => {
     const step = plan.steps[id]
     if (step === undefined) return false
-    return step.kind === "cache-store" || nestedSteps(step).some(({ steps }) => steps.some(stores))
+    return factsOf(step).fence === true || nestedSteps(step).some(({ steps }) => steps.some(stores))
   }
   const at = outbound.findIndex(stores)
   return at === -1 ? outbound.length : at + 1

@@ -10,7 +10,7 @@ import type { TokenVerifier } from "../../identity/verifier.ts"
 import type { Limiter } from "../../limits/limiter.ts"
 import { jsonValuesDefault } from "../../plan/json-size.ts"
 import type { PlanBody } from "../../plan/plan.ts"
-import type { StepId, StepKind, Step as StepPlan } from "../../plan/steps.ts"
+import { kindFacts, type StepId, type StepKind, type Step as StepPlan } from "../../plan/steps.ts"
 import type { BackendHandle, ClientCertificate, Needs } from "../../policies/exchange.ts"
 import type { QuotaCounters } from "../../policies/limits/quotas.ts"
 import type { Authorizer, AzureWing, Policy, Provision, ProvisionedStep, Run } from "../../policies/policy.ts"
@@ -99,7 +99,7 @@ export class StepTable {
 /** A step whose waiting is told. One that answers at once costs nothing more. */
 function timed(run: Run, kind: StepKind, waited: GatewayDependencies["waited"]): Run {
   // How long backends take is told with every exchange; a promise and two clock reads for it would be most of what a step costs.
-  if (waited === undefined || kind === "forward") return run
+  if (waited === undefined || kindFacts(kind).role === "send") return run
   return (exchange) => {
     const outcome = run(exchange)
     if (outcome instanceof Promise) {

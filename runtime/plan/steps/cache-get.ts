@@ -1,7 +1,6 @@
-import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { cacheKey, variableName } from "../step-values.ts"
-import { expression, text } from "../text.ts"
+import { cacheKey, textOrExpression, variableName } from "../step-values.ts"
+import { text } from "../text.ts"
 
 /** Reads a value of the cache into a variable. */
 export const cacheGet = defineStep(
@@ -10,7 +9,7 @@ export const cacheGet = defineStep(
   {
     key: text,
     variable: variableName,
-    default: z.union([text, z.strictObject({ expression })]).optional(),
+    default: textOrExpression.optional(),
   },
   ({ key, variable }) => ({
     reads: [cacheKey(key), `variable:${variable}`],

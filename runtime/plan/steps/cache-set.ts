@@ -1,7 +1,6 @@
-import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { cacheKey, count } from "../step-values.ts"
-import { expression, text } from "../text.ts"
+import { cacheKey, count, textOrExpression } from "../step-values.ts"
+import { text } from "../text.ts"
 
 /** Puts a value in the cache. */
 export const cacheSet = defineStep(
@@ -9,7 +8,7 @@ export const cacheSet = defineStep(
   { role: "observe", rehearsed: "skip" },
   {
     key: text,
-    value: z.union([text, z.strictObject({ expression })]),
+    value: textOrExpression,
     seconds: count,
   },
   ({ key }) => ({ leaves: [cacheKey(key)], waits: true }),

@@ -1,8 +1,8 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { stepId } from "../step-id.ts"
-import { count, variableName } from "../step-values.ts"
-import { expression, text } from "../text.ts"
+import { count, textOrExpression, variableName } from "../step-values.ts"
+import { text } from "../text.ts"
 
 /** Reads a value of the cache into a variable; absent, `steps` make it (and set the variable), once for all who wait. */
 export const cacheValue = defineStep(
@@ -14,7 +14,7 @@ export const cacheValue = defineStep(
     seconds: count,
     /** From this age on the old value is used while one exchange makes the new. */
     refreshAfterSeconds: count.optional(),
-    default: z.union([text, z.strictObject({ expression })]).optional(),
+    default: textOrExpression.optional(),
     steps: z.array(stepId).max(1000),
   },
   ({ key, variable }) => ({

@@ -6,7 +6,7 @@ import { text } from "../text.ts"
 /** Cross-origin resource sharing (Fetch standard). `origins` `["*"]`: any. On a preflight (OPTIONS with Access-Control-Request-Method) nothing else runs. */
 export const cors = defineStep(
   "cors",
-  { role: "change", rehearsed: "run" },
+  { role: "share", rehearsed: "run" },
   {
     origins: z.array(text).min(1).max(1000),
     methods: z.array(z.string()).max(50),

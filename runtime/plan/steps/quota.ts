@@ -1,10 +1,12 @@
 import * as z from "zod"
-import { amount, countingFacts, limitKey } from "../counting.ts"
+import { counted, countingFacts } from "../counting.ts"
 import { defineStep } from "../define-step.ts"
 import { headerName } from "../header-name.ts"
 import { answerFields, variablePlaces } from "../places.ts"
 import { variableName } from "../step-values.ts"
 import { expression } from "../text.ts"
+
+const { counter, ...counting } = counted
 
 /**
  * A volume that is used up: calls (how many may be found per request) or bytes in a fixed period, durable over restarts (kept with usage). `periodSeconds` 0: for ever. The period starts at
@@ -14,14 +16,12 @@ export const quota = defineStep(
   "quota",
   { role: "limit", rehearsed: "run" },
   {
-    counter: z.string().min(1).max(512),
+    counter,
     callsMax: z.union([z.number().int().min(1), z.strictObject({ expression })]).optional(),
     bytesMax: z.number().int().min(1).optional(),
     periodSeconds: z.number().int().min(0).max(2_147_483_647),
     startsAt: z.iso.datetime().optional(),
-    keys: z.array(limitKey).min(1).max(8),
-    countIf: expression.optional(),
-    increment: amount.optional(),
+    ...counting,
     remainingHeader: headerName.optional(),
     remainingVariable: variableName.optional(),
     consumedHeader: headerName.optional(),

@@ -1,9 +1,9 @@
-import * as z from "zod"
-import { amount, countingFacts, limitKey, limitSigns } from "../counting.ts"
+import { counted, countingFacts, limitSigns } from "../counting.ts"
 import { defineStep } from "../define-step.ts"
 import { answerFields, variablePlaces } from "../places.ts"
 import { count } from "../step-values.ts"
-import { expression } from "../text.ts"
+
+const { counter, ...counting } = counted
 
 /**
  * Never more than `callsMax` in any `periodSeconds` per key. `counter` names the table of counts: it survives a new plan that keeps the name.
@@ -13,12 +13,10 @@ export const rateLimit = defineStep(
   "rate-limit",
   { role: "limit", rehearsed: "run" },
   {
-    counter: z.string().min(1).max(512),
+    counter,
     callsMax: count,
     periodSeconds: count,
-    keys: z.array(limitKey).min(1).max(8),
-    countIf: expression.optional(),
-    increment: amount.optional(),
+    ...counting,
     ...limitSigns,
   },
   (step) => {

@@ -1,7 +1,5 @@
-import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { variableName } from "../step-values.ts"
-import { expression, text } from "../text.ts"
+import { textOrExpression, variableName } from "../step-values.ts"
 
 /** Sets a variable of the exchange to the value of an expression, or a text. */
 export const setVariable = defineStep(
@@ -9,7 +7,7 @@ export const setVariable = defineStep(
   { role: "change", rehearsed: "run" },
   {
     name: variableName,
-    value: z.union([text, z.strictObject({ expression })]),
+    value: textOrExpression,
   },
   ({ name }) => ({ writes: [`variable:${name}`] }),
 )

@@ -1,9 +1,9 @@
 import type { Cached } from "../../cache/cache.ts"
 import type { Exchange } from "../exchange.ts"
-import { compileTextOrValue } from "../flow/set-variable.ts"
 import type { Policy } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
+import { compileTextOrValue } from "../values/text-or-value.ts"
 import { decodeValue, valueKey } from "./cached-response.ts"
 
 /** Reads a value into a variable; absent, the default, else the variable stays as it was. */

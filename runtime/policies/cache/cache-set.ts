@@ -1,7 +1,7 @@
-import { compileTextOrValue } from "../flow/set-variable.ts"
 import type { Policy } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
+import { compileTextOrValue } from "../values/text-or-value.ts"
 import { compileCount } from "../values/value.ts"
 import { encodeValue, valueKey } from "./cached-response.ts"
 

@@ -1,10 +1,10 @@
 import type { Cached } from "../../cache/cache.ts"
 import type { Exchange } from "../exchange.ts"
-import { compileTextOrValue } from "../flow/set-variable.ts"
 import type { Outcome, Policy } from "../policy.ts"
 import { runSteps } from "../run-steps.ts"
 import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
+import { compileTextOrValue } from "../values/text-or-value.ts"
 import { compileCount } from "../values/value.ts"
 import { decodeValue, encodeValue, valueKey } from "./cached-response.ts"
 

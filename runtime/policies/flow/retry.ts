@@ -1,5 +1,5 @@
 import { nestedSteps } from "../../plan/nested-steps.ts"
-import type { StepId } from "../../plan/steps.ts"
+import { isSend, type StepId } from "../../plan/steps.ts"
 import { type Exchange, requestBody } from "../exchange.ts"
 import type { Outcome, Policy, Provision } from "../policy.ts"
 import { runSteps } from "../run-steps.ts"
@@ -48,7 +48,7 @@ export const retry: Policy<"retry"> = (plan, provision) => {
 function holdsForward(ids: readonly StepId[], provision: Provision): boolean {
   return ids.some((id) => {
     const step = provision.plan(id)
-    return step.kind === "forward" || nestedSteps(step).some(({ steps }) => holdsForward(steps, provision))
+    return isSend(step) || nestedSteps(step).some(({ steps }) => holdsForward(steps, provision))
   })
 }
 

@@ -1,5 +1,4 @@
-import type { Amount } from "../../plan/counting.ts"
-import type { StepOf } from "../../plan/steps.ts"
+import type { Amount, Counting } from "../../plan/counting.ts"
 import { type Exchange, requestBody, responseBody } from "../exchange.ts"
 import type { Provision } from "../policy.ts"
 import { compileCount, compileFlag, compileTest } from "../values/value.ts"
@@ -20,7 +19,7 @@ export interface LateCount {
  * has ended (a client that left, a body that is larger than may be held) counts, as 1; of tokens it is estimated. Undefined: all is known when the call comes.
  */
 export function compileLateCount(
-  { countIf, increment = 1 }: Pick<StepOf<"rate-limit">, "countIf" | "increment">,
+  { countIf, increment = 1 }: Pick<Counting, "countIf" | "increment">,
   provision: Provision,
 ): LateCount | undefined {
   if (countIf === undefined && typeof increment === "number") return undefined

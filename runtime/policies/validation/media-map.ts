@@ -1,10 +1,8 @@
-import type { StepOf } from "../../plan/steps.ts"
+import type { MediaMap } from "../../plan/content-rules.ts"
 import { fitOf, type MediaType, mediaTypeOf } from "../../validation/media-type.ts"
 import type { Exchange } from "../exchange.ts"
 import type { Provision } from "../policy.ts"
 import { compileTest } from "../values/value.ts"
-
-type Plan = NonNullable<StepOf<"validate-content">["mediaMap"]>
 
 /** The media type a body is judged by; `written` is what its Content-Type says. */
 export type CountsAs = (exchange: Exchange, written: string | undefined) => string | undefined
@@ -13,7 +11,7 @@ export type CountsAs = (exchange: Exchange, written: string | undefined) => stri
  * What media types count as: what the first rule that fits says, by the type or by a condition; else `missing` where there is no type or an empty one, else `any`. A type that no rule names and
  * that can't be read is one like any other: only a condition or `any` takes it.
  */
-export function compileMediaMap(plan: Plan | undefined, provision: Provision): CountsAs {
+export function compileMediaMap(plan: MediaMap | undefined, provision: Provision): CountsAs {
   if (plan === undefined) return (_, written) => written
   const rules = plan.rules.map((rule) => {
     if ("when" in rule) {

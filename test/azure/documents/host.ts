@@ -3,7 +3,7 @@ import { readPolicyDocument } from "../../../compiler/azure/reader/read-document
 import type { DocumentHost, ExpressionSource, NamedValue, Used } from "../../../compiler/azure/site.ts"
 import type { Report } from "../../../compiler/core/diagnostic.ts"
 import { SourceFile, type Span } from "../../../compiler/core/source.ts"
-import type { Step } from "../../../runtime/plan/steps.ts"
+import type { Step, StepKind } from "../../../runtime/plan/steps.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 
 /** What stands around a document in a test: a few names, and expressions that are taken as they are. */
@@ -24,7 +24,7 @@ export class TestHost implements DocumentHost {
     return { id, origin: `${at.file.path}:${at.file.position(at.start).line}`, inside }
   }
 
-  kindOf(id: string): string | undefined {
+  kindOf(id: string): StepKind | undefined {
     return this.steps.get(id)?.kind
   }
 
