@@ -5,7 +5,7 @@ import type { Tree } from "./rules.ts"
 const tables: ReadonlySet<string> = new Set([
   "runtime/plan/steps.ts",
   "compiler/gateway/step-texts.ts",
-  "compiler/gateway/statements.ts",
+  "compiler/gateway/schema/steps.ts",
   "runtime/policies/table.ts",
 ])
 

@@ -1,3 +1,4 @@
+import type { StatementDefinition } from "../step-text.ts"
 import { metricStatement } from "../steps/metric.ts"
 import { parallelStatement } from "../steps/parallel.ts"
 import { retryStatement } from "../steps/retry.ts"
@@ -9,15 +10,15 @@ import { cache } from "./cache.ts"
 import type { StatementRow } from "./row.ts"
 
 /** Statements of every block that runs. */
-export function flowRows(block: StepBlock): readonly StatementRow[] {
+export function flowStatements(block: StepBlock): readonly StatementDefinition[] {
   return [
-    set.row,
-    send.row,
-    cache(block).row,
-    retryStatement(block).row,
-    parallelStatement(block).row,
-    traceStatement.row,
-    metricStatement.row,
+    set,
+    send,
+    cache(block),
+    retryStatement(block),
+    parallelStatement(block),
+    traceStatement,
+    metricStatement,
   ]
 }
 

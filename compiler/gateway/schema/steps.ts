@@ -1,3 +1,6 @@
+import { lowerCountedInOrder } from "../lower/limits.ts"
+import type { LowerStep } from "../lower/step.ts"
+import type { StatementDefinition } from "../step-text.ts"
 import { authenticateStatement } from "../steps/authenticate.ts"
 import { checkInOrder } from "../steps/check-header.ts"
 import { filterStatement } from "../steps/filter.ts"
@@ -17,57 +20,71 @@ import { method } from "../steps/set-method.ts"
 import { query } from "../steps/set-query.ts"
 import { status } from "../steps/set-status.ts"
 import { whenStatement } from "../steps/when.ts"
-import { flowRows } from "./flow.ts"
+import { flowStatements } from "./flow.ts"
 import type { StatementRow } from "./row.ts"
 import { validateAnswer, validateContentInOrder } from "./validation.ts"
 
-export const inboundRows: readonly StatementRow[] = [
-  allow.row,
-  deny.row,
-  checkInOrder.row,
-  limit,
-  quota,
+/** Statements of `inbound`. */
+const inbound: readonly StatementDefinition[] = [
+  allow,
+  deny,
+  checkInOrder,
+  { row: limit, lower: lowerCountedInOrder },
+  { row: quota, lower: lowerCountedInOrder },
   concurrencyBlock,
-  requireStatement.row,
+  requireStatement,
   validateContentInOrder,
-  header.row,
-  query.row,
-  rewriteStatement.row,
-  forwardHost.row,
-  authenticateStatement.row,
-  body("inbound").row,
-  method.row,
-  use.row,
-  respondStatement.row,
-  redirect.row,
-  whenStatement("inbound").row,
-  ...flowRows("inbound"),
+  header,
+  query,
+  rewriteStatement,
+  forwardHost,
+  authenticateStatement,
+  body("inbound"),
+  method,
+  use,
+  respondStatement,
+  redirect,
+  whenStatement("inbound"),
+  ...flowStatements("inbound"),
 ]
 
-export const outboundRows: readonly StatementRow[] = [
-  filterStatement.row,
-  grantStatement.row,
-  revokeStatement.row,
-  validateAnswer.row,
-  header.row,
-  status.row,
-  body("outbound").row,
-  respondStatement.row,
-  redirect.row,
-  whenStatement("outbound").row,
-  ...flowRows("outbound"),
+/** Statements of `outbound`. */
+const outbound: readonly StatementDefinition[] = [
+  filterStatement,
+  grantStatement,
+  revokeStatement,
+  validateAnswer,
+  header,
+  status,
+  body("outbound"),
+  respondStatement,
+  redirect,
+  whenStatement("outbound"),
+  ...flowStatements("outbound"),
 ]
 
-export const onErrorRows: readonly StatementRow[] = [
-  validateAnswer.row,
-  header.row,
-  status.row,
-  body("on-error").row,
-  respondStatement.row,
-  redirect.row,
-  whenStatement("on-error").row,
-  ...flowRows("on-error"),
+/** Statements of `on-error`. */
+const onError: readonly StatementDefinition[] = [
+  validateAnswer,
+  header,
+  status,
+  body("on-error"),
+  respondStatement,
+  redirect,
+  whenStatement("on-error"),
+  ...flowStatements("on-error"),
 ]
+
+export const inboundRows: readonly StatementRow[] = inbound.map(({ row }) => row)
+
+export const outboundRows: readonly StatementRow[] = outbound.map(({ row }) => row)
+
+export const onErrorRows: readonly StatementRow[] = onError.map(({ row }) => row)
+
+/** Lowering of every statement of the three, by keyword: one keyword is lowered in one way wherever it stands. */
+export const stepLowerings: Readonly<Record<string, LowerStep>> = Object.fromEntries(
+  [...onError, ...outbound, ...inbound].map(({ row, lower }) => [row.keyword, lower]),
+)
 
 export const respondRows: readonly StatementRow[] = [bodyRow, headerRow]
 

@@ -2,19 +2,9 @@ import { byFirstWord, type StatementDefinition } from "../step-text.ts"
 import { contentForm } from "../steps/validate-content.ts"
 import { headersForm } from "../steps/validate-headers.ts"
 import { statusForm } from "../steps/validate-status.ts"
-import type { StatementRow } from "./row.ts"
 
 const contentDocs =
   "`content` judges the body where it stands: by its size, by its media type, by schemas. `prevent`, which counts without a word, answers 400 to a request and makes an answer 502, `detect` notes it."
-
-/** Judges requests by what the statement itself says; `validate request` judges by the OpenAPI document. */
-export const validateContentInOrder: StatementRow = {
-  keyword: "validate",
-  several: true,
-  forms: [contentForm.form],
-  docs: contentDocs,
-  example: 'validate content { json "application/json"; map missing to "application/json" }',
-}
 
 const forms = { status: statusForm, headers: headersForm, content: contentForm }
 
@@ -28,4 +18,16 @@ export const validateAnswer: StatementDefinition = {
     example: "validate status { allow 200 404 }",
   },
   lower: byFirstWord(forms),
+}
+
+/** Judges requests by what the statement itself says; `validate request` judges by the OpenAPI document. */
+export const validateContentInOrder: StatementDefinition = {
+  row: {
+    keyword: "validate",
+    several: true,
+    forms: [contentForm.form],
+    docs: contentDocs,
+    example: 'validate content { json "application/json"; map missing to "application/json" }',
+  },
+  lower: validateAnswer.lower,
 }

@@ -2,10 +2,10 @@ import { closes, neutral, opens } from "../../analysis/finding.ts"
 import { textWords } from "../../analysis/words.ts"
 import { type BoundStatement, headSpan } from "../bind/bound.ts"
 import { scopeName } from "../lower/counting.ts"
-import { idsOf, type Lowered, type LowerStep, type StepContext } from "../lower/step.ts"
+import { idsOf, type Lowered, type StepContext } from "../lower/step.ts"
 import { statement } from "../print.ts"
 import { type StatementRow, slot, word } from "../schema/row.ts"
-import type { StepText } from "../step-text.ts"
+import type { StatementDefinition, StepText } from "../step-text.ts"
 
 const concurrencyArgs = [slot("max", "count", { min: 1, max: 1_000_000 }), word("by"), slot("key", "text")]
 
@@ -18,17 +18,17 @@ export const concurrency: StatementRow = {
   example: 'concurrency 10 by "${request.ip}"',
 }
 
-/** The statement in `inbound`, perhaps around others. */
-export const concurrencyBlock: StatementRow = {
-  ...concurrency,
-  forms: [{ args: concurrencyArgs, block: "inbound" }],
-  docs: "At most so many requests with one key are inside of the block (or, without one, served) at a time; more are answered 429.",
-}
-
-/** `concurrency N by "key" { … }` in a section. */
-export const lowerConcurrencyBlock: LowerStep = (bound, context) => {
-  const inside = context.block(bound.block, context.place)
-  return concurrencyStep(bound, `${scopeName(context.scope)}: ${keyWords(bound)}`, inside, context)
+/** `concurrency N by "key" { … }` in `inbound`, perhaps around others. */
+export const concurrencyBlock: StatementDefinition = {
+  row: {
+    ...concurrency,
+    forms: [{ args: concurrencyArgs, block: "inbound" }],
+    docs: "At most so many requests with one key are inside of the block (or, without one, served) at a time; more are answered 429.",
+  },
+  lower: (bound, context) => {
+    const inside = context.block(bound.block, context.place)
+    return concurrencyStep(bound, `${scopeName(context.scope)}: ${keyWords(bound)}`, inside, context)
+  },
 }
 
 /** `concurrency N by "key"` of a scope: until the answer is out. */
