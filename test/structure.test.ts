@@ -147,7 +147,7 @@ const broken: [string, string, Record<string, string>, string][] = [
     "a way past the door",
     "door",
     { "runtime/main.ts": 'import { half } from "./check/half.ts"\nhalf(1)\n' },
-    "runtime/check/half.ts is no door",
+    "runtime/check/half.ts is not a door",
   ],
   [
     "a package that is not the room's",

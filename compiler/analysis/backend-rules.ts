@@ -39,14 +39,14 @@ export const backendRules: FieldRules<Backend> = {
   authentication: (before, after) => {
     if (before === undefined) return opens("callers act on the backend in the gateway's name")
     if (after === undefined) return noOwnCredentials("the backend")
-    return opens("the gateway has other credentials for the backend: callers act there as somebody else")
+    return opens("the gateway uses other credentials for the backend: requests run there as another user")
   },
   tls: (before, after) => {
     const findings: Finding[] = []
     if (after.insecure !== before.insecure)
       findings.push(
         after.insecure
-          ? opens("anybody on the way can answer for the backend, and read what is sent to it")
+          ? opens("anybody on the network path can answer for the backend, and read what is sent to it")
           : closes("the backend has to prove who it is"),
       )
     else if (!after.insecure && !same(before.ca, after.ca))
@@ -55,8 +55,11 @@ export const backendRules: FieldRules<Backend> = {
     if (before.certificate === undefined)
       findings.push(opens("callers act on the backend in the gateway's name"))
     else if (after.certificate === undefined)
-      findings.push(breaking("the backend is not shown any more who the gateway is"))
-    else findings.push(opens("the backend is shown another certificate: callers act there as somebody else"))
+      findings.push(breaking("the gateway no longer shows its certificate to the backend"))
+    else
+      findings.push(
+        opens("the gateway shows another certificate to the backend: requests run there as another user"),
+      )
     return findings
   },
 }
@@ -82,7 +85,9 @@ function targetChanges(before: Backend["targets"], after: Backend["targets"]): F
   else findings.push(neutral("requests are shared among the same targets in another way"))
   const plain = (urls: readonly string[]) => urls.some((url) => !url.startsWith('"https:'))
   if (plain(added) && !plain(old))
-    findings.push(opens("what is sent is not encrypted any more: anybody on the way can read and change it"))
+    findings.push(
+      opens("requests are no longer encrypted: anybody on the network path can read and change them"),
+    )
   return findings
 }
 

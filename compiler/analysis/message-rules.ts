@@ -50,23 +50,23 @@ export function sentByGateway(
   return opens(
     difference === "removed"
       ? `${words}: where it refuses or restricts callers by that, they may do more`
-      : `${words}: where it trusts that, callers act as somebody else or with other rights`,
+      : `${words}: if the backend trusts it, callers may act as another user or with other rights`,
   )
 }
 
 /** What the gateway wrote into Authorization replaced what callers send there. */
 export const noOwnCredentials = (whom: string): Finding[] => [
   opens(`the caller's own \`authorization\` reaches ${whom}`),
-  breaking(`${whom} is not told any more who the gateway is`),
+  breaking(`${whom} no longer gets the credentials of the gateway`),
 ]
 
 /** A difference in where in a backend requests end. */
 export const otherResource = (how: string): Finding =>
-  opens(`${how}: callers reach what the backend serves there`)
+  opens(`${how}: callers reach whatever the backend serves there`)
 
 /** A difference in what the backend reads as the body of a request. */
 export const otherRequestBody = (words: string): Finding =>
-  opens(`${words}: where it trusts what the body says, callers may do more`)
+  opens(`${words}: if the backend trusts the body, callers may do more`)
 
 /** Findings of several values: compared one by one, as they stand. */
 export function inValues(
@@ -85,7 +85,7 @@ export function otherValue(
   isHarmless: boolean,
 ): Finding {
   return before.every(isCallersOwn) && !after.some(fromCaller)
-    ? closes(`callers do not decide any more what the backend gets as ${what}`)
+    ? closes(`callers no longer control ${what} at the backend`)
     : sentByGateway(what, "changed", isHarmless)
 }
 

@@ -139,7 +139,7 @@ const patterns: Comparing = (before, after) => {
   if (old === next) return []
   const effect = old === undefined ? "narrower" : next === undefined ? "wider" : "other"
   const words =
-    next === undefined ? "texts need not match a pattern any more" : `texts must match ${shown(next)}`
+    next === undefined ? "strings no longer need to match a pattern" : `texts must match ${shown(next)}`
   return [{ effect, keyword: "pattern", words }]
 }
 

@@ -80,8 +80,7 @@ class Walk {
 
   #schemas(first: Located, second: Located, at: string, sense: Sense): void {
     if (++this.#visits > visitsMax) {
-      if (this.#visits === visitsMax + 1)
-        this.#add("other", at, "there is more to compare than is looked at", sense)
+      if (this.#visits === visitsMax + 1) this.#add("other", at, "the comparison stopped at its limit", sense)
       return
     }
     const [before, after] = [this.#opened(first, "before"), this.#opened(second, "after")]
@@ -285,7 +284,7 @@ class Level {
   }
 
   #contains(): void {
-    const words = ["a certain item must be there", "no certain item must be there any more"] as const
+    const words = ["a certain item must be there", "no item is required any more"] as const
     if (!this.#onBothSides("contains", words)) return
     const [before, after] = [this.#before.schema, this.#after.schema]
     const counts = ["minContains", "maxContains"].filter((word) => !same(before[word], after[word]))
@@ -305,7 +304,7 @@ class Level {
 
   #logic(): void {
     this.#lists("allOf", "narrower", "another schema must fit too", "a schema need not fit any more")
-    this.#lists("anyOf", "wider", "another choice fits", "a choice does not fit any more")
+    this.#lists("anyOf", "wider", "another choice fits", "some values are no longer allowed")
     this.#oneOf()
     this.#negation()
     this.#conditional()
@@ -353,14 +352,14 @@ class Level {
       ),
     )
     if (sides.every((list) => disjoint(list.map(({ schema }) => schema))))
-      this.#lists("oneOf", "wider", "another choice fits", "a choice does not fit any more")
+      this.#lists("oneOf", "wider", "another choice fits", "some values are no longer allowed")
     else if (!same(this.#before.schema["oneOf"], this.#after.schema["oneOf"]) || this.#isOwn("oneOf"))
       this.#add("other", "oneOf", "other choices exclude each other")
   }
 
   #negation(): void {
     const sense = this.#sense === "along" ? "against" : this.#sense === "against" ? "along" : "unknown"
-    const words = ["certain values do not fit any more", "certain values fit again"] as const
+    const words = ["some values are no longer valid", "certain values fit again"] as const
     if (this.#onBothSides("not", words)) this.#value("not", sense)
   }
 

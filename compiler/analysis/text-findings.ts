@@ -18,7 +18,7 @@ function namesWithin(node: unknown): string[] {
 
 /** What was fixed, or said by a token, may be said by whoever calls now. */
 export function callersDecide(before: Text | undefined, after: Text | undefined): Finding[] {
-  return !fromCaller(before) && fromCaller(after) ? [opens("callers decide what it says")] : []
+  return !fromCaller(before) && fromCaller(after) ? [opens("callers control its value")] : []
 }
 
 /** Whether what a caller sends is part of a text. */

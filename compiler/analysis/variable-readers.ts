@@ -12,7 +12,7 @@ function isOnlooker(step: Step): boolean {
 /** What it means that a variable has a value, no value, or another one, for the steps that use it. */
 export function variableDiffers(words: string, name: string, steps: PlanBody["steps"]): Finding {
   return Object.values(steps).some((step) => !isOnlooker(step) && reads(step, name))
-    ? opens(`${words}: what the statements that use it let through or send may be something else`)
+    ? opens(`${words}: the statements that use it may let through or send something different`)
     : neutral(words)
 }
 

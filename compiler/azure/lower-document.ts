@@ -87,7 +87,7 @@ function sectionsOf(
         child.nameSpan,
         `\`policies\` holds no \`${shown(child.name)}\`${didYouMean(child.name, sections)}`,
         {
-          help: "It holds `inbound`, `backend`, `outbound` and `on-error`; policies stand in them.",
+          help: "It contains `inbound`, `backend`, `outbound` and `on-error`; policies go inside of these.",
         },
       )
     else if (earlier !== undefined)
@@ -99,7 +99,7 @@ function sectionsOf(
   }
   for (const child of root.children)
     if (child.kind === "text")
-      report.add("SP7001", child.raw.span, "text stands between sections", { help: "Remove it." })
+      report.add("SP7001", child.raw.span, "there is text between sections", { help: "Remove it." })
   return found
 }
 

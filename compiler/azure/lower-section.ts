@@ -57,13 +57,17 @@ class SectionLowering {
     for (const node of nodes) {
       if (node.kind === "comment") continue
       if (node.kind === "text") {
-        this.#host.report.add("SP7001", trimmed(node.raw.span), "text stands between policies", {
-          help: "Remove it; what a policy needs stands in its element.",
+        this.#host.report.add("SP7001", trimmed(node.raw.span), "there is text between policies", {
+          help: "Remove it; the settings of a policy belong in its element.",
         })
         continue
       }
       if (answered)
-        this.#host.report.add("SP7018", node.nameSpan, `\`${node.name}\` stands behind what always answers`)
+        this.#host.report.add(
+          "SP7018",
+          node.nameSpan,
+          `\`${node.name}\` follows a policy that always responds`,
+        )
       const number = numbered(node, parent.element.children)
       const path = parent.path === "" ? number : `${parent.path}/${number}`
       steps.push(...this.#element(node, document, fragments, path))
@@ -99,8 +103,8 @@ class SectionLowering {
       return []
     }
     if (!row.sections.includes(this.#section)) {
-      report.add("SP7006", element.nameSpan, `\`${name}\` can't stand in \`${this.#section}\``, {
-        help: `It stands in ${listed(row.sections, "or")}.`,
+      report.add("SP7006", element.nameSpan, `\`${name}\` is not allowed in \`${this.#section}\``, {
+        help: `It is allowed in ${listed(row.sections, "or")}.`,
       })
       return []
     }
@@ -153,7 +157,7 @@ class SectionLowering {
       return []
     }
     if (fragment.root.name !== "fragment") {
-      report.add("SP7002", fragment.root.nameSpan, `\`${shown(id)}\` is no fragment`, {
+      report.add("SP7002", fragment.root.nameSpan, `\`${shown(id)}\` is not a fragment`, {
         help: "A fragment begins with `<fragment>`.",
         related: [{ span: raw.span, message: "included here" }],
       })

@@ -108,7 +108,7 @@ function checkText(element: Element, { text, policies }: Shape, report: Report):
     if (text === undefined) {
       const help =
         policies === true
-          ? "Remove it; an expression stands in an attribute or in an element such as `<value>`."
+          ? "Remove it; an expression belongs in an attribute or in an element such as `<value>`."
           : "Remove it."
       report.add("SP7006", raw.span, `\`${element.name}\` holds no text`, { help })
     } else if (text === "literal" && (raw.inner ?? raw.hole) !== undefined)

@@ -268,7 +268,7 @@ export class Use {
     return this.report(
       "SP7009",
       value.span,
-      `\`${name}\` is no condition`,
+      `\`${name}\` is not a condition`,
       'Write an expression: `@(context.Request.Method == "GET")`.',
     )
   }

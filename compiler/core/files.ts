@@ -117,7 +117,7 @@ export class DiskFiles implements Files {
     }
     for (const entry of entries) {
       if (walk.left-- <= 0) {
-        walk.problem ??= `more than ${globEntriesMax} files and folders would have to be looked at`
+        walk.problem ??= `the pattern would visit more than ${globEntriesMax} files and folders`
         return
       }
       const next = globStep(walk.glob, places, entry.name)
@@ -167,7 +167,7 @@ function readAll(descriptor: number, bytesMax: number): ReadResult {
 const details: Readonly<Record<ReadFailure, string>> = {
   missing: "does not exist",
   outside: "lies outside of the project",
-  irregular: "is no regular file",
+  irregular: "is not a regular file",
   unreadable: "cannot be read",
   large: "is too large",
 }

@@ -202,7 +202,7 @@ export class Project {
   #load(path: string, bytesMax: number): Outcome {
     const failed = (code: DiagnosticCode, detail: string) => ({ failures: [{ code, detail }] })
     // The project's own folder.
-    if (path === "") return failed(failureCodes.irregular, "is no regular file")
+    if (path === "") return failed(failureCodes.irregular, "is not a regular file")
     const { projectBytesMax, filesMax } = this.#budgets
     if (this.#read.size >= filesMax)
       return failed("SP0006", `would be more than the ${filesMax} files a project may have`)

@@ -167,8 +167,11 @@ export function tellOdd(
   if (odd === undefined) return undefined
   const { kind, name, plain } = odd
   if (kind === "space")
-    return { detail: `${name} looks like a blank and is none`, help: "Replace it with a plain blank." }
-  if (kind === "hidden") return { detail: `${name} stands here, which nobody sees`, help: "Remove it." }
+    return {
+      detail: `${name} looks like a space but is a different character`,
+      help: "Replace it with a plain space.",
+    }
+  if (kind === "hidden") return { detail: `there is an invisible ${name} here`, help: "Remove it." }
   const detail = `\`${text[offset]}\` is ${name}; it looks like \`${plain}\``
   return { detail, help: `Replace it with the plain \`${plain}\`.` }
 }

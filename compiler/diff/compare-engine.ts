@@ -47,7 +47,9 @@ export function compareCallers(before: EngineAuth | null, after: EngineAuth | nu
           ...(after === null ? { after: "auth none" } : { before: "auth none" }),
         },
         after === null
-          ? opens("whoever reaches the engine may ask it and write to it; nobody is asked who they are")
+          ? opens(
+              "everybody who reaches the engine may read from and write to it; it does not authenticate callers",
+            )
           : closes("callers of the engine without a key or token that is let in are refused"),
       ),
     )
@@ -178,7 +180,7 @@ const limitRules: FieldRules<EngineLimits> = {
   matrixCellsMax: bound("cells of a matrix"),
   changesPageSizeMax: bound("changes on a page"),
   changesHorizonMs: (before, after) =>
-    after > before ? closes("changes are told later") : opens("changes are told sooner"),
+    after > before ? closes("changes are reported later") : opens("changes are reported sooner"),
   assertionsMax: bound("assertions of a model"),
   assertionsBytesMax: size("sets of assertions"),
   assertionTuplesMax: bound("contextual tuples of an assertion"),
@@ -307,5 +309,5 @@ function compareAuthzen(before: EngineAuthzen, after: EngineAuthzen): Told[] {
 
 const authzenRules: FieldRules<EngineAuthzen> = {
   store: () => breaking("AuthZEN's paths without a store mean another store, or none"),
-  url: () => neutral("AuthZEN's metadata tells another URL"),
+  url: () => neutral("the AuthZEN metadata contains another URL"),
 }

@@ -97,7 +97,7 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Told[]
           ...(after.public ? { after: "public" } : { before: "public" }),
         },
         after.public
-          ? opens(`the engine may listen where others can reach it${asksNobody(after)}`)
+          ? opens(`the engine may listen on a public address${asksNobody(after)}`)
           : closes("the engine listens where only insiders reach it"),
       ),
     )
@@ -114,8 +114,8 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Told[]
           after: words(after.maxStalenessMs),
         },
         isMore(before.maxStalenessMs, after.maxStalenessMs)
-          ? opens("while the database is away, what was revoked counts for longer")
-          : closes("while the database is away, questions are refused sooner"),
+          ? opens("while the database is unavailable, revoked permissions stay in effect longer")
+          : closes("while the database is unavailable, questions are refused sooner"),
       ),
     )
   }
@@ -165,8 +165,8 @@ function sides(
       tell(
         { ...about, action: "removed", before: words },
         side.listen.length > 0
-          ? breaking("nobody listens there any more")
-          : neutral("nothing asks it any more"),
+          ? breaking("the gateway no longer listens there")
+          : neutral("it is no longer used"),
       ),
     ]
   const reach = "auth" in side ? engineListener(side) : publicListener
@@ -240,14 +240,14 @@ function engineListener(authz: Authz): (address: Address) => Finding {
     if (isLoopback(host)) return neutral("the engine is reached there from this machine only")
     return opens(
       authz.auth === null
-        ? "who reaches this address can ask the engine, and write to it; it asks nobody who they are"
+        ? "everybody who reaches this address can read from and write to the engine; it does not authenticate callers"
         : "callers that the engine lets in reach it there",
     )
   }
 }
 
 function asksNobody({ auth }: Authz): string {
-  return auth === null ? ", and it asks nobody who they are" : ""
+  return auth === null ? ", and it does not authenticate callers" : ""
 }
 
 /** `0.0.0.0` listens on every IPv4 address, `::` on every address. */

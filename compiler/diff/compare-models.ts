@@ -164,8 +164,8 @@ function turnedAround(findings: readonly Finding[], against: ReadonlySet<string>
   const loses = findings.some(({ risk }) => risk === "closes" || risk === "breaking")
   const gains = findings.some(({ risk }) => risk === "opens")
   return [
-    ...(loses ? [opens(`it is taken away in ${names}: who loses it may have that`)] : []),
-    ...(gains ? [closes(`it is taken away in ${names}: who gets it may lose that`)] : []),
+    ...(loses ? [opens(`it is excluded in ${names}: users who lose it may gain that`)] : []),
+    ...(gains ? [closes(`it is excluded in ${names}: users who get it may lose that`)] : []),
   ]
 }
 

@@ -27,7 +27,7 @@ function productChanges(before: PlanBody, after: PlanBody): Told[] {
     if (next === undefined)
       return [
         tell({ ...about, action: "removed", before: words(old) }, [
-          closes("keys that were issued for it open nothing any more"),
+          closes("issued keys for it are no longer valid"),
           ...(old !== undefined && isOpen(old) ? [closedWithoutKey(old)] : []),
         ]),
       ]
@@ -36,8 +36,8 @@ function productChanges(before: PlanBody, after: PlanBody): Told[] {
         tell(
           { ...about, action: "added", after: words(next) },
           isOpen(next)
-            ? opens(`anybody may call ${apiWords(next.apis)} where a key is asked for`)
-            : neutral("it opens nothing before somebody has a subscription to it"),
+            ? opens(`callers without a key may call ${apiWords(next.apis)}`)
+            : neutral("it has no effect until there is a subscription to it"),
         ),
       ]
     if (words(old) === words(next)) return []
@@ -65,14 +65,12 @@ function termChanges(old: Product, next: Product): Finding[] {
   const findings: Finding[] = []
   if (isOpen(old) !== isOpen(next))
     findings.push(
-      isOpen(next)
-        ? opens(`anybody may call ${apiWords(next.apis)} where a key is asked for`)
-        : closedWithoutKey(old),
+      isOpen(next) ? opens(`callers without a key may call ${apiWords(next.apis)}`) : closedWithoutKey(old),
     )
   if (old.unpublished !== next.unpublished)
     findings.push(
       next.unpublished
-        ? closes("nobody new can subscribe to it; keys that were issued count on")
+        ? closes("no new subscriptions to it are possible; issued keys stay valid")
         : opens("callers can subscribe to it"),
     )
   if (old.approval !== next.approval)
@@ -133,14 +131,14 @@ function subscriptionChanges(before: PlanBody, after: PlanBody): Told[] {
       return [
         tell(
           { ...about, action: "added", after: words(next) },
-          opens(`who has the key may call ${apiWords(apisOf(next, after))}`),
+          opens(`callers with the key may call ${apiWords(apisOf(next, after))}`),
         ),
       ]
     if (old !== undefined && next === undefined)
       return [
         tell(
           { ...about, action: "removed", before: words(old) },
-          closes(`who has the key may not call ${apiWords(apisOf(old, before))} any more`),
+          closes(`callers with the key may not call ${apiWords(apisOf(old, before))} any more`),
         ),
       ]
     if (old === undefined || next === undefined || words(old) === words(next)) return []
@@ -156,8 +154,9 @@ function subscriptionChanges(before: PlanBody, after: PlanBody): Told[] {
 function scopeChanges(old: Subscription, next: Subscription, before: PlanBody, after: PlanBody): Finding[] {
   const { removed, added } = listChanges(apisOf(old, before), apisOf(next, after))
   const findings: Finding[] = []
-  if (added.length > 0) findings.push(opens(`who has the key may call ${apiWords(added)}`))
-  if (removed.length > 0) findings.push(closes(`who has the key may not call ${apiWords(removed)} any more`))
+  if (added.length > 0) findings.push(opens(`callers with the key may call ${apiWords(added)}`))
+  if (removed.length > 0)
+    findings.push(closes(`callers with the key may not call ${apiWords(removed)} any more`))
   findings.push(...productStatements(old, next, before, after))
   const keys = listChanges(keysOf(old), keysOf(next))
   if (keys.removed.length > 0) {

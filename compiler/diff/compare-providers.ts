@@ -91,18 +91,12 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[
     ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
       words: (name, { cert, key }) =>
         `certificate ${name} { cert ${referenceWords(cert)}; key ${referenceWords(key)} }`,
-      changed: () => [
-        opens("the gateway shows another certificate: it is somebody else to those who see it"),
-      ],
+      changed: () => [opens("the gateway shows another certificate: receivers see another identity")],
       routes: () => [],
     }),
     ...declarations("token", before.tokenClients ?? {}, after.tokenClients ?? {}, {
       words: (name, client) => `token ${name} ${tokenWords(client)}`,
-      changed: () => [
-        opens(
-          "its tokens come from elsewhere or are made for another client: who gets them sees somebody else",
-        ),
-      ],
+      changed: () => [opens("its tokens have another source or client: receivers see another caller")],
       routes: () => [],
     }),
   ]
@@ -136,7 +130,7 @@ function declarations<Item>(
       return [
         tell(
           { ...about, action: "added", after: table.words(name, next) },
-          neutral("what uses it is told there"),
+          neutral("its uses are reported there"),
         ),
       ]
     if (old !== undefined && next === undefined)
@@ -182,7 +176,7 @@ function declared(backends: PlanBody["backends"], others: PlanBody["backends"]):
 }
 
 const issuerRules: FieldRules<Issuer> = {
-  source: () => opens("somebody else says which tokens are valid"),
+  source: () => opens("another service decides which tokens are valid"),
   audiences: (before, after) => {
     if (after === null) return opens("tokens made for any service are accepted")
     if (before === null) return closes("tokens made for other services are refused")
@@ -250,15 +244,16 @@ function introspectionChange(
 function valueChange(name: string, uses: Uses): Finding[] {
   const { issuers, backends, clients, steps } = uses.ofValue(name)
   const findings: Finding[] = []
-  if (issuers.length > 0) findings.push(opens(`it is part of who is believed: issuer ${quoted(issuers)}`))
+  if (issuers.length > 0) findings.push(opens(`it decides which issuer is trusted: ${quoted(issuers)}`))
   if (backends.length > 0)
     findings.push(
       opens(`it is part of where requests go, with what callers send: backend ${quoted(backends)}`),
     )
   if (clients.length > 0)
-    findings.push(opens(`it is part of who is asked, or of who the gateway is there: ${quoted(clients)}`))
-  if (steps)
-    findings.push(opens("routes use it: what they let through, send and answer may be something else"))
+    findings.push(
+      opens(`it is part of the address of a service, or of the credentials sent there: ${quoted(clients)}`),
+    )
+  if (steps) findings.push(opens("routes use it: what they let through, send and respond may change"))
   return findings.length > 0 ? findings : [neutral("it is read from elsewhere, or is another")]
 }
 
@@ -281,10 +276,10 @@ function secretChange(name: string, { subscriptions, authz }: PlanBody, uses: Us
     findings.push(opens(`tokens signed with it are believed: issuer ${quoted(issuers)}`))
   if (backends.length > 0)
     findings.push(
-      opens(`where it is another one, callers act as somebody else on the backend ${quoted(backends)}`),
+      opens(`with another value, requests run as another user at the backend ${quoted(backends)}`),
     )
   if (clients.length > 0)
-    findings.push(opens(`where it is another one, it lets in, or shows, somebody else: ${quoted(clients)}`))
+    findings.push(opens(`another value admits, or shows, another caller: ${quoted(clients)}`))
   if (steps) findings.push(opens("where it is another one, routes send another one"))
   return findings.length > 0 ? findings : [neutral("it is read from elsewhere")]
 }

@@ -27,7 +27,7 @@ export function compareStores(before: PlanBody, after: PlanBody): Told[] {
       return [
         tell(
           { ...about, action: "removed", before: `store ${name}` },
-          breaking("nobody can ask it any more; its tuples stay in the database"),
+          breaking("it can no longer be used; its tuples stay in the database"),
         ),
       ]
     const was = ownOf(before.models, old.model)

@@ -4,7 +4,7 @@ import { backendStatements, durationWords, textWords } from "../analysis/words.t
 
 /** What a difference in a decision point means. Who loses and who gains by another one is not known here, and that is said. */
 export const pdpRules: FieldRules<PdpPlan> = {
-  url: () => opens("somebody else decides: who passes by that, and who does not any more, is not known here"),
+  url: () => opens("another service decides: which callers it allows is not known here"),
   discover: (_, after) => opens(after ? "its metadata says where it is asked" : "it is asked below its URL"),
   timeoutMs: (before, after) => {
     const words = `an answer may take ${durationWords(after)}, later it is 503`
@@ -12,11 +12,12 @@ export const pdpRules: FieldRules<PdpPlan> = {
   },
   cacheMs: (before, after) =>
     after > before
-      ? opens(`what is taken away counts for up to ${durationWords(after)} still`)
+      ? opens(`revoked permissions stay in effect for up to ${durationWords(after)}`)
       : closes(`a decision counts for ${durationWords(after)}, not ${durationWords(before)}`),
   batchMax: () => neutral("other numbers of questions are in one request"),
   tls: (before, after) => {
-    if (after.insecure && !before.insecure) return opens("anybody on the way can decide in its place")
+    if (after.insecure && !before.insecure)
+      return opens("anybody on the network path can decide in its place")
     if (before.insecure && !after.insecure) return closes("it has to prove who it is")
     return before.certificate === after.certificate
       ? opens("another authority says who it is")

@@ -24,7 +24,7 @@ function directChanges(name: string, before: Relation, after: Relation): Finding
   }
   for (const each of added) {
     const condition = each.condition === undefined ? "" : `, where \`${each.condition}\` holds`
-    if (is.against) findings.push(closes(`it can be taken away from \`${subjectWords(each)}\`${condition}`))
+    if (is.against) findings.push(closes(`it can be excluded for \`${subjectWords(each)}\`${condition}`))
     if (!is.along) continue
     findings.push(
       each.wildcard === undefined
@@ -80,9 +80,9 @@ class RewriteComparison {
       return [...base, ...this.#takenAway(old.difference.subtract, next.difference.subtract)]
     }
     if ("difference" in next && same(next.difference.base, old))
-      return [closes(`who is ${this.#new([next.difference.subtract])} does not have it any more`)]
+      return [closes(`users with ${this.#new([next.difference.subtract])} lose it`)]
     if ("difference" in old && same(old.difference.base, next))
-      return [opens(`who is ${this.#old([old.difference.subtract])} has it too`)]
+      return [opens(`users with ${this.#old([old.difference.subtract])} get it too`)]
     if ("intersection" in old || "intersection" in next) return this.#intersection(old, next)
     return this.#union(old, next)
   }
@@ -98,8 +98,8 @@ class RewriteComparison {
       if (sharesDemand(gone, come)) return this.#intersection(gone, come)
     }
     return [
-      ...added.map((part) => opens(`who is ${this.#new([part])} has it too`)),
-      ...removed.map((part) => closes(`who is only ${this.#old([part])} does not have it any more`)),
+      ...added.map((part) => opens(`users with ${this.#new([part])} get it too`)),
+      ...removed.map((part) => closes(`users with only ${this.#old([part])} lose it`)),
     ]
   }
 
@@ -124,13 +124,13 @@ class RewriteComparison {
     if (plain) {
       const { removed, added } = listChanges(partsOf(old, "union"), partsOf(next, "union"))
       return [
-        ...added.map((part) => closes(`who is ${this.#new([part])} does not have it any more`)),
-        ...removed.map((part) => opens(`who is ${this.#old([part])} may have it too`)),
+        ...added.map((part) => closes(`users with ${this.#new([part])} lose it`)),
+        ...removed.map((part) => opens(`users with ${this.#old([part])} may get it too`)),
       ]
     }
     return this.#compare(old, next).map(({ risk, why }) => {
       const turned = risk === "opens" ? "closes" : risk === "closes" ? "opens" : risk
-      return { risk: turned, why: `in what is taken away: ${why}` }
+      return { risk: turned, why: `in the excluded part: ${why}` }
     })
   }
 

@@ -71,13 +71,13 @@ const rules: FieldRules<Fields> = {
       : neutral(`an exchange may take ${durationWords(after)}`)
   },
   websocket: (before, after) => {
-    if (after === null) return breaking("WebSockets are not opened any more")
+    if (after === null) return breaking("WebSockets are no longer opened")
     if (before === null) return opens("WebSockets are opened")
     return websocketChanges(before, after)
   },
   queryParameters: () =>
     neutral("policy documents find other parameters of the query in the operation's template"),
-  outline: () => neutral("`on-error` is told other ids, places or scopes of its documents' policies"),
+  outline: () => neutral("`on-error` gets other ids, places or scopes of the policies of its documents"),
 }
 
 /** What ends WebSockets. Absent: nothing but their two ends. */

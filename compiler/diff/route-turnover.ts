@@ -173,7 +173,7 @@ export class RouteTurnover {
     const who =
       names.length === 0
         ? "anybody may call"
-        : `who has ${listWords(names).replace(" and ", " or ")} may call`
+        : `callers with ${listWords(names).replace(" and ", " or ")} may call`
     return `${who}${asked}`
   }
 }

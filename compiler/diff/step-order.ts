@@ -106,9 +106,7 @@ function isGuard(step: Step, steps: Steps): boolean {
 function fenced({ was, is, words }: Pair): Finding[] {
   const fence = was.fence ? words.first : is.fence ? words.second : undefined
   if (fence === undefined) return []
-  return [
-    opens(`what stands before \`${fence}\` is not done for a cached response, what stands behind it is`),
-  ]
+  return [opens(`statements before \`${fence}\` do not run for a cached response, statements after it do`)]
 }
 
 /** Places that may be changed in any order: what is added comes to the same. */
@@ -169,7 +167,7 @@ function timed({ was, is, words, around }: Pair): Finding[] {
   if (is.waits && depends(was)) return [opens(`\`${words.first}\` now waits for \`${words.second}\``)]
   const isBusy = ({ reads, writes, leaves }: Touch) => reads.size + writes.size + leaves.size > 0
   if (around.beside && ((was.waits && isBusy(is)) || (is.waits && isBusy(was))))
-    return [opens("while one of them waits, steps beside them go on")]
+    return [opens("while one of them waits, steps of other branches continue")]
   return []
 }
 
@@ -181,9 +179,7 @@ function remaining({ was, is, first, second, words }: Pair): Finding[] {
   if (counts(later))
     findings.push(opens(`calls that \`${nameOf(second, words.second)}\` refuses are not counted any more`))
   else if (later.length > 0)
-    findings.push(
-      breaking(`\`${words.first}\` does nothing any more for requests that \`${words.second}\` ends`),
-    )
+    findings.push(breaking(`\`${words.first}\` no longer runs for requests that \`${words.second}\` ends`))
   if (counts(earlier))
     findings.push(closes(`calls that \`${nameOf(first, words.first)}\` refuses are counted too`))
   else if (earlier.length > 0) {

@@ -81,7 +81,7 @@ export class Builder {
   #keyword(head: IToken | undefined, start: number, args: Argument[], problems: TokenProblem[]): Word {
     if (head?.tokenType === tokens.Word) {
       if (head.image === "else") {
-        const detail = "no block stands before this `else`"
+        const detail = "there is no block before this `else`"
         problems.push({ code: "SP1020", start, end: endOf(head), detail })
       }
       return this.#word(start, endOf(head))
@@ -94,7 +94,7 @@ export class Builder {
       return this.#word(start, nameEnd)
     }
     if (head !== undefined && !isBad(head)) {
-      const detail = `\`${quotable(head.image)}\` is no keyword`
+      const detail = `\`${quotable(head.image)}\` is not a keyword`
       problems.push({ code: "SP1018", start, end: start + quotable(head.image).length, detail })
       const argument = this.#argument(head, problems)
       if (argument !== undefined) args.push(argument)
@@ -121,7 +121,7 @@ export class Builder {
             code: "SP1023",
             start,
             end: endOf(token),
-            detail: "nothing stands between `(` and `)`",
+            detail: "there is nothing between `(` and `)`",
           })
         return { kind: "cel", source, span: this.#span(from, close) }
       }
@@ -174,7 +174,7 @@ export class Builder {
         const long = lengthProblem(text, start - 1, end)
         if (long !== undefined) problems.push(long)
         if (source.trim() === "") {
-          const detail = "nothing stands between `${` and `}`"
+          const detail = "there is nothing between `${` and `}`"
           problems.push({ code: "SP1023", start: start - 2, end: end + 1, detail })
         }
         parts.push({ kind, source, span })

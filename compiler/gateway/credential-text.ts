@@ -88,7 +88,7 @@ function claimText({ claim, test, values, separator }: ClaimRule): string {
 
 /** What another message of a refusal means. */
 export const messageRules: FieldRules<Pick<TokenCheck, "message">> = {
-  message: () => neutral("who is refused is told something else"),
+  message: () => neutral("refused callers get another message"),
 }
 
 /** What a difference means in every check of a token. */
@@ -101,7 +101,7 @@ export const tokenRules: FieldRules<TokenCheck> = {
   claims: claimChanges,
   audiences: (before, after) => demanded("audience", before, after),
   status: (before, after) =>
-    breaking(`who has no valid token is answered ${countText(after)}, not ${countText(before)}`),
+    breaking(`requests without a valid token now get ${countText(after)} instead of ${countText(before)}`),
   claimStatus: (before, after) =>
     breaking(`whose claims do not fit is answered ${countText(after)}, not ${countText(before)}`),
   output: () => neutral("the token is kept in another variable"),
@@ -121,7 +121,7 @@ export function demanded(
   after: TokenCheck["audiences"],
 ): readonly Finding[] | Finding {
   if (before === undefined) return opens(`another ${what} is demanded than the issuer says`)
-  if (after === undefined) return opens(`the ${what} is what the issuer says now`)
+  if (after === undefined) return opens(`the ${what} now comes from the issuer`)
   const { removed, added } = listChanges(before, after)
   return [
     ...(added.length === 0

@@ -8,7 +8,7 @@ export function otherIdentity(
   whom: string,
 ): (before: Authentication | undefined, after: Authentication | undefined) => Finding[] {
   return (before, after) => {
-    if (after === undefined) return [breaking(`${whom} is not told any more who the gateway is`)]
+    if (after === undefined) return [breaking(`${whom} no longer gets the credentials of the gateway`)]
     const as =
       after.scheme === "token"
         ? `\`${after.client}\``
@@ -17,14 +17,14 @@ export function otherIdentity(
           : "another"
     if (before === undefined)
       return [
-        opens(`${whom} is told who the gateway is, ${schemeWords[after.scheme]}`),
+        opens(`${whom} gets the credentials of the gateway, ${schemeWords[after.scheme]}`),
         ...secretsIn(secretOf(after)),
       ]
     return [
       before.scheme === after.scheme
         ? opens(`the gateway is ${as} to ${whom}`)
         : opens(
-            `${whom} is told who the gateway is ${schemeWords[after.scheme]}, not ${schemeWords[before.scheme]}`,
+            `${whom} gets the credentials of the gateway ${schemeWords[after.scheme]} instead of ${schemeWords[before.scheme]}`,
           ),
       ...secretsIn(secretOf(after), secretOf(before)),
     ]

@@ -45,7 +45,7 @@ export function scanJunk(state: ScanState, start: number): JunkScan {
   operator.lastIndex = start
   if (!(sign === "?" && touching) && operator.test(text)) {
     const shown = quotable(text.slice(start, operator.lastIndex))
-    return junk("SP1014", start, operator.lastIndex, `\`${shown}\` stands outside of an expression`)
+    return junk("SP1014", start, operator.lastIndex, `\`${shown}\` is outside of an expression`)
   }
   return other(text, start)
 }
@@ -78,7 +78,7 @@ function junk(code: TokenProblem["code"], start: number, end: number, detail: st
 function singleQuoted(state: ScanState, start: number): JunkScan {
   const { text } = state
   const end = quoteEnd(state, start, /'|[ \t]#/) ?? runEnd(text, start)
-  return junk("SP1010", start, end, `\`${quotable(text.slice(start, end))}\` is no text`)
+  return junk("SP1010", start, end, `\`${quotable(text.slice(start, end))}\` is not a text`)
 }
 
 function typographicQuoted(state: ScanState, start: number): JunkScan {
@@ -99,14 +99,14 @@ function interpolation(state: ScanState, start: number): JunkScan {
   const scan = state.budget < 0 ? undefined : scanCel(text, start + 2, limit, "}")
   if (scan === undefined || scan.failed !== undefined) {
     state.budget -= limit - start
-    return junk("SP1015", start, start + 2, "this `${` stands outside of a text")
+    return junk("SP1015", start, start + 2, "this `${` is outside of a string")
   }
   const end = scan.end + 1
-  return junk("SP1015", start, end, `\`${quotable(text.slice(start, end))}\` stands outside of a text`)
+  return junk("SP1015", start, end, `\`${quotable(text.slice(start, end))}\` is outside of a string`)
 }
 
 function hash(text: string, start: number): JunkScan {
-  return junk("SP1017", start, runEnd(text, start), "no blank stands before this `#`")
+  return junk("SP1017", start, runEnd(text, start), "there is no space before this `#`")
 }
 
 /** `{id}` directly after a path's `/`; everything up to the next blank belongs to the path. */
@@ -120,7 +120,7 @@ function route(text: string, start: number): JunkScan {
 function other(text: string, start: number): JunkScan {
   const end = runEnd(text, start)
   const shown = [...text.slice(start, end)][0] as string
-  return junk("SP1016", start, end, `\`${shown}\` cannot stand in a bare word`)
+  return junk("SP1016", start, end, `\`${shown}\` is not allowed in a bare word`)
 }
 
 function runEnd(text: string, start: number): number {

@@ -89,7 +89,7 @@ class Ends {
     if (last !== undefined && last !== End && last !== Open && last !== Close && !this.#semicolon) return
     if (this.#inStatement) this.#end(this.#separator?.startOffset ?? token.startOffset)
     const start = token.startOffset
-    const detail = "no statement stands before this `{`"
+    const detail = "there is no statement before this `{`"
     this.#mistakes.add({ code: "SP1004", start, end: start + 1, detail })
   }
 

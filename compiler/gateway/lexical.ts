@@ -61,6 +61,6 @@ function neighbourProblem(before: IToken, token: IToken): TokenProblem | undefin
   const touching = enders.has(before.tokenType) || (before.tokenType === Word && token.tokenType === Quoted)
   if (!touching || before.tokenType === Equals) return undefined
   const shown = quotable(token.image)
-  const detail = `\`${shown}\` follows the argument before it without a blank`
+  const detail = `there is no space between \`${shown}\` and the argument before it`
   return { code: "SP1033", start, end: start + shown.length, detail }
 }

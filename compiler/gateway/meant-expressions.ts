@@ -59,8 +59,8 @@ export function addMeant(meant: readonly MeantExpression[], program: Program, re
   for (const { source, span } of meant) {
     program.useValuesIn(source)
     const written = shown(textOf(span))
-    report.add("SP5023", span, `\`${written}\` is sent as it is; did you mean \`\${${shown(source)}}\`?`, {
-      help: `Write \`\${${shown(source)}}\`; or \`\${"${written}"}\` where the text is meant literally.`,
+    report.add("SP5023", span, `\`${written}\` is sent unchanged; did you mean \`\${${shown(source)}}\`?`, {
+      help: `Write \`\${${shown(source)}}\`; or \`\${"${written}"}\` for these literal characters.`,
     })
   }
 }

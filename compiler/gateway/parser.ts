@@ -132,7 +132,7 @@ function problemOf(sign: string, start: number): TokenProblem {
   const code = sign.charCodeAt(0)
   const odd = oddCharacterAt(sign, 0)
   if (odd === undefined)
-    return { code: "SP1030", start, end, detail: `the control character ${numberOf(code)} stands here` }
+    return { code: "SP1030", start, end, detail: `there is a control character ${numberOf(code)} here` }
   const help = `Remove it. In a text it can be written as \`\\u{${code.toString(16).toUpperCase()}}\`.`
-  return { code: "SP1031", start, end, detail: `the invisible character ${odd.name} stands here`, help }
+  return { code: "SP1031", start, end, detail: `there is an invisible character ${odd.name} here`, help }
 }

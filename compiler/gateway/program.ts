@@ -230,7 +230,7 @@ function isDamaged(block: BoundBlock | undefined): boolean {
 function remedyFor(name: string, kinds: readonly DeclarationKind[], isFirst: boolean): string | undefined {
   const expression = kinds.includes("value") ? expressionOf(name) : undefined
   if (expression !== undefined)
-    return `What a request brings is written as an expression: \`"\${${expression}}"\`.`
+    return `Write a value of the request as an expression:  \`"\${${expression}}"\`.`
   if (!isFirst) return undefined
   const wanted = /^[A-Za-z_]/.test(name) ? shown(name) : "NAME"
   return `Declare it: ${kinds.map((kind) => `\`${kind} ${wanted} …\``).join(" or ")}.`

@@ -45,13 +45,17 @@ export const askedRules = {
   store: (before, after, { before: old, after: next }) =>
     before !== undefined && after !== undefined
       ? opens(`the store \`${after}\` is asked, not \`${before}\``)
-      : opens(`${deciderWords(next)} is asked, not ${deciderWords(old)}: who passes by it is not known here`),
+      : opens(
+          `${deciderWords(next)} decides instead of ${deciderWords(old)}: which callers it allows is not known here`,
+        ),
   pdp: (before, after) =>
     before === undefined || after === undefined
       ? []
-      : opens(`decision point \`${after}\` is asked, not \`${before}\`: who passes by it is not known here`),
+      : opens(
+          `decision point \`${after}\` decides instead of \`${before}\`: which callers it allows is not known here`,
+        ),
   context: () => opens("conditions see other values"),
-  properties: () => opens("the decision point is told other properties"),
+  properties: () => opens("the decision point gets other properties"),
 } satisfies Pick<FieldRules<RelationQuestion>, "store" | "pdp" | "context" | "properties">
 
 function deciderWords({ store, pdp }: Decider): string {

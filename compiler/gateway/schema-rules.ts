@@ -44,8 +44,8 @@ export function ruleChanges<Rule extends SchemaRule>(
 
 function lost(name: string, { action }: SchemaRule): Finding {
   return action === "prevent"
-    ? opens(`\`${name}\` is not judged any more`)
-    : neutral(`faults of \`${name}\` are not noted any more`)
+    ? opens(`\`${name}\` is no longer checked`)
+    : neutral(`errors of \`${name}\` are no longer logged`)
 }
 
 function got(name: string, { action, required }: SchemaRule, message: "request" | "response"): Finding {
@@ -80,7 +80,9 @@ function ruleChange<Rule extends SchemaRule>(
   }
   const besides = { ...old, schema: next.schema, required: next.required }
   if (!same(JSON.parse(JSON.stringify(besides)), next))
-    found.push(opens(`\`${name}\` is read otherwise: what was refused may pass, what passed may be refused`))
+    found.push(
+      opens(`\`${name}\` is read differently: refused requests may now pass, and others may now be refused`),
+    )
   const isText = judged.isText(old) || judged.isText(next)
   const changes = schemas.compare(old.schema, next.schema).map((change) => ({
     ...change,

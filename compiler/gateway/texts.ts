@@ -148,7 +148,12 @@ export function unescaped(text: string, start: number, end: number, problems: To
     }
     const value = escapes[match.slice(1)]
     if (value !== undefined) return value
-    problems.push({ code: "SP1021", start: at, end: at + match.length, detail: `\`${match}\` is no escape` })
+    problems.push({
+      code: "SP1021",
+      start: at,
+      end: at + match.length,
+      detail: `\`${match}\` is not an escape`,
+    })
     return match
   })
 }

@@ -19,7 +19,7 @@ export function otherAnswerAction(before: ViolationAction, after: ViolationActio
     return [opens(`answers with ${what} are ${after === "detect" ? "only noted" : "let through"}`)]
   if (after === "prevent") return [breaking(`answers with ${what} become 502`)]
   const less = strength[after] < strength[before]
-  return [neutral(`answers with ${what} are ${less ? "not noted any more" : "noted"}`)]
+  return [neutral(`answers with ${what} are ${less ? "no longer logged" : "noted"}`)]
 }
 
 /** What it means that something else is done about requests, or bodies, that do not fit. */
@@ -30,4 +30,4 @@ export function otherAction(before: ViolationAction, after: ViolationAction, wha
 }
 
 /** What is found goes somewhere else. */
-export const otherErrors = (): Finding => neutral("what is found goes to another variable")
+export const otherErrors = (): Finding => neutral("the result goes to another variable")

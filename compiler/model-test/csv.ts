@@ -37,7 +37,7 @@ export function readCsv(file: SourceFile): {
     if (next === undefined || (!quoted && raw.includes('"'))) {
       const detail = quoted
         ? "after a closing quote comes `,` or the end of the line"
-        : "a quote stands inside a field without quotes"
+        : "there is a quote inside a field without quotes"
       return { records, mistake: { span: file.span(at, end), detail } }
     }
     record.push({

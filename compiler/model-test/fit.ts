@@ -107,7 +107,7 @@ function typeOf(object: string): string {
 
 function objectProblem(model: LoadedModel, object: string): string | undefined {
   const parts = splitObject(object)
-  if (parts === undefined) return `\`${object}\` is no object: an object is \`type:id\``
+  if (parts === undefined) return `\`${object}\` is not an object: an object is \`type:id\``
   if (parts.id === "*") return `\`${object}\` means everything of the type; the question is about one object`
   return typeProblem(model, parts.type)
 }

@@ -149,7 +149,7 @@ class Entry {
     const single = this.#find(one)
     const several = this.#find(more)
     if (single !== undefined && several !== undefined)
-      this.#report.add("SP6005", several.key, `\`${more}\` stands beside \`${one}\``, {
+      this.#report.add("SP6005", several.key, `\`${more}\` conflicts with \`${one}\``, {
         related: [{ span: single.key, message: `\`${one}\` stands here` }],
       })
     if (several === undefined) {

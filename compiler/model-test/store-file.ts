@@ -88,7 +88,7 @@ class StoreDocument {
     const named = entry(entries, "model_file")
     const inline = text === undefined || this.#reader.isEmpty(text.value) ? undefined : text
     if (inline !== undefined && named !== undefined)
-      this.#report.add("SP6006", named.key, "`model` stands in this file too", {
+      this.#report.add("SP6006", named.key, "`model` is in this file too", {
         related: [{ span: inline.key, message: "this one counts" }],
       })
     if (inline !== undefined) return this.#models.fromText(this.#reader, inline.value)

@@ -134,8 +134,8 @@ function columnsOf(head: readonly CsvField[], report: Report): ReadonlyMap<Colum
   head.forEach(({ text, span }, index) => {
     const name = columnNames.find((each) => each === text.trim())
     if (name === undefined)
-      report.add("SP6011", span, `\`${shown(text)}\` is no column${didYouMean(text.trim(), columnNames)}`)
-    else if (columns.has(name)) report.add("SP6011", span, `the column \`${name}\` stands here twice`)
+      report.add("SP6011", span, `\`${shown(text)}\` is not a column${didYouMean(text.trim(), columnNames)}`)
+    else if (columns.has(name)) report.add("SP6011", span, `the column \`${name}\` occurs twice`)
     else columns.set(name, index)
   })
   const missing = neededColumns.filter((name) => !columns.has(name))

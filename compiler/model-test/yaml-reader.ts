@@ -86,9 +86,14 @@ export class YamlReader {
     return entries.filter(({ name, key }) => {
       if (known.includes(name)) return true
       const help = `Keys are ${known.map((each) => `\`${each}\``).join(", ")}.`
-      this.#report.add("SP6003", key, `\`${shown(name)}\` is no key of ${what}${didYouMean(name, known)}`, {
-        help,
-      })
+      this.#report.add(
+        "SP6003",
+        key,
+        `\`${shown(name)}\` is not a key of ${what}${didYouMean(name, known)}`,
+        {
+          help,
+        },
+      )
       return false
     })
   }

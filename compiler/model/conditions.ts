@@ -31,7 +31,7 @@ function buildExpression(token: BodyToken, mistakes: ModelMistakes): ExpressionN
     return undefined
   }
   if (/[\r\n]/.test(file.text.slice(file.text.lastIndexOf(")", start), start))) {
-    mistakes.add("SP4017", brace, "`{` stands on a line of its own", { help: "Put `{` on the line of `)`." })
+    mistakes.add("SP4017", brace, "`{` is on its own line", { help: "Put `{` on the line of `)`." })
   }
   return readExpression(token, mistakes)
 }

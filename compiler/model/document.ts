@@ -202,25 +202,25 @@ class DocumentBuilder {
         this.#modelLine = first
       } else this.#expected = "definitions"
     } else if (rule === "model" || rule === "schema" || rule === "module") {
-      out(`\`${first.image}\` stands at the beginning of the file, once`)
-    } else if (rule === "type" && this.#conditions.length > 0) out("types stand before the conditions")
+      out(`\`${first.image}\` must be at the beginning of the file, once`)
+    } else if (rule === "type" && this.#conditions.length > 0) out("types must come before conditions")
     else if (rule === "relations") this.#checkRelations(first, out)
     else if (rule === "define") this.#checkDefine(first, out)
   }
 
   #checkRelations(first: IToken, out: (detail: string) => void): void {
     if (this.#type === undefined) {
-      if (!this.#namesMissing) out("`relations` stands under a type")
+      if (!this.#namesMissing) out("`relations` belongs under a type")
     } else if (this.#type.relationsLine !== undefined) out("this type has its `relations` already")
     else this.#type.relationsLine = first
   }
 
   #checkDefine(first: IToken, out: (detail: string) => void): void {
     if (this.#type === undefined) {
-      if (!this.#namesMissing) out("`define` stands under a type and its `relations`")
+      if (!this.#namesMissing) out("`define` belongs under a type and its `relations`")
     } else if (this.#type.relationsLine === undefined) {
       this.#type.relationsLine = first
-      out("`define` stands under a line `relations`, which is missing here")
+      out("`define` needs a line `relations` above it")
     }
   }
 

@@ -98,7 +98,7 @@ function buildOperand(raw: RawOperand, first: boolean, mistakes: ModelMistakes):
   if (raw.kind === "list") {
     const restrictions = raw.restrictions.map((each) => buildRestriction(each, mistakes))
     if (first) return { kind: "direct", restrictions, span }
-    mistakes.add("SP4015", span, "a list of types stands only as the first operand of a relation")
+    mistakes.add("SP4015", span, "a list of types must be the first operand of a relation")
     return undefined
   }
   if (raw.kind === "group") return buildExpression(raw.inner, { first, grouped: true }, mistakes)
@@ -116,8 +116,8 @@ function buildRestriction(raw: RawRestriction, mistakes: ModelMistakes): Restric
     raw.sign !== undefined &&
     (endOf(raw.type) < raw.sign.startOffset || endOf(raw.sign) < subjectEnd.startOffset)
   ) {
-    mistakes.add("SP4017", subject, `there is a blank around \`${raw.sign.image}\``, {
-      help: "Remove the blank.",
+    mistakes.add("SP4017", subject, `there is a space next to \`${raw.sign.image}\``, {
+      help: "Remove the space.",
     })
   }
   const end = raw.condition === undefined ? endOf(subjectEnd) : endOf(raw.condition)
@@ -144,11 +144,11 @@ function checkSpacing(
 ): void {
   const span = spanOf(operator, mistakes)
   if (endOfOperand(before) === operator.startOffset || endOf(operator) === startOfOperand(after)) {
-    const help = "Put a blank before and after the operator."
-    mistakes.add("SP4017", span, `\`${word(operator)}\` stands between blanks`, { help })
+    const help = "Put a space before and after the operator."
+    mistakes.add("SP4017", span, `\`${word(operator)}\` needs spaces around it`, { help })
   }
   if (operator.tokenType === butNot && operator.image !== "but not") {
-    mistakes.add("SP4017", span, "`but not` is written with one blank", { help: "Write `but not`." })
+    mistakes.add("SP4017", span, "`but not` needs exactly one space", { help: "Write `but not`." })
   }
 }
 

@@ -81,8 +81,8 @@ function lintOperands(
     if (reason === undefined) return []
     const [own, known] = [textOf(each, relation), textOf(reason, relation)]
     const detail = isUnion
-      ? `\`${own}\` adds nobody to \`${relation.name}\`: who has it is in \`${known}\` too`
-      : `\`${own}\` keeps nobody out of \`${relation.name}\`: who is in \`${known}\` has it anyway`
+      ? `\`${own}\` adds no users to \`${relation.name}\`: all its users are in \`${known}\` too`
+      : `\`${own}\` excludes no users from \`${relation.name}\`: all users in \`${known}\` have it`
     return [{ code: "SP4044", path: [...path, isUnion ? "union" : "intersection", "child", at], detail }]
   })
 }
@@ -95,13 +95,13 @@ function lintExclusion(
 ): Lint[] {
   const [from, taken] = [textOf(base, relation), textOf(subtract, relation, operandText)]
   if (containment.holds({ rewrite: base, relation }, { rewrite: subtract, relation })) {
-    const detail = `\`but not ${taken}\` leaves nobody of \`${from}\``
+    const detail = `\`but not ${taken}\` removes every user of \`${from}\``
     return [{ code: "SP4046", path, detail }]
   }
   const sides = [subjects.ofPart(base, relation), subjects.ofPart(subtract, relation)] as const
   if (sides.some((side) => side.size === 0) || [...sides[0]].some((each) => sides[1].has(each))) return []
   const [kept, lost] = sides.map(kindsText)
-  const detail = `\`but not ${taken}\` takes nobody away: \`${from}\` holds ${kept}, \`${taken}\` holds ${lost}`
+  const detail = `\`but not ${taken}\` removes no users: \`${from}\` contains ${kept}, \`${taken}\` contains ${lost}`
   return [{ code: "SP4045", path: [...path, "difference", "subtract"], detail }]
 }
 

@@ -58,7 +58,7 @@ function emptyRelations(index: ModelIndex, subjects: Subjects, said: readonly Li
     const names = [...new Set(empty.map((each) => `\`${each.type}#${each.name}\``))]
     const why = names.length === 0 ? "" : `: so it is with ${names.join(", ")}`
     const related = empty.map(({ path, name }) => ({ path, message: `\`${name}\` is defined here` }))
-    const detail = `nobody can have \`${relation.name}\` of a \`${relation.type}\`${why}`
+    const detail = `no user can have \`${relation.name}\` of a \`${relation.type}\`${why}`
     return [{ code: "SP4043", path: relation.path, detail, related }]
   })
 }

@@ -60,7 +60,7 @@ class Printer {
 
   print(): string {
     const { schema_version: version, type_definitions, conditions = {} } = this.#model
-    if (!/^[0-9]+\.[0-9]+$/.test(version)) throw new Unsayable(`\`${version}\` is no schema version`)
+    if (!/^[0-9]+\.[0-9]+$/.test(version)) throw new Unsayable(`\`${version}\` is not a schema version`)
     const types = type_definitions.map((each) => this.#type(each))
     const bodies = Object.entries(conditions).map(([key, each]) => this.#condition(key, each))
     const parts = [...this.#inOrder(types), ...(this.#modular ? this.#inOrder(bodies) : bodies.sort(byName))]

@@ -13,7 +13,11 @@ export function checkReadable(mistakes: ModelMistakes): boolean {
     mistakes.add("SP4004", file.span(0, 0), detail)
   } else if (strange !== -1) {
     const code = file.text.charCodeAt(strange).toString(16).toUpperCase().padStart(4, "0")
-    mistakes.add("SP4003", file.span(strange, strange + 1), `the character U+${code} is no part of a text`)
+    mistakes.add(
+      "SP4003",
+      file.span(strange, strange + 1),
+      `the character U+${code} is not allowed in a string`,
+    )
   } else if (file.text.split(/[\r\n]/).some((line) => !/^\s*(?:#|$)/.test(line))) return true
   else reportEmpty(mistakes)
   return false
@@ -28,5 +32,5 @@ function reportEmpty(mistakes: ModelMistakes): void {
       ? 'Write OpenFGA\'s JSON: `{"schema_version": "1.1", "type_definitions": […]}`.'
       : undefined
   const extra = help === undefined ? {} : { help }
-  mistakes.add("SP4002", file.span(0, 0), "there is nothing in this file but blanks and comments", extra)
+  mistakes.add("SP4002", file.span(0, 0), "the file contains only spaces and comments", extra)
 }

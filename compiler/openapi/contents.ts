@@ -48,7 +48,7 @@ function reportStream(content: DocumentMap, { report }: DocumentFields): void {
 /** Whether a key of `content` is a media type or range (RFC 9110 §8.3.1, §12.5.1). */
 export function checkMedia(media: string, at: Content["span"], fields: DocumentFields): boolean {
   if (isMedia(media)) return true
-  fields.aside({ span: at }, `\`${shown(media)}\` is no media type: what is said of such bodies is left out`)
+  fields.aside({ span: at }, `\`${shown(media)}\` is not a media type; its description is left out`)
   return false
 }
 
@@ -66,7 +66,7 @@ function isExampleAlone(
 }
 
 function reportExample(media: string, at: Content["span"], { report }: DocumentFields): void {
-  report.add("SP8014", at, `\`${shown(media)}\` is no media type: the example means nothing`, {
+  report.add("SP8014", at, `\`${shown(media)}\` is not a media type; the example has no effect`, {
     help: "Write `application/json` around it.",
   })
 }
@@ -120,7 +120,7 @@ export function readResponses(
     fields.known(map, "an answer", reading.version === "2.0" ? oldAnswerKeys : answerKeys)
     const status = code.toLowerCase()
     if (!/^(?:default|[1-5]xx|[1-5]\d\d)$/.test(status)) {
-      fields.aside({ span: key }, `\`${shown(code)}\` is no status: what is said of it is left out`)
+      fields.aside({ span: key }, `\`${shown(code)}\` is not a status; its description is left out`)
       return []
     }
     const contents =
@@ -173,7 +173,7 @@ function readHeaders(map: DocumentMap, { fields, schemas, version }: ReaderConte
     const header = fields.part(value, "a header")
     if (header === undefined) return []
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name)) {
-      fields.aside({ span: key }, `\`${shown(name)}\` is no name of a header: no answer has it`)
+      fields.aside({ span: key }, `\`${shown(name)}\` is not a header name, so no response has it`)
       return []
     }
     const old = version === "2.0"
@@ -217,12 +217,12 @@ function readEncoding(content: DocumentMap, media: string, fields: DocumentField
     if (map === undefined) return []
     fields.known(map, "an encoding", ["contentType", "headers", "style", "explode", "allowReserved"])
     const headers = map.entries.get("headers")
-    if (headers !== undefined) fields.report.add("SP8015", headers.key, "headers of parts are not looked at")
+    if (headers !== undefined) fields.report.add("SP8015", headers.key, "headers of parts are not checked")
     const written = fields.text(map, "style")
     const style = styles.find((each) => each === (written ?? "form"))
     if (style === undefined) {
       const at = map.entries.get("style")?.value ?? map
-      fields.wrong(at, `\`${shown(written ?? "")}\` is no style of a field; there is ${styles.join(", ")}`)
+      fields.wrong(at, `\`${shown(written ?? "")}\` is not a style of a field; there is ${styles.join(", ")}`)
       return []
     }
     const said = map.entries.has("style") || map.entries.has("explode")
@@ -241,6 +241,6 @@ function mediasOfPart(map: DocumentMap, fields: DocumentFields): string[] {
   const medias = text.split(",").map((each) => each.trim().toLowerCase())
   const bad = medias.find((each) => mediaTypeOf(each) === undefined || each.length > 256)
   if (bad === undefined) return medias.slice(0, 20)
-  fields.wrong(at, `\`${shown(bad)}\` is no media type`)
+  fields.wrong(at, `\`${shown(bad)}\` is not a media type`)
   return []
 }

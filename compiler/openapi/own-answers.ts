@@ -50,7 +50,7 @@ export const ownAnswers = {
     },
   },
   apim: {
-    description: "A failure, as Azure API Management tells it.",
+    description: "A failure, in the form of Azure API Management.",
     content: {
       "application/json": {
         schema: {
@@ -74,7 +74,7 @@ function headerName(name: string): string {
 }
 
 const headerTexts: Readonly<Record<string, string>> = {
-  ratelimit: "What is left of the limit, and the seconds until more of it is there.",
+  ratelimit: "The remaining amount and the seconds until the limit is renewed.",
   "ratelimit-policy": "How much may be called in how many seconds.",
 }
 

@@ -84,12 +84,15 @@ function readParameter(
     return undefined
   }
   if (place === undefined)
-    return fields.wrong(map.entries.get("in")?.value ?? map, `\`${shown(where)}\` is no place of a parameter`)
+    return fields.wrong(
+      map.entries.get("in")?.value ?? map,
+      `\`${shown(where)}\` is not a place of a parameter`,
+    )
   if (place === "header" && elsewhere.includes(name.toLowerCase())) return undefined
   if (name === "" || name.length > 256)
     return fields.wrong(map, "the name of a parameter has 1 to 256 characters")
   if (place === "header" && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name))
-    return fields.wrong(map.entries.get("name")?.value ?? map, `\`${shown(name)}\` is no name of a header`)
+    return fields.wrong(map.entries.get("name")?.value ?? map, `\`${shown(name)}\` is not a name of a header`)
   if (place === "header" && name.includes("_"))
     reportDropped(name, map.entries.get("name")?.value ?? map, reading.fields)
   const required = fields.flag(map, "required")
@@ -162,7 +165,7 @@ function newStyle(
   if (style === undefined)
     return fields.wrong(
       map.entries.get("style")?.value ?? map,
-      `\`${shown(written ?? "")}\` is no style of a ${place} parameter; there is ${styles[place].join(", ")}`,
+      `\`${shown(written ?? "")}\` is not a style of a ${place} parameter; there is ${styles[place].join(", ")}`,
     )
   const explode = map.entries.has("explode") ? fields.flag(map, "explode") : style === "form"
   if (style === "matrix") reportMatrix(map, reading)

@@ -33,7 +33,7 @@ function routeSegment(segment: string, names: Map<string, string>): string | { r
     return noText
   if (literals.slice(1, -1).includes(""))
     return {
-      problem: `in \`${shown(segment)}\` no text stands between two parameters: nobody can say where the first one ends`,
+      problem: `in \`${shown(segment)}\` there is no text between two parameters, so it is not clear where the first one ends`,
     }
   const texts = literals.map(plainText)
   let made = texts[0] ?? ""

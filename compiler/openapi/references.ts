@@ -113,7 +113,7 @@ export class DocumentReferences {
     if (steps !== undefined) return this.#at(file, steps, text, said)
     const found = this.#identifiersOf(file)?.atRoot(pointer)
     if (found !== undefined) return this.#identified(found, file, text, said)
-    this.#report.add("SP8004", said.span, `\`${shown(text)}\` is no pointer`, {
+    this.#report.add("SP8004", said.span, `\`${shown(text)}\` is not a pointer`, {
       help:
         said.help ??
         "Write `#/components/schemas/NAME`, or `other.yaml#/NAME`; `#NAME` means the schema with `$anchor: NAME`, since 3.1.",

@@ -37,7 +37,7 @@ export function readSchemaDocument(
       if (meant === undefined) return undefined
       if (judges(meant)) return schemas.use(asked)
       const where = pointer === undefined ? `in \`${shown(file.path)}\`` : `under \`${shown(pointer)}\``
-      report.add("SP8003", said, `nothing ${where} judges a value: it is no schema itself`, {
+      report.add("SP8003", said, `nothing ${where} checks a value: it is not a schema itself`, {
         related: [{ span: meant.span, message: "this judges nothing" }],
         help: helpFor(pointer, tree),
       })
@@ -59,8 +59,8 @@ function helpFor(pointer: string | undefined, tree: DocumentNode): string {
   const all = [...named.values()].reverse()
   const more = all.length > pointersShown ? ` and ${all.length - pointersShown} more` : ""
   return all.length === 0
-    ? "Name a file with a JSON Schema, and behind it the pointer to the schema that is meant where it holds several."
-    : `Say which of its schemas is meant: ${all
+    ? "Name a file with a JSON Schema; if it contains several, add the pointer to one of them."
+    : `Select one of its schemas:  ${all
         .slice(0, pointersShown)
         .map((each) => `\`${shown(each)}\``)
         .join(", ")}${more}.`

@@ -38,7 +38,7 @@ function obstacleHere(json: Keywords, { additional, anyCase }: SchemaOverrides):
     additional === false &&
     (several || "dependentSchemas" in json || (joins.length > 0 && "properties" in json))
   )
-    return "the properties of an object are named by several schemas: none of them alone can say that there are no others"
+    return "several schemas list the properties of an object, so that no single one can exclude additional properties"
   if (anyCase !== true) return undefined
   const word = ["patternProperties", "propertyNames"].find((each) => each in json)
   if (word !== undefined) return `\`${word}\` judges names by their letter case`

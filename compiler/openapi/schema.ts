@@ -200,9 +200,9 @@ class Conversion {
     this.#fields.report.add(
       "SP8014",
       judging[1].key,
-      `\`${shown(judging[0])}\` means nothing beside \`$ref\``,
+      `\`${shown(judging[0])}\` has no effect next to \`$ref\``,
       {
-        help: "Write `allOf: [{ $ref: … }]` and the other words beside `allOf`.",
+        help: "Write `allOf: [{ $ref: … }]` and put the other keywords next to `allOf`.",
       },
     )
   }
@@ -350,7 +350,7 @@ class Conversion {
     const bad = names.find((each) => !typeNames.includes(each as string))
     if (bad === undefined && names.length > 0) return Array.isArray(plain) ? names : plain
     const hint = typeof bad === "string" ? didYouMean(bad, typeNames) : ""
-    return this.#fields.wrong(value, `\`${shown(String(bad))}\` is no type${hint}`)
+    return this.#fields.wrong(value, `\`${shown(String(bad))}\` is not a type${hint}`)
   }
 
   #pattern(value: DocumentNode): unknown {

@@ -60,7 +60,7 @@ function readScheme(map: DocumentMap, version: string, fields: DocumentFields): 
   const entry = map.entries.get("type")
   return fields.aside(
     entry?.value ?? map,
-    `\`${shown(type)}\` is no type of a security scheme; it is demanded all the same${didYouMean(type, types)}`,
+    `\`${shown(type)}\` is not a type of security scheme; the scheme is still required${didYouMean(type, types)}`,
   )
 }
 

@@ -51,7 +51,7 @@ export function reportParts(
     fields.report.add(
       "SP8015",
       at,
-      `what stands behind the \`?\` is read as parameters of the query: routes are found by \`${shown(path)}\` alone`,
+      `the part after \`?\` is read as query parameters: only \`${shown(path)}\` selects the route`,
       { help: "Write the path without it, and each parameter with `in: query`." },
     )
 }

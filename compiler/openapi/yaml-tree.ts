@@ -44,7 +44,7 @@ export function readYamlTree(file: SourceFile, report: Report): DocumentNode | u
 }
 
 const shallow =
-  "the text goes on with less indentation than YAML asks for: it is read as one line, with its blanks"
+  "the string continues with less indentation than YAML requires: it is read as one line, with its spaces"
 const shallowHelp = "Indent its lines deeper than the key."
 
 function parsed(text: string): Document.Parsed {

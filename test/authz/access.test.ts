@@ -274,7 +274,7 @@ describe("who calls", () => {
     expect(await identify(createAccess([], [a, expired]), late)).toEqual([401, "invalid_claims"])
   })
 
-  test("a key is no token and a token no key", async () => {
+  test("a key is not a token and a token no key", async () => {
     const a = issuer({ [anna]: verified({ iss: "https://a", sub: "anna" }) }, { anna: all })
     const access = createAccess([{ name: "ops", key: "no.key.here", grants: grants(["acme"]) }], [a])
     expect(access.identify("Bearer no.key.here")).toMatchObject({ name: "ops" })

@@ -105,7 +105,7 @@ describe("models as text", () => {
     ["bytes that are no UTF-8", new Uint8Array([0x6d, 0xff, 0xfe])],
     ["a NUL", "model\n  schema 1.1\ntype user\0\n"],
     ["a NUL in a comment", `# \0\n${text}`],
-  ])("%s is no model", async (_, body) => {
+  ])("%s is not a model", async (_, body) => {
     const answer = await post(await newStore(), body)
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ code: "invalid_authorization_model" })

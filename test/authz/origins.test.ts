@@ -77,7 +77,7 @@ describe("pages of other origins", () => {
     expect([status, headers.get("access-control-allow-origin")]).toEqual([400, page])
   })
 
-  test("OPTIONS that is no preflight leads nowhere; services without an origin are not concerned", async () => {
+  test("OPTIONS that is not a preflight leads nowhere; services without an origin are not concerned", async () => {
     cors = { origins: [], headers: [] }
     expect((await ask("OPTIONS", {})).status).toBe(404)
     expect((await ask("GET", {})).status).toBe(200)

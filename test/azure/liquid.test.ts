@@ -287,17 +287,17 @@ describe("Date", () => {
 
   test("a format that is none is found when the template is compiled", () => {
     expect(() => compileTemplate('ab{{ at | Date: "x" }}')).toThrow(
-      new TemplateProblem("`x` is no format of a time", 17),
+      new TemplateProblem("`x` is not a format of a time", 17),
     )
     expect(compileTemplate('{% raw %}{{ at | Date: "x" }}{% endraw %}').render({})).toBe(
       '{{ at | Date: "x" }}',
     )
-    expect(() => compileTemplate("{% assign a = at | Date: 'j' %}")).toThrow("`j` is no format of a time")
+    expect(() => compileTemplate("{% assign a = at | Date: 'j' %}")).toThrow("`j` is not a format of a time")
     expect(() => compileTemplate('{{ n | Currency: "en-US" }}')).toThrow("one culture")
   })
 
   test("a format that is found per request is judged then", () => {
     expect(render("{{ at | Date: f }}", { ...at, f: "yyyy" })).toBe("2024")
-    expect(() => render("{{ at | Date: f }}", { ...at, f: "x" })).toThrow("is no format of a time")
+    expect(() => render("{{ at | Date: f }}", { ...at, f: "x" })).toThrow("is not a format of a time")
   })
 })

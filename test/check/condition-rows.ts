@@ -45,7 +45,7 @@ export const conditionRows: readonly Row[] = [
     },
   },
   {
-    name: "a missing parameter that the check does not depend on is no error",
+    name: "a missing parameter that the check does not depend on is not an error",
     model: conditioned,
     tuples: ["doc:1 viewer user:ann if both", "doc:1 editor user:ann", "doc:2 hidden user:ann"],
     ask: { "doc:1 viewer user:ann": true, "doc:1 viewer user:bob": false, "doc:2 hidden user:ann": true },

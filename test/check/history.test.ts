@@ -140,7 +140,7 @@ describe.each(ways)("a database that lost commits, $name", ({ options }) => {
 })
 
 describe.each(ways)("what names a commit, and a store that is gone, $name", ({ options }) => {
-  test("a token of a lost commit is no answer, one of the history is", async () => {
+  test("a token of a lost commit is not an answer, one of the history is", async () => {
     const source = new LosingSource()
     const engine = new Engine(source, { pollMs: 0, ...options })
     const [kept] = source.toggle(tupleOf("doc:1 viewer user:a"))

@@ -176,7 +176,7 @@ test("serve --config ends at errors of the text with the findings of validate", 
 })
 
 describe("diff", () => {
-  test("order and formatting are no difference", async () => {
+  test("order and formatting are not difference", async () => {
     const [head = "", ...parts] = small.trimEnd().split(/\n\n(?=\S)/)
     const other = [...parts.reverse(), head].join("\n\n\n").replaceAll("  ", "   ")
     const cwd = folderWith({ "a/gateway.conf": small, "b/gateway.conf": `${other}\n` })

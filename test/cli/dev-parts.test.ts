@@ -114,7 +114,7 @@ describe("addresses", () => {
     if (process.platform === "linux") expect(message).toContain(`process ${process.pid} (`)
   })
 
-  test("a free one is no problem, and nobody listens there", async () => {
+  test("a free one is not a problem, and nobody listens there", async () => {
     await demandFree([{ what: "one", at: { host: "127.0.0.1", port: 0 }, move: "" }])
     expect(listenerOf(1)).toBeUndefined()
   })

@@ -36,13 +36,13 @@ test.each<[string, object, string[], RegExp]>([
   ["several lines are piped", { input: ["a", "b"] }, [], /several lines/],
   ["there is a tab in it", { input: ["a\tb"] }, [], /control characters/],
   [
-    "the cost is no power of two",
+    "the cost is not a power of two",
     { input: ["a"] },
     ["--cost", "20000"],
     /no power of two from 1024 to 65536: 20000/,
   ],
   ["the cost is too high", { input: ["a"] }, ["--cost", "131072"], /no power of two/],
-  ["the cost is no number", { input: ["a"] }, ["--cost", "much"], /no whole number/],
+  ["the cost is not a number", { input: ["a"] }, ["--cost", "much"], /no whole number/],
 ])("%s: refused", async (_, world, flags, message) => {
   const { code, out, err } = await run({ cwd, ...world }, "hash-password", ...flags)
   expect([code, out]).toEqual([1, ""])

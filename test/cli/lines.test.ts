@@ -48,9 +48,9 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       { format: "junit", output: "r.xml", watch: true },
     ],
     [[], { minCoverage: "90" }, { coverage: true, minCoverage: 90 }],
-    [[], { minCoverage: "101" }, /--min-coverage 101 is no percentage/],
-    [[], { minCoverage: "-1" }, /is no percentage/],
-    [[], { minCoverage: "9.5" }, /is no percentage/],
+    [[], { minCoverage: "101" }, /--min-coverage 101 is not a percentage/],
+    [[], { minCoverage: "-1" }, /is not a percentage/],
+    [[], { minCoverage: "9.5" }, /is not a percentage/],
     [[], { format: "sarif" }, /--format sarif is not known/],
   ],
   "model explain": [
@@ -313,8 +313,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ],
     [["ann"], { all: true, state: "submitted" }, { scope: { all: true }, state: "submitted" }],
     [["ann"], {}, /opens one of three things/],
-    [["ann"], { all: true, expires: "2030-13-01" }, /is no date/],
-    [["a b"], { all: true }, /is no name/],
+    [["ann"], { all: true, expires: "2030-13-01" }, /is not a date/],
+    [["a b"], { all: true }, /is not a name/],
   ],
   "subscription list": [
     [[], { state: "active", limit: "3" }, { query: { state: "active", limit: "3" }, format: "text" }],
@@ -329,7 +329,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   "subscription suspend": [[["ann"], {}, { action: "suspend" }]],
   "subscription activate": [
     [["ann"], { expires: "never" }, { action: "activate", expiresAt: null }],
-    [["ann"], { expires: "later" }, /is no date/],
+    [["ann"], { expires: "later" }, /is not a date/],
   ],
   "subscription cancel": [[["ann"], {}, { action: "cancel" }]],
   "subscription rotate": [
@@ -346,7 +346,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ],
     [[], { deprecated: true }, { query: { deprecated: "true" } }],
     [[], { by: "colour" }, /cannot be told by colour/],
-    [[], { since: "yesterday" }, /--since yesterday is no date/],
+    [[], { since: "yesterday" }, /--since yesterday is not a date/],
     [[], { since: "2026-02-01", until: "2026-02-01" }, /--until is not after --since/],
     [
       [],

@@ -12,7 +12,7 @@ const modular = {
     "module docs\ntype doc\n  relations\n    define viewer: [user] # who may see\n    define reader: viewer\n",
 }
 
-test("a module that is not there is told, and the rest is no model", async () => {
+test("a module that is not there is told, and the rest is not a model", async () => {
   const cwd = folderWith({ ...modular, "models/fga.mod": `${modular["models/fga.mod"]}  - gone.fga\n` })
   const { code, out, err } = await run({ cwd }, "model", "print", "--model", "models/fga.mod")
   expect({ code, out }).toEqual({ code: 1, out: "" })

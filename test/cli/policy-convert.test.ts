@@ -82,7 +82,9 @@ api a { path "/a"; auth none; backend b; use orders; GET "/" }
     )
     expect(err).toContain("a.xml:4:5: `validate-parameters` is not converted, calls are answered 501: ")
     expect(err).toContain("a.xml:5:5: `trace` is not converted: there is no counterpart for ")
-    expect(err).toContain("0 of 2 policies are converted; the text says what is left to write.\n")
+    expect(err).toContain(
+      "0 of 2 policies were converted; comments in the text say what remains to be written.\n",
+    )
   })
 
   test("a fragment alone, for the section it is included in", async () => {

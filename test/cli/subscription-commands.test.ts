@@ -143,13 +143,13 @@ describe("sallyport subscription", () => {
     const refused = async (...words: string[]) => (await run(io, "subscription", ...words)).err
     expect(await refused("create", "ann")).toContain("opens one of three things")
     expect(await refused("create", "ann", "--api", "a", "--all")).toContain("opens one of three things")
-    expect(await refused("create", "9a", "--all")).toContain("`9a` is no name of a subscription")
+    expect(await refused("create", "9a", "--all")).toContain("`9a` is not a name of a subscription")
     expect(await refused("create", "ann", "--all", "--expires", "soon")).toContain(
-      "--expires soon is no date",
+      "--expires soon is not a date",
     )
     expect(await refused("create", "ann", "--all", "--state", "expired")).toContain("submitted, active")
     expect(await refused("list", "--state", "sleeping")).toContain("--state sleeping is not known")
-    expect(await refused("rotate", "third", "ann")).toContain("`third` is no key")
+    expect(await refused("rotate", "third", "ann")).toContain("`third` is not a key")
     expect(control.seen).toHaveLength(0)
     expect(await refused("approve", "ann")).toBe(
       "error: Not possible as it stands: `ann` is active and cannot be approved\n",

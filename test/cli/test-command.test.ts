@@ -110,7 +110,7 @@ describe("the report", () => {
     expect((await run({ cwd }, "test", "--filter", "others")).code).toBe(0)
   })
 
-  test("of a list it names what is missing and what is too many, with the reasons; an error is no answer", async () => {
+  test("of a list it names what is missing and what is too many, with the reasons; an error is not an answer", async () => {
     const lists = `model: |
   model
     schema 1.1
@@ -156,7 +156,7 @@ tests:
     const cwd = folderWith({ "model.fga": model, "a.fga.yaml": broken, "b.fga.yaml": passing })
     const { code, out, err } = await run({ cwd }, "test")
     expect(code).toBe(1)
-    expect(err).toContain("a.fga.yaml:11:5  `chek` is no key of a test; did you mean `check`?")
+    expect(err).toContain("a.fga.yaml:11:5  `chek` is not a key of a test; did you mean `check`?")
     expect(out).toBe(
       "ok    b.fga.yaml  Docs  1 test, 2 questions\n\n2 files, 1 test, 2 questions: 2 passed, 1 error\n",
     )

@@ -115,7 +115,7 @@ describe("every kind of step", () => {
   })
 
   for (const { kind, schema, first, optional } of samples) {
-    it(`${kind}: the same step is no change, and it has words`, () => {
+    it(`${kind}: the same step is not a change, and it has words`, () => {
       expect(compared(first, structuredClone(first))).toEqual([])
       expect(new StepWords(bodyOf(first)).of("own")).not.toBe("")
     })

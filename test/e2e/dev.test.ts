@@ -12,7 +12,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   "a token, as Keycloak is asked for one": /"access_token":"ey.*"token_type":"Bearer"/,
   "the first door, without a token: 401": /^HTTP\/1\.1 401 .*www-authenticate: Bearer/is,
   "as ann, who owns the order: 200": /^HTTP\/1\.1 200 .*deprecation: .*"item":"lantern".*"x-user-id":"ann"/s,
-  "as bob, who is nobody to it: the second door says 403": /^HTTP\/1\.1 403 /,
+  "as bob, who has no relation to it: the engine denies it, 403": /^HTTP\/1\.1 403 /,
   "why? ask the engine":
     /^denied: user:bob does not have viewer on order:1\n.*write user:bob viewer order:1\n/s,
   "what becomes of his call, step by step": /^GET \/v1\/orders\/1 .*STOP require viewer of .*403 forbidden/s,
@@ -24,7 +24,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   "policies of an XML document, with C#: 400 without a reason":
     /^HTTP\/1\.1 400 .*\{"error":"say why, in X-Reason","method":"DELETE"\}/s,
   "too often: 429 from the 20th call in a minute on": /^(200 )+(429 )+\n$/,
-  "a subscription for somebody: two keys, shown this once": /^`lena` opens product partner .*\nprimary +sp_/,
+  "issue a subscription; its two keys are shown only once": /^`lena` opens product partner .*\nprimary +sp_/,
   "who called what, and for how much?": /^SUBSCRIPTION .*\nacme_ci .* EUR$/ms,
   "what services ask, by OpenFGA's API": /"allowed":true/,
   "is the engine well?": /SERVING/,

@@ -41,9 +41,9 @@ describe("types", () => {
     "<",
     "a b",
     "1",
-  ])("%s is no type", (text) => expect(parseCelType(text)).toBeUndefined())
+  ])("%s is not a type", (text) => expect(parseCelType(text)).toBeUndefined())
 
-  test("a nesting without end is no type", () => {
+  test("a nesting without end is not a type", () => {
     expect(parseCelType("list<".repeat(10_000))).toBeUndefined()
   })
 
@@ -79,16 +79,16 @@ describe("findings", () => {
       "i = 3 & s == 'x' | yes",
       [
         "=: `=` compares nothing; write `==`",
-        "&: `&` is no operator; write `&&`",
-        "|: `|` is no operator; write `||`",
+        "&: `&` is not an operator; write `&&`",
+        "|: `|` is not an operator; write `||`",
       ],
     ],
     [
       "i === 3 and s <> 'x'",
       [
-        "===: `===` is no operator; write `==`",
-        "and: `and` is no operator; write `&&`",
-        "<>: `<>` is no operator; write `!=`",
+        "===: `===` is not an operator; write `==`",
+        "and: `and` is not an operator; write `&&`",
+        "<>: `<>` is not an operator; write `!=`",
       ],
     ],
     [

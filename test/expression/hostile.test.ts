@@ -65,7 +65,7 @@ describe("size", () => {
     expect(shorter).toMatchObject({ ok: false, findings: [{ kind: "limit" }] })
   })
 
-  test("300 terms are no problem", () => {
+  test("300 terms are not problem", () => {
     const source = Array.from({ length: 300 }, (_, index) => `i == ${index}`).join(" || ")
     expect(compileExpression(source, environment)(bindings)).toBe(true)
   })

@@ -134,7 +134,7 @@ describe("preflights", () => {
 })
 
 describe("answers", () => {
-  it("say that the page may read them, refusals too; what the backend says about sharing is gone", async () => {
+  it("say that the page may read them, refusals too; the response of the backend about sharing is gone", async () => {
     const upstream = await startUpstream((request, response) => {
       request.resume()
       response.writeHead(200, { "access-control-allow-origin": "*", "content-length": "0" }).end()

@@ -60,14 +60,14 @@ describe("what is told of a decision point", () => {
     expect(verdicts()).toEqual(["denied asked", "denied asked"])
   })
 
-  test("what is kept is told as such, and is no request", async () => {
+  test("what is kept is told as such, and is not a request", async () => {
     const { ask, outcomes, verdicts } = await noting(even, { cacheMs: 3_600_000 })
     expect([await ask("8"), await ask("8")]).toEqual([200, 200])
     expect(outcomes()).toEqual(["answered"])
     expect(verdicts()).toEqual(["allowed asked", "allowed kept"])
   })
 
-  test("it could not decide: it is up, and that is no denial", async () => {
+  test("it could not decide: it is up, and that is not a denial", async () => {
     const { ask, verdicts, state } = await noting(
       deciding(() => ({ decision: false, context: { error: { status: 500 } } })),
     )
@@ -113,7 +113,7 @@ describe("what is told of a decision point", () => {
     expect(verdicts()).toEqual(["none asked", "allowed asked", "none asked"])
   })
 
-  test("an open breaker is seen; what it keeps away is no request, and no new sign of illness", async () => {
+  test("an open breaker is seen; what it keeps away is not a request, and no new sign of illness", async () => {
     const { ask, outcomes, verdicts, state } = await noting(saying("{}", 503), { breaker })
     expect([await ask(), await ask(), await ask()]).toEqual([503, 503, 503])
     expect(state()).toMatchObject({ health: "down", breaker: "open", lastError: "it answers 503" })

@@ -98,7 +98,7 @@ describe("require", () => {
     expect(running.log[0]?.decision?.reason).toBe("rule 7 of policy C0")
   })
 
-  test("what is no id is refused before anybody is asked", async () => {
+  test("what is not an id is refused before anybody is asked", async () => {
     const { get, point } = await asking(even)
     expect((await get("/a/1%23member", ann)).status).toBe(400)
     expect((await get("/a/%2A", ann)).status).toBe(400)
@@ -107,7 +107,7 @@ describe("require", () => {
   })
 })
 
-describe("no decision is no yes: 503 with Retry-After", () => {
+describe("no decision is not a yes: 503 with Retry-After", () => {
   const rows: readonly [string, Answering, RegExp, Partial<PdpPlan>?][] = [
     ["an error of its own", saying("{}", 500), /answers 500/],
     ["a question it does not take", saying('{"decision":true}', 400), /answers 400/],
@@ -165,7 +165,7 @@ describe("no decision is no yes: 503 with Retry-After", () => {
     expect(await ask()).toBe(503)
   })
 
-  test("a connection that it had closed is no reason: it is asked again", async () => {
+  test("a connection that it had closed is not a reason: it is asked again", async () => {
     const answer = '{"decision":true}'
     const point = await startRawUpstream((socket) => {
       let asked = 0

@@ -98,7 +98,7 @@ function ask(url: string, agent: Agent | undefined): Promise<string> {
   })
 }
 
-test("counters go on counting, equal steps are carried over, the same plan is no change", async () => {
+test("counters go on counting, equal steps are carried over, the same plan is not a change", async () => {
   const upstream = await upstreamOf()
   const limit: StepDraft = {
     kind: "rate-limit",
@@ -200,7 +200,7 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
   [
     "a trust that is no CIDR",
     { routes: route, backends: { main: "http://127.0.0.1:1" }, trust: ["ten"] },
-    ["`ten` is no address and no CIDR"],
+    ["`ten` is not an address and no CIDR"],
   ],
   [
     "two keys alike",

@@ -250,7 +250,7 @@ describe("require", () => {
     expect(running.log[0]?.id).toBe(answer.headers.get("x-request-id"))
   })
 
-  test("what hangs on a value that nobody gives is no yes: the caller is told nothing of it, the log which value it is", async () => {
+  test("what hangs on a value that nobody gives is not a yes: the caller is told nothing of it, the log which value it is", async () => {
     const source = new MemorySource()
     source.write(tupleOf("order:1 viewer user:ann if office"))
     const model = modelOf(`

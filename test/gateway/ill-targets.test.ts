@@ -81,7 +81,7 @@ describe("breaker", () => {
     }
   })
 
-  test("a client that leaves is no failure, and neither is one whose body does not come", async () => {
+  test("a client that leaves is not a failure, and neither is one whose body does not come", async () => {
     const { url, waiting } = await startPatient()
     const running = await serve({ breaker }, url, 200)
     for (let at = 0; at < 3; at += 1) {

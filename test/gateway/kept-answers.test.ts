@@ -84,7 +84,7 @@ describe("answers that are kept", () => {
       ["no-cache", { "cache-control": "no-cache" }, false],
       ["no-store in the second line", { "cache-control": ["public", "no-store"] }, false],
       ["private", { "cache-control": "private, max-age=60" }, false],
-      ["Expires that is no date", { expires: "0" }, false],
+      ["Expires that is not a date", { expires: "0" }, false],
       ["Expires at once", { date, expires: date }, false],
       ["Expires later", { date, expires: "Tue, 10 Mar 2026 10:00:01 GMT" }, true],
       ["max-age goes before Expires", { "cache-control": "max-age=60", expires: "0" }, true],

@@ -35,7 +35,7 @@ describe("retry, parallel", () => {
     expect(upstream.requests.map(({ body }) => body)).toEqual(['{"n":1}', '{"n":1}', '{"n":1}'])
   })
 
-  test("not more often than said; what is no failure is not repeated", async () => {
+  test("not more often than said; what is not a failure is not repeated", async () => {
     let asked = 0
     const { get } = await inFrontOf(
       (_, response) => {

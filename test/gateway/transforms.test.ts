@@ -175,7 +175,7 @@ test("an expression that finds nothing in the request fails it, says nothing to 
   expect(running.log[0]?.cause).toMatch(/^gateway\.conf:41: .*missing/)
 })
 
-test("an expression that finds nothing in the answer of the backend is no fault of the client", async () => {
+test("an expression that finds nothing in the answer of the backend is not a fault of the client", async () => {
   const { get } = await start({
     outbound: [{ kind: "when", test: "int(response.header('X-Missing')) == 1", matched: [] }],
   })

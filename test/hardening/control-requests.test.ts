@@ -30,7 +30,7 @@ const plan = (json: string) => `{"base":null,"author":${JSON.stringify(author)},
 
 /** `[what, method, path, body, status, detail]` */
 const rows: [string, string, string, string | Buffer<ArrayBuffer> | undefined, number, RegExp][] = [
-  ["a path that is no path", "GET", "/v1/%zz", undefined, 400, /path of the request is malformed/],
+  ["a path that is not a path", "GET", "/v1/%zz", undefined, 400, /path of the request is malformed/],
   ["a path nobody knows", "GET", "/v1/nope", undefined, 404, /there is no GET \/v1\/nope/],
   ["no JSON", "PUT", "/v1/plan", "{", 400, /not valid JSON/],
   ["HTML", "PUT", "/v1/plan", "<html>", 400, /not valid JSON/],
@@ -46,7 +46,7 @@ const rows: [string, string, string, string | Buffer<ArrayBuffer> | undefined, n
     /author/,
   ],
   ["a serial of another type", "POST", "/v1/rollback", '{"serial":"1"}', 400, /serial: expected number/],
-  ["a serial that is no number", "GET", "/v1/plans/abc", undefined, 404, /no plan with serial abc/],
+  ["a serial that is not a number", "GET", "/v1/plans/abc", undefined, 404, /no plan with serial abc/],
   ["a limit out of range", "GET", "/v1/plans?limit=501", undefined, 400, /`limit` is a number from 1 to 500/],
   ["text in place of a plan", "PUT", "/v1/plan", plan('"gateway g {}"'), 422, /a JSON object is expected/],
   ["an unknown format", "PUT", "/v1/plan", plan('{"format":9}'), 422, /plan format 9 is not known here/],
@@ -88,7 +88,7 @@ describe("a request to the control API", () => {
   })
 })
 
-test("a client that goes before the engine has answered is no failure", async () => {
+test("a client that goes before the engine has answered is not a failure", async () => {
   const engine = createServer()
   await once(engine.listen(0, "127.0.0.1"), "listening")
   const door = { url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`, authorization: "" }

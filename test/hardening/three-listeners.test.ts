@@ -61,7 +61,7 @@ const rows: readonly (readonly [name: string, bytes: string, status: number])[] 
   ["a Host that is none", "GET /healthz HTTP/1.1\r\nHost: local host\r\n\r\n", 400],
   ["a Host with a user", "GET /healthz HTTP/1.1\r\nHost: a@localhost\r\n\r\n", 400],
   ["an absolute form of another host", `GET http://other/healthz HTTP/1.1\r\n${host}\r\n`, 400],
-  ["a target that is no path", `GET healthz HTTP/1.1\r\n${host}\r\n`, 400],
+  ["a target that is not a path", `GET healthz HTTP/1.1\r\n${host}\r\n`, 400],
   ["*", `OPTIONS * HTTP/1.1\r\n${host}\r\n`, 400],
   ["2,500 fields", `GET /healthz HTTP/1.1\r\n${host}${fields(2_500)}\r\n`, 431],
   ["101 fields", `GET /healthz HTTP/1.1\r\n${host}${fields(100)}\r\n`, 431],

@@ -209,7 +209,7 @@ describe("answers", () => {
   })
 })
 
-describe("what is no answer", () => {
+describe("what is not an answer", () => {
   test.each(bad)("$name", (row) => {
     const bytes = Buffer.from(row.bytes, "latin1")
     requireReading(read([bytes]), row)

@@ -102,7 +102,7 @@ describe("forged and malformed tokens", () => {
     ["blank inside", (good: string) => good.replace(".", " .")],
     ["not base64url", (good: string) => good.replace(/\./g, ".*")],
     [
-      "header is no object",
+      "header is not an object",
       (good: string) => `${encode(["RS256"])}.${good.split(".")[1]}.${good.split(".")[2]}`,
     ],
     ["too long", (good: string) => `${good}${"A".repeat(9000)}`],

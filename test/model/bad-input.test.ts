@@ -26,7 +26,7 @@ const heavy: Record<string, string> = {
   "comments only in a body": `${header}condition c(x: int) {\n${"// a\n".repeat(40_000)}}\n`,
   "strange characters": `${header}${"é a ".repeat(60_000)}`,
   "one long word": `${header}type ${"a".repeat(500_000)}\n`,
-  "a long word that is no name": `${header}type a${"-a".repeat(200_000)}--/\n`,
+  "a long word that is not a name": `${header}type a${"-a".repeat(200_000)}--/\n`,
   blanks: `${header}${" \t".repeat(200_000)}\n`,
   "blank lines": `${header}${"\n  \n".repeat(100_000)}type x\n`,
   "blanks before a comment": `${header}condition c(x: int) {${" ".repeat(200_000)}#${" #".repeat(100_000)}\n}\n`,

@@ -140,7 +140,7 @@ describe("a model over HTTP", () => {
     ["a text", "model", ["invalid-shape "]],
     ["a list", [], ["invalid-shape "]],
     [
-      "types that are no list",
+      "types that are not list",
       { schema_version: "1.1", type_definitions: {} },
       ["invalid-shape /type_definitions"],
     ],
@@ -273,7 +273,7 @@ describe("what a model says", () => {
       ["invalid-condition /conditions/c/expression", "condition-not-used /conditions/c"],
     ],
     [
-      "a condition that is no boolean",
+      "a condition that is not a boolean",
       modelOf({}, [], { conditions: { c: condition({ expression: "x" }) } }),
       ["invalid-condition /conditions/c/expression"],
       ["invalid-condition /conditions/c/expression", "condition-not-used /conditions/c"],

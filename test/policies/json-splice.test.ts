@@ -36,7 +36,7 @@ describe("items taken out of a JSON text", () => {
       '{"i":[1], "total": 1, "n": 2}',
     ],
     ["a count that was another", "i", '{ "total_count":90, "i":[1,2],"size":1e2 }', "+-", '{ "i":[1] }'],
-    ["a count that is no number", "i", '{"count":"2","i":[1,2]}', "+-", '{"count":"2","i":[1]}'],
+    ["a count that is not a number", "i", '{"count":"2","i":[1,2]}', "+-", '{"count":"2","i":[1]}'],
     ["a name with escapes", "items", String.raw`{"it\u0065ms":[1,2]}`, "-+", String.raw`{"it\u0065ms":[2]}`],
     [
       "counts on other levels",

@@ -219,7 +219,7 @@ describePostgres("explain request, of a running process", () => {
     expect(live.out).toMatch(/The answer is 403 forbidden, by require \(gateway\.conf:\d+\)/)
   })
 
-  it("refuses what is no question, and says where no gateway is", async () => {
+  it("refuses what is not a question, and says where no gateway is", async () => {
     const ports = await running()
     for (const wrong of [
       {},

@@ -192,7 +192,7 @@ describePostgres("a plan row that cannot be read", () => {
     expect(await call(ports, "/hello")).toBe("one")
   })
 
-  test("is mended by applying the same text again; it is no plan to roll back to", async () => {
+  test("is mended by applying the same text again; it is not a plan to roll back to", async () => {
     const url = await migrated()
     const ports = await freePorts()
     const { spoolFolder } = await servedBefore(url, ports)

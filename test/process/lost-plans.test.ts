@@ -127,15 +127,18 @@ describePostgres("a newest plan that is refused", () => {
   test.each([
     ["cannot be read", "update sallyport.plans set plan = '{' where serial = 2"],
     ["cannot be served here", "select 1"],
-  ])("is no trouble any more when it is gone and the plan served is the newest: it %s", async (_, spoil) => {
-    const database = await empty()
-    await applied(database, "greet-one")
-    const { keeper, serves } = await follower(database)
-    await applied(database, "refuse")
-    await database.query({ name: "", text: spoil })
-    await expect.poll(() => keeper.error).not.toBeNull()
-    await lose(database, 2)
-    await expect.poll(() => keeper.error).toBeNull()
-    expect([keeper.serial, serves()]).toEqual([1, "greet-one"])
-  })
+  ])(
+    "is not a trouble any more when it is gone and the plan served is the newest: it %s",
+    async (_, spoil) => {
+      const database = await empty()
+      await applied(database, "greet-one")
+      const { keeper, serves } = await follower(database)
+      await applied(database, "refuse")
+      await database.query({ name: "", text: spoil })
+      await expect.poll(() => keeper.error).not.toBeNull()
+      await lose(database, 2)
+      await expect.poll(() => keeper.error).toBeNull()
+      expect([keeper.serial, serves()]).toEqual([1, "greet-one"])
+    },
+  )
 })

@@ -199,7 +199,7 @@ describePostgres("the control API", () => {
     expect((await control(ports, "GET", "/readyz", undefined, "")).status).toBe(503)
   })
 
-  it("refuses what is no plan, saying where and why", async () => {
+  it("refuses what is not a plan, saying where and why", async () => {
     const ports = await freePorts()
     await running(await database(), ports)
     const plan = planOf(ports)

@@ -130,7 +130,7 @@ function importBreaches(module: Module, found: Import, house: House): Breach[] {
   const target = targetOf(module.path, specifier)
   if (target === undefined) return isTest(module.path) ? [] : packageBreaches(module, place, specifier, house)
   if (target.endsWith(".json")) return []
-  if (!house.modules.has(target)) return [breach("import", place, `\`${specifier}\` is no source file`)]
+  if (!house.modules.has(target)) return [breach("import", place, `\`${specifier}\` is not a source file`)]
   return isTest(module.path) ? [] : arrowBreaches(module, found, place, target, house)
 }
 
@@ -165,7 +165,7 @@ function arrowBreaches(
     if (!found.lazy)
       return [breach("arrow", place, `${from.path} may import ${to.path} only by \`import()\``)]
   }
-  return isDoor(target, to) ? [] : [breach("door", place, `${target} is no door of ${to.path}`)]
+  return isDoor(target, to) ? [] : [breach("door", place, `${target} is not a door of ${to.path}`)]
 }
 
 function isDoor(path: string, room: Room): boolean {

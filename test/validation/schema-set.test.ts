@@ -86,7 +86,7 @@ describe("references", () => {
   })
 })
 
-test("an empty object is no empty list, and keys have no order", () => {
+test("an empty object is not an empty list, and keys have no order", () => {
   const schema = { type: "array", uniqueItems: true }
   expect(judge(schema, [{}, [], { a: 1 }, [["a", 1]]])).toEqual([])
   expect(

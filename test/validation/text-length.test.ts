@@ -37,7 +37,7 @@ test("lengths count characters; half of a pair alone is one", () => {
   }
 })
 
-test("what is no text has no length", () => {
+test("a value that is not a string has no length", () => {
   const schemas = new SchemaSet({ some: { minLength: 2, maxLength: 3 } })
   for (const value of [1, null, [], ["a"], {}, true]) expect(schemas.get("some").validate(value)).toEqual([])
 })

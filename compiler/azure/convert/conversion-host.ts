@@ -121,7 +121,7 @@ export class ConversionHost implements DocumentHost {
 
   issuer(source: IssuerSource, span: Span): string | undefined {
     if ("keys" in source && !source.keys.every(isWritable))
-      return this.#none(span, "keys that stand in the document")
+      return this.#none(span, "keys written in the document")
     const key = JSON.stringify(source)
     for (const [name, known] of this.declared.issuers) if (JSON.stringify(known) === key) return name
     const host = "discovery" in source ? hostOf(JSON.stringify(source.discovery)) : "shared_key"
@@ -144,7 +144,7 @@ export class ConversionHost implements DocumentHost {
 
   /** In an API with a document it would be judged. */
   unjudged(span: Span): void {
-    this.#none(span, "the schema whose properties are meant")
+    this.#none(span, "the schema with these properties")
   }
 
   /** Also what is always the same stays code: it is translated with all the rest. */

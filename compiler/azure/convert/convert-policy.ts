@@ -97,8 +97,8 @@ function linesOfFile(document: PolicyDocument, draft: Draft, name: string): Conv
 }
 
 const halves = {
-  lookup: "# What it keeps is looked for where the API says `inbound { cache lookup }`.",
-  store: "# What it looks for is kept where the API says `outbound { cache store 60s }`.",
+  lookup: "# `inbound { cache lookup }` of the API reads what this stores.",
+  store: "# `outbound { cache store 60s }` of the API stores what this reads.",
 } as const
 
 function halfLines(sections: Sections): ConvertedLine[] {

@@ -247,7 +247,7 @@ function safe(node: Extract<CsNode, { k: "safe" }>, translation: Translation): C
   // A list that is not there is asked for nothing but that.
   if (made.kind === "list" || made.kind === "json") return { ...made, nullable: true, absent: neither }
   if (made.kind === "bool") return { ...choice(absent, constant(false), made), nullable: true, absent }
-  return none("`?.` in front of what is no text")
+  return none("`?.` before a value that is not a string")
 }
 
 const orders = new Set(["<", "<=", ">", ">="])
@@ -289,7 +289,7 @@ function binary(node: Extract<CsNode, { k: "binary" }>, translation: Translation
   if (op === "??") return fallback(left, right)
   const areWhole = isWhole(left) && isWhole(right)
   if (!areWhole && (orders.has(op) || calculations.has(op)))
-    return none(`\`${op}\` of what are no whole numbers`)
+    return none(`\`${op}\` on values that are not whole numbers`)
   if (orders.has(op)) return compared(left, op, right)
   return calculations.has(op) ? calculated(node, left, right, translation) : none(`\`${op}\``)
 }

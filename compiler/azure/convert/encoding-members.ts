@@ -62,7 +62,7 @@ const escaped: Member = (node, translation) => {
 
 const unescaped: Member = (node, translation) => {
   const text = translation.text(argument(node, 0))
-  translation.notes.add("what is percent-encoded is so throughout and UTF-8, else the call fails here")
+  translation.notes.add("percent-encoding must be complete and UTF-8, otherwise the call fails")
   return cel(`${inside(text, binds.primary)}.percentDecode()`, "string", { total: false })
 }
 

@@ -28,7 +28,7 @@ export function jsonMember(node: Call, translation: Translation): Cel | undefine
 const target = (node: Call): CsNode => node.on ?? none("JSON")
 
 const strict =
-  "where JSON is read: what is JSON only for Newtonsoft, or no text (no number, no object) where a text is wanted, or a date, fails the call here"
+  "where JSON is read: JSON that only Newtonsoft accepts, a value of another type than expected, or a date fails the call"
 
 /** `request`, `response`, `var.reply`. */
 function messageOf(node: CsNode | undefined, translation: Translation): string {
@@ -45,7 +45,7 @@ function messageOf(node: CsNode | undefined, translation: Translation): string {
     node.member === "IResponse.Body" && node.on !== undefined ? translation.node(node.on) : undefined
   return response?.kind === "response"
     ? inside(response, binds.primary)
-    : none("a part of what may be no response")
+    : none("a part of a value that may not be a response")
 }
 
 const body: Member = (node, translation) => {
@@ -184,7 +184,7 @@ function yesOrNo(value: Cel): Cel {
 
 /** `Value<string>()`, with a name or without. */
 const typedValue: Member = (node, translation) => {
-  if (node.types?.[0] !== "string") return none("`Value` of what is no text")
+  if (node.types?.[0] !== "string") return none("`Value` of a value that is not a string")
   if (node.args.length > 0) return cast(item(node, translation), translation)
   const { absent: _absent, lacks: _lacks, ...value } = jsonOf(target(node), translation)
   return cast(value, translation)

@@ -40,7 +40,7 @@ export function withProperty(
 }
 
 function itemsOf({ args: [only] }: Call): readonly CsNode[] {
-  return only?.k === "array" ? only.items : none("JSON made of a list")
+  return only?.k === "array" ? only.items : none("JSON built from a list")
 }
 
 function propertiesOf(node: Call, translation: Translation): Fields {
@@ -48,7 +48,7 @@ function propertiesOf(node: Call, translation: Translation): Fields {
     const property = item.k === "convert" ? item.on : item
     return property.k === "call" && property.member === "JProperty.new(string,object)"
       ? propertyOf(property.args, translation)
-      : none("JSON made of something else than properties")
+      : none("JSON built from something other than properties")
   })
   const fields = new Map(pairs)
   return fields.size === pairs.length ? fields : none("a member that is added twice")
@@ -78,7 +78,7 @@ function memberOf(node: CsNode, translation: Translation): Cel {
     (["string", "int", "bool"].includes(value.kind) || value.exact === true) &&
     !value.nullable &&
     value.absent === undefined
-  return isData ? value : none("a member of JSON that is no text, whole number, yes or no")
+  return isData ? value : none("a JSON member that is not a string, whole number or boolean")
 }
 
 function dynamic({ text, total }: Cel): Cel {

@@ -154,7 +154,7 @@ export function asciiOnly(text: Cel, notes: Set<string>): Cel {
 /** What can stand anywhere: no secret; and a text is ASCII where it is measured or brought to one case. */
 export function ordinary(value: Cel, notes: Set<string>): Cel {
   if (value.secret !== undefined) return none("secrets in expressions")
-  if (value.writes !== undefined) return none("JSON as a text that is no body")
+  if (value.writes !== undefined) return none("JSON as a string that is not a body")
   const { folded, measured } = value
   if (measured !== undefined) return cel(`size(${asciiOnly(measured, notes).text})`, "int", { total: false })
   if (folded === undefined) return value

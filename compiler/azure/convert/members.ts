@@ -145,6 +145,6 @@ function listed(node: Call, translation: Translation): Cel | undefined {
   const value = translation.node(otherwise)
   if (value.constant === "") return text
   if (value.kind === "null") return { ...text, nullable: true, absent, present: text }
-  if (value.kind !== "string") return none("a default that is no text")
+  if (value.kind !== "string") return none("a default that is not a string")
   return choice(isThere, text, value)
 }

@@ -81,7 +81,7 @@ export function formatted(lines: readonly ConvertedLine[]): string {
   const document = parseGateway(new SourceFile("gateway.conf", text), report)
   if (report.blocked) {
     const [first] = report.sorted()
-    throw new Error(`the conversion wrote what is no gateway.conf: ${first?.detail}`)
+    throw new Error(`the conversion wrote an invalid gateway.conf:  ${first?.detail}`)
   }
   return formatGateway(document)
 }

@@ -28,7 +28,10 @@ export function unitsOf(nodes: readonly PolicyNode[], site: Site): Unit[] {
 function strayText({ raw: { span } }: TextNode, { notes }: Site): Unit {
   const text = span.file.text.slice(span.start, span.end).trim()
   const start = span.start + span.file.text.slice(span.start, span.end).search(/\S/)
-  notes.push({ place: placeOf(span.file, start), note: "text stands between policies: it means nothing" })
+  notes.push({
+    place: placeOf(span.file, start),
+    note: "there is text between policies, which has no effect",
+  })
   return { kind: "comment", lines: commentLines(text) }
 }
 
@@ -96,7 +99,7 @@ function leafOf(element: Element, site: Site): ConvertedStatement {
   }
   const steps = used.map(own)
   if (steps.some(isSharing))
-    return refuse("it stands in gateway.conf outside of `inbound`, once, and runs in front of everything")
+    return refuse("it belongs in gateway.conf outside of `inbound`, once, and runs before everything else")
   const lines = steps.flatMap(printStep)
   for (const step of steps) checked.see(step, element)
   // By their names in the document.

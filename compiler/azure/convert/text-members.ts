@@ -85,7 +85,8 @@ function equals(a: CsNode, b: CsNode, comparison: CsNode | undefined, translatio
   const [left, right] = [translation.special(a), translation.special(b)]
   if (isInOneCase(left, right)) return sameInAnyCase(left, right, translation.notes)
   const [on, other] = [translation.node(a), translation.node(b)]
-  if (on.kind !== "string" || other.kind !== "string") return none("`string.Equals` of what is no text")
+  if (on.kind !== "string" || other.kind !== "string")
+    return none("`string.Equals` of a value that is not a string")
   const constants = [on, other].filter((side) => typeof side.constant === "string" && side.constant !== "")
   if ((on.nullable || other.nullable) && constants.length === 0)
     return none("`string.Equals` of what may be null")
@@ -106,13 +107,13 @@ function equals(a: CsNode, b: CsNode, comparison: CsNode | undefined, translatio
 
 const isEmpty: Method = (node, translation) => {
   const value = translation.node(argument(node, 0))
-  if (value.kind !== "string") return none("`string.IsNullOrEmpty` of what is no text")
+  if (value.kind !== "string") return none("`string.IsNullOrEmpty` of a value that is not a string")
   return cel(`${inside(value, binds.sum)} == ""`, "bool", { binds: binds.relation, total: value.total })
 }
 
 const isBlank: Method = (node, translation) => {
   const value = translation.node(argument(node, 0))
-  if (value.kind !== "string") return none("`string.IsNullOrWhiteSpace` of what is no text")
+  if (value.kind !== "string") return none("`string.IsNullOrWhiteSpace` of a value that is not a string")
   return compared(trimmed(value), "==", constant(""))
 }
 
@@ -140,12 +141,12 @@ const length: Method = (node, translation) => {
 const substring: Method = (node, translation) => {
   const on = asciiOnly(translation.text(target(node)), translation.notes)
   const from = translation.node(argument(node, 0))
-  if (from.kind !== "int") return none("`string.Substring` by what is no whole number")
+  if (from.kind !== "int") return none("`string.Substring` with a value that is not a whole number")
   const [, count] = node.args
   if (count === undefined) return cut(on, from.text)
   const size = translation.node(count)
   if (typeof from.constant !== "number" || typeof size.constant !== "number" || size.constant < 0)
-    return none("`string.Substring` by a length that is no constant")
+    return none("`string.Substring` with a length that is not constant")
   return cut(on, `${from.text}, ${from.constant + size.constant}`)
 }
 

@@ -86,7 +86,7 @@ const far = "times are between 1678 and 2262, else the call fails here"
 
 const ofMilliseconds: Member = (node, translation) => {
   const count = translation.node(node.args[0] ?? none("a time"))
-  if (!isWhole(count)) return none("a time of what is no whole number")
+  if (!isWhole(count)) return none("a time that is not a whole number")
   translation.notes.add(far)
   return cel(`timestamp(0) + duration(string(${count.text}) + "ms")`, "time", {
     binds: binds.sum,
@@ -96,7 +96,7 @@ const ofMilliseconds: Member = (node, translation) => {
 
 const ofSeconds: Member = (node, translation) => {
   const count = translation.node(node.args[0] ?? none("a time"))
-  if (!isWhole(count)) return none("a time of what is no whole number")
+  if (!isWhole(count)) return none("a time that is not a whole number")
   return cel(`timestamp(${count.text})`, "time", { total: false })
 }
 

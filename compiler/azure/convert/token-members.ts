@@ -38,7 +38,7 @@ export function tokenMember(node: Call, translation: Translation): Cel | undefin
   const value = cel(inClaims(token, name, joined), "string", { total: false })
   const given = otherwise === undefined ? constant(null) : translation.node(otherwise)
   if (given.kind === "null") return optional(negated(isThere(token, name)), value)
-  if (given.kind !== "string") return none("a default that is no text")
+  if (given.kind !== "string") return none("a default that is not a string")
   // What is written out means the same inside of the brackets.
   return typeof given.constant === "string"
     ? cel(inClaims(token, name, `${literal(name)} in c ? ${joined} : ${given.text}`), "string", {
@@ -73,18 +73,18 @@ function checkedToken(node: CsNode | undefined, { around, notes }: Translation):
   const [key] = isHeader ? node.args : []
   const header = key?.k === "const" && typeof key.value === "string" ? key.value : undefined
   const name = header === undefined ? undefined : around.checkedToken(header)
-  if (name === undefined) return none("a token that nobody checked")
+  if (name === undefined) return none("a token that was not validated")
   notes.add(`the token in the header ${header} is the one that was checked, \`var.${name}\``)
   return cel(`var.${name}`, "jwt")
 }
 
 function tokenIn(node: CsNode | undefined, kind: Cel["kind"], translation: Translation): Cel {
   const token = node === undefined ? undefined : translation.node(node)
-  return token?.kind === kind ? token : none("a token that nobody checked")
+  return token?.kind === kind ? token : none("a token that was not validated")
 }
 
 const note =
-  "a claim is read as it is spelled and as one text or a list of texts; where a token has it otherwise the call fails here"
+  "a claim is read with its exact spelling, as one string or a list of strings; a token with another form fails the call"
 
 /** Claims that are one text: their names are looked for as they are. */
 function single(token: Cel, name: string, { notes }: Translation): Cel {

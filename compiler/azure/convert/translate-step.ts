@@ -152,8 +152,8 @@ class StepTranslation {
       if (part.expression.lang === "cel" && parameter !== undefined) this.#around.parameter(parameter)
       if (part.expression.lang === "cel") return [part]
       const use = (cel: Cel): Cel => {
-        if (cel.writes !== undefined) return none("JSON as a text that is no body")
-        return asText(cel) === undefined ? none("what is no text") : cel
+        if (cel.writes !== undefined) return none("JSON as a string that is not a body")
+        return asText(cel) === undefined ? none("a value that is not a string") : cel
       }
       const made = this.#cel(part.expression, use, { inText: !whole.has(key) })
       return made === undefined ? [] : partsOf(made, whole.has(key))
@@ -219,7 +219,7 @@ function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
     notes.add("JSON that the document writes is the same JSON here, with other white space perhaps")
     return cel.writes
   }
-  if (cel.writes !== undefined) return none("JSON as a text that is no body")
+  if (cel.writes !== undefined) return none("JSON as a string that is not a body")
   if (key === "body" || kind === "cache-set" || kind === "cache-get") {
     // Null is no body, and another value in the cache than an empty text.
     if (cel.present?.fails === true) {
@@ -227,14 +227,14 @@ function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
       return fitting(cel.present, key, kind, notes)
     }
     if (cel.nullable || cel.kind === "null") return none("a value that may be null")
-    if (key === "body" && cel.kind !== "string") return none("a body that is no text")
+    if (key === "body" && cel.kind !== "string") return none("a body that is not text")
   }
   if (cel.kind === "json" && cel.whole === "map" && kind === "set-variable")
     return cel.nullable ? wholeOf(cel) : cel
   if (cel.kind === "jwt" && kind === "set-variable") return cel
   if (cel.absent !== undefined && cel.kind !== "string") return none("a value that may be null")
   if (numbers.has(key) && cel.kind !== "int" && cel.kind !== "dyn")
-    return none(`${key} that is no whole number`)
+    return none(`${key} that is not a whole number`)
   const isData = ["string", "bool", "int", "long"].includes(cel.kind)
   if (!isData && cel.kind !== "dyn" && cel.kind !== "null") return none(`${kinds[cel.kind]} as a value`)
   return cel
@@ -245,7 +245,7 @@ const numbers: ReadonlySet<string> = new Set(["seconds", "timeoutSeconds", "stat
 const kinds: Readonly<Record<string, string>> = {
   time: "a time",
   bytes: "bytes",
-  id: "an id that is no text",
+  id: "an id that is not a string",
   group: "a group of a match",
   list: "a list",
   response: "a response",

@@ -88,7 +88,7 @@ export function texts(parts: readonly CsNode[], translation: Translation): Cel {
     parts.map((part) => {
       const found = translation.special(part)
       const made = found.secret === undefined ? translation.node(part) : found
-      return asText(made) ?? dynamicText(made, translation) ?? none("what is no text")
+      return asText(made) ?? dynamicText(made, translation) ?? none("a value that is not a string")
     }),
   )
 }

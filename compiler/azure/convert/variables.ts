@@ -42,7 +42,7 @@ function unknownWithDefault(node: Call, value: Cel, isSet: Cel, translation: Tra
   const [type] = node.types ?? []
   const given = node.args[1] === undefined ? undefined : translation.node(node.args[1])
   const isThere = cel(`${isSet.text} && ${value.text} != null`, "bool", { binds: binds.and, total: true })
-  translation.notes.add("a variable of no known type is what is asked for, else the call fails here")
+  translation.notes.add("a variable of unknown type must have the requested type, otherwise the call fails")
   if (type === "bool") {
     const found = cel(`${value.text} ? true : false`, "bool", { binds: binds.choice, total: false })
     const otherwise = given ?? constant(false)
@@ -83,6 +83,7 @@ function responseOf(node: Call, translation: Translation): Cel | undefined {
   if (pathOf(node.on) !== undefined) return undefined
   const response = node.on === undefined ? undefined : translation.node(node.on)
   const read = ofResponse[node.member]
-  if (response?.kind !== "response" || read === undefined) return none("a part of what may be no response")
+  if (response?.kind !== "response" || read === undefined)
+    return none("a part of a value that may not be a response")
   return cel(`${inside(response, binds.primary)}.${read.field}`, read.kind, { total: false })
 }

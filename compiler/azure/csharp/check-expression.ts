@@ -104,7 +104,7 @@ function checkOther(expression: ExpressionSyntax, scope: Scope, wanted: CsType |
     default:
       throw new CsharpMistake(
         "type",
-        "a function can stand here only where its type is known",
+        "a function is allowed here only if its type is known",
         expression.start,
         expression.end,
         "Give it to a method, or declare its type: `Func<string, string> f = …`.",

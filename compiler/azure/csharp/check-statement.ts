@@ -59,7 +59,7 @@ function defineFunction(statement: FunctionStatement, scope: Scope): CsStatement
   if (made === undefined || variable === undefined)
     throw new CsharpMistake(
       "type",
-      `\`${statement.name}\` does not give what it says`,
+      `\`${statement.name}\` does not return its declared type`,
       start,
       end,
       "Return values of its type.",
@@ -233,7 +233,7 @@ function checkEach({ type: written, name, over, body }: Of<"each">, scope: Scope
   if (element === undefined)
     throw new CsharpMistake(
       "type",
-      `\`${printType(list.type)}\` is no sequence`,
+      `\`${printType(list.type)}\` is not a sequence`,
       over.start,
       over.end,
       "Lists, arrays, dictionaries, texts and JSON have elements.",
@@ -311,7 +311,7 @@ function checkTry({ body, catches, last }: Of<"try">, scope: Scope): CsStatement
       if (typeInfo(type.name)?.bases === undefined || !lineage(type).some(({ name }) => name === "Exception"))
         throw new CsharpMistake(
           "type",
-          `\`${printType(type)}\` is no exception`,
+          `\`${printType(type)}\` is not an exception`,
           clause.body.start,
           clause.body.start + 1,
           "Catch `Exception` or a kind of it.",

@@ -145,7 +145,7 @@ function readNamed(lexer: Lexer): Token[] | undefined {
   const kind = "secret" in known ? "secret" : "value"
   throw new CsharpMistake(
     "syntax",
-    `\`{{${name}}}\` is not known before the gateway runs and stands outside a text`,
+    `\`{{${name}}}\` is unknown until the gateway runs, and it is outside of a string`,
     start,
     end,
     `Put it between quotes and convert it (\`int.Parse("{{${name}}}")\`), or give the ${kind} a value in the configuration.`,
@@ -173,11 +173,11 @@ function readToken(lexer: Lexer): Token {
     const escaped = text.startsWith('\\"', start)
     throw new CsharpMistake(
       "syntax",
-      escaped ? "a quote of the code has a backslash" : `\`${c}\` is no part of C#`,
+      escaped ? "a quote of the code has a backslash" : `\`${c}\` is not C#`,
       start,
       start + (escaped ? 2 : 1),
       escaped
-        ? 'Write `"` alone: in a document quotes of the code stand as they are, or as `&quot;`.'
+        ? 'Write `"` alone: a document contains the quotes of code unchanged, or as `&quot;`.'
         : "Remove it, or put it between quotes.",
     )
   }
@@ -274,7 +274,7 @@ function readEscape(lexer: Lexer): string {
   if (hex === undefined || code > 0x10ffff)
     throw new CsharpMistake(
       "syntax",
-      `\`\\${c}\` is no escape of C#`,
+      `\`\\${c}\` is not an escape of C#`,
       at,
       at + 2,
       'Write `\\\\` for a backslash, or begin the text with `@"`.',

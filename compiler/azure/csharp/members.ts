@@ -288,9 +288,9 @@ export function asSequence(on: Typed, member: Member | undefined): Typed {
 /** Members of Azure API Management that programs here never get: why, and what to write instead. Keys: type and member. */
 const refused: Readonly<Record<string, string>> = {
   "ISubscription.PrimaryKey":
-    "Keys are kept as digests, so nobody can show one again: `context.Subscription.Key` is the key the request came with.",
+    "Keys are stored as digests and cannot be shown again: `context.Subscription.Key` is the key the request came with.",
   "ISubscription.SecondaryKey":
-    "Keys are kept as digests, so nobody can show one again: `context.Subscription.Key` is the key the request came with.",
+    "Keys are stored as digests and cannot be shown again: `context.Subscription.Key` is the key the request came with.",
 }
 
 /** Why a type has no such member; undefined where that is not a matter of choice. */

@@ -230,7 +230,7 @@ function parsePrimary(parser: Parser): ExpressionSyntax {
 export function watched({ start, end }: Token): CsharpMistake {
   return new CsharpMistake(
     "syntax",
-    "`checked` is not possible: numbers wrap, and nobody looks for it",
+    "`checked` is not supported: numbers overflow without an error",
     start,
     end,
     "Use `Convert.ToInt32(…)` of a wider number, which refuses what does not fit, or compare before.",

@@ -47,7 +47,7 @@ function numberLiteral(text: string, start: number, end: number): ExpressionSynt
   if (value < 0n || !fits(64n) || !/^(?:|u|l|ul|lu)$/.test(suffix))
     throw new CsharpMistake(
       "syntax",
-      `\`${text.slice(0, 40)}\` is no number of C#`,
+      `\`${text.slice(0, 40)}\` is not a number of C#`,
       start,
       end,
       "Numbers have at most 64 bits and one of the suffixes u, l, ul, f, d, m.",

@@ -226,7 +226,7 @@ function startOf(use: Use): string | null | undefined {
   return use.report(
     "SP7009",
     use.spanOf("first-period-start"),
-    `\`${shown(text)}\` is no time`,
+    `\`${shown(text)}\` is not a time`,
     "Write e.g. `2026-01-01T00:00:00Z`.",
   )
 }

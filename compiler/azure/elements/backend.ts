@@ -85,7 +85,7 @@ function timeoutOf(use: Use): ReturnType<Use["count"]> | "wrong" {
     use.report(
       "SP7010",
       value.span,
-      "a timeout made of statements is not possible",
+      "a timeout built from statements is not supported",
       'Set a variable before, and write `@((int)context.Variables["…"])`.',
     )
     return "wrong"

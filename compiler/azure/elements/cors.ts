@@ -88,7 +88,7 @@ const anything: ChildRow = {
 }
 
 function crossDomain(use: Use): Used[] {
-  use.context.host.report.add("SP7019", use.at, "no browser has the plug-ins any more that ask for it", {})
+  use.context.host.report.add("SP7019", use.at, "no current browser has the plug-ins that ask for it", {})
   return []
 }
 

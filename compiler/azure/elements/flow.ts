@@ -136,7 +136,7 @@ function mockResponse(use: Use): Used[] | undefined {
     const why =
       described === undefined
         ? "no OpenAPI document describes the operation"
-        : `its OpenAPI document has ${told} for this answer`
+        : `its OpenAPI document has ${told} for this response`
     const detail = `there is no example ${index}: ${why}`
     use.context.host.report.add("SP7019", use.spanOf("index"), detail, {})
   }

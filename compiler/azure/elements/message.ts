@@ -129,7 +129,7 @@ function setQuery(use: Use): Used[] | undefined {
 export function methodOf(use: Use): Text | undefined {
   const text = use.ownText()
   if (typeof text !== "string" || headerPattern.test(text)) return text
-  return use.report("SP7009", use.at, `\`${shown(text)}\` is no method`, "Write e.g. `GET`.")
+  return use.report("SP7009", use.at, `\`${shown(text)}\` is not a method`, "Write e.g. `GET`.")
 }
 
 function setMethod(use: Use): Used[] | undefined {

@@ -16,11 +16,11 @@ export const refused: Readonly<Record<string, Refusal>> = {
   },
   "publish-event": { why: "there are no subscriptions of GraphQL", instead: "Remove it." },
   "publish-to-dapr": {
-    why: "there is no Dapr beside the gateway",
+    why: "there is no Dapr next to the gateway",
     instead: "Write `send-one-way-request` to Dapr's HTTP address.",
   },
   "invoke-dapr-binding": {
-    why: "there is no Dapr beside the gateway",
+    why: "there is no Dapr next to the gateway",
     instead: "Write `send-request` to Dapr's HTTP address.",
   },
   "xsl-transform": {
@@ -28,15 +28,15 @@ export const refused: Readonly<Record<string, Refusal>> = {
     instead:
       "Write `set-body` with an expression over `context.Request.Body.As<XElement>()`, or `xml-to-json` and a Liquid template.",
   },
-  "validate-graphql-request": { why: "GraphQL is not looked into", instead: "Remove it." },
-  "validate-odata-request": { why: "OData is not looked into", instead: "Remove it." },
+  "validate-graphql-request": { why: "GraphQL queries are not inspected", instead: "Remove it." },
+  "validate-odata-request": { why: "OData is not inspected", instead: "Remove it." },
   "sql-data-source": { why: "the gateway asks no databases", instead: "Forward to a backend that does." },
   "cosmosdb-data-source": {
     why: "the gateway asks no databases",
     instead: "Write `send-request` to the database's HTTP address.",
   },
-  "http-data-source": { why: "GraphQL is not looked into", instead: "Write `send-request`." },
-  "set-graphql-request": { why: "GraphQL is not looked into", instead: "Remove it." },
+  "http-data-source": { why: "GraphQL queries are not inspected", instead: "Write `send-request`." },
+  "set-graphql-request": { why: "GraphQL queries are not inspected", instead: "Remove it." },
 }
 
 /** Why a policy is not possible; undefined for one that is not known at all. */
@@ -49,7 +49,7 @@ const refusedAttributes: readonly (Refusal & { readonly of: string; readonly beg
   {
     of: "set-backend-service",
     begins: "dapr-",
-    why: "there is no Dapr beside the gateway",
+    why: "there is no Dapr next to the gateway",
     instead: "Write `base-url` with Dapr's HTTP address, `http://HOST:3500/v1.0/invoke/APP/method`.",
   },
   {

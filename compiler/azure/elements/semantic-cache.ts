@@ -44,7 +44,7 @@ function lookup(use: Use): Used[] | undefined {
     use.context.host.report.add(
       "SP7019",
       use.spanOf("embeddings-backend-auth"),
-      "there is no managed identity: the backend's own credentials count",
+      "there is no managed identity: the credentials of the backend block are used",
       {
         help: "Say in gateway.conf how the gateway authenticates to the backend, and leave the attribute out.",
       },

@@ -20,7 +20,7 @@ function mediaOf(use: Use, name: string): string | undefined {
   return use.report(
     "SP7009",
     use.spanOf(name),
-    `\`${shown(media)}\` is no media type`,
+    `\`${shown(media)}\` is not a media type`,
     "Write e.g. `application/json`.",
   )
 }
@@ -91,7 +91,7 @@ function formOf(use: Use, { as, media, action }: Pick<Content, "as" | "media" | 
   const known = use.context.place.described?.contents(messageOf(use.context.section)) ?? []
   if (action !== "ignore")
     use.context.host.report.add("SP7019", use.at, "of XML and SOAP only the form is judged here", {
-      help: "What it must hold is for the backend to judge.",
+      help: "The backend must check its content.",
     })
   const described = known.filter((each) => each.as === "xml")
   if (media !== "*" || described.length === 0) return [{ media, as, action }]

@@ -59,7 +59,7 @@ function validateStatus(use: Use): Used[] | undefined {
     return each.report(
       "SP7009",
       each.spanOf("code"),
-      `\`${shown(parts.code)}\` is no status`,
+      `\`${shown(parts.code)}\` is not a status`,
       "Write e.g. `404`.",
     )
   })

@@ -40,8 +40,8 @@ function readAttribute(cursor: Cursor): Attribute | undefined {
   const name = cursor.name()
   if (name === undefined) {
     skipStray(cursor)
-    cursor.derail(start, cursor.at, `\`${shown(cursor.text.slice(start, cursor.at))}\` is no attribute`, {
-      help: 'An attribute is `name="value"`; a `"` in a value that is no expression is written `&quot;`.',
+    cursor.derail(start, cursor.at, `\`${shown(cursor.text.slice(start, cursor.at))}\` is not an attribute`, {
+      help: 'An attribute is `name="value"`; a `"` in a value that is not an expression is written `&quot;`.',
     })
     return undefined
   }

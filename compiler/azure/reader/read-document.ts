@@ -120,7 +120,7 @@ class DocumentReader {
       "SP7002",
       start,
       end,
-      `\`<${shown(element.name)}>\` stands behind the document's end`,
+      `\`<${shown(element.name)}>\` comes after the end of the document`,
       {
         help: "A file holds one document: remove what follows it, or move it into a file of its own.",
       },
@@ -154,7 +154,7 @@ class DocumentReader {
     }
     const written = cursor.text.slice(at, raw.span.end)
     const from = at + (written.length - written.trimStart().length)
-    cursor.report("SP7001", from, at + written.trimEnd().length, "text stands outside of the document", {
+    cursor.report("SP7001", from, at + written.trimEnd().length, "there is text outside of the document", {
       help: "Remove it; a comment is `<!-- … -->`.",
     })
   }

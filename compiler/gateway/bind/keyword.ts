@@ -30,7 +30,7 @@ export function reportKeyword(
       name === "file" || line === undefined ? "" : ` Or is the \`{\` of line ${line} not closed?`
     const help = `It belongs in ${listed(homes, "or")}.${unclosed}`
     const related =
-      owner === undefined ? [] : [{ span: owner.keyword.span, message: "the block it stands in" }]
+      owner === undefined ? [] : [{ span: owner.keyword.span, message: "the block that contains it" }]
     report.add("SP2002", span, `\`${text}\` is not allowed in ${blocks[name].title}`, { help, related })
     return
   }

@@ -113,7 +113,7 @@ function segmentProblem(text: string, last: boolean): Problem | undefined {
   if (text.endsWith(".")) {
     return {
       why: `\`${shown(text)}\` ends with a dot: no canonical path has such a segment`,
-      help: "Leave the dot out, or write the path it stands for.",
+      help: "Remove the dot, or write the path that it means.",
     }
   }
   if (/[?#]/.test(written))
@@ -132,12 +132,12 @@ function segmentProblem(text: string, last: boolean): Problem | undefined {
 function bracesProblem(text: string): Problem {
   if (/\{\w+\}\{\w+\}/.test(text))
     return {
-      why: `in \`${shown(text)}\` no text stands between two parameters: nobody can say where the first one ends`,
+      why: `in \`${shown(text)}\` there is no text between two parameters, so it is not clear where the first one ends`,
       help: "Make them one parameter, or write text between them.",
     }
   if (/\{\w+\*\}/.test(text))
     return {
-      why: `\`${shown(text)}\` has text beside a parameter that takes all the rest`,
+      why: `\`${shown(text)}\` has text next to a parameter for the rest of the path`,
       help: "`{name*}` is a whole segment, the last one.",
     }
   return {

@@ -45,7 +45,7 @@ function walk(block: BoundBlock | undefined, silent: boolean, uses: AddressUses,
       )
     }
     if (ip !== undefined && next !== undefined) {
-      report.add("SP3022", next.argument.span, "every caller has an address, so this is never looked at", {
+      report.add("SP3022", next.argument.span, "every caller has an address, so this key is never used", {
         related: [{ span: ip.argument.span, message: "the address" }],
       })
     }

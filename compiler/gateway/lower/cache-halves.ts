@@ -10,7 +10,7 @@ const missing: Readonly<Record<Half, { readonly detail: string; readonly help: s
     help: "Add e.g. `outbound { cache store 60s }`.",
   },
   store: {
-    detail: "nobody ever looks for what is kept: no route it runs on has a `cache lookup`",
+    detail: "the cache is never read: no route of this statement has a `cache lookup`",
     help: "Add `inbound { cache lookup }`.",
   },
 }

@@ -199,8 +199,8 @@ export const limitRows: readonly StatementRow[] = [
       ],
       docs:
         keyword === "consumed"
-          ? "A header or variable that tells how many tokens a call used, where the answer is no stream."
-          : "A header or variable that tells the state of the limit, besides the standard fields.",
+          ? "A header or variable with the number of tokens a call used, unless the response is a stream."
+          : "A header or variable with the state of the limit, in addition to the standard headers.",
       example: `${keyword} header "X-Calls"`,
     }),
   ),

@@ -99,9 +99,7 @@ export function fitsDecider(
     report.add(
       "SP2017",
       headSpan(statement),
-      toPdp
-        ? "a decision point takes no tuples"
-        : "the engine knows no properties of who and what is asked about",
+      toPdp ? "a decision point takes no tuples" : "the engine does not use properties of users and objects",
       {
         help: toPdp
           ? "Remove it, or tell the decision point by `context` or `subject`."

@@ -210,7 +210,7 @@ export class GatewayHost implements DocumentHost {
     if (found.length === 0)
       this.#unknown(
         span,
-        "the address is found per request, and no issuer is declared that could be meant",
+        "the address is chosen per request, and no declared issuer matches it",
         'Declare each that may be in gateway.conf: `issuer NAME { discovery "https://…/.well-known/openid-configuration"; audience … }`.',
       )
     return found
@@ -250,7 +250,7 @@ export class GatewayHost implements DocumentHost {
       else if ("secret" in key && "secret" in key.secret)
         inline.push({ id, secret: key.secret.secret, encoding: "base64" })
       else {
-        this.report.add("SP7011", span, "a shared key stands here for everybody to read", {
+        this.report.add("SP7011", span, "a shared key is written here in plain text", {
           help: "Declare it in gateway.conf, `secret signing_key = env(…)`, and write `<key>{{signing_key}}</key>`.",
         })
         return undefined
@@ -287,12 +287,12 @@ export class GatewayHost implements DocumentHost {
     if (resource === null)
       return this.#unknown(
         span,
-        "nobody gets tokens for a resource that is not known when the plan is made",
+        "there is no source of tokens for a resource that is unknown when the plan is made",
         'Write it as text; or declare who does for any in gateway.conf: `token NAME { url "…"; client "ID" secret SECRET }` and `xml { identity * NAME }`.',
       )
     return this.#unknown(
       span,
-      `nobody gets tokens for \`${shown(resource)}\``,
+      `there is no source of tokens for \`${shown(resource)}\``,
       `Declare who does in gateway.conf: \`token NAME { url "…"; client "ID" secret SECRET }\` and \`xml { identity "${shown(resource)}" NAME }\`.`,
     )
   }
@@ -309,12 +309,12 @@ export class GatewayHost implements DocumentHost {
     return names === undefined
       ? this.#unknown(
           span,
-          "nobody gets tokens of providers that are found per request",
+          "there is no source of tokens for providers that are chosen per request",
           'Declare who does in gateway.conf: `token NAME { url "…"; client "ID" secret SECRET }` and `xml { authorization * NAME }`.',
         )
       : this.#unknown(
           span,
-          `nobody gets tokens for \`${shown(names.id)}\` of \`${shown(names.provider)}\``,
+          `there is no source of tokens for \`${shown(names.id)}\` of \`${shown(names.provider)}\``,
           `Declare who does in gateway.conf: \`token NAME { url "…"; client "ID" secret SECRET }\` and \`xml { authorization "${shown(names.provider)}" "${shown(names.id)}" NAME }\`.`,
         )
   }

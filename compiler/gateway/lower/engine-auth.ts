@@ -25,9 +25,14 @@ export function lowerEngineAuth(
   const others = statements.filter((each) => each !== none && each.args.filled.length > 0)
   const [other] = others
   if (none !== undefined && other !== undefined)
-    report.add("SP3007", headSpan(none.statement), "everybody may ask the engine, whatever the others say", {
-      related: [{ span: headSpan(other.statement), message: "the other `auth`" }],
-    })
+    report.add(
+      "SP3007",
+      headSpan(none.statement),
+      "every caller may use the engine, whatever the other statements require",
+      {
+        related: [{ span: headSpan(other.statement), message: "the other `auth`" }],
+      },
+    )
   if (other === undefined) return null
   const lowering = new Lowering(program, report)
   const auth: EngineAuth = { keys: {}, issuers: {} }
@@ -64,7 +69,7 @@ class Lowering {
     const declared = word === undefined ? undefined : this.#program.find("issuer", word.text)
     const any = statementOf(declared?.bound.block, "any-audience")
     if (word !== undefined && any !== undefined)
-      this.#report.add("SP3024", word.span, `\`${word.text}\` takes tokens made for anybody`, {
+      this.#report.add("SP3024", word.span, `\`${word.text}\` accepts tokens for any audience`, {
         related: [{ span: any.statement.keyword.span, message: "`any-audience`" }],
       })
     const { block } = bound
@@ -115,7 +120,7 @@ class Lowering {
     const every = statements.find(({ args }) => args.filled.length === 0)
     const other = statements.find(({ args }) => args.filled.length > 0)
     if (every !== undefined && other !== undefined)
-      this.#report.add("SP2017", headSpan(other.statement), "with `*` every store is meant already", {
+      this.#report.add("SP2017", headSpan(other.statement), "`*` includes every store already", {
         related: [{ span: headSpan(every.statement), message: `\`${right} *\`` }],
       })
     if (every !== undefined) return "*"

@@ -89,7 +89,7 @@ export function lowerSubscriptions(
       report.add(
         "SP3018",
         declared.span,
-        `no operation it covers asks for a key, so \`${declared.name}\` is never looked at`,
+        `no operation it covers asks for a key, so \`${declared.name}\` is never used`,
       )
     }
   }

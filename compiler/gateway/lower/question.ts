@@ -129,7 +129,7 @@ function checkCertain(argument: TextArgument | Word, context: StepContext): void
     const known = variables.filter((name) => Object.hasOwn(providers, name))
     const detail =
       known.length === 0
-        ? "who is asked about comes from the request, not from `auth`: callers could say they are somebody else"
+        ? "the user comes from the request, not from `auth`: callers could claim to be another user"
         : `who comes in by \`auth ${wordOf(lacking)}\` has no ${listed(
             known.map((name) => `\`${name}\``),
             "or",

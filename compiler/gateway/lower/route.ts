@@ -229,14 +229,9 @@ export class RouteLowering {
   #checkHidden({ span }: RouteSource, items: readonly Item[], documents: readonly Lowered[]): void {
     const { steps, report } = this.#shared
     if (!answersItself(items) && !documents.some(({ id }) => isAnswer(steps.get(id)))) return
-    report.add(
-      "SP8017",
-      span,
-      "what an outer block answers always is answered here too, before the document",
-      {
-        help: 'Write `docs "…" { without inbound }`, or let the outer block answer under a condition.',
-      },
-    )
+    report.add("SP8017", span, "an outer block always responds, before the document runs", {
+      help: 'Write `docs "…" { without inbound }`, or let the outer block answer under a condition.',
+    })
   }
 
   /** The nearest `cors`. An operation for OPTIONS answers preflights itself unless it says `cors` too. */
@@ -413,7 +408,7 @@ function lowerMock(
     if (!own && source.inDescribed) return undefined
     // What keeps the document from being read was reported.
     if (source.inDescribed === "unread") return "broken"
-    report.add("SP8012", headSpan(statement.statement), "no document describes what is to be answered here")
+    report.add("SP8012", headSpan(statement.statement), "no OpenAPI document describes the response")
     return "broken"
   }
   const { args } = statement

@@ -121,7 +121,7 @@ export class TextLowering {
       if (!isHole(piece) || where === undefined) return piece.part
       if (typeof where === "string") return this.#xmlPart(piece, where)
       refused = true
-      this.#report.add("SP5021", piece.span, `the expression stands ${where.refused}`)
+      this.#report.add("SP5021", piece.span, `the expression is ${where.refused}`)
       return ""
     })
     if (refused) return undefined

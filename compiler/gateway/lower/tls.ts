@@ -28,7 +28,11 @@ export function lowerTls(
   if (insecure !== undefined && ca !== undefined) {
     report.add("SP2017", insecure.statement.keyword.span, "with `insecure` no authority is asked")
   } else if (insecure !== undefined) {
-    report.add("SP3019", insecure.statement.keyword.span, `anybody on the way can answer for \`${name}\``)
+    report.add(
+      "SP3019",
+      insecure.statement.keyword.span,
+      `anybody on the network path can answer for \`${name}\``,
+    )
   }
   if (urls.length > 0 && urls.every(isPlain)) {
     const shown = statementsOf(block, "authenticate").find(

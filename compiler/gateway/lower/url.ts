@@ -33,7 +33,7 @@ function urlProblem(url: string): string | undefined {
   if (url === "") return "the URL is empty"
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the parser would drop them silently.
   if (/[\u0000-\u0020\u007f\\]/.test(url))
-    return `\`${shown(url)}\` holds a blank, backslash or control character`
+    return `\`${shown(url)}\` contains a space, backslash or control character`
   const hole = /[<{][^<>{}]*[>}]/.exec(url)?.[0]
   if (hole !== undefined) return `nothing was put in for \`${shown(hole)}\` in \`${shown(url)}\``
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(url)?.[1]?.toLowerCase()

@@ -124,7 +124,7 @@ export class Validation {
     this.#report.add(
       "SP8012",
       headSpan(statement.statement),
-      "no document describes what is to be judged here",
+      "no OpenAPI document describes what to validate",
     )
   }
 

@@ -62,7 +62,7 @@ export class Values {
       return "broken"
     }
     if (this.#underWay.length >= chainMax) {
-      this.#report.add("SP3016", declaration.span, `more than ${chainMax} values are made of one another`)
+      this.#report.add("SP3016", declaration.span, `more than ${chainMax} values refer to one another`)
       return "broken"
     }
     this.#underWay.push(declaration.name)
@@ -204,14 +204,14 @@ export class Values {
       this.#report.add(
         "SP2033",
         literal.argument.span,
-        `the secret \`${name}\` stands here for everybody to read`,
+        `the secret \`${name}\` is written here in plain text`,
       )
       return
     }
     const call = bound.args.call("outside")
     const reference = bound.args.value<Reference>("outside")
     if (call === undefined || reference === undefined || !("default" in reference)) return
-    this.#report.add("SP2033", call.span, "a default is text in git, and no secret any more", {
+    this.#report.add("SP2033", call.span, "a secret cannot have a default: it would be stored in git", {
       help: "Remove the default.",
     })
   }
@@ -221,7 +221,7 @@ export class Values {
     this.#report.add(
       "SP2015",
       declaration.span,
-      `the value is made of itself: ${circle.map((name) => `\`${name}\``).join(" → ")}`,
+      `the value refers to itself:  ${circle.map((name) => `\`${name}\``).join(" → ")}`,
     )
   }
 }

@@ -15,8 +15,8 @@ const halves: Readonly<Record<StepBlock, readonly StatementForm[]>> = {
 }
 
 const halvesDocs: Readonly<Record<StepBlock, string>> = {
-  inbound: " `lookup` answers with what a `cache store` in `outbound` has kept for such a request.",
-  outbound: " `store` keeps the answer as it is now, for the `cache lookup` in `inbound`.",
+  inbound: " `lookup` responds with what `cache store` in `outbound` stored for the same request.",
+  outbound: " `store` stores the response as it is at this point, for `cache lookup` in `inbound`.",
   "on-error": "",
 }
 

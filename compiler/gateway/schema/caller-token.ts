@@ -60,7 +60,7 @@ export const callerTokenRows: readonly StatementRow[] = [
     docs: "The query parameter or cookie the token comes in, which the backend sees only with `forward`; or an expression whose value it is.",
     example: 'from query "access_token"',
   },
-  refusalStatus("401", "The status of the answer when there is no valid token."),
+  refusalStatus("401", "Status of the response without a valid token."),
   refusalStatus("403", "The status of the answer when the token's claims do not fit.", "claim-status"),
   refusalMessage,
   {

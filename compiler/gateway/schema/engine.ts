@@ -22,7 +22,7 @@ const auth: StatementRow = {
       blockRequired: true,
     },
   ],
-  byDefault: "nobody is asked: only loopback and private addresses may be listened on",
+  byDefault: "without `auth` the engine may listen only on loopback and private addresses",
   docs: "Who may ask the engine, and what: the bearer of a key (a secret), or of a token of an issuer. Several lines mean any of them.",
   example: "auth key app_key { read s; write s }",
 }
@@ -229,13 +229,13 @@ export const engineLimitRows: readonly StatementRow[] = [
     "list-objects",
     "listObjectsMax",
     "listObjectsMs",
-    "Most objects of one list, and the time it may take; what is cut says so.",
+    "Maximum number of objects in a list, and its time limit; a list that is cut says so.",
   ),
   list(
     "list-users",
     "listUsersMax",
     "listUsersMs",
-    "Most users of one list, and the time it may take; what is cut says so.",
+    "Maximum number of users in a list, and its time limit; a list that is cut says so.",
   ),
   limit("list-page", "count", "listPageSizeMax", {
     byDefault: "1000",

@@ -30,7 +30,7 @@ export const validateRequestRows: readonly StatementRow[] = [
   fault(
     "unknown-headers",
     "ignore",
-    "Headers the document does not have; those everybody sends are left out.",
+    "Headers that the document does not describe, except those that every client sends.",
   ),
   size,
   errors,

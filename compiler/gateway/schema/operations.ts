@@ -10,6 +10,6 @@ export const operations: readonly StatementRow[] = methods.map((method) => ({
   docs:
     method === "ANY"
       ? "An operation for every method that has none of its own on this path."
-      : `An operation: ${method} on a path below the API's. \`{id}\` is a parameter, also beside text (\`{id}:cancel\`), a last \`{rest*}\` all the rest.`,
+      : `An operation: ${method} on a path below the path of the API. \`{id}\` is a parameter, also with text around it (\`{id}:cancel\`); \`{rest*}\` at the end is the rest of the path.`,
   example: `${method} "/{id}" { require viewer of "order:\${path.id}" for "user:\${jwt.sub}" }`,
 }))

@@ -21,7 +21,7 @@ export const pdpRows: readonly StatementRow[] = [
   {
     keyword: "discover",
     forms: [{ args: [] }],
-    byDefault: "the endpoints stand below `url`",
+    byDefault: "the endpoints are below `url`",
     docs: "Its metadata (`/.well-known/authzen-configuration`) says where it is asked.",
     example: "discover",
   },

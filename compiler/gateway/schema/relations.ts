@@ -52,6 +52,6 @@ export const questionRows: readonly StatementRow[] = [
     example: 'tuple "user:${jwt.sub}" member "team:${jwt.team}"',
   },
   propertyRow("subject", "who asks", "department (jwt.department)"),
-  propertyRow("resource", "what is asked about", "status (item.status)"),
+  propertyRow("resource", "the object of the question", "status (item.status)"),
   propertyRow("action", "what is done", "method (request.method)"),
 ]

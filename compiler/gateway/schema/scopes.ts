@@ -138,9 +138,8 @@ const pathFormDocs = {
   "encoded-slash":
     "Paths with `%2F` in a segment. They are matched and forwarded as sent; one that a backend could read as another route, or with dot segments, stays 400.",
   "path-parameters":
-    "Paths with `;` in a segment, raw or as `%3B`. The parameter of the route has it as it was sent; 400 where a `require` would be asked about another id without it.",
-  "empty-segments":
-    "Paths with `//` in what a last `{rest*}` stands for; nowhere else and never at the beginning.",
+    "Allows `;` in a segment, raw or as `%3B`. The path parameter contains it as it was sent. A request gets 400 if `require` would check another id without it.",
+  "empty-segments": "Allows `//` inside the part of the path that `{rest*}` matches, except at its start.",
 } as const
 export type PathFormKeyword = keyof typeof pathFormDocs
 export const pathFormKeywords = Object.keys(pathFormDocs) as readonly PathFormKeyword[]

@@ -250,7 +250,7 @@ export const productRows: readonly StatementRow[] = [
   {
     keyword: "unpublished",
     forms: [{ args: [] }],
-    byDefault: "published: whoever is let to can subscribe",
+    byDefault: "published: callers with permission can subscribe",
     docs: "Nobody new can subscribe to it. Keys that were issued count on.",
     example: "unpublished",
   },

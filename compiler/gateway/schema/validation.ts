@@ -4,7 +4,7 @@ import { headersForm } from "../steps/validate-headers.ts"
 import { statusForm } from "../steps/validate-status.ts"
 
 const contentDocs =
-  "`content` judges the body where it stands: by its size, by its media type, by schemas. `prevent`, which counts without a word, answers 400 to a request and makes an answer 502, `detect` notes it."
+  "`content` checks the body at this point: its size, its media type, its schema. `prevent` (default) sends 400 for a request and 502 for a response, `detect` only logs it."
 
 const forms = { status: statusForm, headers: headersForm, content: contentForm }
 

@@ -50,8 +50,8 @@ export const anyOf: StepText<"any-of"> = {
     return statement("check any", checks)
   },
   identities: () => ["auth"],
-  added: () => closes("who has none of these credentials is refused"),
-  removed: () => opens("anybody may call: none of these credentials is asked for any more"),
+  added: () => closes("requests without one of these credentials are refused"),
+  removed: () => opens("requests without these credentials are now let through"),
   // Told way by way.
   changed: { steps: () => [] },
 }

@@ -43,9 +43,9 @@ export const authenticate: StepText<"authenticate"> = {
       ? opens("callers act on the backend in the gateway's name")
       : neutral("a token is got"),
   removed: ({ output, authentication }) => {
-    if (output !== undefined) return neutral("a token is not got any more")
+    if (output !== undefined) return neutral("a token is no longer requested")
     return authentication.scheme === "certificate"
-      ? breaking("the backend is not told any more who the gateway is")
+      ? breaking("the backend no longer gets the credentials of the gateway")
       : noOwnCredentials("the backend")
   },
   changed: {
@@ -53,7 +53,7 @@ export const authenticate: StepText<"authenticate"> = {
     output: (before, after) => {
       if (after === undefined) return opens("callers act on the backend in the gateway's name")
       return before === undefined
-        ? breaking(`the backend is not told any more who the gateway is: the token goes to \`${after}\``)
+        ? breaking(`the backend no longer gets the token of the gateway: it goes to \`${after}\``)
         : neutral(`the token goes to \`${after}\``)
     },
     outputAs: (_, after) =>

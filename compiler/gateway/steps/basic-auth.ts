@@ -29,7 +29,7 @@ export const authBasicRows: readonly StatementRow[] = [
     docs: "What browsers show when they ask for the password.",
     example: 'realm "Acme partners"',
   },
-  refusalStatus("401", "The status of the answer when there is no right password."),
+  refusalStatus("401", "Status of the response without a valid password."),
   refusalMessage,
   {
     keyword: "forward",
@@ -76,14 +76,16 @@ export const basicAuth: StepText<"basic-auth"> = {
       forward && "forward",
     ),
   identities: () => ["auth"],
-  added: ({ users, status }) => closes(`who is none of \`${users}\` is refused with ${countText(status)}`),
-  removed: () => opens("anybody may call: user and password are not asked for any more"),
+  added: ({ users, status }) => closes(`callers other than \`${users}\` now get ${countText(status)}`),
+  removed: () => opens("requests without user and password are now let through"),
   changed: {
     ...messageRules,
     users: () => opens("other users may call"),
-    realm: () => neutral("who is asked for a password sees another realm"),
+    realm: () => neutral("the password prompt shows another realm"),
     status: (before, after) =>
-      breaking(`who has no password is answered ${countText(after)}, not ${countText(before)}`),
+      breaking(
+        `requests without a valid password now get ${countText(after)} instead of ${countText(before)}`,
+      ),
     forward: (_, after) =>
       after
         ? opens("the backend sees the caller's password")

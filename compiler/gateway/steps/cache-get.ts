@@ -41,7 +41,7 @@ export const cachedValueRules: FieldRules<Omit<StepOf<"cache-get">, "kind">> = {
     return [
       shared
         ? opens("requests for which the key differed share one value")
-        : neutral("a value of another key is meant"),
+        : neutral("a value with another key is used"),
       ...callersDecide(before, after),
     ]
   },

@@ -78,7 +78,7 @@ export const lookupRows: readonly StatementRow[] = [
         args: [slot("who", "choice", { choices: ["private", "public"] }), optional(word("must-revalidate"))],
       },
     ],
-    byDefault: "what the backend says",
+    byDefault: "the response of the backend",
     docs: "What Cache-Control tells callers, with the time that is left.",
     example: "downstream private",
   },
@@ -110,14 +110,14 @@ export const cacheLookup: StepText<"cache-lookup"> = {
     key: (_, after) =>
       after === undefined
         ? opens("requests for which the text differs get the same answer")
-        : opens("another text tells which requests get the same answer"),
+        : opens("another key decides which requests share a response"),
     authorized: (_, after) =>
       after
         ? opens("an answer to one caller with a token may be given to another")
         : neutral("answers to requests with a token are not kept any more"),
-    downstream: (_, after) => neutral(`callers are told \`${after}\` of the cache`),
-    mustRevalidate: () => neutral("callers are told something else of the cache"),
-    coalesce: () => neutral("requests wait for each other's answer, or not any more"),
+    downstream: (_, after) => neutral(`callers get \`Cache-Control: ${after}\``),
+    mustRevalidate: () => neutral("callers get another Cache-Control"),
+    coalesce: () => neutral("whether requests wait for each other's response has changed"),
     like: (before, after) => otherLikeness(before, after),
   },
 }
@@ -134,7 +134,7 @@ function downstreamText({ downstream, mustRevalidate }: Lookup, printing: Printi
 
 function likeText(like: Lookup["like"], printing: Printing): string | false {
   if (like === undefined) return false
-  printing.lacks("prompts that are alike are looked for by policy documents alone")
+  printing.lacks("only policy documents can search for similar prompts")
   const { backend, distance, ignoreSystem, messagesMax } = like
   const system = ignoreSystem ? " without system messages" : ""
   return `like ${backend} within ${distance}${system}${messagesMax === undefined ? "" : ` up to ${messagesMax} messages`}`
@@ -154,7 +154,7 @@ function otherLikeness(before: Lookup["like"], after: Lookup["like"]): Finding {
   if (after === undefined) return opens("requests of which only the prompt differs get the same answer")
   if (before === undefined) return opens("prompts that are near get the same answer")
   if (after.backend !== before.backend)
-    return opens(`\`${after.backend}\` is told what is asked, and says which prompts are near`)
+    return opens(`\`${after.backend}\` gets the prompts and finds similar ones`)
   if (after.distance > before.distance)
     return opens(`prompts get the same answer up to the distance ${after.distance}, not ${before.distance}`)
   if (after.ignoreSystem && !before.ignoreSystem)
@@ -166,7 +166,9 @@ function differing(before: readonly string[], after: readonly string[], what: st
   const gone = before.filter((name) => !after.includes(name))
   const come = after.filter((name) => !before.includes(name))
   return [
-    ...(gone.length > 0 ? [opens(`requests that differ in ${what} ${shown(gone)} get the same answer`)] : []),
+    ...(gone.length > 0
+      ? [opens(`requests that differ only in ${what} ${shown(gone)} get the same response`)]
+      : []),
     ...(come.length > 0 ? [neutral(`answers differ by ${what} ${shown(come)}`)] : []),
   ]
 }

@@ -108,8 +108,8 @@ export const checkHeader: StepText<"check-header"> = {
         ? closes("upper and lower case count now")
         : opens("upper and lower case may not count"),
     status: (before, after) =>
-      breaking(`who lacks it is answered ${countText(after)}, not ${countText(before)}`),
-    message: () => neutral("who lacks it is told something else"),
+      breaking(`requests without it now get ${countText(after)} instead of ${countText(before)}`),
+    message: () => neutral("requests without it get another message"),
   } satisfies FieldRules<Fields<"check-header">>,
 }
 

@@ -10,7 +10,7 @@ const categories: FieldRules<Fields<"content-safety">>["categories"] = (before, 
   const names = [...new Set([...old.keys(), ...next.keys()])]
   return names.flatMap((name): Finding[] => {
     const [was, now] = [old.get(name), next.get(name)]
-    if (now === undefined) return [opens(`\`${name}\` is not judged any more`)]
+    if (now === undefined) return [opens(`\`${name}\` is no longer checked`)]
     if (was === undefined) return [closes(`\`${name}\` is judged now`)]
     if (same(was, now)) return []
     const words = `\`${name}\` is refused from ${countText(now)} on, not from ${countText(was)}`
@@ -21,9 +21,7 @@ const categories: FieldRules<Fields<"content-safety">>["categories"] = (before, 
 /** What the compiler knows of a step that has a service judge what a language model is asked. Policy documents alone make it: gateway.conf has no statement for it. */
 export const contentSafety: StepText<"content-safety"> = {
   print: (step, printing) => {
-    printing.refuses(
-      "what a language model is asked is judged by policy documents alone: it stays one, used by `policy xml`",
-    )
+    printing.refuses("only policy documents can check prompts: it stays a document, used by `policy xml`")
     return statement(
       `content-safety ${step.backend}`,
       step.categories.map(({ name, threshold }) => `category ${name} ${countText(threshold)}`),
@@ -35,12 +33,10 @@ export const contentSafety: StepText<"content-safety"> = {
   },
   identities: () => ["content-safety"],
   added: ({ backend }) =>
-    closes(
-      `what \`${backend}\` finds harmful is refused with 403; without its judgement everybody is, with 503`,
-    ),
-  removed: ({ backend }) => opens(`\`${backend}\` does not judge what is asked any more`),
+    closes(`requests that \`${backend}\` finds harmful get 403; if it is unavailable, all requests get 503`),
+  removed: ({ backend }) => opens(`\`${backend}\` no longer checks prompts`),
   changed: {
-    backend: (before, after) => opens(`\`${after}\` judges what is asked, not \`${before}\``),
+    backend: (before, after) => opens(`\`${after}\` checks prompts instead of \`${before}\``),
     categories,
     levels: (_, after) => opens(`severities are judged in ${after} levels`),
     blocklists: (before, after) => {
@@ -58,7 +54,7 @@ export const contentSafety: StepText<"content-safety"> = {
       after === true ? closes("attacks in prompts are refused") : opens("attacks in prompts may pass"),
     completions: (_, after) =>
       after === true
-        ? closes("what the model answers is judged too")
-        : opens("what the model answers may not be judged"),
+        ? closes("responses of the model are checked too")
+        : opens("responses of the model may not be checked"),
   },
 }

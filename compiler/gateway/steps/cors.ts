@@ -217,7 +217,7 @@ function originChanges(before: Cors["origins"], after: Cors["origins"]): Finding
   return otherNames(added, removed, {
     opens: `pages of ${pages(added)} may call now`,
     breaking: removed.includes("*")
-      ? `only pages of ${pages(after.map(originKey))} can call now, those of other sites cannot any more`
+      ? `only pages of ${pages(after.map(originKey))} can still call, pages of other origins cannot`
       : `pages of ${pages(removed)} cannot call any more`,
     same: "the same sites, written otherwise",
   })

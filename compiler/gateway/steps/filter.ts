@@ -49,7 +49,7 @@ export const filter: StepText<"filter"> = {
   changed: {
     ...askedRules,
     items: (_, after) => opens(`items are left out of the list at \`${after}\` now, and of no other`),
-    relation: (before, after) => opens(`who is \`${after}\` sees an item, not who is \`${before}\``),
+    relation: (before, after) => opens(`users with \`${after}\` instead of \`${before}\` see an item`),
     object: () => opens("another object is asked about for each item"),
     user: () => opens("another user is asked about"),
     tuples: () => opens("other tuples count for the questions"),

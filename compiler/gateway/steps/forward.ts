@@ -67,12 +67,12 @@ function refuseDetails(step: StepOf<"forward">, printing: Printing): void {
     ],
     [
       bufferRequest,
-      "no statement has a request read whole before it is sent: what is repeated is kept anyway",
+      "no statement needs the complete request before it is sent; a repeated request is buffered in any case",
     ],
     [bufferResponse, "no statement has an answer read whole before it goes out"],
     [
       failOnStatus,
-      "no statement takes statuses of the backend for errors: `when (response.status >= 400)` in `outbound` does what is to be done",
+      "no statement treats a status of the backend as an error: use `when (response.status >= 400)` in `outbound`",
     ],
     [followRedirects, "no statement follows redirects of the backend"],
   ]
@@ -86,13 +86,13 @@ const fieldRules: FieldRules<Fields<"forward">> = {
     const [was, is] = [before ?? Number.POSITIVE_INFINITY, after ?? Number.POSITIVE_INFINITY]
     if (typeof was === "number" && typeof is === "number" && is > was)
       return neutral("the backend has more time for its answer")
-    return closes("an answer may have to come sooner: what is late is answered 504")
+    return closes("the backend has less time: late responses become 504")
   },
   bufferRequest: (_, after) =>
     after === true
       ? closes("bodies of requests that are too large to be read whole are refused")
       : opens("bodies of requests that are too large to be read whole pass"),
-  bufferResponse: () => neutral("bodies of answers are read whole first, or not any more"),
+  bufferResponse: () => neutral("whether bodies of responses are read completely first has changed"),
   failOnStatus: () => neutral("what failures of the backend do has changed"),
   followRedirects: (_, after) =>
     after === true

@@ -39,7 +39,7 @@ function changing(
       docs:
         action === "write"
           ? "Writes a tuple after the backend said yes (2xx), before its answer goes out. One that is there already is fine; what cannot be written is answered 502, with words that say the backend has done its part."
-          : "Deletes a tuple after the backend said yes (2xx), before its answer goes out. One that is gone already is fine; what cannot be deleted is answered 502, with words that say the backend has done its part.",
+          : "Deletes a tuple after a 2xx response of the backend and before that response is sent. A tuple that does not exist is not an error. If the tuple cannot be deleted, the caller gets 502 with a text that says that the backend has done its part.",
       example: `${keyword} owner of "order:\${response.body.id}" ${joint} "user:\${jwt.sub}"`,
     },
     lower: (bound, context) => {
@@ -64,11 +64,11 @@ export const grant: StepText<"grant"> = {
   identities: ({ action, relation }) => [`${action} ${relation}`, action],
   added: ({ action, relation }) =>
     action === "write"
-      ? opens(`whoever the backend says yes to makes somebody \`${relation}\``)
-      : closes(`after a yes of the backend somebody is not \`${relation}\` any more`),
+      ? opens(`a request with a 2xx response of the backend grants \`${relation}\` to a user`)
+      : closes(`after a 2xx response of the backend, a user loses \`${relation}\``),
   removed: ({ action, relation }) =>
     action === "write"
-      ? breaking(`nobody becomes \`${relation}\` by this any more`)
+      ? breaking(`this no longer grants \`${relation}\``)
       : opens(`who was \`${relation}\` stays it`),
   changed: {
     action: (_, after) =>

@@ -70,12 +70,14 @@ export const introspect: StepText<"introspect"> = {
     ),
   identities: () => ["auth"],
   added: ({ introspection, status }) =>
-    closes(`who has no token that \`${introspection}\` calls active is refused with ${countText(status)}`),
+    closes(
+      `requests without a token that \`${introspection}\` reports as active now get ${countText(status)}`,
+    ),
   removed: ({ introspection }) =>
-    opens(`anybody may call: a token that \`${introspection}\` calls active is not asked for any more`),
+    opens(`requests without a token that \`${introspection}\` reports as active are now let through`),
   changed: {
     ...tokenRules,
-    introspection: () => opens("somebody else says which tokens are valid"),
+    introspection: () => opens("another service decides which tokens are valid"),
   } satisfies FieldRules<Fields<"introspect">>,
   way: {
     credential: ({ introspection }) => `a token that \`${introspection}\` calls active`,

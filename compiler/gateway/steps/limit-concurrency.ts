@@ -77,8 +77,8 @@ export const limitConcurrency: StepText<"limit-concurrency"> = {
   ],
   removed: (step, effects) => [opens(unbounded), ...(step.steps.length === 0 ? [] : effects.inside(step))],
   changed: {
-    counter: () => neutral("who is inside is counted anew"),
-    key: () => opens("who is inside is counted by something else"),
+    counter: () => neutral("concurrent requests are counted from zero"),
+    key: () => opens("concurrent requests are counted by another key"),
     max: (before, after) => {
       const words = `${after} requests may be inside at a time, not ${before}`
       return after > before ? opens(words) : closes(words)

@@ -64,7 +64,7 @@ export const parallel: StepText<"parallel"> = {
       neutral(
         after === "all"
           ? "it goes on when all branches have ended"
-          : "it goes on when the first branch has ended well: what the others find may be missing",
+          : "it continues after the first successful branch: results of the other ones may be missing",
       ),
     // Told where they stand inside.
     branches: () => [],
@@ -73,11 +73,11 @@ export const parallel: StepText<"parallel"> = {
     place: (_, place) => `branch ${Number(place.split(".")[1]) + 1} of parallel`,
     wrapping: ({ until }, removed) =>
       until === "all"
-        ? [neutral("it runs beside other branches now")]
+        ? [neutral("it now runs at the same time as other branches")]
         : lacking("only until another branch has ended well; without it", removed),
     unwrapping: ({ until }, added) =>
       until === "all"
-        ? [neutral("it does not run beside other branches any more")]
+        ? [neutral("it no longer runs at the same time as other branches")]
         : always("whatever other branches do", added),
   },
 }

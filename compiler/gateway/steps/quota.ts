@@ -102,7 +102,7 @@ export const quotaText: StepText<"quota"> = {
     if (startsAt !== undefined && !/T00:00:00(?:\.000)?Z$/.test(startsAt))
       printing.lacks("a period that begins within a day")
     if (step.consumedHeader !== undefined || step.consumedVariable !== undefined)
-      printing.lacks("a quota that tells what a call counted")
+      printing.lacks("a quota that reports what a call counted")
     const volume =
       bytesMax === undefined
         ? `${fixedText(callsMax, "a number of calls", printing)} calls`
@@ -122,7 +122,7 @@ export const quotaText: StepText<"quota"> = {
     closes(
       `more than ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${countText(callsMax)} calls`} of a period by ${limitKeyWords(keys)} are refused with 403`,
     ),
-  removed: ({ keys }) => opens(`no quota is used up by ${limitKeyWords(keys)} any more`),
+  removed: ({ keys }) => opens(`quotas are no longer counted by ${limitKeyWords(keys)}`),
   changed: {
     callsMax: (before, after) => volumeChange(before, after, (max) => `${countText(max)} calls`),
     bytesMax: (before, after) => volumeChange(before, after, sizeWords),
@@ -130,12 +130,12 @@ export const quotaText: StepText<"quota"> = {
       const words = `it is for ${quotaPeriod(after)}, not for ${quotaPeriod(before)}`
       return after !== 0 && (before === 0 || after < before) ? opens(words) : closes(words)
     },
-    startsAt: () => opens("periods begin at other times, and what was used begins anew"),
+    startsAt: () => opens("periods start at other times, and used amounts are reset"),
     keys: (before, after) =>
       opens(`each ${keysWords(after)} has a quota of its own, not each ${keysWords(before)}`),
     counter: (before, after) =>
       scopeOfCounter(before) === scopeOfCounter(after)
-        ? opens("what was used begins anew")
+        ? opens("used amounts are reset")
         : opens(
             `it is used up by \`${scopeOfCounter(after)}\`, not by \`${scopeOfCounter(before)}\`, and begins anew`,
           ),

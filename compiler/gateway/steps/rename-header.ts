@@ -33,7 +33,7 @@ export const renameHeader: StepText<"rename-header"> = {
   added: ({ message, from, to }) =>
     message === "request"
       ? [
-          opens(`callers decide by \`${from}\` what the backend gets as \`${to}\``),
+          opens(`callers control \`${to}\` at the backend through \`${from}\``),
           closes(`the backend does not see the caller's \`${from}\` any more`),
         ]
       : [breaking(`callers get \`${from}\` as \`${to}\``), ...readByBrowsers(to, `\`${to}\``)],
@@ -45,11 +45,11 @@ export const renameHeader: StepText<"rename-header"> = {
     message: (_, after) => opens(`it is about the ${after} now`),
     from: (before, after, items) =>
       items.after.message === "request"
-        ? opens(`callers decide by \`${after}\`, not by \`${before}\`, what the backend gets`)
+        ? opens(`the value for the backend comes from \`${after}\` of the caller instead of \`${before}\``)
         : breaking(`callers get \`${after}\` under another name, not \`${before}\``),
     to: (before, after, items) =>
       items.after.message === "request"
-        ? opens(`callers decide what the backend gets as \`${after}\`, not as \`${before}\``)
+        ? opens(`callers control \`${after}\` at the backend instead of \`${before}\``)
         : [
             neutral(`callers get it as \`${after}\`, not as \`${before}\``),
             ...readByBrowsers(after, `\`${after}\``),

@@ -25,6 +25,6 @@ export const requireAllText: StepText<"require-all"> = {
   print: ({ steps }, printing) => statement("require all", alternativeLines(steps, printing)),
   identities: () => ["require-all"],
   added: () => closes("who does not have all of these relations is refused with 403"),
-  removed: () => opens("nobody has to have these relations any more"),
+  removed: () => opens("these relations are no longer required"),
   changed: { steps: () => opens("other relations are needed now") },
 }

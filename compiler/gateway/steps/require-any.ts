@@ -24,7 +24,7 @@ export const lowerRequireAny: LowerStep = (bound, context) => {
 export const requireAnyText: StepText<"require-any"> = {
   print: ({ steps }, printing) => statement("require any", alternativeLines(steps, printing)),
   identities: () => ["require-any"],
-  added: () => closes("who has none of these relations is refused with 403"),
-  removed: () => opens("nobody has to have one of these relations any more"),
+  added: () => closes("callers without one of these relations get 403"),
+  removed: () => opens("none of these relations is required any more"),
   changed: { steps: () => opens("other relations are enough now") },
 }

@@ -53,10 +53,8 @@ export const requireText: StepText<"require"> = {
     ]
   },
   added: ({ relation }) =>
-    closes(
-      `who is not \`${relation}\` is refused with 403; without an answer of the engine everybody is, with 503`,
-    ),
-  removed: ({ relation }) => opens(`nobody has to be \`${relation}\` any more`),
+    closes(`callers without \`${relation}\` get 403; if the engine does not respond, all callers get 503`),
+  removed: ({ relation }) => opens(`\`${relation}\` is no longer required`),
   changed: (before, after, plans) =>
     compareFields<Fields<"require">>(
       {
@@ -85,11 +83,13 @@ function otherRelation(
   const model = ownOf(models, ownOf(authz?.stores ?? {}, after.store ?? "")?.model ?? "")
   const sure = before.store === after.store && same(before.object, after.object) && model !== undefined
   if (sure && isImplied(model, type, next, old))
-    return closes(`who is \`${old}\` but not \`${next}\` is refused; every \`${next}\` is \`${old}\``)
+    return closes(
+      `users with \`${old}\` but not \`${next}\` are refused; all users with \`${next}\` have \`${old}\``,
+    )
   if (sure && isImplied(model, type, old, next))
-    return opens(`who is \`${next}\` passes without being \`${old}\``)
+    return opens(`users with \`${next}\` pass without \`${old}\``)
   return opens(
-    `who is \`${next}\` passes, and not every \`${next}\` is \`${old}\`; who is only \`${old}\` is refused`,
+    `users with \`${next}\` pass, and some of them do not have \`${old}\`; users with only \`${old}\` are refused`,
   )
 }
 

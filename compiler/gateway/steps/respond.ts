@@ -137,8 +137,8 @@ export const respond: StepText<"respond"> = {
   ],
   removed: ({ status = 200 }) =>
     typeof status === "number" && status >= 400
-      ? opens(`what was refused with ${status} goes on`)
-      : opens(`what was answered here with ${countText(status)} goes on`),
+      ? opens(`requests that got ${status} now continue`)
+      : opens(`requests that got ${countText(status)} here now continue`),
   changed: {
     from: () => breaking("callers get another answer"),
     status: (before = 200, after = 200) =>
@@ -151,7 +151,7 @@ export const respond: StepText<"respond"> = {
         ? neutral("the API is described anew")
         : [...escapingLost(old, next), breaking("callers get another body"), ...secretsIn(next, old)],
     documentation: (_, after) =>
-      neutral(after ? "it is the description of the API now" : "it is no description of the API any more"),
+      neutral(after ? "it is the description of the API now" : "it is not a description of the API any more"),
     headers: otherHeaders,
   },
 }

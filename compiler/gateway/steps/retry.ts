@@ -82,11 +82,11 @@ export const retry: StepText<"retry"> = {
     test: (before, after) =>
       neutral(
         compareTests(before.text, after.text) === "same"
-          ? "what is inside is repeated in the same cases, by other words"
-          : "what is inside is repeated in other cases",
+          ? "the condition for repetition is written differently but means the same"
+          : "the statements inside are repeated in other cases",
       ),
     times: (before, after) => {
-      const words = `what is inside is repeated ${countText(after)} times at most, not ${countText(before)}`
+      const words = `the statements inside run at most ${countText(after)} times instead of ${countText(before)}`
       const isMore = typeof before === "number" && typeof after === "number" && after > before
       return neutral(isMore ? `${words}: a backend that fails gets more calls` : words)
     },

@@ -62,7 +62,7 @@ export const rewriteStatement: StatementDefinition = {
 export const rewrite: StepText<"rewrite"> = {
   print: ({ path, raw, keepQuery, parameters }, printing) => {
     if (parameters !== undefined)
-      printing.lacks("an address that is a template after it was made: write its parameters into it")
+      printing.lacks("an address that is still a template: write its parameters into it")
     return statement(`rewrite ${textWords(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`)
   },
   identities: () => ["rewrite"],

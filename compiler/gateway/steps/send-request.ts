@@ -170,7 +170,7 @@ export const sendRequest: StepText<"send-request"> = {
         ? opens("the other service gets the headers and the body of the caller")
         : neutral("the other service does not get the headers and the body of the caller any more"),
     url: (before, after) => [
-      opens("another service is asked: it gets what is sent, and its answer counts"),
+      opens("another service is called: it gets the request, and its response is used"),
       ...callersDecide(before, after),
       ...secretsIn(after, before),
     ],
@@ -193,7 +193,7 @@ export const sendRequest: StepText<"send-request"> = {
     wait: (_, after, items) =>
       after
         ? withoutAnswer(items.after.ignoreError)
-        : neutral("nobody waits for its answer, nor learns that there is none"),
+        : neutral("no request waits for its response, and a failure is not reported"),
   },
 }
 

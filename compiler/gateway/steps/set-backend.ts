@@ -94,7 +94,7 @@ const targets: Readonly<Record<string, LowerTarget>> = {
     const isWhole = typeof url === "string" && /^https?:\/\/[^/]+$/.test(url)
     if (!raw && !isWhole && !(typeof first === "string" && /^https?:\/\/[^/]+\//.test(first))) {
       context.report.add("SP2026", bound.args.text("url")?.span, "the host must be written out", {
-        help: "Begin with `http://HOST/` or `https://HOST/`, or add `raw`: then what a request brings decides where it goes.",
+        help: "Begin with `http://HOST/` or `https://HOST/`, or add `raw` to let the request decide the host.",
       })
       return undefined
     }

@@ -39,7 +39,7 @@ export const forwardHost: StatementDefinition = {
     if (host === undefined) return undefined
     if (host === "") report.add("SP2038", argument.span, "the host is empty")
     else if (typeof host === "string" && hostCharacters.test(host) && !isHost(host))
-      report.add("SP2024", argument.span, `\`${shown(host)}\` is no host with an optional port`, { help })
+      report.add("SP2024", argument.span, `\`${shown(host)}\` is not a host with an optional port`, { help })
     return steps.add({ kind: "set-host", host }, at)
   },
 }

@@ -24,7 +24,7 @@ export const method: StatementDefinition = {
       report.add(
         "SP2030",
         argument.span,
-        `\`${method.slice(0, 40)}\` is no method a backend can be asked with`,
+        `\`${method.slice(0, 40)}\` is not a method a backend can be asked with`,
         {
           help: "Write a method in capital letters, e.g. `PUT`.",
         },

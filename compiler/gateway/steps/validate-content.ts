@@ -92,14 +92,14 @@ export const validateContentRows: readonly StatementRow[] = [
       { args: [slot("from", "constant", { label: '"TYPE"', max: 256 }), ...to] },
       { args: [slot("test", "condition"), ...to] },
     ],
-    byDefault: "each type counts as what it is",
+    byDefault: "no media type is replaced",
     docs: "What a media type counts as: what the first rule says whose type or condition fits; else what `missing` says of a body without a type, else what `any` says of all.",
     example: 'map "application/hal+json" to "application/json"',
   },
   {
     keyword: "size",
     forms: [{ args: [slot("size", "size", { min: 1, max: 1_073_741_824 }), optional(action)] }],
-    byDefault: "1MB, and what happens to a larger body is what the statement says",
+    byDefault: "1MB; the statement decides what happens to a larger body",
     docs: "Largest body, without its coding, and what happens to a larger one.",
     example: "size 100KB prevent",
   },
@@ -177,7 +177,7 @@ function mediaOf({ args }: BoundStatement, slot: string, { report }: StepContext
   const media = args.value<string>(slot)?.trim().toLowerCase()
   if (filled === undefined || media === undefined) return undefined
   if (mediaRange.safeParse(media).success) return media
-  report.add("SP2040", filled.argument.span, `\`${shown(media)}\` is no media type`)
+  report.add("SP2040", filled.argument.span, `\`${shown(media)}\` is not a media type`)
   return undefined
 }
 
@@ -218,7 +218,7 @@ export const validateContent: StepText<"validate-content"> = {
       ? closes("requests whose bodies do not fit are refused with 400")
       : breaking("answers whose bodies do not fit become 502")
   },
-  removed: ({ message }) => opens(`the bodies of ${message}s are not judged any more`),
+  removed: ({ message }) => opens(`the bodies of ${message}s are no longer checked`),
   changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
 }
 
@@ -253,7 +253,7 @@ function sizeText(bytes: Content["bytesMax"], printing: Printing): string {
 
 function actionText(action: FoundAction, printing: Printing): string {
   if (typeof action === "string") return action
-  printing.lacks("what is done about a violation, found per request")
+  printing.lacks("the action for a violation is chosen per request")
   return `(${action.expression.text})`
 }
 
@@ -273,7 +273,7 @@ function mapText(map: Content["mediaMap"]): string[] {
 const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-content">> => ({
   message: (_, after) => neutral(`it is about the ${after} now`),
   bytesMax: (before, after) => {
-    if (typeof after !== "number") return opens("what a request says may decide how large bodies may be")
+    if (typeof after !== "number") return opens("requests may control how large bodies may be")
     return typeof before === "number" && after > before
       ? opens(`bodies of up to ${after} bytes are let through`)
       : closes(`bodies have ${after} bytes at most`)
@@ -284,7 +284,7 @@ const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-content">
   mediaMap: (_, after) =>
     opens(
       after === undefined
-        ? "media types count as what they are: bodies may be judged by another rule, or by none"
+        ? "media types are no longer replaced: another rule, or none, may check a body"
         : "media types count as others: bodies may be judged by another rule, or by none",
     ),
   types: (before, after, items) => typeChanges(before, after, items, schemas),
@@ -328,7 +328,7 @@ function typeChanges(
 
 /** What a request decides may be anything. */
 function foundChange(before: FoundAction, after: FoundAction, what: string): Finding {
-  if (typeof after === "object") return opens(`what is done about ${what} is found per request`)
+  if (typeof after === "object") return opens(`the action for ${what} is chosen per request`)
   return otherAction(typeof before === "object" ? "prevent" : before, after, what)
 }
 

@@ -75,7 +75,7 @@ export const validateHeaders: StepText<"validate-headers"> = {
     ].includes("prevent")
       ? breaking("answers with other headers become 502")
       : neutral("answers with other headers are noted"),
-  removed: () => opens("the headers of answers are not looked at any more"),
+  removed: () => opens("the headers of responses are no longer checked"),
   changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
 }
 

@@ -136,9 +136,8 @@ export const validateJwt: StepText<"validate-jwt"> = {
   },
   identities: () => ["auth"],
   added: ({ issuers, status }) =>
-    closes(`who has no valid token of ${namesOf(issuers)} is refused with ${countText(status)}`),
-  removed: ({ issuers }) =>
-    opens(`anybody may call: a token of ${namesOf(issuers)} is not asked for any more`),
+    closes(`requests without a valid token of ${namesOf(issuers)} now get ${countText(status)}`),
+  removed: ({ issuers }) => opens(`requests without a token of ${namesOf(issuers)} are now let through`),
   changed: {
     ...tokenRules,
     issuers: () => neutral("the issuers are tried in another order"),

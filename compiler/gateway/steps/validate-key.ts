@@ -46,7 +46,7 @@ export const authSubscriptionRows: readonly StatementRow[] = [
     docs: "Leaves the key in the request to the backend.",
     example: "forward",
   },
-  refusalStatus(String(defaults.status), "The status of the answer when there is no valid key."),
+  refusalStatus(String(defaults.status), "Status of the response without a valid key."),
 ]
 
 function lowerKey(
@@ -94,16 +94,16 @@ export const validateKey: StepText<"validate-key"> = {
       statusText(status, defaults.status, printing),
     ),
   identities: () => ["auth"],
-  added: ({ status }) => closes(`who has no valid subscription key is refused with ${status}`),
-  removed: () => opens("anybody may call: a subscription key is not asked for any more"),
+  added: ({ status }) => closes(`requests without a valid subscription key now get ${status}`),
+  removed: () => opens("requests without a subscription key are now let through"),
   changed: {
     api: (before, after) => [
       opens(`a key for \`${after}\` is enough now`),
-      breaking(`a key for \`${before}\` is not enough any more`),
+      breaking(`a key for \`${before}\` is no longer enough`),
     ],
     header: (before, after) => otherPlace("header", before, after),
     query: (before, after) => otherPlace("query parameter", before, after),
-    status: (before, after) => breaking(`who has no valid key is answered ${after}, not ${before}`),
+    status: (before, after) => breaking(`requests without a valid key now get ${after} instead of ${before}`),
     forward: (_, after) =>
       after
         ? opens("the backend sees the caller's key")

@@ -43,7 +43,7 @@ export const validateParameters: StepText<"validate-parameters"> = {
     ].includes("prevent")
       ? closes("requests whose parameters do not fit are refused with 400")
       : neutral("parameters that do not fit are noted"),
-  removed: () => opens("the parameters of requests are not judged any more"),
+  removed: () => opens("the parameters of requests are no longer checked"),
   changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
 }
 
@@ -61,8 +61,8 @@ const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-parameter
   withBody: (_, after) =>
     neutral(
       after === true
-        ? "faults of parameters and of the body are told in one answer"
-        : "faults of parameters are told without those of the body",
+        ? "errors of parameters and of the body are reported in one response"
+        : "errors of parameters are reported without those of the body",
     ),
 })
 

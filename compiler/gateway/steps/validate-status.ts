@@ -54,7 +54,7 @@ export const validateStatus: StepText<"validate-status"> = {
     [unspecified, ...codes.map(({ action }) => action)].includes("prevent")
       ? breaking("answers with other statuses become 502")
       : neutral("answers with other statuses are noted"),
-  removed: () => opens("the status of answers is not looked at any more"),
+  removed: () => opens("the status of responses is no longer checked"),
   changed: {
     codes: (before, after, items) => {
       const actionIn = (codes: typeof before, others: ViolationAction, code: string): ViolationAction =>

@@ -49,7 +49,7 @@ export const when: StepText<"when"> = {
   block: {
     place: ({ test }, place) => `${place === "otherwise" ? "else of " : ""}when (${test.text})`,
     wrapping: (_, removed) => lacking("only under a condition now; without it", removed),
-    unwrapping: (_, added) => always("not only under a condition any more", added),
+    unwrapping: (_, added) => always("no longer only under a condition", added),
   },
 }
 

@@ -101,7 +101,7 @@ test("an issued subscription with an owner", async () => {
   })
 })
 
-test("an owner that is no address has none; an unpublished product says so", async () => {
+test("an owner that is not an address has none; an unpublished product says so", async () => {
   expect(await ask("/a/7", { "x-key": "of-team" })).toMatchObject({
     product: "silver|silver|NotPublished|False|True||0|a=/a",
     subscription: "s-team|s-team|of-team||",

@@ -73,7 +73,7 @@ describe("expressions of documents run to their close", () => {
   })
 })
 
-describe("what is no document is told with place and way out", () => {
+describe("what is not a document is told with place and way out", () => {
   test.each([
     ["", ["SP7002 1:1 there is neither `<policies>` nor `<fragment>`"]],
     ["<policy/>", ["SP7002 1:2 a document does not begin with `<policy>`"]],
@@ -87,8 +87,8 @@ describe("what is no document is told with place and way out", () => {
       inbound("<audience>api://<client-id></audience><b/>"),
       ["SP7001 1:36 nothing was put in for `<client-id>`"],
     ],
-    ["# notes\n#\n\n<policies/>", ["SP7001 1:1 text stands outside of the document"]],
-    ["<policies/><fragment/>", ["SP7002 1:13 `<fragment>` stands behind the document's end"]],
+    ["# notes\n#\n\n<policies/>", ["SP7001 1:1 there is text outside of the document"]],
+    ["<policies/><fragment/>", ["SP7002 1:13 `<fragment>` comes after the end of the document"]],
     [
       "<policies>\n<inbound></policies>",
       ["SP7001 2:1 `<inbound>` has no end tag: `</policies>` comes first"],

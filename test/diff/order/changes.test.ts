@@ -6,7 +6,7 @@ import { measured, randomShapes } from "./measure.ts"
 
 const seed = 20261124
 
-test("a change is no worse for requests than its class", async () => {
+test("a change is not a worse for requests than its class", async () => {
   const shapes = [...randomShapes(randomOf(seed), 500, 1), ...randomShapes(randomOf(seed + 1), 300, 2)]
   const judged = await measured({ seed, shapes, requests: 6, runs: "not opens", change: true })
   expect(judged.filter(({ difference }) => difference !== undefined)).toEqual([])

@@ -122,7 +122,7 @@ export const contractDifferences: readonly {
     is: (exchange) => refusedByBoth(exchange) && decoder.test(messageOf(exchange.theirs)),
   },
   {
-    name: "a key twice that is no field",
+    name: "a key twice that is not a field",
     is: ({ ours }) => /^malformed JSON: line \d+ has the key .* a second time/.test(messageOf(ours)),
   },
   {
@@ -183,7 +183,7 @@ export const contractDifferences: readonly {
       textOf(theirs.json) === '{"users":[]}',
   },
   {
-    name: "`start_time` that is no time",
+    name: "`start_time` that is not a time",
     is: (exchange) => refusedByBoth(exchange) && exchange.ours.json.code === "invalid_start_time",
   },
   {
