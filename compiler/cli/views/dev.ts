@@ -44,7 +44,9 @@ export function tryText(
   entry: string,
 ): string {
   const trials = trialsOf(plan, places, env, entry)
-  return `\nTry, in another terminal in this folder:\n${trials.map(({ text, line }) => `\n  # ${text}\n  ${line}\n`).join("")}\nWhatever you save in ${entry} and models/ is applied at once; a mistake is shown here, and the old plan serves on.\n`
+  const lines = trials.map(({ text, line }) => `\n  # ${text}\n  ${line}\n`)
+  const toTry = lines.length === 0 ? "" : `\nTry, in another terminal in this folder:\n${lines.join("")}`
+  return `${toTry}\nWhatever you save in ${entry} and models/ is applied at once; a mistake is shown here, and the old plan serves on.\n`
 }
 
 /** The lines to try as data. */
@@ -57,16 +59,21 @@ export function trialsOf(
   const gateway = places.gateway[0] === undefined ? undefined : `http://${places.gateway[0]}`
   const engine = places.authz[0] === undefined ? undefined : `http://${places.authz[0]}`
   return [
-    tokenTrial(places.identity),
+    ...(Object.keys(plan.issuers).length === 0 ? [] : [tokenTrial(places.identity)]),
     ...(gateway === undefined
       ? []
       : [...orderTrials(plan, gateway), ...catalogTrials(plan, gateway, env), ...keyTrials(plan)]),
     ...(engine === undefined ? [] : engineTrials(plan, engine)),
-    {
-      text: "what would another text change? (exit code 2: something) Nothing is applied",
-      line: `sed 's/ per 1m by/ per 2m by/' ${entry} > next.conf; npx sallyport plan --config next.conf; rm next.conf`,
-    },
+    ...(plan.routes["GET /v1/orders/{id}"] === undefined ? [] : [planTrial(entry)]),
   ]
+}
+
+/** Only for the example of the repository, whose limits have the text that is replaced. */
+function planTrial(entry: string): Trial {
+  return {
+    text: "what would another text change? (exit code 2: something) Nothing is applied",
+    line: `sed 's/ per 1m by/ per 2m by/' ${entry} > next.conf; npx sallyport plan --config next.conf; rm next.conf`,
+  }
 }
 
 function tokenTrial(identity: string): Trial {
