@@ -59,6 +59,13 @@ test("`npx sallyport validate` and `fmt` work there, on a project without findin
   })
 })
 
+test("`npx sallyport init` finds the examples of the package", () => {
+  const run = (cwd: string, ...words: string[]) =>
+    execFileSync("npx", ["sallyport", ...words], { cwd, env, encoding: "utf8", stdio: "pipe" })
+  expect(run(installed, "init", "--example", "docs-app", "docs")).toContain("\n  models/docs.fga\n")
+  expect(run(join(installed, "docs"), "validate")).toBe("gateway.conf: no findings\n")
+})
+
 test("`npx sallyport serve` starts there, with the embedded database", async () => {
   const serve = spawn("npx", ["sallyport", "serve"], {
     cwd: installed,
