@@ -1,22 +1,21 @@
 import { digestOf } from "../runtime/plan/canonical.ts"
 import { type Plan, planFormat } from "../runtime/plan/plan.ts"
 import { readPlan } from "../runtime/plan/read.ts"
-import type { AzureCompiler } from "./azure/wing.ts"
 import { type Diagnostic, Report } from "./core/diagnostic.ts"
 import type { Files } from "./core/files.ts"
 import { Project } from "./core/load.ts"
 import { bind } from "./gateway/bind.ts"
 import { checkNames, checkUnused } from "./gateway/check/names.ts"
 import { checkNetworks } from "./gateway/check/networks.ts"
-import { type DescribedOperation, readDocuments } from "./gateway/described.ts"
+import { type DescribedOperation, needsOpenapi, readDocuments } from "./gateway/described.ts"
 import { loadDocuments } from "./gateway/include.ts"
-import { type LoweredGateway, lower } from "./gateway/lower.ts"
-import { compileModels, testsOfStores } from "./gateway/models.ts"
+import { type LoweredGateway, lower, type Wings } from "./gateway/lower.ts"
+import type { StoreReader, Stores } from "./gateway/models.ts"
 import { needsAzure, readPolicyFiles } from "./gateway/policy-files.ts"
 import { Program } from "./gateway/program.ts"
 import { readSchemaFiles } from "./gateway/schema-files.ts"
 import type { CompiledModel } from "./model/compile-model.ts"
-import { type DeclaredTests, readDeclaredTests } from "./model-test/declared-tests.ts"
+import type { DeclaredTests } from "./model-test/declared-tests.ts"
 
 /** The outcome of a compilation: all findings, and the plan if none of them is an error. */
 export interface Compiled {
@@ -39,19 +38,43 @@ export interface Compiled {
  * Compiles a project: gateway.conf (`entry`, a path in `files`), what it includes and the models it names. The same text makes the same
  * plan, byte for byte, on any machine and whatever the order of its declarations.
  *
- * @param azure compiler/azure/wing.ts, which must be there where the project has policy documents or Liquid templates. Loading it takes a
- * promise, which compiling must not: an editor compiles at every key. `compileAndTest` loads it when it is needed.
- * @throws Error when it is needed and not there, or when the plan made here is not accepted by its own reader: mistakes of this program, never of the text.
+ * @param parts must have what the project needs. Loading takes a promise, which compiling must not: an editor compiles at every key.
+ * `compileAndTest` loads what is needed.
+ * @throws Error when a part is needed and not there, or when the plan made here is not accepted by its own reader: mistakes of this program, never of the text.
  */
-export function compile(files: Files, entry: string, azure?: AzureCompiler): Compiled {
-  return complete(open(files, entry), azure)
+export function compile(files: Files, entry: string, parts: CompilerParts): Compiled {
+  return complete(open(files, entry), parts)
 }
 
 /** Compiles a project with what it needs, and runs the tests of its models: see `compile` and `tested`. */
 export async function compileAndTest(files: Files, entry: string): Promise<Compiled> {
   const opened = open(files, entry)
-  const azure = needsAzure(opened.program.root) ? (await import("./azure/wing.ts")).azure : undefined
-  return tested(complete(opened, azure))
+  return tested(complete(opened, await neededParts(opened.program)))
+}
+
+/** What many projects do without, and would take as long to load as all the rest. */
+export interface CompilerParts extends Wings {
+  /** `readStores` of compiler/gateway/models.ts. */
+  readonly readStores?: StoreReader | undefined
+}
+
+async function neededParts(program: Program): Promise<CompilerParts> {
+  const { root } = program
+  return {
+    azure: needsAzure(root) ? (await import("./azure/wing.ts")).azure : undefined,
+    openapi: needsOpenapi(root) ? (await import("./openapi/wing.ts")).openapi : undefined,
+    readStores: hasStores(program) ? (await import("./gateway/models.ts")).readStores : undefined,
+  }
+}
+
+function hasStores(program: Program): boolean {
+  return program.all("store").length > 0
+}
+
+function storesOf({ project, program, report }: Opened, readStores: StoreReader | undefined): Stores {
+  if (!hasStores(program)) return { models: new Map(), tests: [] }
+  if (readStores === undefined) throw new Error("the project has stores: load compiler/gateway/models first")
+  return readStores(program, project, report)
 }
 
 /** The first half of a compilation: the text was read and bound. */
@@ -69,15 +92,15 @@ function open(files: Files, entry: string): Opened {
   return { project, program, report }
 }
 
-function complete({ project, program, report }: Opened, azure: AzureCompiler | undefined): Compiled {
+function complete(opened: Opened, parts: CompilerParts): Compiled {
+  const { project, program, report } = opened
   checkNames(program, report)
   checkNetworks(program, report)
-  const models = compileModels(program, project, report)
-  const tests = readDeclaredTests(testsOfStores(program, models, project), project, report)
-  const described = readDocuments(program, project, report)
-  const policyFiles = readPolicyFiles(program, project, azure, report)
-  const schemaFiles = readSchemaFiles(program, project, report)
-  const lowered = lower(program, models, described, { policyFiles, schemaFiles }, azure, report)
+  const { models, tests } = storesOf(opened, parts.readStores)
+  const described = readDocuments(program, project, parts.openapi, report)
+  const policyFiles = readPolicyFiles(program, project, parts.azure, report)
+  const schemaFiles = readSchemaFiles(program, project, parts.openapi, report)
+  const lowered = lower(program, models, described, { policyFiles, schemaFiles }, parts, report)
   checkUnused(program, report)
   const plan = report.blocked ? undefined : seal(lowered)
   const sources = project.paths

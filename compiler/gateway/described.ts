@@ -4,10 +4,11 @@ import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import type { ApiDocument, Operation } from "../openapi/api-document.ts"
-import { readApiDocument } from "../openapi/read-document.ts"
+import type { OpenapiCompiler } from "../openapi/wing.ts"
 import type { Block, Statement, TextArgument, Word } from "./ast.ts"
 import {
   Args,
+  anyInside,
   type BoundBlock,
   type BoundStatement,
   headSpan,
@@ -47,7 +48,12 @@ export interface OperationSource {
 export type Documents = ReadonlyMap<BoundBlock, Described>
 
 /** Reads the documents all `openapi` statements name, each file once. */
-export function readDocuments(program: Program, project: Project, report: Report): Documents {
+export function readDocuments(
+  program: Program,
+  project: Project,
+  openapi: OpenapiCompiler | undefined,
+  report: Report,
+): Documents {
   const known = new Map<string, ApiDocument | undefined>()
   const documents = new Map<BoundBlock, Described>()
   const blocks = program.all("api").flatMap(({ bound: { block } }) => {
@@ -67,12 +73,24 @@ export function readDocuments(program: Program, project: Project, report: Report
     const lenient = statementOf(statement.block, "lenient") !== undefined
     const key = JSON.stringify([file?.path, lenient, [...skip].sort()])
     if (file !== undefined && !known.has(key))
-      known.set(key, readApiDocument(file, report, load, { lenient, skip }))
+      known.set(key, neededOpenapi(openapi).readApiDocument(file, report, load, { lenient, skip }))
     for (const each of skips) checkSkip(each, known.get(key), report)
     documents.set(block, { statement, document: known.get(key) })
   }
   checkSchemes(documents, report)
   return documents
+}
+
+/** Whether compiling a project calls the wing of OpenAPI: it names a document or a file of schemas, or answers with a document. */
+export function needsOpenapi(root: BoundBlock): boolean {
+  return anyInside(root, ({ row }) => ["openapi", "docs", "schema"].includes(row.keyword))
+}
+
+/** @throws Error when the wing was not loaded: a mistake of the caller of `compile`, or of `needsOpenapi`. */
+export function neededOpenapi(openapi: OpenapiCompiler | undefined): OpenapiCompiler {
+  if (openapi === undefined)
+    throw new Error("the project has OpenAPI documents: load compiler/openapi/wing first")
+  return openapi
 }
 
 function checkSkip(

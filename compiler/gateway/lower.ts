@@ -3,6 +3,7 @@ import { isCredential, namedBy, type StepId, shownTo } from "../../runtime/plan/
 import type { AzureCompiler } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { PlanSchemas } from "../openapi/plan-schemas.ts"
+import type { OpenapiCompiler } from "../openapi/wing.ts"
 import { MissingParts } from "./check/missing-parts.ts"
 import type { DescribedOperation, Documents } from "./described.ts"
 import { Backends } from "./lower/backends.ts"
@@ -38,6 +39,14 @@ import type { SchemaFiles } from "./schema-files.ts"
 /** Steps of all routes together; a plan of this size has some 20 MB of origins. */
 const usesMax = 500_000
 
+/** What only some projects need, loaded for them. */
+export interface Wings {
+  /** compiler/azure/wing.ts, for policy documents and Liquid templates. */
+  readonly azure?: AzureCompiler | undefined
+  /** compiler/openapi/wing.ts, for OpenAPI documents and files of schemas. */
+  readonly openapi?: OpenapiCompiler | undefined
+}
+
 /** The content of a plan and where its parts were written. */
 export interface LoweredGateway {
   readonly body: PlanBody
@@ -57,7 +66,7 @@ export function lower(
   models: StoreModels,
   documents: Documents,
   { policyFiles, schemaFiles }: { policyFiles: PolicyFiles; schemaFiles: SchemaFiles },
-  azure: AzureCompiler | undefined,
+  { azure, openapi }: Wings,
   report: Report,
 ): LoweredGateway {
   const values = new Values(program, report)
@@ -77,7 +86,7 @@ export function lower(
   const { routes: lowered, onUnmatched } = lowerRoutes(program, documents, lowering, report)
   const kept = dropStrayKeys(lowered, steps)
   const described = describedIn(kept.keys())
-  const routes = addDocuments(kept, described, steps, errorsOf(program.gateway), report)
+  const routes = addDocuments(kept, described, steps, errorsOf(program.gateway), openapi, report)
   checkClashes(program, report)
 
   const stepTable = steps.table(usedIn(routes.values(), onUnmatched))

@@ -6,12 +6,28 @@ import type { Project } from "../core/load.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { compileModel } from "../model/compile-model.ts"
 import { modelInOrder } from "../model/model-order.ts"
+import { type DeclaredTests, readDeclaredTests } from "../model-test/declared-tests.ts"
 import { statementOf, statementsOf } from "./bind/bound.ts"
 import { StoreModel, type StoreModels } from "./lower/store-model.ts"
 import type { Declaration, Program } from "./program.ts"
 
-/** Compiles the models of all stores, each file once; equal models are one in the plan. */
-export function compileModels(program: Program, project: Project, report: Report): StoreModels {
+/** The models of all stores, and the tests that the stores name. */
+export interface Stores {
+  readonly models: StoreModels
+  readonly tests: readonly DeclaredTests[]
+}
+
+/** Compiles the models of all stores and reads the tests of them. Loaded by `import()`, and only for a project with stores. */
+export function readStores(program: Program, project: Project, report: Report): Stores {
+  const models = compileModels(program, project, report)
+  return { models, tests: readDeclaredTests(testsOfStores(program, models, project), project, report) }
+}
+
+/** What `compile` takes for a project that has stores. */
+export type StoreReader = typeof readStores
+
+/** Each file once; equal models are one in the plan. */
+function compileModels(program: Program, project: Project, report: Report): StoreModels {
   const byFile = new Map<SourceFile, StoreModel | undefined>()
   const models = new Map<string, StoreModel | undefined>()
   for (const store of program.all("store")) {
@@ -33,7 +49,7 @@ function readModelFile({ bound }: Declaration, project: Project): SourceFile | u
 }
 
 /** A file of tests that a store names. */
-export interface StoreTests {
+interface StoreTests {
   readonly store: string
   /** Undefined when it has mistakes. */
   readonly model: StoreModel | undefined
@@ -43,7 +59,7 @@ export interface StoreTests {
 }
 
 /** The files that the stores' `tests` name, each once per store, in the order of the text. */
-export function testsOfStores(program: Program, models: StoreModels, project: Project): StoreTests[] {
+function testsOfStores(program: Program, models: StoreModels, project: Project): StoreTests[] {
   return program.all("store").flatMap(({ name, bound }) => {
     const found = new Map<string, StoreTests>()
     for (const statement of statementsOf(bound.block, "tests")) {

@@ -3,7 +3,7 @@ import type { AzureCompiler } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
-import { type BoundBlock, type BoundStatement, statementOf, statementsOf } from "./bind/bound.ts"
+import { anyInside, type BoundBlock, type BoundStatement, statementOf, statementsOf } from "./bind/bound.ts"
 import type { Program } from "./program.ts"
 
 /** The XML policy documents of a project: by the `policy xml` that names them, and fragments by their id. */
@@ -62,15 +62,14 @@ export function policyStatements(block: BoundBlock | undefined): BoundStatement[
 }
 
 /** Whether compiling a project calls the Azure wing: it names documents or fragments, leaves it to documents who may call, or has Liquid templates. */
-export function needsAzure(block: BoundBlock | undefined): boolean {
-  return (block?.statements ?? []).some(
+export function needsAzure(root: BoundBlock): boolean {
+  return anyInside(
+    root,
     (each) =>
       isPolicyXml(each) ||
       each.row.keyword === "fragment" ||
       each.args.get("template") !== undefined ||
-      isAuthPolicy(each) ||
-      needsAzure(each.block) ||
-      needsAzure(each.otherwise),
+      isAuthPolicy(each),
   )
 }
 

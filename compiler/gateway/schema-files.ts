@@ -1,8 +1,10 @@
 import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
-import { readSchemaDocument, type SchemaDocument } from "../openapi/schema-document.ts"
+import type { SchemaDocument } from "../openapi/schema-document.ts"
+import type { OpenapiCompiler } from "../openapi/wing.ts"
 import { type BoundBlock, type BoundStatement, statementOf, statementsOf } from "./bind/bound.ts"
+import { neededOpenapi } from "./described.ts"
 import type { Program } from "./program.ts"
 
 /** Files with JSON Schemas, by the statements that name them. */
@@ -13,7 +15,12 @@ export interface SchemaFiles {
 }
 
 /** Reads the files that `schema` names in `xml` and in `validate content`, each once. What can't be read is reported where it is named. */
-export function readSchemaFiles(program: Program, project: Project, report: Report): SchemaFiles {
+export function readSchemaFiles(
+  program: Program,
+  project: Project,
+  openapi: OpenapiCompiler | undefined,
+  report: Report,
+): SchemaFiles {
   const byFile = new Map<SourceFile, SchemaDocument | undefined>()
   const documents = new Map<BoundStatement, SchemaDocument>()
   const named = statementsOf(statementOf(program.root, "xml")?.block, "schema")
@@ -25,7 +32,7 @@ export function readSchemaFiles(program: Program, project: Project, report: Repo
     if (!byFile.has(file))
       byFile.set(
         file,
-        readSchemaDocument(file, report, (path, at) => project.readNamed(path, at)),
+        neededOpenapi(openapi).readSchemaDocument(file, report, (path, at) => project.readNamed(path, at)),
       )
     const document = byFile.get(file)
     if (document !== undefined) documents.set(statement, document)

@@ -1,5 +1,5 @@
-import { type JsonSchema, leftOut, type SchemaEntry } from "./schema.ts"
-import { keywords } from "./schema-keywords.ts"
+import type { JsonSchema, SchemaEntry } from "./schema.ts"
+import { keywords, leftOut } from "./schema-keywords.ts"
 
 type Keywords = Readonly<Record<string, unknown>>
 

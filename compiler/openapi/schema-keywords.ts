@@ -104,3 +104,6 @@ export const applicators: ReadonlySet<string> = new Set([
   "else",
   "dependentSchemas",
 ])
+
+/** On a schema of which a part was not understood: what is left takes more values. */
+export const leftOut: unique symbol = Symbol("left out")

@@ -12,7 +12,7 @@ import {
   plainOf,
 } from "./node.ts"
 import { onlyReference, referenceOf } from "./references.ts"
-import { annotations, applicators, keywords, typeNames } from "./schema-keywords.ts"
+import { annotations, applicators, keywords, leftOut, typeNames } from "./schema-keywords.ts"
 
 /** JSON Schema 2020-12 as a value. `$ref` holds the key of a schema of the document. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
@@ -33,9 +33,6 @@ export interface SchemaEntry {
   /** Whether it takes more values than it says. */
   readonly loose: boolean
 }
-
-/** On a schema of which a part was not understood: what is left takes more values. */
-export const leftOut: unique symbol = Symbol("left out")
 
 interface Obstacle {
   readonly span: Span

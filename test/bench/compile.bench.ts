@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
-import { compile } from "../../compiler/compile.ts"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { Project } from "../../compiler/core/load.ts"
@@ -11,7 +10,7 @@ import { checkNames } from "../../compiler/gateway/check/names.ts"
 import { checkNetworks } from "../../compiler/gateway/check/networks.ts"
 import { loadDocuments } from "../../compiler/gateway/include.ts"
 import { lower } from "../../compiler/gateway/lower.ts"
-import { compileModels } from "../../compiler/gateway/models.ts"
+import { readStores } from "../../compiler/gateway/models.ts"
 import { readPolicyFiles } from "../../compiler/gateway/policy-files.ts"
 import { Program } from "../../compiler/gateway/program.ts"
 import { readSchemaFiles } from "../../compiler/gateway/schema-files.ts"
@@ -19,6 +18,7 @@ import { tokenize } from "../../compiler/gateway/tokens.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import { planFormat } from "../../runtime/plan/plan.ts"
 import { readPlan } from "../../runtime/plan/read.ts"
+import { compile } from "../compile.ts"
 
 // A thousand routes and a hundred types, from text to a plan: in a process that has compiled before, as an editor or `dev` does, and as a
 // whole command.
@@ -107,10 +107,10 @@ function phases(): ReadonlyMap<string, number> {
   checkNames(program, found)
   checkNetworks(program, found)
   done("check", undefined)
-  const models = done("model", compileModels(program, project, found))
+  const { models } = done("model", readStores(program, project, found))
   const policyFiles = readPolicyFiles(program, project, undefined, found)
-  const named = { policyFiles, schemaFiles: readSchemaFiles(program, project, found) }
-  const { body, origins } = done("lower", lower(program, models, new Map(), named, undefined, found))
+  const named = { policyFiles, schemaFiles: readSchemaFiles(program, project, undefined, found) }
+  const { body, origins } = done("lower", lower(program, models, new Map(), named, {}, found))
   done("seal", readPlan({ format: planFormat, digest: digestOf(body), plan: body, origins }))
   return times
 }

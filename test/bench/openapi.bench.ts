@@ -1,7 +1,7 @@
 import { stringify } from "yaml"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { SchemaSet } from "../../runtime/validation/schema-set.ts"
+import { compile } from "../compile.ts"
 
 // A document of a megabyte with validation both ways: read and compiled; its schemas compiled, in slices.
 const runs = 5

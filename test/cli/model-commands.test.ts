@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { WatchedFiles } from "../../compiler/cli/dev/watched-files.ts"
-import { compile } from "../../compiler/compile.ts"
+import { compile } from "../compile.ts"
 import { exampleFolder, folderWith, run } from "./run.ts"
 
 const modular = {

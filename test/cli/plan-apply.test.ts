@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { PlanAnswer, PlanRecord } from "../../runtime/control/api.ts"
 import type { Plan, SealedPlan } from "../../runtime/plan/plan.ts"
 import { readSealedPlan, sealPlan } from "../../runtime/plan/read.ts"
+import { compile } from "../compile.ts"
 import { type Answer, type FakeControl, fakeControl, type Seen } from "./fake-control.ts"
 import { folderWith, run, small } from "./run.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
+import { compile } from "../compile.ts"
 
 function codes(text: string): string[] {
   return compile(new MemoryFiles([["gateway.conf", text]]), "gateway.conf").diagnostics.map(

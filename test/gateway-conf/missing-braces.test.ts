@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
+import { compile } from "../compile.ts"
 
 /** A project of many declarations: what one missing brace moves into another block is most of it. */
 function project(apis: number): string {

@@ -1,12 +1,12 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { SourceFile } from "../../compiler/core/source.ts"
 import { formatGateway } from "../../compiler/gateway/format.ts"
 import { parseGateway } from "../../compiler/gateway/parser.ts"
 import { canonicalJson } from "../../runtime/plan/canonical.ts"
+import { compile } from "../compile.ts"
 import { sampleDeclarations, sampleModel } from "./sample.ts"
 
 function bytesOf(...files: (readonly [string, string])[]): string {

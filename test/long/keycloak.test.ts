@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { createGateway, type Gateway } from "../../runtime/gateway/gateway.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { compile } from "../compile.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
 import { freePort } from "../support/free-port.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { compile, tested } from "../../compiler/compile.ts"
+import { tested } from "../../compiler/compile.ts"
 import { tests } from "../../compiler/core/catalogue/tests.ts"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import type { MemoryFiles } from "../../compiler/core/files.ts"
@@ -8,6 +8,7 @@ import { StoreFiles } from "../../compiler/model-test/store-file.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { explainCode } from "../../compiler/render/explain.ts"
 import { codesIn, runCases } from "../cases.ts"
+import { compile } from "../compile.ts"
 
 /** Of a gateway.conf the tests its stores name are run too. */
 async function findings(files: MemoryFiles, path: string): Promise<string> {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { SourceFile, type Span } from "../../compiler/core/source.ts"
 import { ModelMistakes } from "../../compiler/model/mistakes.ts"
 import { readModFile } from "../../compiler/model/mod-file.ts"
 import { readModel } from "../../runtime/model/read.ts"
+import { compile } from "../compile.ts"
 import {
   conformanceFiles,
   conformanceText,

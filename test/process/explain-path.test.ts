@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { explainOffline } from "../../runtime/gateway/explain/explain-offline.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
+import { compile } from "../compile.ts"
 
 const { plan } = compile(
   new MemoryFiles([

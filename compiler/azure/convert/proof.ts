@@ -52,7 +52,7 @@ export function problemsOf(
   const { plan, diagnostics } = compile(
     new MemoryFiles([["gateway.conf", withGateway(text, name, needs)]]),
     "gateway.conf",
-    azure,
+    { azure },
   )
   if (plan !== undefined) {
     const element = firstDifference(needs.sections, plan)

@@ -92,6 +92,13 @@ export function statementOf(block: BoundBlock | undefined, keyword: string): Bou
   return withKeyword(block, keyword).find((each) => !each.broken)
 }
 
+/** Whether any statement in a block, or in a block inside of it, is such a one. */
+export function anyInside(block: BoundBlock | undefined, isSuch: (each: BoundStatement) => boolean): boolean {
+  return (block?.statements ?? []).some(
+    (each) => isSuch(each) || anyInside(each.block, isSuch) || anyInside(each.otherwise, isSuch),
+  )
+}
+
 /** Whether a statement of this keyword stands there at all, understood or not. */
 export function mentions(block: BoundBlock | undefined, keyword: string): boolean {
   return withKeyword(block, keyword).length > 0

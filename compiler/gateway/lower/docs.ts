@@ -1,8 +1,8 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import { exportDocument, printDocument } from "../../openapi/export-document.ts"
+import type { OpenapiCompiler } from "../../openapi/wing.ts"
 import { isStatic, type RoutePath } from "../bind/path.ts"
-import type { DescribedOperation } from "../described.ts"
+import { type DescribedOperation, neededOpenapi } from "../described.ts"
 import { exportParts, type Served } from "../export-api.ts"
 import type { RouteSource } from "../routes.ts"
 import type { LoweredRoute } from "./route.ts"
@@ -23,6 +23,7 @@ export function addDocuments(
   described: ReadonlyMap<string, DescribedOperation>,
   steps: PlanSteps,
   errors: Served["errors"],
+  openapi: OpenapiCompiler | undefined,
   report: Report,
 ): Map<RouteSource, LoweredRoute> {
   const known = [...routes].flatMap(([source, { route }]) =>
@@ -34,7 +35,7 @@ export function addDocuments(
   return new Map(
     [...routes].map(([source, lowered]) => {
       if (!source.documentation) return [source, lowered]
-      const answer = answerOf(source, served, described)
+      const answer = answerOf(source, served, described, neededOpenapi(openapi))
       if (typeof answer !== "string") return [source, behind(lowered, steps.add(answer, source.span))]
       if (!told.has(source.operation)) report.add("SP8017", source.span, answer)
       told.add(source.operation)
@@ -47,6 +48,7 @@ function answerOf(
   { operation, operationName, api, versionName }: RouteSource,
   served: Served,
   described: ReadonlyMap<string, DescribedOperation>,
+  { exportDocument, printDocument }: OpenapiCompiler,
 ): StepOf<"respond"> | string {
   const segments = operation.args.value<RoutePath>("path")?.segments ?? []
   if (!segments.every(isStatic)) return "the path of a document has no parameters"
