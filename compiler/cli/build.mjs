@@ -83,6 +83,7 @@ function publish(result, digest, keepMs) {
     replaceFile(file.path, withRequire(file.text))
   replaceFile(join(dist, "meta.json"), JSON.stringify(result.metafile))
   replaceFile(stamp, digest)
+  rmSync(join(dist, "cache"), { recursive: true, force: true })
   const current = new Set(result.outputFiles.map((file) => basename(file.path)))
   for (const name of readdirSync(dist)) {
     const path = join(dist, name)

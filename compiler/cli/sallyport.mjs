@@ -19,6 +19,7 @@ if (version[0] < wanted[0] || (version[0] === wanted[0] && version[1] < wanted[1
 
 async function start() {
   const { existsSync } = await import("node:fs")
+  const { fileURLToPath } = await import("node:url")
   const builder = new URL("./build.mjs", import.meta.url)
   if (existsSync(builder) && !(await builds(builder))) return
   const built = new URL("../../dist/main.js", import.meta.url)
@@ -29,6 +30,9 @@ async function start() {
     process.exitCode = 1
     return
   }
+  // From Node 22 on: compiled code is kept beside the code itself, which only who installed it can write. Elsewhere others could put theirs.
+  const { enableCompileCache } = await import("node:module")
+  enableCompileCache?.(fileURLToPath(new URL("cache", built)))
   const { main } = await import(built.href)
   process.exitCode = await main(process.argv.slice(2))
 }
