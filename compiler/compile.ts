@@ -1,6 +1,5 @@
-import { digestOf } from "../runtime/plan/canonical.ts"
-import { type Plan, planFormat } from "../runtime/plan/plan.ts"
-import { readPlan } from "../runtime/plan/read.ts"
+import type { Plan } from "../runtime/plan/plan.ts"
+import { planOf } from "../runtime/plan/read.ts"
 import { type Diagnostic, Report } from "./core/diagnostic.ts"
 import type { Files } from "./core/files.ts"
 import { Project } from "./core/load.ts"
@@ -131,7 +130,7 @@ export async function tested(compiled: Compiled): Promise<Compiled> {
 
 /** Gives the content its digest and reads the plan as a runtime would. */
 function seal({ body, origins }: LoweredGateway): Plan {
-  const read = readPlan({ format: planFormat, digest: digestOf(body), plan: body, origins })
+  const read = planOf({ plan: body, origins })
   if ("plan" in read) return read.plan
   const problems = read.problems.map(({ path, message }) => `${path}: ${message}`)
   throw new Error(`the compiler made a plan its reader refuses: ${problems.join("; ")}`)

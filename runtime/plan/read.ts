@@ -38,6 +38,21 @@ export function readPlan(json: unknown): PlanRead {
   return problems.length > 0 ? { problems } : { plan: parsed.data }
 }
 
+/** Where a plan has no digest yet. */
+const noDigest = `sha256:${"0".repeat(64)}`
+
+/** Gives new content its digest, after the checks of `readPlan`, which would compute the digest a second time. */
+export function planOf(content: Pick<Plan, "plan" | "origins">): PlanRead {
+  const made = { format: planFormat, digest: noDigest, ...content }
+  const early = precheck(made)
+  if (early !== undefined) return { problems: [early] }
+  const parsed = plan.safeParse(made)
+  if (!parsed.success) return { problems: problemsOf(parsed.error) }
+  const problems = consistency(parsed.data)
+  if (problems.length > 0) return { problems }
+  return { plan: { ...parsed.data, digest: digestOf(parsed.data.plan) } }
+}
+
 /** Seals a plan over the one it was compared with. */
 export function sealPlan(base: SealedPlan["base"], plan: Plan): SealedPlan {
   return { sealed: 2, base, plan, seal: digestOf({ base, digest: plan.digest }) }
@@ -95,6 +110,10 @@ function integrity(read: Plan): PlanProblem[] {
       },
     ]
   }
+  return consistency(read)
+}
+
+function consistency(read: Plan): PlanProblem[] {
   const problems: PlanProblem[] = []
   new Integrity(read.plan, problems).check()
   return problems.slice(0, problemsMax)
