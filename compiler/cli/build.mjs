@@ -30,8 +30,11 @@ const entries = {
   "body-worker": "runtime/policies/bodies/body-worker.ts",
 }
 
-/** PGlite brings its WebAssembly as files beside its own code; pg-native is pg's optional native half, which we never install. */
-const external = ["@electric-sql/pglite", "@electric-sql/pglite/*", "pg-native"]
+/** pg's optional native half, which we never install. */
+const external = ["pg-native"]
+
+/** PGlite looks for its WebAssembly and its first data directory beside its code, which is in dist/. */
+const pgliteFiles = ["pglite.wasm", "pglite.data", "initdb.wasm"]
 
 /** Packages that are CommonJS inside call `require`, which an ES module has not. */
 const requireLine =
@@ -79,8 +82,11 @@ async function build(digest, keepMs) {
 function publish(result, digest, keepMs) {
   mkdirSync(dist, { recursive: true })
   const isEntry = (file) => basename(file.path, ".js") in entries
+  for (const name of pgliteFiles)
+    replaceFile(join(dist, name), readFileSync(join(root, "node_modules/@electric-sql/pglite/dist", name)))
   for (const file of [...result.outputFiles].sort((a, b) => Number(isEntry(a)) - Number(isEntry(b))))
     replaceFile(file.path, withRequire(file.text))
+  replaceFile(join(dist, "licences.txt"), licencesOf(result.metafile))
   replaceFile(join(dist, "meta.json"), JSON.stringify(result.metafile))
   replaceFile(stamp, digest)
   rmSync(join(dist, "cache"), { recursive: true, force: true })
@@ -90,6 +96,22 @@ function publish(result, digest, keepMs) {
     if (!name.endsWith(".js") || current.has(name)) continue
     if (Date.now() - statSync(path).mtimeMs >= keepMs) rmSync(path, { force: true })
   }
+}
+
+/** The licences of the packages whose code is in dist/: what is bundled is not installed, and most licences must come along. */
+function licencesOf({ inputs }) {
+  const folders = Object.keys(inputs).flatMap(
+    (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [],
+  )
+  return [...new Set(folders)]
+    .sort()
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"))
+      const files = readdirSync(join(root, folder)).filter((file) => /^(licen[cs]e|notice)/i.test(file))
+      const texts = files.map((file) => readFileSync(join(root, folder, file), "utf8").trim())
+      return [`${name} ${version} (${license})`, ...texts].join("\n\n")
+    })
+    .join(`\n\n${"-".repeat(80)}\n\n`)
 }
 
 function replaceFile(path, contents) {

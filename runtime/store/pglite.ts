@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { createRequire } from "node:module"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database } from "./database.ts"
@@ -64,14 +64,8 @@ async function close(thread: DatabaseThread, lock: OwnerLock): Promise<void> {
 /** The built worker, wherever this module runs from (see `imports` in package.json). */
 const workerFile = () => createRequire(import.meta.url).resolve("#pglite-worker")
 
-function isInstalled(): boolean {
-  try {
-    createRequire(import.meta.url).resolve("@electric-sql/pglite")
-    return true
-  } catch {
-    return false
-  }
-}
+/** Whether the database lies beside its worker: images that have PostgreSQL leave its 15 MB out. */
+const isInstalled = () => existsSync(join(dirname(workerFile()), "pglite.wasm"))
 
 const closeMs = 5_000
 
