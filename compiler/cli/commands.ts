@@ -9,12 +9,12 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: "dev",
-    summary: "run everything here, with a database, an identity provider and backends to try; apply on save",
+    summary: "run Sallyport here with a database, an identity provider and sample backends; apply on save",
     load: async () => (await import("./commands/dev.ts")).dev,
   },
   {
     name: "validate",
-    summary: "check gateway.conf and the models, together",
+    summary: "check gateway.conf and the models; exit 1 when there are errors",
     load: async () => (await import("./commands/validate.ts")).validate,
   },
   {
@@ -29,17 +29,17 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: "model explain",
-    summary: "what a relation depends on, what depends on it, and who could ever have it",
+    summary: "show what a relation depends on, what depends on it, and which users can have it",
     load: async () => (await import("./commands/model-explain.ts")).modelExplain,
   },
   {
     name: "model print",
-    summary: "print a model as one text, or as OpenFGA's JSON",
+    summary: "print a model as one text or as OpenFGA's JSON",
     load: async () => (await import("./commands/model-print.ts")).modelPrint,
   },
   {
     name: "import openapi",
-    summary: "print an OpenAPI document as text of gateway.conf",
+    summary: "print an OpenAPI document as text for gateway.conf",
     load: async () => (await import("./commands/import-openapi.ts")).importOpenapi,
   },
   {
@@ -49,17 +49,17 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: "policy convert",
-    summary: "print an XML policy document as text of gateway.conf",
+    summary: "print an XML policy document as text for gateway.conf",
     load: async () => (await import("./commands/policy-convert.ts")).policyConvert,
   },
   {
     name: "plan",
-    summary: "show what applying the text would change; exit 2 when there are changes",
+    summary: "show what `apply` would change; exit 2 when there are changes",
     load: async () => (await import("./commands/plan.ts")).plan,
   },
   {
     name: "apply",
-    summary: "make the text, or a plan that was reviewed, the running configuration",
+    summary: "make gateway.conf, or a reviewed plan file, the running configuration",
     load: async () => (await import("./commands/apply.ts")).apply,
   },
   {
@@ -74,78 +74,77 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: "rollback",
-    summary: "make an earlier plan the running one again",
+    summary: "apply an earlier plan again",
     load: async () => (await import("./commands/rollback.ts")).rollback,
   },
   {
     name: "status",
-    summary: "show every process, the plan it serves and its last error",
+    summary: "show each running process, its plan and its last error",
     load: async () => (await import("./commands/status.ts")).status,
   },
   {
     name: "subscription create",
-    summary: "issue a subscription; its two keys are shown this once",
+    summary: "create a subscription and print its two keys, once",
     load: async () => (await import("./commands/subscription.ts")).subscriptionCreate,
   },
   {
     name: "subscription list",
-    summary: "list subscriptions by name, issued ones and those of gateway.conf",
+    summary: "list subscriptions: created ones and those of gateway.conf",
     load: async () => (await import("./commands/subscription.ts")).subscriptionList,
   },
   {
     name: "subscription show",
-    summary: "show one subscription: state, scope, keys by their beginning, when they were last used",
+    summary: "show one subscription: state, scope, prefix and last use of its keys",
     load: async () => (await import("./commands/subscription.ts")).subscriptionShow,
   },
   {
     name: "subscription approve",
-    summary: "let in what waits for an approval",
+    summary: "approve a subscription that waits for approval",
     load: async () => (await import("./commands/subscription.ts")).subscriptionApprove,
   },
   {
     name: "subscription reject",
-    summary: "refuse what waits for an approval, for ever",
+    summary: "reject a subscription that waits for approval; this is final",
     load: async () => (await import("./commands/subscription.ts")).subscriptionReject,
   },
   {
     name: "subscription suspend",
-    summary: "refuse its keys until it is activated again",
+    summary: "refuse the keys of a subscription until it is activated again",
     load: async () => (await import("./commands/subscription.ts")).subscriptionSuspend,
   },
   {
     name: "subscription activate",
-    summary: "let in again what was suspended or has expired",
+    summary: "accept the keys of a suspended or expired subscription again",
     load: async () => (await import("./commands/subscription.ts")).subscriptionActivate,
   },
   {
     name: "subscription cancel",
-    summary: "end it for ever",
+    summary: "end a subscription; this is final",
     load: async () => (await import("./commands/subscription.ts")).subscriptionCancel,
   },
   {
     name: "subscription rotate",
-    summary: "make a new key in place of one; it is shown this once, the old one is refused from now on",
+    summary: "replace one key and print the new one, once; the old key stops working",
     load: async () => (await import("./commands/subscription.ts")).subscriptionRotate,
   },
   {
     name: "subscription delete",
-    summary: "remove a subscription; what it used stays in `usage`",
+    summary: "delete a subscription; its past calls stay in `usage`",
     load: async () => (await import("./commands/subscription.ts")).subscriptionDelete,
   },
   {
     name: "usage",
-    summary: "show who called what: calls, bytes, times, and what it costs where products have a price",
+    summary: "show calls, bytes, durations and prices by subscription, user, product or API",
     load: async () => (await import("./commands/usage.ts")).usage,
   },
   {
     name: "migrate",
-    summary: "bring the database's schema to this version; run it once before `serve`",
+    summary: "update the database schema to this version; run it once before `serve`",
     load: async () => (await import("./commands/migrate.ts")).migrate,
   },
   {
     name: "serve",
-    summary:
-      "run gateway, engine and control listener, with the plan that was applied last or one that is named",
+    summary: "run gateway, engine and control listener with the plan applied last, or with another one",
     load: async () => (await import("./commands/serve.ts")).serve,
   },
   {
@@ -165,12 +164,12 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: "shell",
-    summary: "ask the engine, line by line: check, explain, list, read, write, changes",
+    summary: "query the engine interactively or from a script: check, explain, list, read, write",
     load: async () => (await import("./commands/shell.ts")).shell,
   },
   {
     name: "tuple write",
-    summary: "write one tuple: give a user a relation on an object",
+    summary: "write one tuple: it gives a user a relation on an object",
     load: async () => (await import("./commands/tuple.ts")).tupleWrite,
   },
   {
@@ -185,17 +184,17 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: "hash-password",
-    summary: "make the hash of a password for `users`, so that the password itself is kept nowhere",
+    summary: "print the hash of a password, for a `users` block",
     load: async () => (await import("./commands/hash-password.ts")).hashPassword,
   },
   {
     name: "token",
-    summary: "print a token as the development identity provider signs it",
+    summary: "print a token signed by the development identity provider",
     load: async () => (await import("./commands/token.ts")).token,
   },
   {
     name: "explain",
-    summary: "say more about the code of a finding, or what becomes of a request and why",
+    summary: "explain the code of a finding, or what happens to a request and why",
     load: async () => (await import("./commands/explain.ts")).explain,
   },
   {
@@ -205,7 +204,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: "schema",
-    summary: "print the JSON Schema of plans, or of the engine's explanations",
+    summary: "print the JSON Schema of plans or of the engine's explanations",
     load: async () => (await import("./commands/schema.ts")).schema,
   },
 ]

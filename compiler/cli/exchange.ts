@@ -59,7 +59,7 @@ export async function exchange(
   } catch (error) {
     throw new NoAnswer(
       `no ${what} answers at ${url} (${reasonOf(error)})`,
-      `Is it running? \`npm start\` starts one here; ${remedy} names another.`,
+      `Start \`sallyport dev\` here, or give another address with ${remedy}.`,
     )
   } finally {
     // A connection that is kept would keep the process.
@@ -69,7 +69,10 @@ export async function exchange(
 
 /** Something answers at an address, but not what was looked for. */
 export function somethingElse({ url, what, remedy }: ApiAddress): CliError {
-  return new CliError(`${url} answers, but is no ${what}`, `Check ${remedy}.`)
+  return new CliError(
+    `${url} responds, but is not ${what === "engine" ? "an engine" : "a Sallyport"}`,
+    `Check ${remedy}.`,
+  )
 }
 
 /** The JSON of an answer, undefined when it is empty. @throws CliError when it is none: something else answers there. */

@@ -17,7 +17,7 @@ export async function main(
   const program = newProgram(io)
   const groups = new Map<string, Commander>()
   for (const row of table) {
-    const made = parentOf(row, program, groups)
+    const made = parentOf(row, table, program, groups)
       .command(row.name.split(" ").at(-1) as string)
       .summary(row.summary)
       .description(row.summary)
@@ -55,18 +55,29 @@ function newProgram(io: Io): Commander {
     })
     .addHelpText(
       "after",
-      "\nExit codes: 0 done or nothing to do, 1 errors, 2 changes, 3 refused (stale, not confirmed, a danger).",
+      "\nExit codes: 0 done or nothing to do, 1 errors, 2 changes, 3 refused (stale, not confirmed or dangerous).",
     )
   return program
 }
 
 /** `tuple write` hangs below a group `tuple`, which does nothing by itself. */
-function parentOf({ name }: CommandRow, program: Commander, groups: Map<string, Commander>): Commander {
+function parentOf(
+  { name }: CommandRow,
+  table: readonly CommandRow[],
+  program: Commander,
+  groups: Map<string, Commander>,
+): Commander {
   const [group, member] = name.split(" ")
   if (group === undefined || member === undefined) return program
   const known = groups.get(group)
   if (known) return known
-  const made = program.command(group).summary(`${group} commands`).description(`Commands of \`${group}\`.`)
+  const members = table.flatMap(({ name: each }) =>
+    each.startsWith(`${group} `) ? [each.slice(group.length + 1)] : [],
+  )
+  const made = program
+    .command(group)
+    .summary(`commands: ${members.join(", ")}`)
+    .description(`Commands of \`${group}\`.`)
   groups.set(group, made)
   return made
 }

@@ -19,8 +19,8 @@ export interface ModelArgs {
 
 /** The options that say which model is meant. */
 export const modelOptions = [
-  ["--model <file>", "the model of this file: .fga, fga.mod or JSON"],
-  ["--store <name>", "the model of this store of gateway.conf; needed when there are several"],
+  ["--model <file>", "model file: .fga, fga.mod or JSON"],
+  ["--store <name>", "store of gateway.conf whose model is meant; required when there are several"],
   configOption,
 ] as const
 
@@ -29,9 +29,9 @@ export function readModelArgs(options: OptionValues): ModelArgs {
   const file = options["model"]
   const store = readStore(options)
   if (file !== undefined && store !== undefined)
-    throw new CliError("--model and --store both say which model is meant", "Leave one of them out.")
+    throw new CliError("--model and --store exclude each other", "Leave one of them out.")
   if (typeof file === "string" && /^$|(?:^|\/)\.{0,2}$/.test(file))
-    throw new CliError("--model names a file", "For example: --model models/acme.fga")
+    throw new CliError("--model needs a file", "For example: --model models/acme.fga")
   return { project: readProject(options), file: typeof file === "string" ? file : undefined, store }
 }
 
@@ -50,7 +50,7 @@ export async function modelSource(io: Io, args: ModelArgs): Promise<ModelSource>
     showFindings(io, diagnostics)
     throw new CliError(
       `there is no plan: ${summaryOf(diagnostics)}`,
-      "Mend it, or name the model's file with --model.",
+      "Correct the errors above, or name the model's file with --model.",
     )
   }
   const store = args.store ?? onlyStore([...models.keys()])
@@ -67,7 +67,7 @@ function onlyStore(names: readonly string[]): string {
   const [only] = names
   if (only === undefined) throw new CliError("there is no store", "Name the model's file with --model.")
   if (names.length > 1)
-    throw new CliError(`there are several stores: ${names.join(", ")}`, "Say which with --store NAME.")
+    throw new CliError(`there are several stores: ${names.join(", ")}`, "Name one with --store NAME.")
   return only
 }
 

@@ -7,17 +7,14 @@ export interface ProjectArgs {
 }
 
 /** The option of all commands that compile. */
-export const configOption = [
-  "--config <file>",
-  "the file everything starts from (default: gateway.conf)",
-] as const
+export const configOption = ["--config <file>", "first file of the project (default: gateway.conf)"] as const
 
 /** Reads `--config PATH`: the folder of the path is the project. */
 export function readProject(options: OptionValues): ProjectArgs {
   const config = options["config"] ?? "gateway.conf"
   if (typeof config !== "string" || /^$|(?:^|\/)\.{0,2}$/.test(config))
     throw new CliError(
-      "--config names a file, the first of a project",
+      "--config needs a file, the first one of a project",
       "For example: --config services/gateway.conf",
     )
   const cut = config.lastIndexOf("/") + 1
@@ -28,7 +25,7 @@ export function readProject(options: OptionValues): ProjectArgs {
 export const jsonOption = ["--json", "the same as `--format json`"] as const
 
 /** The options most commands have. */
-export const formatOptions = [["--format <format>", "text or json"], jsonOption] as const
+export const formatOptions = [["--format <format>", "text or json (default: text)"], jsonOption] as const
 
 /** Reads `--format` and `--json`; the first of `allowed` when both are absent. */
 export function readFormat<const Allowed extends readonly string[]>(
@@ -44,11 +41,14 @@ export function readFormat<const Allowed extends readonly string[]>(
   const given = json === true ? "json" : format
   if (given === undefined) return allowed[0] as Allowed[number]
   if (typeof given === "string" && allowed.includes(given)) return given
-  throw new CliError(`--format ${String(given)} is not known`, `Formats are ${allowed.join(", ")}.`)
+  throw new CliError(`--format ${String(given)} is not known`, `Use ${allowed.join(", ")}.`)
 }
 
 /** The option of all commands that ask a store. */
-export const storeOption = ["--store <name>", "store by name or id; needed when there are several"] as const
+export const storeOption = [
+  "--store <name>",
+  "name or id of the store; required when there are several",
+] as const
 
 /** Reads `--store`. */
 export function readStore(options: OptionValues): string | undefined {
@@ -59,7 +59,7 @@ export function readStore(options: OptionValues): string | undefined {
 }
 
 /** The reason that the history shows; read it by `textOf(options, "message")`. */
-export const messageOption = ["--message <text>", "why, for the history"] as const
+export const messageOption = ["--message <text>", "reason shown in `sallyport history`"] as const
 
 /** An option's text, undefined when it was not given. */
 export function textOf(options: OptionValues, name: string): string | undefined {
@@ -93,5 +93,5 @@ export function readMoment(text: string, what: string, more = ""): string {
   const full = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
   const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(full)
   if (isMoment && !Number.isNaN(Date.parse(full))) return new Date(full).toISOString()
-  throw new CliError(`${what} ${text} is no date`, `Write 2030-01-31, or 2030-01-31T12:00:00Z${more}.`)
+  throw new CliError(`${what} ${text} is not a date`, `Write 2030-01-31, or 2030-01-31T12:00:00Z${more}.`)
 }

@@ -73,7 +73,7 @@ async function tokenOfDev(io: Io): Promise<string> {
     throw code === "ENOENT"
       ? new CliError(
           "no control token: SALLYPORT_CONTROL_TOKEN is not set, and no `sallyport dev` has run in this folder",
-          "Start `npm start` here, or set SALLYPORT_CONTROL_URL and SALLYPORT_CONTROL_TOKEN for the Sallyport you mean.",
+          "Start `sallyport dev` in this folder, or set SALLYPORT_CONTROL_URL and SALLYPORT_CONTROL_TOKEN of the Sallyport to use.",
         )
       : new CliError(
           `${tokenFile} cannot be read (${code})`,

@@ -111,8 +111,8 @@ export async function leaveToken(io: Io, token: string): Promise<void> {
 function longEnough(token: string, where: string): string {
   if (/^\S{16,1024}$/.test(token)) return token
   throw new CliError(
-    `the control token in ${where} is too short, or has blanks in it`,
-    "It needs 16 characters or more, e.g. from `openssl rand -hex 32`.",
+    `the control token in ${where} is too short or contains spaces`,
+    "Use 16 characters or more, e.g. from `openssl rand -hex 32`.",
   )
 }
 

@@ -24,7 +24,7 @@ export function rethrowForPeople(error: unknown): never {
   if (error instanceof Error && error.name === "SourceUnavailable") {
     throw new CliError(
       `the database does not answer: ${error.message}`,
-      "Check that it runs and lets you in, and what SALLYPORT_DATABASE_URL says.",
+      "Check that it runs and accepts these credentials, and check SALLYPORT_DATABASE_URL.",
     )
   }
   throw error

@@ -13,6 +13,6 @@ export async function storePath(remote: Remote, named: string | undefined): Prom
       "there is no store",
       'Declare one in gateway.conf: `authz { store NAME { model "models/NAME.fga" } }`.',
     )
-  if (stores.length > 1) throw new CliError("there are several stores", "Say which with --store NAME.")
+  if (stores.length > 1) throw new CliError("there are several stores", "Name one with --store NAME.")
   return `/authz/stores/${only.id}`
 }

@@ -235,7 +235,7 @@ test("schema prints a JSON Schema that knows the plan's parts", async () => {
 test("token signs with the keys of this folder, for the provider the last `dev` had here", async () => {
   const cwd = folderWith({})
   const none = await run({ cwd }, "token")
-  expect(none).toMatchObject({ code: 1, err: expect.stringContaining("no `sallyport dev` has run here") })
+  expect(none).toMatchObject({ code: 1, err: expect.stringContaining("`sallyport dev` has not run here") })
   const { startIdentityProvider } = await import("../../runtime/dev/identity-provider.ts")
   const provider = await startIdentityProvider({
     host: "127.0.0.1",

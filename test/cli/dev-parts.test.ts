@@ -161,8 +161,8 @@ describe("lines to try", () => {
   test("another project gets only those that work there", () => {
     const other = { ...(plan?.plan as PlanBody), routes: {}, authz: null }
     const trials = trialsOf(other, { ...places, authz: [] }, {}, "gateway.conf")
-    expect(trials.map(({ text }) => text)).toEqual(["a token, as Keycloak is asked for one"])
+    expect(trials.map(({ text }) => text)).toEqual(["request a token, as from Keycloak"])
     const small = tryText({ ...other, issuers: {} }, { ...places, authz: [] }, {}, "gateway.conf")
-    expect(small).toMatch(/^\nWhatever you save in gateway\.conf /)
+    expect(small).toMatch(/^\nChanges saved in gateway\.conf /)
   })
 })

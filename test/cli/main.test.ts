@@ -105,7 +105,7 @@ test("help lists commands and shows examples", async () => {
     const help = await run(...words)
     expect(help).toMatchObject({ code: 0, err: "" })
     expect(help.out).toMatch(/greet .*say hello/)
-    expect(help.out).toMatch(/tuple .*tuple commands/)
+    expect(help.out).toMatch(/tuple .*commands: write/)
   }
   expect((await run("greet", "--help")).out).toContain("sallyport greet ann\n      greets ann")
 })

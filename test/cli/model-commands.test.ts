@@ -61,7 +61,7 @@ describe("model explain", () => {
     [["ordr#viewer"], "no type `ordr`; did you mean `order`?"],
     [["viewer"], "TYPE#RELATION"],
     [["order#viewer", "--store", "acm"], "there is no store acm; did you mean `acme`?"],
-    [["order#viewer", "--store", "acme", "--model", "models/acme.fga"], "both say which model"],
+    [["order#viewer", "--store", "acme", "--model", "models/acme.fga"], "exclude each other"],
     [["order#viewer", "--model", "gateway.conf"], "gateway.conf holds no model"],
     [["order#viewer", "--model", "gone.fga"], "gone.fga holds no model"],
     [

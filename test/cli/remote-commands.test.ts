@@ -37,7 +37,9 @@ describe("reaching a Sallyport", () => {
     const env = { SALLYPORT_CONTROL_URL: "http://127.0.0.1:1", SALLYPORT_CONTROL_TOKEN: token }
     const outcome = await run({ cwd: "/", env }, "status")
     expect(outcome).toMatchObject({ code: 1, out: "" })
-    expect(outcome.err).toMatch(/no Sallyport answers at http:\/\/127\.0\.0\.1:1 .*\nhelp: Is it running\?/)
+    expect(outcome.err).toMatch(
+      /no Sallyport answers at http:\/\/127\.0\.0\.1:1 .*\nhelp: Start `sallyport dev` here/,
+    )
   })
 
   test("a URL that is none, another service, a wrong token, no token", async () => {
@@ -51,9 +53,9 @@ describe("reaching a Sallyport", () => {
     )
     expect(bad).toMatchObject({ code: 1, err: expect.stringContaining("is not an http(s) URL") })
     const html = await run({ cwd: "/", env: control.env }, "status")
-    expect(html).toMatchObject({ code: 1, err: expect.stringContaining("answers, but is no Sallyport") })
+    expect(html).toMatchObject({ code: 1, err: expect.stringContaining("responds, but is not a Sallyport") })
     const other = await run({ cwd: "/", env: control.env }, "history")
-    expect(other).toMatchObject({ code: 1, err: expect.stringContaining("answers, but is no Sallyport") })
+    expect(other).toMatchObject({ code: 1, err: expect.stringContaining("responds, but is not a Sallyport") })
     const wrong = await run({ cwd: "/", env: { ...control.env, SALLYPORT_CONTROL_TOKEN: "wrong" } }, "status")
     expect(wrong).toMatchObject({
       code: 1,
@@ -87,7 +89,7 @@ describe("reaching a Sallyport", () => {
       return (await run({ cwd: "/", env: (await fakeControl({ "GET /v1/status": { json } })).env }, "status"))
         .out
     }
-    expect(await shown([process])).toMatch(/^Which plan is the newest is not known\.\nPROCESS/)
+    expect(await shown([process])).toMatch(/^The newest plan is not known\.\nPROCESS/)
     expect(await shown([])).toMatch(/^No plan was applied yet\.\n/)
   })
 
@@ -171,7 +173,7 @@ describe("history, status, rollback", () => {
     const { code, out } = await run({ cwd: "/", env: control.env }, "status")
     expect(code).toBe(0)
     expect(out).toMatch(/^The newest plan is serial 3\.\n/)
-    expect(out).toContain("The process asked has 2 requests in work and 1 WebSockets open.\n")
+    expect(out).toContain("This process has 2 requests in progress and 1 open WebSockets.\n")
     expect(out).toMatch(/DECISION POINT +ADDRESS.*\ncorp +http:\/\/p:1 +down +half-open +1\n/)
     expect(out).toMatch(/spare +http:\/\/p:2 +unknown +- +0\n/)
     expect(out).toMatch(/orders +http:\/\/o:1 +up +open +2\n/)
@@ -312,7 +314,7 @@ describe("check and tuples", () => {
     control.answers[listed] = stores()
     expect((await run({ cwd: "/", env: control.env }, ...words)).err).toContain("there is no store")
     control.answers[listed] = stores("a", "b")
-    expect((await run({ cwd: "/", env: control.env }, ...words)).err).toContain("Say which with --store NAME")
+    expect((await run({ cwd: "/", env: control.env }, ...words)).err).toContain("Name one with --store NAME")
   })
 
   test("what the engine refuses is told with its code", async () => {

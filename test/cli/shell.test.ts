@@ -75,7 +75,7 @@ describe("one question", () => {
     expect(await ask('check user:gus guest document:1 {"city": "Bonn"}')).toMatchObject({ code: 0 })
     expect(await ask('check user:gus guest document:1 {"city": "Rome"}')).toMatchObject({ code: 2 })
     expect((await ask("check user:gus guest document:1")).err).toContain("city")
-    expect((await ask('check user:gus guest document:1 {"city"')).err).toContain("the context is no JSON")
+    expect((await ask('check user:gus guest document:1 {"city"')).err).toContain("the context is not JSON")
   })
 
   test("explain says why", async () => {
@@ -185,7 +185,7 @@ describe("one question", () => {
       "it is: check USER RELATION OBJECT [{CONTEXT}]",
     )
     expect((await ask('check "user:ann viewer document:1')).err).toContain("a quote is not closed")
-    expect((await ask("more")).err).toContain("nothing was left off")
+    expect((await ask("more")).err).toContain("there are no more rows")
     expect((await ask("help check")).rows[0][0].usage).toBe("check USER RELATION OBJECT [{CONTEXT}]")
   })
 })
@@ -218,7 +218,7 @@ test("a table shows a page, and `more` the next", async () => {
   })
   const out = await text("read team:many\nmore")
   expect(out.split("\n").filter((line) => line.startsWith("user:"))).toHaveLength(101)
-  expect(out).toContain("There are more: `more` shows them.\nUSER ")
+  expect(out).toContain("There are more rows: `more` shows them.\nUSER ")
   expect((await ask("list-users user member team:many")).rows).toHaveLength(101)
 })
 
@@ -229,7 +229,7 @@ test("an engine that is not there, and words that do not go together", async () 
     err: expect.stringMatching(/^error: no engine answers at http:\/\/127\.0\.0\.1:1 \(.*\)\nhelp: /),
   })
   expect((await run({ cwd }, "shell", "--url", "127.0.0.1")).err).toContain("--url is not an http(s) URL")
-  expect((await run({ cwd }, "shell", "--token", "x")).err).toContain("--token is for --url")
+  expect((await run({ cwd }, "shell", "--token", "x")).err).toContain("--token needs --url")
 })
 
 describe("an engine that asks who one is", () => {

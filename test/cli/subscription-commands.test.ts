@@ -72,7 +72,7 @@ describe("sallyport subscription", () => {
       "--all",
       ...files.slice(0, 2),
     )
-    expect(one).toMatchObject({ code: 1, err: expect.stringContaining("belong together") })
+    expect(one).toMatchObject({ code: 1, err: expect.stringContaining("need each other") })
     const none = await run(
       { cwd, env: control.env },
       "subscription",
@@ -104,7 +104,7 @@ describe("sallyport subscription", () => {
         "ci    api orders       active  -                in gateway.conf  -             -           -\n" +
         "More: `--after ci`.\n",
     )
-    expect((await run(io, "subscription", "list")).out).toBe("No subscription is like this.\n")
+    expect((await run(io, "subscription", "list")).out).toBe("No subscription matches.\n")
     const one = await run(io, "subscription", "show", "ann")
     expect(one.out).toContain(
       "primary    sp_4tQz81Lb…  made 2026-01-02 03:04:05Z, last used 2026-01-02 03:04:05Z",
@@ -141,8 +141,10 @@ describe("sallyport subscription", () => {
     })
     const io = { cwd: "/", env: control.env }
     const refused = async (...words: string[]) => (await run(io, "subscription", ...words)).err
-    expect(await refused("create", "ann")).toContain("opens one of three things")
-    expect(await refused("create", "ann", "--api", "a", "--all")).toContain("opens one of three things")
+    expect(await refused("create", "ann")).toContain("exactly one of --product, --api and --all")
+    expect(await refused("create", "ann", "--api", "a", "--all")).toContain(
+      "exactly one of --product, --api and --all",
+    )
     expect(await refused("create", "9a", "--all")).toContain("`9a` is not a name of a subscription")
     expect(await refused("create", "ann", "--all", "--expires", "soon")).toContain(
       "--expires soon is not a date",

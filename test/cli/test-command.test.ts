@@ -206,7 +206,7 @@ tests:
 
   test("options that do not go together", async () => {
     const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing })
-    expect((await run({ cwd }, "test", "--output", "x")).err).toContain("--output is for a document")
+    expect((await run({ cwd }, "test", "--output", "x")).err).toContain("--output needs a document format")
     expect((await run({ cwd }, "test", "--watch", "--format", "json")).err).toContain("--watch prints text")
     const failed = await run({ cwd }, "test", "--format", "json", "--output", "no/such/x.json")
     expect(failed).toMatchObject({
@@ -223,10 +223,10 @@ describe("coverage", () => {
     expect(code).toBe(0)
     expect(out).toContain(`
 coverage of model.fga: 2 of 6 parts (33 %)
-  no test notices without  doc#blocked  [user]  model.fga:7:12
-  no test notices without  doc#viewer  [user:*]  model.fga:8:12
-  no test notices without  doc#viewer  [user]  model.fga:8:12
-  no test notices without  doc#viewer  but not blocked  model.fga:8:12
+  not covered by a test:  doc#blocked  [user]  model.fga:7:12
+  not covered by a test:  doc#viewer  [user:*]  model.fga:8:12
+  not covered by a test:  doc#viewer  [user]  model.fga:8:12
+  not covered by a test:  doc#viewer  but not blocked  model.fga:8:12
 `)
   })
 
@@ -234,7 +234,7 @@ coverage of model.fga: 2 of 6 parts (33 %)
     const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing })
     const low = await run({ cwd }, "test", "--min-coverage", "34")
     expect(low.code).toBe(1)
-    expect(low.out).toContain("coverage of model.fga: 2 of 6 parts (33 %), 34 % are wanted\n")
+    expect(low.out).toContain("coverage of model.fga: 2 of 6 parts (33 %), 34 % are required\n")
     const enough = await run({ cwd }, "test", "--min-coverage", "33")
     expect(enough.code).toBe(0)
     expect(enough.out).toContain("(33 %)\n")
@@ -281,7 +281,7 @@ tests:
 `
     const cwd = folderWith({ "a.fga.yaml": conditioned })
     const { out } = await run({ cwd }, "test", "--coverage")
-    expect(out).toContain("no test notices without  condition soon  saying no  a.fga.yaml:8:13\n")
+    expect(out).toContain("not covered by a test:  condition soon  saying no  a.fga.yaml:8:13\n")
     expect(out).not.toContain("saying yes")
   })
 })

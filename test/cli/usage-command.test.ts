@@ -32,7 +32,7 @@ test("usage as a table, as CSV that a spreadsheet does not run, and as JSON", as
       "SUBSCRIPTION  DAY             CALLS  IN   OUT   P50      P95    P99  BILLED  AMOUNT",
       "ann           2026-01-02      2      0 B  3 MB  1.25 ms  1.5 s  -    2       0.02 EUR + 1 USD",
       '-             =1,"2"<U+001B>  2      0 B  3 MB  1.25 ms  1.5 s  -    0',
-      "There are more: narrow it, e.g. by --since, --product or --api.\n",
+      "There are more lines. Narrow the list with --since, --product or --api.\n",
     ].join("\n"),
   )
   expect((await run(io, ...words, "--format", "csv")).out).toBe(
@@ -41,5 +41,5 @@ test("usage as a table, as CSV that a spreadsheet does not run, and as JSON", as
       ',"\'=1,""2""\u001b",2,0,0,3145728,1.25,1500,,\r\n',
   )
   expect(JSON.parse((await run(io, ...words, "--format", "json")).out)).toEqual(answer)
-  expect((await run(io, "usage")).out).toBe("Nothing was called.\n")
+  expect((await run(io, "usage")).out).toBe("No calls were counted.\n")
 })

@@ -9,26 +9,27 @@ import { type SallyportProcess, start, startForTest } from "./sallyport-process.
 
 /** What each line that is printed must lead to, by the words above it. */
 const expected: Readonly<Record<string, RegExp>> = {
-  "a token, as Keycloak is asked for one": /"access_token":"ey.*"token_type":"Bearer"/,
+  "request a token, as from Keycloak": /"access_token":"ey.*"token_type":"Bearer"/,
   "the first door, without a token: 401": /^HTTP\/1\.1 401 .*www-authenticate: Bearer/is,
   "as ann, who owns the order: 200": /^HTTP\/1\.1 200 .*deprecation: .*"item":"lantern".*"x-user-id":"ann"/s,
-  "as bob, who has no relation to it: the engine denies it, 403": /^HTTP\/1\.1 403 /,
+  "as bob, who has no relation to the order: 403 from the second door": /^HTTP\/1\.1 403 /,
   "why? ask the engine":
     /^denied: user:bob does not have viewer on order:1\n.*write user:bob viewer order:1\n/s,
-  "what becomes of his call, step by step": /^GET \/v1\/orders\/1 .*STOP require viewer of .*403 forbidden/s,
+  "what happens to his request, step by step":
+    /^GET \/v1\/orders\/1 .*STOP require viewer of .*403 forbidden/s,
   "as carol, who sees it through a team of a team: 200": /^HTTP\/1\.1 200 .*"backend":"orders-v1"/s,
   "the second version, another backend: 200": /^HTTP\/1\.1 200 .*"backend":"orders-v2"/s,
-  "by a subscription's key: 200": /^HTTP\/1\.1 200 .*"sku":"lantern"/s,
-  "a body that does not fit the OpenAPI document: 400 with all that is wrong":
+  "with a subscription key: 200": /^HTTP\/1\.1 200 .*"sku":"lantern"/s,
+  "a body that does not match the OpenAPI document: 400 with every error":
     /^HTTP\/1\.1 400 .*"\/name","message":"is required"/s,
   "policies of an XML document, with C#: 400 without a reason":
     /^HTTP\/1\.1 400 .*\{"error":"say why, in X-Reason","method":"DELETE"\}/s,
   "too often: 429 from the 20th call in a minute on": /^(200 )+(429 )+\n$/,
-  "issue a subscription; its two keys are shown only once": /^`lena` opens product partner .*\nprimary +sp_/,
-  "who called what, and for how much?": /^SUBSCRIPTION .*\nacme_ci .* EUR$/ms,
-  "what services ask, by OpenFGA's API": /"allowed":true/,
-  "is the engine well?": /SERVING/,
-  "what would another text change? (exit code 2: something) Nothing is applied":
+  "create a subscription: its two keys are shown once": /^`lena` opens product partner .*\nprimary +sp_/,
+  "calls and prices by caller": /^SUBSCRIPTION .*\nacme_ci .* EUR$/ms,
+  "what services ask through OpenFGA's API": /"allowed":true/,
+  "is the engine healthy?": /SERVING/,
+  "what would a changed file do? (exit code 2: there are changes) Nothing is applied":
     /limit 20 per 2m|GET \/catalog\/items/,
 }
 
@@ -41,7 +42,7 @@ describe("dev, from the first start on", () => {
   beforeAll(async () => {
     place = await example()
     dev = start(place.folder, place.env, ...place.argv)
-    await dev.printed(/old plan serves on\.\n$/)
+    await dev.printed(/previous plan stays in use\.\n$/)
   })
 
   afterAll(async () => {
@@ -53,7 +54,7 @@ describe("dev, from the first start on", () => {
     const { out, err } = dev.output
     expect(err).toBe("")
     for (const port of place.ports) expect(out).toContain(`http://127.0.0.1:${port}`)
-    expect(out).toContain("ACME_CI_KEY is not set; for development it is `dev-acme-ci-key`.")
+    expect(out).toContain("ACME_CI_KEY is not set; `dev` uses `dev-acme-ci-key`.")
     expect(out).toContain("5 sample tuples of models/acme.tuples.json were written to store acme.")
     expect(statSync(path(".sallyport/control.token")).mode & 0o777).toBe(0o600)
     expect(statSync(path(".sallyport")).mode & 0o777).toBe(0o700)
@@ -98,12 +99,12 @@ describe("dev, from the first start on", () => {
 
     const text = readFileSync(path("gateway.conf"), "utf8")
     writeFileSync(path("gateway.conf"), text.replace("acme_ci { product partner", "acme_ci { product partnr"))
-    await dev.printed(/saved with 1 error; serial 2 serves on\./)
+    await dev.printed(/saved with 1 error; serial 2 stays in use\./)
     expect(dev.output.err).toMatch(/error SP2012 .*`partnr`.*did you mean `partner`/s)
     expect((await gateway("/state")).status).toBe(200)
 
     writeFileSync(path("gateway.conf"), text)
-    await dev.printed(/saved; it means the same, serial 2 serves on\./)
+    await dev.printed(/saved; the meaning is the same, serial 2 stays in use\./)
     // As editors do that write a new file and move it into place.
     writeFileSync(path("models/teams/status.new"), moved("/states"))
     renameSync(path("models/teams/status.new"), status)
@@ -194,7 +195,7 @@ describe("dev, when it cannot start", () => {
       { ...place.env, SALLYPORT_DATABASE_URL: database?.url ?? "" },
       ...place.argv,
     )
-    await dev.printed(/gateway\.conf is not applied, for the reasons above/)
+    await dev.printed(/gateway\.conf was not applied because of the errors above/)
     expect(dev.output.err).toMatch(/error SP2012 .*`acne`/s)
     writeFileSync(path, text)
     await dev.printed(/applied as serial 1\.(.|\n)*\nTry, in another terminal/)

@@ -26,7 +26,7 @@ test("README leads to files that exist", () => {
 test("README's tour prints what it shows", async () => {
   const place = await example("prepared")
   const dev = startForTest(place.folder, place.env, ...place.argv)
-  await dev.printed(/old plan serves on\.\n$/)
+  await dev.printed(/previous plan stays in use\.\n$/)
   const { own } = place
   cpSync(`${projectRoot}.gitignore`, join(place.folder, ".gitignore"))
   await bash(place.folder, "git init -q && git add --all")

@@ -58,7 +58,7 @@ test.each(lived)("%s prints what it shows", async (_, all) => {
         "--backends",
         backends,
       )
-      await dev.printed(/old plan serves on\.\n$/)
+      await dev.printed(/previous plan stays in use\.\n$/)
       expect(squeeze(dev.output.out).trim()).toMatch(patternOf(own(output)))
     } else {
       const { out } = await bash(folder, `${quickNpx}\n${own(line)} 2>&1`)

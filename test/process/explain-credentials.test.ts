@@ -85,7 +85,7 @@ test("a caller who was named has an opaque token that counts, with the claims th
   const lacking = await offline({ target: "/opaque/1", claims: { sub: "ann", scope: "write" } })
   expect(lacking.verdict).toMatchObject({ status: 403, by: { kind: "introspect" } })
   const only = await offline({ target: "/opaque/1", claims: { sub: "ann" } })
-  expect(only.verdict?.assuming).toEqual([expect.stringContaining("claims that are demanded")])
+  expect(only.verdict?.assuming).toEqual([expect.stringContaining("assumed to have the required claims")])
 })
 
 test("user and password are judged here, and of a caller who was named whether there is such a user", async () => {
@@ -135,10 +135,10 @@ test("a WebSocket is what its headers make one: what ends it is said, and what r
   expect(opened.out).toContain("the tunnel ends when the route is gone")
   expect(opened.out).toContain("the tunnel ends after 600 s without a byte")
   const plain = await words("/shown/socket")
-  expect(plain.out).toContain("It goes to backend plain")
+  expect(plain.out).toContain("The request goes to backend plain")
   expect(plain.out).not.toContain("WebSocket")
   expect((await words("/shown/nobody", "--websocket")).out).not.toContain("the tunnel ends")
-  expect((await words("/shown/closed", "--websocket")).out).toContain("The answer is 501 not-implemented")
+  expect((await words("/shown/closed", "--websocket")).out).toContain("The response is 501 not-implemented")
   const half = await words(
     "/shown/socket",
     "--header",
@@ -147,10 +147,10 @@ test("a WebSocket is what its headers make one: what ends it is said, and what r
     "Upgrade: websocket",
   )
   expect(half.out).toContain(
-    "The answer is 400 invalid-request, by the gateway: the upgrade is no WebSocket's",
+    "The response is 400 invalid-request, from the gateway: the upgrade is no WebSocket's",
   )
   const post = await run({ cwd }, "explain", "request", "POST", "/shown/socket", "--websocket")
-  expect(post.err).toContain("a WebSocket is asked for by GET")
+  expect(post.err).toContain("a WebSocket request has the method GET")
 })
 
 const stops: (() => Promise<unknown>)[] = []

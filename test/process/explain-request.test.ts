@@ -216,7 +216,7 @@ describePostgres("explain request, of a running process", () => {
     )
     expect(live.out).toContain("route GET /order/{id} (gateway.conf:")
     expect(live.out).toMatch(/STOP require viewer of .* \(gateway\.conf:\d+\)/)
-    expect(live.out).toMatch(/The answer is 403 forbidden, by require \(gateway\.conf:\d+\)/)
+    expect(live.out).toMatch(/The response is 403 forbidden, from require \(gateway\.conf:\d+\)/)
   })
 
   it("refuses what is not a question, and says where no gateway is", async () => {
@@ -306,10 +306,10 @@ test("by the text alone nothing is asked, and what is not known is said", async 
   })
 })
 
-test("a caller who is only named has the claims that are demanded, one of whom more is said only those", async () => {
+test("a caller who is only named is assumed to have the required claims, one of whom more is said only those", async () => {
   const named = await offline({ target: "/orders/1", claims: { sub: "ann" } })
   expect(named.verdict).toMatchObject({ kind: "forwarded" })
-  expect(named.verdict?.assuming[0]).toContain("claims that are demanded")
+  expect(named.verdict?.assuming[0]).toContain("assumed to have the required claims")
   expect(stepsOf(named).find(({ step }) => step.kind === "require")?.proof).toMatchObject({
     user: "user:ann",
   })
@@ -379,7 +379,7 @@ test("steps of an XML document have its lines, by the text and by a plan in a fi
   const cwd = folderWith({ "gateway.conf": conf, "a.xml": document })
   const words = ["explain", "request", "GET", "/a"]
   const refused = await run({ cwd }, ...words, "--config", "gateway.conf")
-  expect(refused.out).toContain("The answer is 403 forbidden, by check-header (a.xml:4)")
+  expect(refused.out).toContain("The response is 403 forbidden, from check-header (a.xml:4)")
   const passed = await run(
     { cwd },
     ...words,

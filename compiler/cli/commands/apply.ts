@@ -24,21 +24,18 @@ interface ApplyArgs {
 }
 
 const applyLine: CommandLine<ApplyArgs> = {
-  operands: [["[file]", "a plan written by `sallyport plan --out`"]],
+  operands: [["[file]", "a plan file from `sallyport plan --out` (default: compile gateway.conf)"]],
   options: [
     configOption,
-    [
-      "--yes",
-      "do not ask; refused (exit 3) where a plan is a danger: it empties, halves or doubles what runs",
-    ],
-    ["--allow-danger", "with --yes: apply such a plan, too"],
+    ["--yes", "do not ask; exit 3 when the plan would empty, halve or double the configuration"],
+    ["--allow-danger", "with --yes: apply such a plan as well"],
     messageOption,
   ],
   examples: [
-    ["sallyport apply", "compile, show the changes, ask, apply"],
+    ["sallyport apply", "compile, show the changes, ask for confirmation, apply"],
     [
       "sallyport apply next.json --yes",
-      "in CI: exactly the reviewed plan, refused (exit 3) if another was applied meanwhile",
+      "in CI: apply the reviewed plan; exit 3 when another was applied since",
     ],
   ],
   parse: ([file], options) => ({

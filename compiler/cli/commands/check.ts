@@ -18,20 +18,23 @@ interface CheckArgs {
 
 const checkLine: CommandLine<CheckArgs> = {
   operands: [
-    ["<user>", "user:bob, or group:eng#member"],
-    ["<relation>", "viewer"],
-    ["<object>", "order:1"],
+    ["<user>", "a user or userset: user:bob, group:eng#member"],
+    ["<relation>", "a relation of the model: viewer"],
+    ["<object>", "an object: order:1"],
   ],
   options: [
     storeOption,
-    ["--context <json>", "values for conditions"],
-    ["--explain", "say why: the proof, or what is in the way and would help"],
-    ["--exit-code", "exit 2 on a denial"],
+    ["--context <json>", "values for conditions, as a JSON object"],
+    ["--explain", "explain the result: what grants the relation, or what is missing"],
+    ["--exit-code", "exit 2 when the result is denied"],
     ...formatOptions,
   ],
   examples: [
-    ["sallyport check user:bob viewer order:1 --explain", "may bob see order 1, and why not?"],
-    ["sallyport check user:ann viewer order:1 --exit-code && deploy", "in a script"],
+    ["sallyport check user:bob viewer order:1 --explain", "check whether bob may see order 1, and why"],
+    [
+      "sallyport check user:ann viewer order:1 --exit-code && deploy",
+      "in a script: run `deploy` only when allowed",
+    ],
   ],
   parse([user, relation, object], options) {
     if (user === undefined || relation === undefined || object === undefined) {

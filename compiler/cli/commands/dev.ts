@@ -25,15 +25,15 @@ const backendsDefault = "127.0.0.1:9001,127.0.0.1:9002"
 const devLine: CommandLine<DevArgs> = {
   options: [
     configOption,
-    ["--identity <address>", `the identity provider's address, ${identityDefault} when not said`],
-    ["--backends <addresses>", `the two sample backends' addresses, ${backendsDefault} when not said`],
-    ["--verbose", "a line for every request"],
+    ["--identity <address>", `address of the identity provider (default: ${identityDefault})`],
+    ["--backends <addresses>", `addresses of the two sample backends (default: ${backendsDefault})`],
+    ["--verbose", "print a line for each request"],
   ],
   examples: [
-    ["sallyport dev", "what `npm start` does; ends with Ctrl-C"],
+    ["sallyport dev", "the same as `npm start`; Ctrl-C ends it"],
     [
       "SALLYPORT_DATABASE_URL=postgres://postgres@127.0.0.1/postgres sallyport dev",
-      "on PostgreSQL instead of the embedded database",
+      "use PostgreSQL instead of the embedded database",
     ],
   ],
   parse: (_, options) => ({
@@ -101,7 +101,7 @@ class Greeter {
       this.#io.out(tryText(plan.plan, placesOf(this.#io, this.#parts), this.#parts.env, this.#entry))
     } else if (this.#told === "nothing") {
       this.#told = "errors"
-      this.#io.out(`\n${this.#entry} is not applied, for the reasons above. Mend it and save: then it is.\n`)
+      this.#io.out(`\n${this.#entry} was not applied because of the errors above. Correct it and save.\n`)
     }
   }
 }

@@ -16,14 +16,14 @@ interface DiffArgs {
 
 const diffLine: CommandLine<DiffArgs> = {
   operands: [
-    ["<before>", "a folder with gateway.conf, or a plan"],
-    ["<after>", "a folder with gateway.conf, or a plan"],
+    ["<before>", "a folder with gateway.conf, a .conf file or a plan file"],
+    ["<after>", "a folder with gateway.conf, a .conf file or a plan file"],
   ],
   options: formatOptions,
-  examples: [["sallyport diff ../main .", "what this branch changes"]],
+  examples: [["sallyport diff ../main .", "show what this branch changes"]],
   parse([before, after], options) {
     if (before === undefined || after === undefined)
-      throw new CliError("diff compares two folders or plan files")
+      throw new CliError("diff needs two folders or plan files", "For example: sallyport diff ../main .")
     return { before, after, format: readFormat(options, ["text", "json"]) }
   },
 }

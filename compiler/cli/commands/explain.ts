@@ -50,25 +50,31 @@ const explainLine: CommandLine<ExplainArgs> = {
     ["[request...]", "after `request`: method and path, with its query"],
   ],
   options: [
-    ["--id <id>", "a request that was refused, by its request id, instead of method and path"],
-    ["--host <name>", "the host that is asked for, localhost when not said"],
-    ["--as <user>", "authentication passes: a token with this `sub`, or the subscription of this name"],
-    ["--claim <name=value...>", "a claim of that token more; JSON, or text"],
-    ["--token <token>", "put where the route wants a token"],
-    ["--key <key>", "put where the route wants a subscription key"],
-    ["-H, --header <line...>", "a header, `name: value`"],
-    ["--body <file>", "the body"],
-    ["--websocket", "it asks for a WebSocket: with the header lines for that"],
-    ["--ip <address>", "the address it comes from, 127.0.0.1 when not said"],
-    ["--config <file>", "explain by the text, from this file on; nothing has to run"],
-    ["--plan <file>", "explain by a plan in a file; nothing has to run"],
-    ["--url <control>", "the control API to ask, instead of SALLYPORT_CONTROL_URL"],
+    ["--id <id>", "explain a refused request by its request id, instead of by method and path"],
+    ["--host <name>", "host of the request (default: localhost)"],
+    ["--as <user>", "assume that authentication succeeds, with this `sub` or subscription name"],
+    ["--claim <name=value...>", "another claim of that token; the value is JSON or text"],
+    ["--token <token>", "token, put where the route expects it"],
+    ["--key <key>", "subscription key, put where the route expects it"],
+    ["-H, --header <line...>", "request header, `name: value`"],
+    ["--body <file>", "file with the request body"],
+    ["--websocket", "add the headers that request a WebSocket"],
+    ["--ip <address>", "client address (default: 127.0.0.1)"],
+    ["--config <file>", "compile this file and explain offline, without a running Sallyport"],
+    ["--plan <file>", "explain offline from the plan in this file"],
+    ["--url <control>", "address of the control API (default: SALLYPORT_CONTROL_URL)"],
     ...formatOptions,
   ],
   examples: [
-    ["sallyport explain SP2001", "what a finding means and what to do"],
-    ["sallyport explain request GET /v1/orders/1 --as ann", "route, steps, limits, proof, answer"],
-    ["sallyport explain request GET /v1/orders/1 --config gateway.conf", "the same by the text alone"],
+    ["sallyport explain SP2001", "what a finding means and how to correct it"],
+    [
+      "sallyport explain request GET /v1/orders/1 --as ann",
+      "show the route, each step, the limits and the response",
+    ],
+    [
+      "sallyport explain request GET /v1/orders/1 --config gateway.conf",
+      "the same offline: relations and counters are not known",
+    ],
     ["sallyport explain request --id 0b9f7c2e-5d0a-4f1c-9a37-2f9c8f3b1e60", "why a request was refused"],
   ],
   parse([what, method, target, ...more], options) {
@@ -76,7 +82,7 @@ const explainLine: CommandLine<ExplainArgs> = {
       throw new CliError("explain needs the code of a finding, e.g. SP2001, or a request", example)
     if (what !== "request") {
       if (method !== undefined || Object.keys(options).length > 0)
-        throw new CliError("a code stands alone: the options are for `explain request`", example)
+        throw new CliError("a code takes no options: they are for `explain request`", example)
       return { what: "code", code: what.toUpperCase() }
     }
     const format = readFormat(options, ["text", "json"])
@@ -85,14 +91,15 @@ const explainLine: CommandLine<ExplainArgs> = {
     if (id !== undefined) {
       if (method !== undefined || source.kind !== "control")
         throw new CliError(
-          "--id names a request that was: it needs no method, and the Sallyport that refused it",
+          "--id takes no method or path, and needs the running Sallyport that refused the request",
           "For example: sallyport explain request --id ID",
         )
       return { what: "refusal", id, source, format }
     }
     if (method === undefined || target === undefined || more.length > 0)
       throw new CliError("explain request needs a method and a path", example)
-    if (!target.startsWith("/")) throw new CliError(`a path begins with \`/\`, unlike \`${target}\``, example)
+    if (!target.startsWith("/"))
+      throw new CliError(`the path \`${target}\` does not begin with \`/\``, example)
     const question = questionOf(method.toUpperCase(), target, options)
     return { what: "request", question, body: filled(options, "body"), source, format }
   },
@@ -102,24 +109,24 @@ function questionOf(method: string, target: string, options: OptionValues): Expl
   const as = filled(options, "as")
   const claims = Object.fromEntries(listOf(options, "claim").map(claimOf))
   if (as === undefined && Object.keys(claims).length > 0)
-    throw new CliError("--claim says more of a caller that --as names", example)
+    throw new CliError("--claim needs --as: it adds a claim to the token of that user", example)
   const given = { token: filled(options, "token"), key: filled(options, "key") }
   if (as !== undefined && (given.token !== undefined || given.key !== undefined))
-    throw new CliError("--as takes the place of a token or key", "Say one of them.")
+    throw new CliError("--as takes the place of a token or key", "Leave all but one of them out.")
   const headers = listOf(options, "header").map((line): [string, string] => {
     const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(line) ?? []
     if (name === undefined || value === undefined)
-      throw new CliError(`--header is \`name: value\`, unlike \`${line}\``)
+      throw new CliError(`\`${line}\` is not a header`, 'Write `--header "name: value"`.')
     return [name, value]
   })
   if (options["websocket"] === true) {
     if (method !== "GET")
-      throw new CliError("a WebSocket is asked for by GET", "Say GET, or leave --websocket out.")
+      throw new CliError("a WebSocket request has the method GET", "Write GET, or leave --websocket out.")
     headers.push(...upgradeHeaders)
   }
   const ip = filled(options, "ip")
   if (ip !== undefined && isIP(ip) === 0)
-    throw new CliError(`--ip is an address, unlike \`${ip}\``, "For example: --ip 203.0.113.7")
+    throw new CliError(`\`${ip}\` is not an IP address`, "For example: --ip 203.0.113.7")
   const said = { host: filled(options, "host"), ip, ...given }
   return {
     ...{ method, target, headers },
@@ -139,7 +146,7 @@ const upgradeHeaders: readonly [string, string][] = [
 function claimOf(text: string): readonly [string, unknown] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (name === undefined || value === undefined)
-    throw new CliError(`--claim is \`name=value\`, unlike \`${text}\``)
+    throw new CliError(`\`${text}\` is not a claim`, "Write `--claim name=value`.")
   try {
     return [name, JSON.parse(value)]
   } catch {
@@ -152,7 +159,7 @@ function sourceOf(options: OptionValues): ExplainSource {
   const plan = filled(options, "plan")
   const config = filled(options, "config")
   if ([url, plan, config].filter((given) => given !== undefined).length > 1)
-    throw new CliError("--config, --plan and --url are three places to ask", "Say one of them.")
+    throw new CliError("--config, --plan and --url exclude each other", "Leave all but one of them out.")
   if (config !== undefined) return { kind: "text", project: readProject(options) }
   return plan === undefined ? { kind: "control", url } : { kind: "plan", file: plan }
 }
@@ -192,7 +199,7 @@ function textOfCode(code: string): string {
   if (text === undefined) {
     throw new CliError(
       `there is no finding \`${code}\`${didYouMean(code, Object.keys(catalogue))}`,
-      "The code stands behind `error` or `warning` in a finding, e.g. SP2001.",
+      "Use the code after `error` or `warning` in a finding, e.g. SP2001.",
     )
   }
   return text
@@ -224,6 +231,9 @@ async function readBody(io: Io, file: string): Promise<Buffer> {
   try {
     return await readFile(resolve(io.cwd, file))
   } catch (error) {
-    throw new CliError(`the body ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    throw new CliError(
+      `the body ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`,
+      "Check the path after --body.",
+    )
   }
 }

@@ -14,16 +14,16 @@ interface ExportOpenapiArgs {
 }
 
 const exportOpenapiLine: CommandLine<ExportOpenapiArgs> = {
-  operands: [["<api>", "its name in gateway.conf"]],
+  operands: [["<api>", "name of the API in gateway.conf"]],
   options: [
-    ["--api-version <version>", "which version; needed when there are several"],
+    ["--api-version <version>", "version of the API; required when there are several"],
     configOption,
-    ["--format <format>", "json or yaml"],
+    ["--format <format>", "json or yaml (default: json)"],
   ],
   examples: [
     [
       "sallyport export openapi orders --api-version v2 > orders.json",
-      "with security, limits and the gateway's own answers",
+      "write the document, with security, limits and the gateway's own responses",
     ],
   ],
   parse: ([api = ""], options) => ({

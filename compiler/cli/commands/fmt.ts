@@ -26,8 +26,8 @@ interface FmtArgs {
 }
 
 const fmtLine: CommandLine<FmtArgs> = {
-  operands: [["[files...]", "only these files"]],
-  options: [configOption, ["--check", "write nothing; exit 1 when a file is not formatted"]],
+  operands: [["[files...]", "files to format (default: gateway.conf, its includes and its models)"]],
+  options: [configOption, ["--check", "change nothing; exit 1 when a file is not formatted"]],
   examples: [
     ["sallyport fmt", "format in place"],
     ["sallyport fmt --check", "in CI"],

@@ -7,17 +7,19 @@ interface HashPasswordArgs {
 }
 
 const hashPasswordLine: CommandLine<HashPasswordArgs> = {
-  options: [["--cost <n>", "memory in KiB and so the time of each try: a power of two, 16384 when not said"]],
+  options: [
+    ["--cost <n>", "memory in KiB, which sets the time of each try: a power of two (default: 16384)"],
+  ],
   examples: [
-    ["npx sallyport hash-password", "asks for the password, which is not shown, and prints the hash"],
-    ['printf %s "$PASSWORD" | npx sallyport hash-password', "reads it from a pipe"],
+    ["npx sallyport hash-password", "ask for the password without showing it, and print the hash"],
+    ['printf %s "$PASSWORD" | npx sallyport hash-password', "read the password from a pipe"],
   ],
   parse(_, options) {
     const text = options["cost"]
     if (text === undefined) return { cost: undefined }
     const cost = Number(text)
     if (!Number.isInteger(cost) || cost < 1)
-      throw new CliError(`--cost is no whole number: ${String(text)}`, "For example: --cost 32768")
+      throw new CliError(`--cost is not a whole number: ${String(text)}`, "For example: --cost 32768")
     return { cost }
   },
 }

@@ -10,9 +10,9 @@ interface HistoryArgs {
 }
 
 const historyLine: CommandLine<HistoryArgs> = {
-  options: [["--limit <count>", "how many, 20 when not said"], ...formatOptions],
+  options: [["--limit <count>", "number of plans to show (default: 20)"], ...formatOptions],
   examples: [
-    ["sallyport history", "the last plans: serial, when, who, git commit"],
+    ["sallyport history", "show serial, time, author and git commit of the last plans"],
     ["sallyport history --limit 3 --format json", "for a script"],
   ],
   parse: (_, options) => ({

@@ -19,15 +19,18 @@ interface ImportOpenapiArgs {
 }
 
 const importOpenapiLine: CommandLine<ImportOpenapiArgs> = {
-  operands: [["<file>", "2.0, 3.0 or 3.1, JSON or YAML"]],
+  operands: [["<file>", "OpenAPI document 2.0, 3.0 or 3.1, as JSON or YAML"]],
   options: [
-    ["--name <name>", "what the API is called; its title when not said"],
-    ["--path <path>", "where the API is found; /NAME when not said"],
-    ["--mock", "operations answer the document's examples, no backend is asked"],
-    ["--format <format>", "of what is wrong with the document: text or json"],
+    ["--name <name>", "name of the API (default: from the document's title)"],
+    ["--path <path>", "path of the API (default: /NAME)"],
+    ["--mock", "respond with the document's examples; no backend is called"],
+    ["--format <format>", "of the findings: text or json (default: text)"],
   ],
   examples: [
-    ["sallyport import openapi orders.yaml --name orders >> gateway.conf", "a beginning, to be gone over"],
+    [
+      "sallyport import openapi orders.yaml --name orders >> gateway.conf",
+      "append the API to gateway.conf, to be edited",
+    ],
   ],
   parse([file = ""], options) {
     const { name, path } = options
@@ -71,7 +74,10 @@ export const importOpenapi = command(importOpenapiLine, async ({ file, name, pat
     )
   const made = name ?? nameOf(document.title)
   if (document.operations.length === 0)
-    throw new CliError(`${file} was not imported: it has no operation`, "Webhooks and callbacks are none.")
+    throw new CliError(
+      `${file} was not imported: it has no operation`,
+      "Add a path with an operation; webhooks and callbacks are not imported.",
+    )
   io.out(printGateway(document, { name: made, path: path ?? `/${made}`, file: basename(at), mock }))
   return exitCode.ok
 })

@@ -13,12 +13,16 @@ interface ListArgs {
   readonly format: "text" | "json"
 }
 
-const options = [storeOption, ["--context <json>", "values for conditions"], ...formatOptions] as const
+const options = [
+  storeOption,
+  ["--context <json>", "values for conditions, as a JSON object"],
+  ...formatOptions,
+] as const
 
 const listObjectsLine: CommandLine<ListArgs> = {
   operands: [
-    ["<user>", "user:bob, or group:eng#member"],
-    ["<relation>", "viewer"],
+    ["<user>", "a user or userset: user:bob, group:eng#member"],
+    ["<relation>", "a relation of the model: viewer"],
     ["<type>", "type of the objects: order"],
   ],
   options,
@@ -44,8 +48,8 @@ const listObjectsLine: CommandLine<ListArgs> = {
 const listUsersLine: CommandLine<ListArgs> = {
   operands: [
     ["<type>", "type of the users: user, or the sets group#member"],
-    ["<relation>", "viewer"],
-    ["<object>", "order:1"],
+    ["<relation>", "a relation of the model: viewer"],
+    ["<object>", "an object: order:1"],
   ],
   options,
   examples: [

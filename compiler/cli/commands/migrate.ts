@@ -6,7 +6,7 @@ const migrateLine: CommandLine<Record<string, never>> = {
   examples: [
     [
       "SALLYPORT_DATABASE_URL=postgres://sallyport@db/sallyport sallyport migrate",
-      "a one-time job; safe to run twice or at once",
+      "safe to run twice, or by several processes at once",
     ],
   ],
   parse: () => ({}),

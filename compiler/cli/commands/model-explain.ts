@@ -17,11 +17,14 @@ interface ModelExplainArgs extends ModelArgs {
 }
 
 const modelExplainLine: CommandLine<ModelExplainArgs> = {
-  operands: [["<type#relation>", "e.g. order#viewer"]],
+  operands: [["<type#relation>", "a relation: order#viewer"]],
   options: [...modelOptions, ...formatOptions],
   examples: [
     ["sallyport model explain order#viewer", "in the model of gateway.conf, with the routes that require it"],
-    ["sallyport model explain order#viewer --model models/acme.fga --format json", "a file alone"],
+    [
+      "sallyport model explain order#viewer --model models/acme.fga --format json",
+      "in a model file alone, as JSON",
+    ],
   ],
   parse([name], options) {
     const [, type, relation] = /^([^#:@\s]+)#([^#:@\s]+)$/.exec(name ?? "") ?? []
@@ -75,7 +78,7 @@ function modelExplainText(explained: Explained): string {
   const sections = [
     ["Depends on", dependsOn(explained)],
     ["What depends on it", dependents(explained)],
-    ["Who could ever have it", subjects(explained)],
+    ["Users that can have it", subjects(explained)],
   ] as const
   const head = `${relation}${place === undefined ? "" : `  ${place}`}\n  define ${relation.split("#")[1]}: ${definition}\n`
   return (

@@ -11,13 +11,13 @@ interface ModelPrintArgs extends ModelArgs {
 const modelPrintLine: CommandLine<ModelPrintArgs> = {
   options: [
     ...modelOptions,
-    ["--source-info", "say in comments which module and file things come from"],
+    ["--source-info", "add comments that name the module and file of each part"],
     ...formatOptions,
   ],
   examples: [
-    ["sallyport model print --model models/fga.mod", "the modules of a model as one text"],
-    ["sallyport model print --model model.json", "JSON as text"],
-    ["sallyport model print --format json", "the JSON that OpenFGA's API takes"],
+    ["sallyport model print --model models/fga.mod", "print the modules of a model as one text"],
+    ["sallyport model print --model model.json", "print a JSON model as text"],
+    ["sallyport model print --format json", "print the JSON that OpenFGA's API accepts"],
   ],
   parse: (_, options) => ({
     ...readModelArgs(options),

@@ -25,14 +25,23 @@ const sections = ["inbound", "outbound", "on-error"] as const
 const policyConvertLine: CommandLine<PolicyConvertArgs> = {
   operands: [["<file>", "a document of Azure API Management, or a fragment"]],
   options: [
-    ["--name <name>", "what the policy is called; the file's name when not said"],
-    ["--section <section>", "where a fragment's policies stand: inbound, outbound or on-error"],
-    ["--fragment <id=file...>", "the file of a fragment that the document includes"],
-    ["--value <name=text...>", "a named value's text, put in where it stands; others are declared"],
+    ["--name <name>", "name of the policy (default: the file's name)"],
+    [
+      "--section <section>",
+      "section of a fragment's policies: inbound, outbound or on-error (default: inbound)",
+    ],
+    ["--fragment <id=file...>", "file of a fragment that the document includes"],
+    [
+      "--value <name=text...>",
+      "text of a named value, inserted where the document uses it; other values are declared",
+    ],
   ],
   examples: [
-    ["sallyport policy convert orders.policy.xml >> gateway.conf", "a beginning: it says what is left to do"],
-    ["sallyport policy convert orders.policy.xml --fragment session=session.xml", "with what it includes"],
+    ["sallyport policy convert orders.policy.xml >> gateway.conf", "convert, and list what is left to write"],
+    [
+      "sallyport policy convert orders.policy.xml --fragment session=session.xml",
+      "convert a document that includes a fragment",
+    ],
   ],
   parse([file = ""], options) {
     const { name } = options

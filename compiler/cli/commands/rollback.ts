@@ -15,10 +15,10 @@ interface RollbackArgs {
 
 const rollbackLine: CommandLine<RollbackArgs> = {
   operands: [["<serial>", "serial of the plan, see `sallyport history`"]],
-  options: [["--yes", "do not ask"], messageOption],
-  examples: [["sallyport rollback 41 --yes", "apply the plan of serial 41 again, as a new serial"]],
+  options: [["--yes", "do not ask for confirmation"], messageOption],
+  examples: [["sallyport rollback 41 --yes", "apply the plan of serial 41 again, under a new serial"]],
   parse([serial], options) {
-    if (serial === undefined) throw new CliError("which serial?", "`sallyport history` lists them.")
+    if (serial === undefined) throw new CliError("rollback needs a serial", "`sallyport history` lists them.")
     return {
       serial: readCount(serial, "the serial"),
       yes: options["yes"] === true,

@@ -6,10 +6,10 @@ interface SchemaArgs {
 }
 
 const schemaLine: CommandLine<SchemaArgs> = {
-  operands: [["[document]", "plan, which it is when absent, or explanation"]],
+  operands: [["[document]", "plan or explanation (default: plan)"]],
   examples: [
     ["sallyport schema > plan.schema.json", "for tools that read plans"],
-    ["sallyport schema explanation", "for programs that read why a check came out as it did"],
+    ["sallyport schema explanation", "for tools that read the explanation of a check"],
   ],
   parse([document = "plan"]) {
     if (document === "plan" || document === "explanation") return { of: document }

@@ -33,17 +33,23 @@ interface ServeArgs {
 
 const serveLine: CommandLine<ServeArgs> = {
   options: [
-    ["--plan <file>", "serve the plan in this file, not the newest of the database"],
+    ["--plan <file>", "serve the plan in this file instead of the newest plan in the database"],
     [
       "--config <file>",
-      "compile this file and serve it, not the newest plan of the database; later changes need a restart, or `sallyport apply`",
+      "compile this file and serve it instead of the newest plan in the database; it is not watched: restart, or run `sallyport apply`, after changes",
     ],
-    ["--only <roles>", "gateway, authz, control: some of them, separated by commas"],
+    ["--only <roles>", "roles of this process, separated by commas: gateway, authz, control (default: all)"],
   ],
   examples: [
-    ["SALLYPORT_DATABASE_URL=postgres://sallyport@db/sallyport sallyport serve", "everything in one process"],
+    [
+      "SALLYPORT_DATABASE_URL=postgres://sallyport@db/sallyport sallyport serve",
+      "run everything in one process, on PostgreSQL",
+    ],
     ["sallyport serve --config gateway.conf", "compile and serve in one step, on the embedded database"],
-    ["sallyport serve --only gateway", "one of many gateways; another process has the control listener"],
+    [
+      "sallyport serve --only gateway",
+      "run one of several gateways; another process has the control listener",
+    ],
   ],
   parse: (_, options) => ({
     source: sourceOf(options),
@@ -55,7 +61,7 @@ function sourceOf(options: OptionValues): ServeArgs["source"] {
   const file = textOf(options, "plan")
   if (options["config"] === undefined) return file === undefined ? undefined : { kind: "plan", file }
   if (file !== undefined)
-    throw new CliError("--plan and --config both say what is served", "Leave one of them out.")
+    throw new CliError("--plan and --config exclude each other", "Leave one of them out.")
   return { kind: "text", project: readProject(options) }
 }
 

@@ -17,17 +17,20 @@ interface ShellArgs extends EngineAddress {
 
 const shellLine: CommandLine<ShellArgs> = {
   options: [
-    ["--url <url>", "the engine's address; without it the control API's way to the engine"],
-    ["--token <token>", "key or token for --url; better in SALLYPORT_AUTHZ_TOKEN"],
-    ["--store <name>", "store by name or id; `use NAME` changes it"],
-    ["-c, --command <lines>", "run these lines and end; exit 2 when a check is denied, 1 on an error"],
-    ["--format <format>", "text or json; a terminal gets text, a pipe one JSON object a line"],
+    ["--url <url>", "address of the engine (default: the engine behind the control API)"],
+    ["--token <token>", "key or token for --url; SALLYPORT_AUTHZ_TOKEN keeps it out of the process list"],
+    ["--store <name>", "name or id of the store; `use NAME` changes it"],
+    ["-c, --command <lines>", "run these lines and end; exit 2 when a check is denied, 1 after an error"],
+    ["--format <format>", "text or json (default: text on a terminal; in a pipe, one JSON object per line)"],
     jsonOption,
   ],
   examples: [
-    ["sallyport shell", "ask; `help` says what, Tab completes, Ctrl-D ends"],
-    ['sallyport shell -c "check user:ann viewer order:1"', "one question, in a script"],
-    ["sallyport shell --url http://authz.internal:8080 < questions.txt", "many, an answer a line"],
+    ["sallyport shell", "type queries; `help` lists them, Tab completes, Ctrl-D ends"],
+    ['sallyport shell -c "check user:ann viewer order:1"', "run one query in a script"],
+    [
+      "sallyport shell --url http://authz.internal:8080 < questions.txt",
+      "run many queries; each prints one line",
+    ],
   ],
   parse(_, options) {
     const text = (name: string): string | undefined => {
@@ -38,10 +41,7 @@ const shellLine: CommandLine<ShellArgs> = {
     if (url !== undefined && (!/^https?:\/\/\S+$/.test(url) || !URL.canParse(url)))
       throw new CliError(`--url is not an http(s) URL: ${url}`, "For example: --url http://127.0.0.1:8080")
     if (url === undefined && options["token"] !== undefined)
-      throw new CliError(
-        "--token is for --url",
-        "Without --url the control token is used: SALLYPORT_CONTROL_TOKEN.",
-      )
+      throw new CliError("--token needs --url", "Without --url, set SALLYPORT_CONTROL_TOKEN.")
     return {
       url,
       token: text("token"),
@@ -113,7 +113,7 @@ async function converse(session: ShellSession, io: Io): Promise<ExitCode> {
 
 /** Where one is, and what to do when that is not clear. An engine that does not answer ends it here. */
 async function greet(session: ShellSession, io: Io): Promise<void> {
-  io.out(`The engine at ${session.api.url}. \`help\` lists what can be asked, Tab completes, Ctrl-D ends.\n`)
+  io.out(`The engine at ${session.api.url}. \`help\` lists the commands, Tab completes, Ctrl-D ends.\n`)
   try {
     await session.store()
   } catch (error) {

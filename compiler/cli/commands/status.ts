@@ -10,7 +10,7 @@ interface StatusArgs {
 
 const statusLine: CommandLine<StatusArgs> = {
   options: formatOptions,
-  examples: [["sallyport status", "is the newest plan everywhere?"]],
+  examples: [["sallyport status", "see whether every process serves the newest plan"]],
   parse: (_, options) => ({ format: readFormat(options, ["text", "json"]) }),
 }
 
@@ -24,7 +24,7 @@ export const status = command(statusLine, async (args, io) => {
 function statusText(status: StatusAnswer): string {
   // Without the database nobody knows which it is, though one is served.
   const served = status.processes.some(({ serial }) => serial !== null)
-  const none = served ? "Which plan is the newest is not known.\n" : "No plan was applied yet.\n"
+  const none = served ? "The newest plan is not known.\n" : "No plan was applied yet.\n"
   const newest = status.serial === null ? none : `The newest plan is serial ${status.serial}.\n`
   const processes = table(
     ["PROCESS", "ROLES", "VERSION", "SINCE", "SERIAL", "STATE"],
@@ -51,7 +51,7 @@ function trafficText(traffic: StatusAnswer["traffic"]): string {
   )
   const heads = ["HEALTH", "BREAKER", "OUTSTANDING"]
   return [
-    `The process asked has ${requests} requests in work and ${tunnels} WebSockets open.\n`,
+    `This process has ${requests} requests in progress and ${tunnels} open WebSockets.\n`,
     rows.length === 0 ? "" : table(["BACKEND", "TARGET", ...heads], rows),
     points.length === 0 ? "" : table(["DECISION POINT", "ADDRESS", ...heads], points),
   ].join("")

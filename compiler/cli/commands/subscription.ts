@@ -61,19 +61,22 @@ const states: readonly SubscriptionStatus[] = [
 const subscriptionCreateLine: CommandLine<SubscriptionCreateArgs> = {
   operands: [nameOperand],
   options: [
-    ["--product <name>", "it opens the APIs of this product"],
-    ["--api <name>", "it opens this API"],
-    ["--all", "it opens every API"],
-    ["--owner <text>", "whose it is"],
-    ["--note <text>", "for whoever reads the list"],
-    ["--expires <date>", "when it ends: 2030-01-31, or with a time and zone"],
-    ["--state <state>", "submitted or active, instead of what the product says"],
-    ["--primary-key-file <file>", "a key made elsewhere, so that callers keep theirs; needs both"],
-    ["--secondary-key-file <file>", "the second one"],
+    ["--product <name>", "give access to the APIs of this product"],
+    ["--api <name>", "give access to this API"],
+    ["--all", "give access to every API"],
+    ["--owner <text>", "owner of the subscription"],
+    ["--note <text>", "note shown in the list"],
+    ["--expires <date>", "end: 2030-01-31 or 2030-01-31T12:00:00Z"],
+    ["--state <state>", "submitted or active (default: what the product says)"],
+    ["--primary-key-file <file>", "file with an existing key, so that callers keep it; needs both files"],
+    ["--secondary-key-file <file>", "file with the second existing key"],
     ...formatOptions,
   ],
   examples: [
-    ["sallyport subscription create ann --product partner --owner ann@example.com", "two keys for ann"],
+    [
+      "sallyport subscription create ann --product partner --owner ann@example.com",
+      "create a subscription with two keys for ann",
+    ],
   ],
   parse(words, options) {
     const [primaryKeyFile, secondaryKeyFile] = [
@@ -81,7 +84,10 @@ const subscriptionCreateLine: CommandLine<SubscriptionCreateArgs> = {
       textOf(options, "secondaryKeyFile"),
     ]
     if ((primaryKeyFile === undefined) !== (secondaryKeyFile === undefined))
-      throw new CliError("--primary-key-file and --secondary-key-file belong together")
+      throw new CliError(
+        "--primary-key-file and --secondary-key-file need each other",
+        "Give both files, or none.",
+      )
     const expires = textOf(options, "expires")
     return {
       name: nameOf(words),
@@ -99,19 +105,19 @@ const subscriptionCreateLine: CommandLine<SubscriptionCreateArgs> = {
 
 const subscriptionListLine: CommandLine<SubscriptionListArgs> = {
   options: [
-    ["--state <state>", `only these: ${states.join(", ")}`],
-    ["--product <name>", "only those of a product"],
-    ["--api <name>", "only those of one API"],
-    ["--owner <text>", "only those of an owner"],
-    ["--prefix <text>", "only the one whose key begins so"],
-    ["--text <text>", "only those that have it in name, owner or note"],
-    ["--limit <count>", "how many, 50 when not said"],
-    ["--after <name>", "those after this name: the next page"],
+    ["--state <state>", `only this state: ${states.join(", ")}`],
+    ["--product <name>", "only subscriptions of this product"],
+    ["--api <name>", "only subscriptions of this API"],
+    ["--owner <text>", "only subscriptions of this owner"],
+    ["--prefix <text>", "only the subscription whose key starts with this text"],
+    ["--text <text>", "only subscriptions with this text in name, owner or note"],
+    ["--limit <count>", "number of subscriptions to show (default: 50)"],
+    ["--after <name>", "show the next page, after this name"],
     ...formatOptions,
   ],
   examples: [
-    ["sallyport subscription list --state submitted", "who waits for an approval"],
-    ["sallyport subscription list --prefix sp_4tQz81Lb", "whose key is this?"],
+    ["sallyport subscription list --state submitted", "subscriptions that wait for approval"],
+    ["sallyport subscription list --prefix sp_4tQz81Lb", "find the subscription of a key"],
   ],
   parse(_, options) {
     oneOf(options, "state", states)
@@ -128,7 +134,7 @@ const subscriptionListLine: CommandLine<SubscriptionListArgs> = {
 const subscriptionShowLine: CommandLine<SubscriptionNameArgs> = {
   operands: [nameOperand],
   options: formatOptions,
-  examples: [["sallyport subscription show ann", "all there is to know, but not the keys"]],
+  examples: [["sallyport subscription show ann", "show everything except the keys"]],
   parse: (words, options) => ({ name: nameOf(words), format: readFormat(options, ["text", "json"]) }),
 }
 
@@ -138,12 +144,14 @@ const subscriptionRotateLine: CommandLine<SubscriptionRotateArgs> = {
     ["<name>", "name of the subscription"],
   ],
   options: formatOptions,
-  examples: [["sallyport subscription rotate secondary ann", "the primary key goes on as it is"]],
+  examples: [
+    ["sallyport subscription rotate secondary ann", "replace the secondary key; the primary key stays"],
+  ],
   parse([key, name], options) {
     if (key !== "primary" && key !== "secondary")
       throw new CliError(
-        `\`${key}\` is no key of a subscription`,
-        "Say `rotate primary NAME` or `rotate secondary NAME`.",
+        `\`${key}\` is not a key of a subscription`,
+        "Write `rotate primary NAME` or `rotate secondary NAME`.",
       )
     return { key, name: nameOf([name ?? ""]), format: readFormat(options, ["text", "json"]) }
   },
@@ -151,7 +159,7 @@ const subscriptionRotateLine: CommandLine<SubscriptionRotateArgs> = {
 
 const subscriptionDeleteLine: CommandLine<SubscriptionNameArgs> = {
   operands: [nameOperand],
-  examples: [["sallyport subscription delete ann", "its keys are refused from now on"]],
+  examples: [["sallyport subscription delete ann", "its keys stop working"]],
   parse: (words) => ({ name: nameOf(words), format: "text" }),
 }
 
@@ -160,8 +168,8 @@ function scopeOf(options: OptionValues): CreateSubscription["scope"] {
   const said = [product, api, options["all"] === true || undefined].filter((each) => each !== undefined)
   if (said.length !== 1)
     throw new CliError(
-      "a subscription opens one of three things",
-      "Say `--product NAME`, `--api NAME` or `--all`.",
+      "subscription create needs exactly one of --product, --api and --all",
+      "Add `--product NAME`, `--api NAME` or `--all`.",
     )
   if (product !== undefined) return { product }
   return api === undefined ? { all: true } : { api }
@@ -170,8 +178,8 @@ function scopeOf(options: OptionValues): CreateSubscription["scope"] {
 function nameOf([name]: readonly string[]): string {
   if (name !== undefined && /^[A-Za-z][A-Za-z0-9_-]{0,62}$/.test(name)) return name
   throw new CliError(
-    `\`${name ?? ""}\` is no name of a subscription`,
-    "A letter, then letters, digits, `_` or `-`, 63 characters at most.",
+    `\`${name ?? ""}\` is not a name of a subscription`,
+    "Use a letter, then letters, digits, `_` or `-`; 63 characters at most.",
   )
 }
 
@@ -216,13 +224,21 @@ export const subscriptionShow = command(subscriptionShowLine, async (args, io) =
   return shown(io, args.format, expectOk<Subscription>(answer), subscriptionText)
 })
 
-export const subscriptionApprove = actCommand("approve", "let in what waits for an approval")
-export const subscriptionReject = actCommand("reject", "refuse what waits for an approval, for ever")
-export const subscriptionSuspend = actCommand("suspend", "refuse its keys until it is activated again")
-export const subscriptionCancel = actCommand("cancel", "end it for ever")
-export const subscriptionActivate = actCommand("activate", "let in again what was suspended or has expired", [
-  ["--expires <date>", "its new end; `never` for none"],
-])
+export const subscriptionApprove = actCommand("approve", "approve a subscription that waits for approval")
+export const subscriptionReject = actCommand(
+  "reject",
+  "reject a subscription that waits for approval; this is final",
+)
+export const subscriptionSuspend = actCommand(
+  "suspend",
+  "refuse the keys of a subscription until it is activated again",
+)
+export const subscriptionCancel = actCommand("cancel", "end a subscription; this is final")
+export const subscriptionActivate = actCommand(
+  "activate",
+  "accept the keys of a suspended or expired subscription again",
+  [["--expires <date>", "new end: 2030-01-31, or `never`"]],
+)
 
 /** A command that changes the state; `example`: what its example does. */
 function actCommand(
@@ -305,7 +321,7 @@ function issuedText({ subscription, keys }: IssuedAnswer): string {
 
 /** A page of the list. */
 function subscriptionsText({ subscriptions, next, gateway }: SubscriptionsAnswer): string {
-  if (subscriptions.length === 0) return "No subscription is like this.\n"
+  if (subscriptions.length === 0) return "No subscription matches.\n"
   const rows = table(
     ["NAME", "OPENS", "STATE", "OWNER", "PRIMARY", "SECONDARY", "LAST USED", "EXPIRES"],
     subscriptions.map((each) => [

@@ -22,23 +22,21 @@ interface TestArgs extends TestSelection {
 }
 
 const testLine: CommandLine<TestArgs> = {
-  operands: [
-    ["[files...]", "files, folders or patterns; all *.fga.yaml below this folder when there are none"],
-  ],
+  operands: [["[files...]", "files, folders or patterns (default: all *.fga.yaml below this folder)"]],
   options: [
-    ["--filter <text>", "only tests in whose name, or whose store's, this stands"],
-    ["--coverage", "say which parts of the models could go without any test noticing"],
-    ["--min-coverage <percent>", "the same, and exit 1 where a model's coverage is lower"],
-    ["--format <format>", "text, json or junit"],
+    ["--filter <text>", "run only tests whose name, or whose store's name, contains this text"],
+    ["--coverage", "list the parts of the models that no test covers"],
+    ["--min-coverage <percent>", "the same; exit 1 when the coverage of a model is lower"],
+    ["--format <format>", "text, json or junit (default: text)"],
     jsonOption,
-    ["--output <file>", "write the json or junit there, and print text"],
-    ["--watch", "run again whenever a file changes"],
+    ["--output <file>", "write the JSON or JUnit document to this file, and print text"],
+    ["--watch", "run again when a file changes"],
   ],
   examples: [
-    ["sallyport test", "everything there is"],
-    ['sallyport test "models/**/*.fga.yaml" --coverage', "and what no test would notice"],
-    ["sallyport test --format junit --output report.xml", "in CI"],
-    ["sallyport test --min-coverage 90", "in CI: too few tests are a failure too"],
+    ["sallyport test", "run all tests below this folder"],
+    ['sallyport test "models/**/*.fga.yaml" --coverage', "also list what no test covers"],
+    ["sallyport test --format junit --output report.xml", "in CI: write a report"],
+    ["sallyport test --min-coverage 90", "in CI: fail when the tests cover less than 90 %"],
   ],
   parse(files, options) {
     const format = readFormat(options, ["text", "json", "junit"])
@@ -46,12 +44,9 @@ const testLine: CommandLine<TestArgs> = {
     const filter = textOf(options, "filter")
     const watch = options["watch"] === true
     if (output !== undefined && format === "text")
-      throw new CliError("--output is for a document", "Say which: --format json or --format junit.")
+      throw new CliError("--output needs a document format", "Add --format json or --format junit.")
     if (watch && format !== "text" && output === undefined)
-      throw new CliError(
-        "--watch prints text, again and again",
-        "Send the document to a file: --output FILE.",
-      )
+      throw new CliError("--watch prints text, not one document", "Add `--output FILE` for the document.")
     const minCoverage = readPercent(options["minCoverage"], "--min-coverage")
     const coverage = options["coverage"] === true || minCoverage !== undefined
     return { files, filter, format, output, coverage, minCoverage, watch }
@@ -62,7 +57,10 @@ function readPercent(given: unknown, option: string): number | undefined {
   if (given === undefined) return undefined
   const text = String(given)
   if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
-    throw new CliError(`${option} ${text} is no percentage`, `Give a whole number up to 100: ${option} 80.`)
+    throw new CliError(
+      `${option} ${text} is not a percentage`,
+      `Give a whole number up to 100: ${option} 80.`,
+    )
   return Number(text)
 }
 

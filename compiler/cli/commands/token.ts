@@ -13,8 +13,8 @@ interface TokenArgs {
 
 const tokenLine: CommandLine<TokenArgs> = {
   options: [
-    ["--sub <name>", "whose: any name; ann when not said"],
-    ["--url <url>", "address of the provider; that of `sallyport dev` in this folder when not said"],
+    ["--sub <name>", "user name for the claim `sub` (default: ann)"],
+    ["--url <url>", "address of the identity provider (default: the one of `sallyport dev` in this folder)"],
   ],
   examples: [
     [
@@ -42,8 +42,8 @@ export const token = command(tokenLine, async ({ sub, url }, io) => {
   const folder = join(io.cwd, ".sallyport")
   if (!existsSync(join(folder, "identity-provider.json"))) {
     throw new CliError(
-      "there are no development keys in this folder: no `sallyport dev` has run here",
-      "`npm start` makes them. Tokens of another identity provider are asked for there, e.g. by curl.",
+      "this folder has no development keys: `sallyport dev` has not run here",
+      "Start `sallyport dev` here first. For another identity provider, request a token from it.",
     )
   }
   const at = url ?? traceOfDev(io)?.identity ?? identityUrlDefault

@@ -25,42 +25,42 @@ interface TupleReadArgs {
 }
 
 const operands = [
-  ["<user>", "user:ann, user:*, or group:eng#member"],
-  ["<relation>", "viewer"],
-  ["<object>", "order:1"],
+  ["<user>", "a user, wildcard or userset: user:ann, user:*, group:eng#member"],
+  ["<relation>", "a relation of the model: viewer"],
+  ["<object>", "an object: order:1"],
 ] as const
 
 const tupleWriteLine: CommandLine<TupleWriteArgs> = {
   operands,
   options: [
     storeOption,
-    ["--condition <name>", "only under this condition of the model"],
-    ["--context <json>", "values stored with the condition"],
-    ["--ignore-existing", "succeed when the tuple is there already"],
+    ["--condition <name>", "condition of the model that must hold"],
+    ["--context <json>", "values stored with the condition, as a JSON object"],
+    ["--ignore-existing", "succeed when the tuple already exists"],
   ],
-  examples: [["sallyport tuple write user:bob viewer order:1", "let bob see order 1"]],
+  examples: [["sallyport tuple write user:bob viewer order:1", "let bob view order 1"]],
   parse: (words, options) => readTuple(words, options, "ignoreExisting"),
 }
 
 const tupleDeleteLine: CommandLine<TupleWriteArgs> = {
   operands,
-  options: [storeOption, ["--ignore-missing", "succeed when there is no such tuple"]],
-  examples: [["sallyport tuple delete user:bob viewer order:1", "bob no longer sees order 1 by this tuple"]],
+  options: [storeOption, ["--ignore-missing", "succeed when the tuple does not exist"]],
+  examples: [["sallyport tuple delete user:bob viewer order:1", "remove this way for bob to view order 1"]],
   parse: (words, options) => readTuple(words, options, "ignoreMissing"),
 }
 
 const tupleReadLine: CommandLine<TupleReadArgs> = {
   options: [
     storeOption,
-    ["--user <user>", "only of this user; needs --object, at least its type"],
-    ["--relation <relation>", "only this relation; needs --object"],
-    ["--object <object>", "only on this object (order:1), with --user on a type, too (order:)"],
+    ["--user <user>", "only tuples of this user; needs --object, or at least its type"],
+    ["--relation <relation>", "only tuples with this relation; needs --object"],
+    ["--object <object>", "only tuples of this object (order:1) or, with --user, of a type (order:)"],
     ...formatOptions,
   ],
   examples: [
-    ["sallyport tuple read", "all of them"],
-    ["sallyport tuple read --object order:1", "who has what on order 1"],
-    ["sallyport tuple read --user user:ann --object order:", "what ann has on orders"],
+    ["sallyport tuple read", "list all tuples"],
+    ["sallyport tuple read --object order:1", "list all relations on order 1"],
+    ["sallyport tuple read --user user:ann --object order:", "list the tuples of ann on orders"],
   ],
   parse(_, options) {
     const object = textOf(options, "object")
@@ -90,7 +90,8 @@ function readTuple(words: readonly string[], options: OptionValues, idempotent: 
   }
   const condition = textOf(options, "condition")
   const context = readJson(options["context"], "--context")
-  if (context !== undefined && condition === undefined) throw new CliError("--context needs --condition")
+  if (context !== undefined && condition === undefined)
+    throw new CliError("--context needs --condition", "Add `--condition NAME`, a condition of the model.")
   return {
     user,
     relation,

@@ -16,21 +16,21 @@ const usageLine: CommandLine<UsageArgs> = {
   options: [
     [
       "--by <fields>",
-      `a line for each of these, with commas: ${fields.join(", ")}; subscription,user when not said`,
+      `fields to group by, separated by commas: ${fields.join(", ")} (default: subscription,user)`,
     ],
-    ["--since <date>", "2026-01-31, a time with zone, or how long ago: 12h, 30d"],
-    ["--until <date>", "the first moment that does not count"],
-    ["--subscription <name>", "only this one"],
-    ["--user <name>", "only this one: who the token of a call without subscription names (`sub`)"],
-    ["--product <name>", "only this one"],
-    ["--api <name>", "only this one"],
-    ["--deprecated", "only versions the running plan calls deprecated: who still calls them?"],
-    ["--format <format>", "table, json or csv"],
+    ["--since <date>", "start: 2026-01-31, 2026-01-31T12:00:00Z, or how long ago: 12h, 30d"],
+    ["--until <date>", "end, not included; written like --since"],
+    ["--subscription <name>", "only calls with this subscription"],
+    ["--user <name>", "only calls with a token of this user (claim `sub`) and without a subscription"],
+    ["--product <name>", "only calls of this product"],
+    ["--api <name>", "only calls of this API"],
+    ["--deprecated", "only calls of versions that the running plan marks as deprecated"],
+    ["--format <format>", "table, json or csv (default: table)"],
     jsonOption,
   ],
   examples: [
-    ["sallyport usage --since 30d --by subscription,product", "the bill of the last 30 days"],
-    ["sallyport usage --deprecated", "who still calls deprecated versions"],
+    ["sallyport usage --since 30d --by subscription,product", "calls and prices of the last 30 days"],
+    ["sallyport usage --deprecated", "callers of deprecated versions"],
     ["sallyport usage --by day,status --api orders --format csv", "for a spreadsheet"],
   ],
   parse(_, options) {
@@ -38,7 +38,7 @@ const usageLine: CommandLine<UsageArgs> = {
     const by = textOf(options, "by") ?? (deprecated ? "" : "subscription,user")
     const unknown = by.split(",").find((word) => word !== "" && !fields.includes(word))
     if (unknown !== undefined)
-      throw new CliError(`usage cannot be told by ${unknown}`, `It can be told by ${fields.join(", ")}.`)
+      throw new CliError(`usage cannot be grouped by \`${unknown}\``, `Use some of ${fields.join(", ")}.`)
     const query = {
       by,
       since: pointInTime(options, "since"),
@@ -50,7 +50,7 @@ const usageLine: CommandLine<UsageArgs> = {
       deprecated: deprecated ? "true" : undefined,
     }
     if (query.since !== undefined && query.until !== undefined && query.since >= query.until)
-      throw new CliError("--until is not after --since: nothing lies between", "Say a later --until.")
+      throw new CliError("--until is not after --since", "Give a later --until.")
     const said = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value] as const] : []))
     return { query: Object.fromEntries(said), format: readFormat(options, ["table", "json", "csv"]) }
   },
@@ -62,7 +62,7 @@ function pointInTime(options: OptionValues, name: string): string | undefined {
   const given = textOf(options, name)
   if (given === undefined) return undefined
   const ago = /^(\d{1,6})([hd])$/.exec(given)
-  if (ago === null) return readMoment(given, `--${name}`, ", or how long ago it was: 12h, 30d")
+  if (ago === null) return readMoment(given, `--${name}`, ", or how long ago: 12h, 30d")
   return new Date(Date.now() - Number(ago[1]) * (hoursOf[ago[2] ?? ""] ?? 0) * 3_600_000).toISOString()
 }
 
@@ -78,7 +78,7 @@ export const usage = command(usageLine, async ({ query, format }, io) => {
 
 /** A table for people. */
 function usageText({ by, lines, cut }: UsageAnswer): string {
-  if (lines.length === 0) return "Nothing was called.\n"
+  if (lines.length === 0) return "No calls were counted.\n"
   const priced = lines.some(({ amounts }) => amounts.length > 0)
   const head = [...by.map((field) => field.toUpperCase()), "CALLS", "IN", "OUT", "P50", "P95", "P99"]
   const rows = lines.map((line) => [
@@ -91,7 +91,7 @@ function usageText({ by, lines, cut }: UsageAnswer): string {
     time(line.p99),
     ...(priced ? [String(line.billed), amounts(line)] : []),
   ])
-  const more = cut ? "There are more: narrow it, e.g. by --since, --product or --api.\n" : ""
+  const more = cut ? "There are more lines. Narrow the list with --since, --product or --api.\n" : ""
   return `${table(priced ? [...head, "BILLED", "AMOUNT"] : head, rows)}${more}`
 }
 

@@ -9,10 +9,14 @@ interface ValidateArgs {
 }
 
 const validateLine: CommandLine<ValidateArgs> = {
-  options: [configOption, ["--format <format>", "text, json, sarif, markdown or github"], jsonOption],
+  options: [
+    configOption,
+    ["--format <format>", "text, json, sarif, markdown or github (default: text)"],
+    jsonOption,
+  ],
   examples: [
-    ["sallyport validate", "all findings at once; exit 1 when one is an error"],
-    ["sallyport validate --format github", "annotations in a GitHub workflow"],
+    ["sallyport validate", "print all findings"],
+    ["sallyport validate --format github", "print annotations for a GitHub workflow"],
   ],
   parse: (_, options) => ({
     project: readProject(options),

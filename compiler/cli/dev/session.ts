@@ -66,7 +66,7 @@ export class Session {
       return await this.#reload(parts)
     } catch (error) {
       this.#io.err(`${error instanceof Error ? error.stack : String(error)}\n`)
-      this.#io.out("Sallyport has made a mistake; the old plan serves on.\n")
+      this.#io.out("This is an error in Sallyport; the previous plan stays in use.\n")
       return undefined
     }
   }
@@ -77,20 +77,21 @@ export class Session {
     io.out(`\n${new Date().toTimeString().slice(0, 8)} `)
     if (plan === undefined) {
       const serial = parts.runtime.serial()
-      const old = serial === null ? "nothing is served yet" : `serial ${serial} serves on`
+      const old = serial === null ? "nothing is served yet" : `serial ${serial} stays in use`
       io.out(`saved with ${summaryOf(diagnostics)}; ${old}.\n`)
       return undefined
     }
     const serial = await this.apply(parts, plan, false)
     if (serial !== undefined) return plan
-    io.out("saved, but not applied; the old plan serves on.\n")
+    io.out("saved, but not applied; the previous plan stays in use.\n")
     return undefined
   }
 
   async #send(remote: Remote, plan: Plan, first: boolean): Promise<number> {
     const running = await runningPlan(remote)
     if (running?.record.digest === plan.digest) {
-      if (!first) this.#io.out(`saved; it means the same, serial ${running.record.serial} serves on.\n`)
+      if (!first)
+        this.#io.out(`saved; the meaning is the same, serial ${running.record.serial} stays in use.\n`)
       // Applied again, in case this process could not serve it when it started.
       return (await applyOver(this.#io, remote, plan, running.record)).record.serial
     }
@@ -116,7 +117,7 @@ export class Session {
   #addDevelopmentValues({ env, standIn }: DevParts, { plan }: Plan): void {
     for (const { name, value } of developmentValues(plan, env)) {
       standIn(name, value)
-      this.#io.out(`${name} is not set; for development it is \`${value}\`.\n`)
+      this.#io.out(`${name} is not set; \`dev\` uses \`${value}\`.\n`)
     }
   }
 

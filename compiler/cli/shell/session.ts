@@ -56,7 +56,7 @@ export class ShellSession implements ShellContext {
 
   /** What was listed last, where it was left off. */
   rest(): ShellOutput {
-    if (this.#rest === undefined) throw new CliError("nothing was left off")
+    if (this.#rest === undefined) throw new CliError("there are no more rows")
     return this.#rest
   }
 
@@ -108,7 +108,7 @@ export class ShellSession implements ShellContext {
     const next = await shown.pages.next()
     if (next.done === true) return
     this.#rest = { ...shown, pages: resumed(next.value, shown.pages) }
-    this.#io.out("There are more: `more` shows them.\n")
+    this.#io.out("There are more rows: `more` shows them.\n")
   }
 }
 

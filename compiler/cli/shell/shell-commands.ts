@@ -218,7 +218,7 @@ const model: ShellCommand = {
 const help: ShellCommand = {
   name: "help",
   usage: "help [COMMAND]",
-  summary: "what can be asked",
+  summary: "lists the commands",
   places: ["command"],
   async run(_, { words }) {
     const listed = words.length === 0 ? shellCommands : [commandOf(words[0] ?? "")]

@@ -27,7 +27,7 @@ function jsonOf(text: string): Readonly<Record<string, unknown>> {
     return JSON.parse(text) as Record<string, unknown>
   } catch (error) {
     throw new CliError(
-      `the context is no JSON: ${(error as Error).message}`,
+      `the context is not JSON: ${(error as Error).message}`,
       'It is one object at the end of the line: {"hour": 9}',
     )
   }

@@ -46,7 +46,7 @@ export function tryText(
   const trials = trialsOf(plan, places, env, entry)
   const lines = trials.map(({ text, line }) => `\n  # ${text}\n  ${line}\n`)
   const toTry = lines.length === 0 ? "" : `\nTry, in another terminal in this folder:\n${lines.join("")}`
-  return `${toTry}\nWhatever you save in ${entry} and models/ is applied at once; a mistake is shown here, and the old plan serves on.\n`
+  return `${toTry}\nChanges saved in ${entry} and models/ are applied at once. Errors are shown here, and the previous plan stays in use.\n`
 }
 
 /** The lines to try as data. */
@@ -71,14 +71,14 @@ export function trialsOf(
 /** Only for the example of the repository, whose limits have the text that is replaced. */
 function planTrial(entry: string): Trial {
   return {
-    text: "what would another text change? (exit code 2: something) Nothing is applied",
+    text: "what would a changed file do? (exit code 2: there are changes) Nothing is applied",
     line: `sed 's/ per 1m by/ per 2m by/' ${entry} > next.conf; npx sallyport plan --config next.conf; rm next.conf`,
   }
 }
 
 function tokenTrial(identity: string): Trial {
   return {
-    text: "a token, as Keycloak is asked for one",
+    text: "request a token, as from Keycloak",
     line: `curl -s -d grant_type=password -d client_id=mobile -d client_secret=mobile-secret -d username=ann -d password=ann ${identity}/realms/acme/protocol/openid-connect/token`,
   }
 }
@@ -93,7 +93,7 @@ function orderTrials({ routes, authz }: PlanBody, gateway: string): Trial[] {
       { text: "the first door, without a token: 401", line: `curl -i ${order}` },
       { text: "as ann, who owns the order: 200", line: `curl -i ${bearer("ann")} ${order}` },
       {
-        text: "as bob, who is nobody to it: the second door says 403",
+        text: "as bob, who has no relation to the order: 403 from the second door",
         line: `curl -i ${bearer("bob")} ${order}`,
       },
     )
@@ -103,7 +103,7 @@ function orderTrials({ routes, authz }: PlanBody, gateway: string): Trial[] {
         line: "npx sallyport check user:bob viewer order:1 --explain",
       })
     trials.push({
-      text: "what becomes of his call, step by step",
+      text: "what happens to his request, step by step",
       line: "npx sallyport explain request GET /v1/orders/1 --as bob --claim scope=orders.read",
     })
     trials.push({
@@ -134,7 +134,7 @@ function catalogTrials(
   const header = `-H "${name}: ${key}"`
   const call = `${header} ${gateway}/catalog/items`
   return [
-    { text: "by a subscription's key: 200", line: `curl -i ${call}` },
+    { text: "with a subscription key: 200", line: `curl -i ${call}` },
     ...describedTrials(routes, gateway, header),
     {
       text: "too often: 429 from the 20th call in a minute on",
@@ -148,7 +148,7 @@ function describedTrials(routes: PlanBody["routes"], gateway: string, header: st
   const trials: Trial[] = []
   if (routes["POST /catalog/items"] !== undefined)
     trials.push({
-      text: "a body that does not fit the OpenAPI document: 400 with all that is wrong",
+      text: "a body that does not match the OpenAPI document: 400 with every error",
       line: `curl -i -H 'Content-Type: application/json' -d '{"sku": "lamp"}' ${header} ${gateway}/catalog/items`,
     })
   if (routes["* /stock/items/{id}"] !== undefined)
@@ -164,10 +164,10 @@ function keyTrials({ products, routes }: PlanBody): Trial[] {
   if (!Object.values(routes).some(({ api }) => apis.includes(api))) return []
   return [
     {
-      text: "a subscription for somebody: two keys, shown this once",
+      text: "create a subscription: its two keys are shown once",
       line: "npx sallyport subscription create lena --product partner",
     },
-    { text: "who called what, and for how much?", line: "npx sallyport usage" },
+    { text: "calls and prices by caller", line: "npx sallyport usage" },
   ]
 }
 
@@ -176,9 +176,9 @@ function engineTrials({ authz }: PlanBody, engine: string): Trial[] {
   const question = '{"tuple_key": {"user": "user:ann", "relation": "viewer", "object": "order:1"}}'
   return [
     {
-      text: "what services ask, by OpenFGA's API",
+      text: "what services ask through OpenFGA's API",
       line: `curl -s -H 'Content-Type: application/json' -d '${question}' ${engine}/stores/acme/check`,
     },
-    { text: "is the engine well?", line: `curl -s ${engine}/healthz` },
+    { text: "is the engine healthy?", line: `curl -s ${engine}/healthz` },
   ]
 }

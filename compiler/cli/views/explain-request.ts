@@ -29,7 +29,7 @@ export function requestText(answer: ExplainRequestAnswer): string {
     ),
     ...sections.flatMap(({ name, steps }) => [name, ...steps.flatMap((step) => stepLines(step, 1))]),
     ...trouble.map((each) => `note: ${each}`),
-    ...(verdict === null ? ["How it ends is not known here."] : verdictLines(verdict)),
+    ...(verdict === null ? ["The outcome is not known here."] : verdictLines(verdict)),
   ]
   return lines.map((line) => `${line}\n`).join("")
 }
@@ -118,7 +118,7 @@ function verdictLines(verdict: Verdict): string[] {
         `  ${origin}: health ${health}, breaker ${breaker}, ${outstanding} outstanding`,
     )
     return [
-      `It goes to backend ${backend} as ${method} ${path}; what that answers is not known.`,
+      `The request goes to backend ${backend} as ${method} ${path}; the backend's response is not known here.`,
       ...(websocket === undefined ? [] : websocketLines(websocket)),
       ...states,
       ...assuming,
@@ -128,7 +128,7 @@ function verdictLines(verdict: Verdict): string[] {
   const who = by === undefined ? "the gateway" : `${by.kind}${placed(by.place)}`
   const what = problem === undefined ? String(status) : `${status} ${problem}`
   return [
-    `The answer is ${what}, by ${who}${cause === undefined ? "." : `: ${firstLine(cause)}`}`,
+    `The response is ${what}, from ${who}${cause === undefined ? "." : `: ${firstLine(cause)}`}`,
     ...assuming,
   ]
 }

@@ -66,10 +66,10 @@ function differenceLines(question: QuestionResult["question"], answer: TestAnswe
 function coverageText(coverage: ModelCoverage, minCoverage: number, paint: Paint): string {
   const { model, parts, gaps } = coverage
   const percent = percentOf(coverage)
-  const enough = percent >= minCoverage ? "" : paint.red(`, ${minCoverage} % are wanted`)
+  const enough = percent >= minCoverage ? "" : paint.red(`, ${minCoverage} % are required`)
   const lines = gaps.map(({ of, text, span }) => {
     const place = span === undefined ? visible(model.name) : placeOf(span)
-    return `  no test notices without  ${visible(of)}  ${visible(text)}  ${place}`
+    return `  not covered by a test:  ${visible(of)}  ${visible(text)}  ${place}`
   })
   return `${[`\ncoverage of ${visible(model.name)}: ${parts - gaps.length} of ${parts} parts (${percent} %)${enough}`, ...lines].join("\n")}\n`
 }

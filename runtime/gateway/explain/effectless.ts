@@ -10,7 +10,7 @@ import type { RequestQuestion } from "./request-explanation.ts"
 /** A key or token that stands for the caller who was named. It means something to a rehearsal only. */
 export const assumedCredential = "\u0001caller\u0001"
 
-const unknownHere = "is known to a running process only"
+const unknownHere = "is known only to a running Sallyport"
 
 /** Looks at limits without counting. `real` undefined: nobody knows the counts. */
 export function lookingLimiter(real: Limiter | undefined, rehearsal: Rehearsal): Limiter {

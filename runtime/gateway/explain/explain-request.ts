@@ -239,7 +239,7 @@ async function rehearse(
       if (rehearsal.current?.state === "unknown" && plan.kind === "introspect" && isClaimFault(refusal))
         return undefined
       if (!lacksClaims(question, plan, refusal)) return refusal
-      rehearsal.assume("the token is taken to have the claims that are demanded; `--claim` says which it has")
+      rehearsal.assume("the token is assumed to have the required claims; `--claim` sets them")
       about.claims = question.claims
       return undefined
     },
