@@ -156,7 +156,7 @@ describePostgres("explain request, of a running process", () => {
       return stepsOf(explained).find(({ step }) => step.kind === "quota")?.quota
     }
     expect(await used()).toMatchObject({ key: "subscription:dora", callsMax: 10, calls: 0, bytes: 0 })
-    const headers = { "ocp-apim-subscription-key": keyOf("dora") }
+    const headers = { "x-api-key": keyOf("dora") }
     expect((await fetch(`http://127.0.0.1:${ports.gateway}/used`, { headers })).status).toBe(200)
     expect(await used()).toMatchObject({ calls: 1 })
     expect(await used()).toMatchObject({ calls: 1 })
@@ -181,7 +181,7 @@ describePostgres("explain request, of a running process", () => {
   it("remembers refusals by their id, and proves them", async () => {
     const ports = await running()
     const refused = await fetch(`http://127.0.0.1:${ports.gateway}/order/7`, {
-      headers: { "ocp-apim-subscription-key": keyOf("ann") },
+      headers: { "x-api-key": keyOf("ann") },
     })
     const { request_id: id } = (await refused.json()) as { request_id: string }
     const answer = (await control(ports, "GET", `/v1/refusals/${id}`)).body as unknown as RefusalAnswer
