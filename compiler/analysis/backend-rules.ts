@@ -1,5 +1,5 @@
-import type { Backend } from "../../runtime/plan/backend.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { Backend } from "../../runtime/plan/resources.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { noOwnCredentials } from "./message-rules.ts"
 import { ownOf, same } from "./same.ts"

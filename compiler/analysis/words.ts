@@ -1,7 +1,5 @@
-import type { Backend } from "../../runtime/plan/backend.ts"
-import type { LimitKey } from "../../runtime/plan/counting.ts"
-import type { TokenClientPlan } from "../../runtime/plan/credentials.ts"
-import type { InlineKey, Issuer } from "../../runtime/plan/resources.ts"
+import type { Backend, InlineKey, Issuer, TokenClientPlan } from "../../runtime/plan/resources.ts"
+import type { LimitKey } from "../../runtime/plan/step-values.ts"
 import type { LoadText, Reference, Text, TextPart } from "../../runtime/plan/text.ts"
 
 /** A text in quotes as gateway.conf writes it, its named values and expressions in `${…}`: `"order:${path.id}"`. */

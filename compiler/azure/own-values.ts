@@ -1,6 +1,5 @@
-import type { CredentialSource } from "../../runtime/plan/caller-token.ts"
 import { fieldsOfBody } from "../../runtime/plan/places.ts"
-import type { BodyContent } from "../../runtime/plan/step-values.ts"
+import type { BodyContent, CredentialSource } from "../../runtime/plan/step-values.ts"
 import {
   factsOf,
   isCredential,

@@ -1,5 +1,5 @@
 import type { ContentRule } from "../../runtime/plan/content-rules.ts"
-import type { PolicyElement } from "../../runtime/plan/outline.ts"
+import type { PolicyElement } from "../../runtime/plan/resources.ts"
 import type { Authentication } from "../../runtime/plan/step-values.ts"
 import type { AnswerStep, Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Expression, LoadText } from "../../runtime/plan/text.ts"

@@ -41,7 +41,7 @@ export async function hostsOf(io: Io): Promise<readonly string[]> {
     .split(/[\s,]+/)
     .filter((name) => name !== "")
     .map((name) => name.toLowerCase())
-  const { isOwnName } = await import("../../runtime/http/server/own-names.ts")
+  const { isOwnName } = await import("../../runtime/http/server/internal-guard.ts")
   const wrong = names.find((name) => !isOwnName(name))
   if (wrong === undefined) return names
   throw new CliError(

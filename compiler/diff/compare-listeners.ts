@@ -1,7 +1,6 @@
-import { addressText } from "../../runtime/plan/address-text.ts"
-import { jsonValuesDefault } from "../../runtime/plan/json-size.ts"
+import { jsonValuesDefault } from "../../runtime/plan/json-scan.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import { type Address, ipv6PrefixDefault } from "../../runtime/plan/resources.ts"
+import { type Address, addressText, ipv6PrefixDefault } from "../../runtime/plan/resources.ts"
 import {
   breaking,
   closes,

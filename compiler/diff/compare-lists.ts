@@ -1,4 +1,3 @@
-import { type NestedSteps, nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import {
@@ -9,6 +8,8 @@ import {
   isAuth,
   isLimit,
   isSharing,
+  type NestedSteps,
+  nestedSteps,
   type Step,
   type StepId,
 } from "../../runtime/plan/steps.ts"

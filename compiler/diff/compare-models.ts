@@ -1,7 +1,11 @@
 import { compareTests } from "../../runtime/expression/same-outcome.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
-import type { AuthorizationModel, Condition, TypeDefinition } from "../../runtime/plan/authorization-model.ts"
-import type { ModelPlan } from "../../runtime/plan/model.ts"
+import type {
+  AuthorizationModel,
+  Condition,
+  ModelPlan,
+  TypeDefinition,
+} from "../../runtime/plan/authorization-model.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { listChanges, pairsOf, same } from "../analysis/same.ts"
 import { listWords } from "../analysis/words.ts"

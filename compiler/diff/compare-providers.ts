@@ -1,6 +1,5 @@
-import type { UsersPlan } from "../../runtime/plan/credentials.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Issuer } from "../../runtime/plan/resources.ts"
+import type { Issuer, UsersPlan } from "../../runtime/plan/resources.ts"
 import { backendRules } from "../analysis/backend-rules.ts"
 import {
   breaking,

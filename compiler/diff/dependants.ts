@@ -1,5 +1,4 @@
-import type { ModelPlan } from "../../runtime/plan/model.ts"
-import type { RelationNode } from "../../runtime/plan/relation-plan.ts"
+import type { ModelPlan, RelationNode } from "../../runtime/plan/authorization-model.ts"
 
 /** Relations (`order#viewer`) whose answers depend on another: `along`, who gets that gets this; `against`, who gets that loses this. Often both ways. */
 export interface DependantSets {

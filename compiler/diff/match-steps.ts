@@ -1,7 +1,5 @@
-import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { StepId } from "../../runtime/plan/steps.ts"
-import { holdsBlocks } from "../../runtime/plan/steps.ts"
+import { holdsBlocks, nestedSteps, type StepId } from "../../runtime/plan/steps.ts"
 import { textOf } from "../gateway/step-texts.ts"
 import { align } from "./align.ts"
 

@@ -1,4 +1,4 @@
-import type { PdpPlan } from "../../runtime/plan/pdp.ts"
+import type { PdpPlan } from "../../runtime/plan/resources.ts"
 import { closes, type FieldRules, neutral, opens } from "../analysis/finding.ts"
 import { backendStatements, durationWords, textWords } from "../analysis/words.ts"
 

@@ -1,6 +1,5 @@
-import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import { isAuth, type Step, type StepId } from "../../runtime/plan/steps.ts"
+import { isAuth, nestedSteps, type Step, type StepId } from "../../runtime/plan/steps.ts"
 import { compareFields, type FieldRules, type Finding, neutral } from "../analysis/finding.ts"
 import type { SchemaComparison } from "../analysis/schema-comparison.ts"
 import type { ComparedPlans } from "../gateway/step-text.ts"

@@ -1,13 +1,10 @@
 import { expressionReads } from "../../runtime/expression/reads.ts"
-import { csharpReads } from "../../runtime/plan/csharp-reads.ts"
 import type { End, StepFacts } from "../../runtime/plan/facts.ts"
-import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { Place } from "../../runtime/plan/places.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import { expressionsOf } from "../../runtime/plan/step-expressions.ts"
-import type { Step } from "../../runtime/plan/steps.ts"
-import { factsOf } from "../../runtime/plan/steps.ts"
+import { expressionsOf, factsOf, nestedSteps, type Step } from "../../runtime/plan/steps.ts"
 import type { Expression } from "../../runtime/plan/text.ts"
+import { csharpReads } from "./csharp-reads.ts"
 
 type Steps = PlanBody["steps"]
 

@@ -1,8 +1,7 @@
 import type { NamedTable } from "../../runtime/plan/facts.ts"
-import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import { namedBy, type Step, type StepId } from "../../runtime/plan/steps.ts"
+import { namedBy, nestedSteps, type Step, type StepId } from "../../runtime/plan/steps.ts"
 
 /** Names of what uses something. `clients`: decision points, introspections, token clients and tables of users; `steps`: whether a step does. */
 export interface UsesOf {

@@ -1,5 +1,5 @@
 import { compareTests } from "../../runtime/expression/same-outcome.ts"
-import type { Amount, Counting, LimitKey } from "../../runtime/plan/counting.ts"
+import type { Amount, Counting, LimitKey } from "../../runtime/plan/step-values.ts"
 import type { Expression } from "../../runtime/plan/text.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { limitKeyWords } from "../analysis/words.ts"

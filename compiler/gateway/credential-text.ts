@@ -1,4 +1,4 @@
-import type { ClaimRule, CredentialSource, TokenCheck } from "../../runtime/plan/caller-token.ts"
+import type { ClaimRule, CredentialSource, TokenCheck } from "../../runtime/plan/step-values.ts"
 import type { CredentialStep } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { listChanges, same } from "../analysis/same.ts"

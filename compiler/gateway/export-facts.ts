@@ -1,9 +1,9 @@
-import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import {
   type CredentialStep,
   credentialsOf,
   factsOf,
+  nestedSteps,
   type Step,
   type StepId,
   type StepOf,

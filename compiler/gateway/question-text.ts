@@ -1,4 +1,4 @@
-import type { RelationQuestion } from "../../runtime/plan/question.ts"
+import type { RelationQuestion } from "../../runtime/plan/step-values.ts"
 import type { StepId } from "../../runtime/plan/steps.ts"
 import { type FieldRules, opens } from "../analysis/finding.ts"
 import { textWords } from "../analysis/words.ts"

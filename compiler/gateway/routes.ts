@@ -1,4 +1,4 @@
-import { routeKeyOf } from "../../runtime/plan/route-key.ts"
+import { routeKeyOf } from "../../runtime/plan/resources.ts"
 import type { SegmentTemplate } from "../../runtime/plan/segment-template.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"

@@ -1,4 +1,4 @@
-import type { ViolationAction } from "../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../runtime/plan/step-values.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 
 /** How much an action does about messages that do not fit. */

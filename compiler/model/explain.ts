@@ -7,9 +7,8 @@ import {
   referenceText,
 } from "../../runtime/model/model-index.ts"
 import type { Userset } from "../../runtime/plan/authorization-model.ts"
-import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
-import { isRelation, type StepId } from "../../runtime/plan/steps.ts"
+import { isRelation, nestedSteps, type StepId } from "../../runtime/plan/steps.ts"
 import type { CompiledModel } from "./compile-model.ts"
 import { Containment, voidExclusions } from "./containment.ts"
 import { definitionOf, relationName } from "./definition.ts"

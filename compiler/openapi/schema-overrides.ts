@@ -1,5 +1,5 @@
 import type { ContentRule } from "../../runtime/plan/content-rules.ts"
-import { foldedName } from "../../runtime/plan/folded-name.ts"
+import { foldedName } from "../../runtime/validation/any-case.ts"
 import type { JsonSchema } from "./schema.ts"
 
 /** What a place that judges by schemas says otherwise than they do. */

@@ -1,6 +1,6 @@
 import type { LoadedModel } from "../check/loaded-model.ts"
 import type { Database } from "../store/database.ts"
-import { schemaState } from "../store/schema-state.ts"
+import { schemaState } from "../store/migrate.ts"
 import type { StoreRecord } from "../store/stores.ts"
 import { TupleWriter } from "../store/tuple-writer.ts"
 import type { Access } from "./access.ts"

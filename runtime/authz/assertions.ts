@@ -1,24 +1,31 @@
+import { batchCheck } from "../check/batch-check.ts"
 import type { LoadedModel } from "../check/loaded-model.ts"
-import type { TupleKey } from "../check/ports.ts"
+import { CheckError, type TupleKey } from "../check/ports.ts"
+import type { BatchResult } from "../check/questions.ts"
 import { readRelation, readSubject, validateTuple } from "../check/tuple.ts"
 import { canonicalJson } from "../plan/canonical.ts"
-import { findAssertions, putAssertions } from "../store/assertions.ts"
+import { findAssertions, putAssertions } from "../store/models.ts"
 import type { ApiResponse } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, modelNotFound } from "./api-error.ts"
+import { itemError, resultFields } from "./check-result.ts"
 import { arrayField, booleanField, invalid, type JsonFields, modelIdField, objectField } from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
-import { plainCircumstancesOf, questionKeyOf } from "./question-fields.ts"
+import { plainCircumstancesOf, questionKeyOf, termsOf } from "./question-fields.ts"
 import type { ApiRequest } from "./route.ts"
 import { tupleKeyBody } from "./tuple-keys.ts"
+import { askEngine, revisionHeaders } from "./with-model.ts"
 
 /** What somebody expects of a model: that a check comes out so. */
-export interface Assertion {
+interface Assertion {
   readonly key: TupleKey
   readonly expectation: boolean
   readonly contextualTuples: readonly TupleKey[]
   readonly context: JsonFields | undefined
 }
+
+/** An assertion and what became of it. */
+type ResultBody = Readonly<Record<string, unknown>> & { readonly passed: boolean }
 
 /** `PUT /stores/{store}/assertions/{model}` `{assertions}` → 204: they take the place of those the model had. */
 export async function putModelAssertions(
@@ -56,7 +63,7 @@ export async function getModelAssertions(
 }
 
 /** What is kept for a model, none when nothing is. @throws ApiError for a store or model that is not there */
-export async function storedAssertions(
+async function storedAssertions(
   api: AuthzApi,
   storeName: string,
   modelId: string,
@@ -118,7 +125,7 @@ function judge(model: LoadedModel, { key, contextualTuples }: Assertion): void {
 }
 
 /** An assertion as it is stored and answered. */
-export function assertionBody({ key, expectation, contextualTuples, context }: Assertion): object {
+function assertionBody({ key, expectation, contextualTuples, context }: Assertion): object {
   const { object, relation, user } = key
   return {
     tuple_key: { object, relation, user },
@@ -132,4 +139,39 @@ export function assertionBody({ key, expectation, contextualTuples, context }: A
 function contextualBody({ condition, ...key }: TupleKey): object {
   if (condition === undefined) return tupleKeyBody(key)
   return { ...key, condition: { name: condition.name, context: condition.context ?? null } }
+}
+
+/**
+ * `POST /stores/{store}/assertions/{model}/run` → `{authorization_model_id, passed, failed, results}`: every assertion of the model as a check, all at one revision; what came out (`actual`, or `error`), and
+ * where that is not what was expected, why. It is no endpoint of OpenFGA's, whose server keeps assertions and never looks at them.
+ */
+export async function postAssertionRun(api: AuthzApi, request: ApiRequest): Promise<ApiResponse> {
+  const modelId = modelIdField(request.id, "RunAssertionsRequest")
+  const { freshness } = termsOf(request.body, "RunAssertionsRequest", request.headers)
+  const { storeId, model, assertions } = await storedAssertions(api, request.store, modelId)
+  const items = assertions.map(({ key, contextualTuples, context }) => {
+    const { user, relation, object } = key
+    return { user, relation, object, contextualTuples, context, explain: true }
+  })
+  const work = batchCheck(model, items, api.engine.bounds)
+  return askEngine(api, request, storeId, { work, freshness }, ({ results, revision }) => {
+    const bodies = assertions.map((assertion, at) =>
+      resultBody(assertion, results[at] as BatchResult | CheckError),
+    )
+    const passed = bodies.filter(({ passed: did }) => did).length
+    return {
+      status: 200,
+      body: { authorization_model_id: modelId, passed, failed: bodies.length - passed, results: bodies },
+      headers: revisionHeaders(storeId, modelId, revision),
+    }
+  })
+}
+
+function resultBody(assertion: Assertion, result: BatchResult | CheckError): ResultBody {
+  const asserted = assertionBody(assertion)
+  if (result instanceof CheckError)
+    return { ...asserted, actual: null, passed: false, error: itemError(result) }
+  const passed = result.allowed === assertion.expectation
+  const why = passed ? undefined : resultFields(result, { explain: true })
+  return { ...asserted, actual: result.allowed, passed, ...why }
 }

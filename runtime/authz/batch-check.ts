@@ -4,8 +4,7 @@ import type { BatchItem, BatchResult } from "../check/questions.ts"
 import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
-import { itemError } from "./check-item.ts"
-import { resultFields } from "./check-result.ts"
+import { itemError, resultFields } from "./check-result.ts"
 import {
   arrayField,
   booleanField,

@@ -1,7 +1,10 @@
 import { isUtf8 } from "node:buffer"
+import type { IncomingMessage } from "node:http"
 import { duplicateKey } from "../plan/json-scan.ts"
 import { ApiError } from "./api-error.ts"
 import type { JsonFields } from "./fields.ts"
+
+const nothing: Buffer = Buffer.alloc(0)
 
 /** The JSON object in a body; an empty or blank body is an empty object, as in grpc-gateway. A key that stands twice is refused, as there. */
 export function parseBody(body: Buffer): JsonFields {
@@ -27,3 +30,36 @@ export function parseBody(body: Buffer): JsonFields {
     throw new ApiError("validation_error", "malformed JSON: the body must be an object")
   return value as JsonFields
 }
+
+/**
+ * Reads a request's body and gives it to `take`; undefined when it is larger than it may be: then it is not kept, and not read where its length says so. Of a client that goes
+ * away meanwhile nothing is told.
+ */
+export function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  take: (body: Buffer | undefined) => void,
+): void {
+  // Broken off by the client: there is nobody to answer.
+  request.on("error", ignore)
+  if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
+    take(undefined)
+    return
+  }
+  let first = nothing
+  let bytes = 0
+  let more: Buffer[] | undefined
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > bytesMax) {
+      request.removeAllListeners("data")
+      request.removeAllListeners("end")
+      take(undefined)
+    } else if (first === nothing) first = chunk
+    else if (more === undefined) more = [first, chunk]
+    else more.push(chunk)
+  })
+  request.on("end", () => take(more === undefined ? first : Buffer.concat(more)))
+}
+
+function ignore(): void {}

@@ -10,7 +10,7 @@ import {
 import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
-import { consistencyTokenOf, requireCommit } from "./consistency-token.ts"
+import { consistencyTokenOf, requireCommit } from "./consistency.ts"
 import { continuationField, invalid, invalidToken, pageSizeField } from "./fields.ts"
 import type { ApiRequest } from "./route.ts"
 import { tupleKeyBody } from "./tuple-keys.ts"

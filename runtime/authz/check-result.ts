@@ -1,3 +1,11 @@
+import type { CheckError, CheckErrorCode } from "../check/ports.ts"
+
+/** Of these the client is not the cause. */
+const internal: ReadonlySet<CheckErrorCode> = new Set([
+  "deadline_exceeded",
+  "unavailable",
+  "resource_exhausted",
+])
 /** What a check was asked to say beside its outcome; undefined when nothing, which is nearly always. */
 export function resultFields(
   {
@@ -17,4 +25,9 @@ export function resultFields(
     }),
     ...(explanation !== undefined && { explanation }),
   }
+}
+
+/** One answer's error among many, as OpenFGA's batch has it: whose fault it is, and the message. */
+export function itemError({ code, message }: CheckError): object {
+  return internal.has(code) ? { internal_error: code, message } : { input_error: code, message }
 }

@@ -1,5 +1,9 @@
+import type { IncomingHttpHeaders } from "node:http"
+import { type Commit, commitLost } from "../check/ports.ts"
+import type { Database } from "../store/database.ts"
+import { stampOfRevision } from "../store/tuple-source.ts"
 import { ApiError } from "./api-error.ts"
-import { invalid } from "./fields.ts"
+import { invalid, type JsonFields, pick } from "./fields.ts"
 
 /** Names and numbers of the protobuf enum. */
 const preferences = new Map<unknown, "minimize-latency" | "higher-consistency">([
@@ -10,6 +14,11 @@ const preferences = new Map<unknown, "minimize-latency" | "higher-consistency">(
   [100, "minimize-latency"],
   [200, "higher-consistency"],
 ])
+
+/** The header in which the answer to a write gives the token, and in which any question may bring it. */
+export const consistencyTokenHeader = "Sallyport-Consistency-Token"
+
+const headerName = consistencyTokenHeader.toLowerCase()
 
 /** `consistency` of a request, which is the protobuf message named. A word that is none of OpenFGA's is ignored, as there; a number is not. */
 export function consistencyField(value: unknown, message: string): "minimize-latency" | "higher-consistency" {
@@ -23,4 +32,48 @@ export function consistencyField(value: unknown, message: string): "minimize-lat
     "validation_error",
     "consistency: expected UNSPECIFIED, MINIMIZE_LATENCY or HIGHER_CONSISTENCY",
   )
+}
+
+/** A store's commit as clients hold it: opaque to them. */
+export function consistencyToken({ revision, stamp }: Commit): string {
+  return Buffer.from(`c1.${revision}.${stamp}`, "latin1").toString("base64url")
+}
+
+/**
+ * The commit that a question must be answered at or after: the header `Sallyport-Consistency-Token`, or `consistency_token` of the body (of AuthZEN: of its `options`) or of the query of `changes`.
+ * @throws ApiError where it is no token, or the two differ.
+ */
+export function consistencyTokenOf(headers: IncomingHttpHeaders, fields: JsonFields): Commit | undefined {
+  const inHeader = headers[headerName]
+  const inBody = pick(fields, "consistency_token", "consistencyToken")
+  if (inHeader === undefined && inBody === undefined) return undefined
+  if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
+    throw new ApiError(
+      "validation_error",
+      "consistency_token: the header Sallyport-Consistency-Token and the body name two different tokens; send one of them",
+    )
+  return commitOf(inHeader ?? inBody)
+}
+
+/** For what is read from the database itself, which is never behind: that it has the commit. @throws CheckError `history_lost` when its history does not (any more). */
+export async function requireCommit(
+  database: Database,
+  storeId: string,
+  commit: Commit | undefined,
+): Promise<void> {
+  if (commit === undefined) return
+  if ((await stampOfRevision(database, storeId, commit.revision)) !== commit.stamp) throw commitLost(commit)
+}
+
+function commitOf(token: unknown): Commit {
+  const text = typeof token === "string" ? Buffer.from(token, "base64url").toString("latin1") : ""
+  const [, revision, stamp] = /^c1\.(\d{1,15})\.([\w-]{12}|)$/.exec(text) ?? []
+  const commit = { revision: Number(revision), stamp: stamp ?? "" }
+  // `Buffer` also decodes quotes, padding and left-over bits, which no token of ours has.
+  if (revision === undefined || consistencyToken(commit) !== token)
+    throw new ApiError(
+      "validation_error",
+      "consistency_token: this is no consistency token; send the one that the answer to a write has in its header Sallyport-Consistency-Token, unchanged",
+    )
+  return commit
 }

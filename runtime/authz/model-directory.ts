@@ -1,6 +1,6 @@
 import { type LoadedModel, loadModel } from "../check/loaded-model.ts"
 import { lowerModel } from "../model/lower.ts"
-import type { ModelPlan } from "../plan/model.ts"
+import type { ModelPlan } from "../plan/authorization-model.ts"
 import type { Database } from "../store/database.ts"
 import { findModel } from "../store/models.ts"
 import { modelNotFound } from "./api-error.ts"

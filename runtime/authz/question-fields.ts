@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from "node:http"
 import type { TupleKey } from "../check/ports.ts"
 import type { Freshness } from "../check/questions.ts"
 import { ApiError } from "./api-error.ts"
-import { consistencyField } from "./consistency.ts"
-import { consistencyTokenOf } from "./consistency-token.ts"
+import { consistencyField, consistencyTokenOf } from "./consistency.ts"
 import { contextField } from "./context.ts"
 import {
   arrayField,

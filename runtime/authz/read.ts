@@ -2,8 +2,7 @@ import { readTuples, type StoredTuple, type TupleFilter } from "../store/read-tu
 import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
-import { consistencyField } from "./consistency.ts"
-import { consistencyTokenOf, requireCommit } from "./consistency-token.ts"
+import { consistencyField, consistencyTokenOf, requireCommit } from "./consistency.ts"
 import {
   continuationField,
   invalid,

@@ -1,13 +1,16 @@
-import { postAssertionRun } from "./assertion-run.ts"
-import { getModelAssertions, putModelAssertions } from "./assertions.ts"
+import type { ApiResponse } from "./answer.ts"
+import type { AuthzApi } from "./api.ts"
+import { getModelAssertions, postAssertionRun, putModelAssertions } from "./assertions.ts"
 import { getModel, getModels, postModel } from "./authorization-models.ts"
-import { authzenRoutes } from "./authzen/routes.ts"
+import { postEvaluation } from "./authzen/evaluation.ts"
+import { postEvaluations } from "./authzen/evaluations.ts"
+import { getMetadata, getStoreMetadata } from "./authzen/metadata.ts"
+import { postSearchAction, postSearchResource, postSearchSubject } from "./authzen/search.ts"
 import { postBatchCheck } from "./batch-check.ts"
 import { getChanges } from "./changes.ts"
 import { postCheck } from "./check.ts"
 import { postExpand } from "./expand.ts"
 import { postExplain } from "./explain.ts"
-import { getHealth } from "./healthz.ts"
 import { postListObjects, postStreamedListObjects } from "./list-objects.ts"
 import { postListRelations } from "./list-relations.ts"
 import { postListUsers } from "./list-users.ts"
@@ -18,6 +21,26 @@ import { getStore, getStores, patchStore, postStore, removeStore } from "./store
 import { postWrite } from "./write.ts"
 
 const store = "/stores/{store}"
+
+const authzenMetadata = "/.well-known/authzen-configuration"
+
+const authzenResources = [
+  { path: "/access/v1/evaluation", handler: postEvaluation },
+  { path: "/access/v1/evaluations", handler: postEvaluations },
+  { path: "/access/v1/search/subject", handler: postSearchSubject, patient: true },
+  { path: "/access/v1/search/resource", handler: postSearchResource, patient: true },
+  { path: "/access/v1/search/action", handler: postSearchAction },
+] as const
+
+/** AuthZEN 1.0: of a store, and on the standard's own paths of the default store. */
+const authzenRoutes: readonly ApiRoute[] = [
+  ...authzenResources.flatMap(({ path, ...more }): ApiRoute[] => [
+    { method: "POST", path: `/stores/{store}${path}`, right: "read", ...more },
+    { method: "POST", path, right: "read", ofDefaultStore: true, ...more },
+  ]),
+  { method: "GET", path: authzenMetadata, right: "open", ofDefaultStore: true, handler: getMetadata },
+  { method: "GET", path: `${authzenMetadata}/{store}`, right: "open", handler: getStoreMetadata },
+]
 
 /** Every route there is. */
 export const routes: readonly ApiRoute[] = [
@@ -60,3 +83,10 @@ export const routes: readonly ApiRoute[] = [
 
   ...authzenRoutes,
 ]
+
+/** `GET /healthz` → `{"status":"SERVING"}`, or 503 `NOT_SERVING` while nothing could be answered. */
+async function getHealth(api: AuthzApi): Promise<ApiResponse> {
+  return (await api.healthy())
+    ? { status: 200, body: { status: "SERVING" } }
+    : { status: 503, body: { status: "NOT_SERVING" } }
+}

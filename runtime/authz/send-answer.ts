@@ -7,7 +7,6 @@ import type { AnswerHeaders, ApiResponse } from "./answer.ts"
 import { ApiError, apiErrorOf, streamError } from "./api-error.ts"
 import type { Reports } from "./ports.ts"
 import { pathOf } from "./request-target.ts"
-import { sendLines } from "./send-lines.ts"
 
 /** Ids of requests: unique in the fleet by a random beginning, cheap by a counter. */
 const prefix = randomBytes(10).toString("hex")
@@ -137,4 +136,22 @@ const retryAfter: AnswerHeaders = ["Retry-After", "1"]
 /** RFC 6750 section 3: without a credential there is no error in the challenge. */
 function challengeOf(code: string): AnswerHeaders {
   return ["WWW-Authenticate", code === "bearer_token_missing" ? "Bearer" : 'Bearer error="invalid_token"']
+}
+
+/** Writes pieces as fast as the client reads: while its socket is full nothing is taken from the source, and when it goes away nothing any more. */
+export function sendLines(response: ServerResponse, pieces: Iterable<string | Uint8Array>): void {
+  const source = pieces[Symbol.iterator]()
+  const pump = () => {
+    while (!response.destroyed) {
+      const piece = source.next()
+      if (piece.done === true) {
+        response.end()
+        return
+      }
+      if (!response.write(piece.value)) return
+    }
+  }
+  // In a turn of its own: while the system takes all there is, nobody else would have one.
+  response.on("drain", () => setImmediate(pump))
+  pump()
 }

@@ -1,11 +1,12 @@
 import type { LoadedModel } from "../check/loaded-model.ts"
+import type { Commit } from "../check/ports.ts"
 import type { Freshness } from "../check/questions.ts"
-import type { EngineWork } from "../check/work.ts"
+import type { EngineWork, Progress, View } from "../check/work.ts"
 import type { StoreRecord } from "../store/stores.ts"
 import type { AnswerHeaders, ApiResponse } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
+import { ApiError } from "./api-error.ts"
 import type { ApiRequest } from "./route.ts"
-import { whileWanted } from "./wanted-work.ts"
 
 /** What a question is about. */
 export interface RequestedModel {
@@ -13,6 +14,9 @@ export interface RequestedModel {
   readonly modelId: string
   readonly model: LoadedModel
 }
+
+/** Who waits for the answer. */
+type Client = Pick<ApiRequest, "isGone">
 
 /**
  * Finds the store and the model a question means (`named`, or the one in force when that is empty) and asks. Without a promise where both are known: this is before every check.
@@ -57,4 +61,48 @@ export function askEngine<Found>(
 ): ApiResponse | Promise<ApiResponse> {
   const found = api.engine.ask(storeId, whileWanted(work, request), freshness)
   return found instanceof Promise ? found.then(answer) : answer(found)
+}
+
+/** The same work, but it ends when the client has gone: nobody waits for what it would find. */
+function whileWanted<Found>(work: EngineWork<Found>, request: Client): EngineWork<Found> {
+  return new WantedWork(work, request)
+}
+
+class WantedWork<Found> implements EngineWork<Found> {
+  readonly stepsMax: number | undefined
+  readonly deadlineMs: number | undefined
+  readonly #work: EngineWork<Found>
+  readonly #client: Client
+
+  constructor(work: EngineWork<Found>, client: Client) {
+    this.stepsMax = work.stepsMax
+    this.deadlineMs = work.deadlineMs
+    this.#work = work
+    this.#client = client
+  }
+
+  get steps(): number {
+    return this.#work.steps
+  }
+
+  begin(view: View): void {
+    this.#work.begin(view)
+  }
+
+  run(isLate: () => boolean): Progress {
+    if (this.#client.isGone()) throw new ApiError("cancelled", "Request Cancelled")
+    return this.#work.run(isLate)
+  }
+
+  answer(at: Commit): Found {
+    return this.#work.answer(at)
+  }
+
+  cut(at: Commit): Found | undefined {
+    return this.#work.cut?.(at)
+  }
+
+  release(): void {
+    this.#work.release()
+  }
 }

@@ -2,12 +2,12 @@ import type { LoadedModel } from "../check/loaded-model.ts"
 import { splitObject } from "../check/object-name.ts"
 import type { TupleKey } from "../check/ports.ts"
 import { tupleText, validateTuple } from "../check/tuple.ts"
-import { rowOfTuple, tupleOfRow } from "../store/tuple-row.ts"
+import { rowOfTuple, tupleOfRow } from "../store/read-tuples.ts"
 import { tupleIdentity, type WriteConflict, type WriteRequest } from "../store/write-tuples.ts"
 import type { ApiResponse } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, storeNotFound } from "./api-error.ts"
-import { consistencyToken, consistencyTokenHeader } from "./consistency-token.ts"
+import { consistencyToken, consistencyTokenHeader } from "./consistency.ts"
 import {
   arrayField,
   invalid,

@@ -1,6 +1,6 @@
 import type { CsharpExpression } from "../plan/text.ts"
 import type { Exchange } from "../policies/exchange.ts"
-import { blamed } from "../policies/failed-expression.ts"
+import { blamed } from "../policies/messages/answer.ts"
 import type { Provision } from "../policies/policy.ts"
 import type { TraceLog } from "../policies/ports.ts"
 import { type CsharpSurroundings, csharpContext } from "./context.ts"

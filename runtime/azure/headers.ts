@@ -1,6 +1,5 @@
 import type { Exchange } from "../policies/exchange.ts"
-import { type HeaderList, usualSpelling } from "../policies/messages/header-list.ts"
-import { fieldText } from "../policies/messages/header-text.ts"
+import { fieldText, type HeaderList, usualSpelling } from "../policies/messages/header-list.ts"
 import { allFields, ownField } from "../policies/messages/own-fields.ts"
 import type { PolicyLists } from "./csharp/ports.ts"
 

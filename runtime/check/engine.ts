@@ -1,5 +1,4 @@
 import { memoryBytesDefault } from "../plan/authz.ts"
-import { CheckWork } from "./evaluate/check-work.ts"
 import { Evaluation, type EvaluationOptions } from "./evaluate/evaluation.ts"
 import { readRequest } from "./evaluate/request.ts"
 import { explain } from "./explain.ts"
@@ -18,7 +17,7 @@ import { Memory } from "./stores/memory.ts"
 import { Poll } from "./stores/poll.ts"
 import { pastDeadline, RunQueue, type RunSettings, unreadable, type WorkTarget } from "./stores/run-queue.ts"
 import { StoreGraph } from "./stores/store-graph.ts"
-import type { EngineWork } from "./work.ts"
+import type { EngineWork, Progress, View } from "./work.ts"
 
 /** All have defaults fit for production. */
 export interface EngineOptions {
@@ -381,4 +380,39 @@ function isFresh(store: StoreGraph, { consistency, atLeast, exactly }: Freshness
     (atLeast === undefined || store.includes(atLeast) === true) &&
     exactly === undefined
   )
+}
+
+/** A check that takes longer than its first slice. */
+class CheckWork implements EngineWork<CheckAnswer> {
+  readonly #evaluation: Evaluation
+  readonly #model: LoadedModel
+  readonly #request: CheckRequest
+  readonly #limits: EvaluationOptions
+
+  constructor(evaluation: Evaluation, model: LoadedModel, request: CheckRequest, limits: EvaluationOptions) {
+    this.#evaluation = evaluation
+    this.#model = model
+    this.#request = request
+    this.#limits = limits
+  }
+
+  get steps(): number {
+    return this.#evaluation.question.steps
+  }
+
+  begin(view: View): void {
+    this.#evaluation.begin(readRequest(view, this.#model, this.#request), this.#limits)
+  }
+
+  run(isLate: () => boolean): Progress {
+    return this.#evaluation.run(isLate)
+  }
+
+  answer(at: Commit): CheckAnswer {
+    return this.#evaluation.answer(at)
+  }
+
+  release(): void {
+    this.#evaluation.release()
+  }
 }

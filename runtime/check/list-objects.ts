@@ -1,13 +1,12 @@
 import type { EvaluationOptions } from "./evaluate/evaluation.ts"
 import { answered, boundsOfList, type Inquiry, workOf } from "./evaluate/inquiry.ts"
-import type { IntList } from "./evaluate/int-list.ts"
+import { IntList } from "./evaluate/int-list.ts"
 import type { EvaluationProblem } from "./evaluate/problem.ts"
-import type { ProgramPart } from "./evaluate/program.ts"
-import { isFalse, isTrue } from "./evaluate/question.ts"
+import type { AnyPart, ProgramPart } from "./evaluate/program.ts"
+import { type EngineQuestion, isFalse, isTrue } from "./evaluate/question.ts"
 import { type Ids, readSurroundings, subjectParts } from "./evaluate/request.ts"
 import { requireRelation, requireSubject } from "./evaluate/require.ts"
-import { objectsBackwards } from "./lists/backwards.ts"
-import { ClosureTruths } from "./lists/closure-truths.ts"
+import { ClosureTruths, growAll } from "./lists/closure-truths.ts"
 import { isPaged, KeptWalk, listKey } from "./lists/kept-walk.ts"
 import { decideByKnown } from "./lists/known.ts"
 import { Listing, type NameSink } from "./lists/listing.ts"
@@ -239,5 +238,57 @@ class ObjectList {
     if (program.pure[this.#target] === true) return isTrue
     if (object === subject && this.#target === program.own) return isTrue
     return this.#part === undefined ? isFalse : decideByKnown(this.#truths, object, this.#part)
+  }
+}
+
+/**
+ * The objects on which a relation may hold, found from the subject backwards: all on which it does, and where more than tuples and unions decide, others.
+ * An intersection is searched from all its operands in turns until one has ended: any of them holds every object that matters. Undefined when that hangs on what is not in memory.
+ */
+function* objectsBackwards(
+  truths: ClosureTruths,
+  { program, subject }: EngineQuestion,
+  target: number,
+): Generator<void, IntList | undefined> {
+  const part = program.parts[target]
+  const objects = part === undefined ? new IntList() : yield* race(sourcesOf(part), truths)
+  if (objects !== undefined && target === program.own && !(yield* has(objects, subject)))
+    objects.push(subject)
+  return objects
+}
+
+function* has(list: IntList, id: number): Generator<void, boolean> {
+  for (let at = 0; at < list.length; at++) {
+    if (list.get(at) === id) return true
+    if ((at & 0xfff) === 0xfff) yield
+  }
+  return false
+}
+
+/** Unions of which each alone holds all objects of a part. */
+function sourcesOf(part: ProgramPart): AnyPart[] {
+  if (part.op === "any") return [part]
+  return part.op === "but" ? sourcesOf(part.base) : part.children.flatMap(sourcesOf)
+}
+
+function* race(sources: readonly AnyPart[], truths: ClosureTruths): Generator<void, IntList | undefined> {
+  const runners = sources.map(({ number }) => {
+    const closure = truths.closure(number)
+    const found = new IntList()
+    return { number, closure, found, growing: growAll(closure, number, found), running: true }
+  })
+  for (;;) {
+    let running = false
+    for (const runner of runners) {
+      const { closure, found, growing } = runner
+      runner.running = growing.next().done !== true
+      if (runner.running) running = true
+      else if (closure.complete) {
+        for (const other of runners) if (other.running) truths.drop(other.number)
+        return found
+      }
+    }
+    if (!running) return undefined
+    yield
   }
 }

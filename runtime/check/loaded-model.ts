@@ -1,8 +1,6 @@
 import { type CompiledCondition, compileCondition } from "../expression/condition.ts"
-import type { Condition } from "../plan/authorization-model.ts"
+import type { Condition, ModelPlan, RelationNode, RelationPlans } from "../plan/authorization-model.ts"
 import { digestOf } from "../plan/canonical.ts"
-import type { ModelPlan } from "../plan/model.ts"
-import type { RelationNode, RelationPlans } from "../plan/relation-plan.ts"
 import { RelationProgram } from "./evaluate/program.ts"
 import type { Graph } from "./graph/graph.ts"
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify"
 import type * as z from "zod"
-import { problemsOf } from "../plan/problems.ts"
+import { problemsOf } from "../plan/read.ts"
 import { sendProblem } from "./problem.ts"
 
 /** What was sent, read by its shape; undefined: a problem that says the first mistake was sent. */

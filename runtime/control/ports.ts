@@ -1,8 +1,7 @@
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { PlanBase, PlanIdentity } from "../store/plans.ts"
-import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, StatusAnswer } from "./api.ts"
-import type { RefusalAnswer } from "./explain-api.ts"
+import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, RefusalAnswer, StatusAnswer } from "./api.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
 import type { UsageDesk } from "./usage-desk.ts"
 

@@ -3,22 +3,19 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import httpProxy from "@fastify/http-proxy"
 import type { FastifyInstance } from "fastify"
 import { SourceUnavailable } from "../check/ports.ts"
-import { internalLimits, type Refusal, refusalOf } from "../http/server/internal-guard.ts"
+import { internalLimits, OwnNames, type Refusal, refusalOf } from "../http/server/internal-guard.ts"
 import { type Guard, type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
-import { OwnNames } from "../http/server/own-names.ts"
-import { addressText } from "../plan/address-text.ts"
-import type { Address } from "../plan/resources.ts"
+import { type Address, addressText } from "../plan/resources.ts"
 import { isSchemaFault } from "../store/fault.ts"
 import type { Log } from "../telemetry/log.ts"
-import { controlMark } from "./api.ts"
-import { addExplainRoutes } from "./explain.ts"
-import { addHealthRoutes, addStatusRoute } from "./health.ts"
+import { controlMark, explainRequestQuestion } from "./api.ts"
+import { bodyOf } from "./body.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
 import { kindOf, sendProblem, sendRawProblem, writeProblem } from "./problem.ts"
-import { addSubscriptionRoutes } from "./subscriptions.ts"
+import { addSubscriptionRoutes } from "./subscription-desk.ts"
 import { bearerGuard } from "./token.ts"
-import { addUsageRoutes } from "./usage.ts"
+import { addUsageRoutes } from "./usage-desk.ts"
 
 /** Where to listen. */
 export interface ListenSettings {
@@ -227,4 +224,52 @@ async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promis
       },
     },
   })
+}
+
+/** `POST /v1/explain-request`: what the running plan would do with a request. `GET /v1/refusals/{id}`: why a request was refused. */
+function addExplainRoutes(app: FastifyInstance, ports: ControlPorts): void {
+  app.post("/v1/explain-request", async (request, reply) => {
+    const question = bodyOf(explainRequestQuestion, request.body, reply)
+    if (question === undefined) return reply
+    const { body, ...rest } = question
+    const explained = await ports.explain({
+      ...rest,
+      body: body === undefined ? undefined : Buffer.from(body, "base64"),
+    })
+    return (
+      explained ??
+      sendProblem(reply, "no-gateway", "this process serves no requests: it has another role, or no plan yet")
+    )
+  })
+  app.get<{ Params: { id: string } }>("/v1/refusals/:id", async ({ params }, reply) => {
+    const found = await ports.refusal(params.id)
+    return (
+      found ??
+      sendProblem(
+        reply,
+        "not-found",
+        "this process does not remember such a refusal: it knows its own last 1,000; the access log has them all",
+      )
+    )
+  })
+}
+
+/**
+ * `GET /healthz`: the process lives. `GET /readyz`: it may get traffic, else 503 with the reasons. `GET /metrics`: Prometheus text.
+ * All three without token: orchestrators and scrapers ask them, and they tell no secret. Every process has them, whatever its roles.
+ */
+function addHealthRoutes(app: FastifyInstance, ports: HealthPorts): void {
+  app.get("/healthz", async () => ({ status: "ok" }))
+  app.get("/readyz", async (_, reply) => {
+    const reasons = await ports.notReady()
+    return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons })
+  })
+  app.get("/metrics", async (_, reply) =>
+    reply.type("text/plain; version=0.0.4; charset=utf-8").send(ports.metrics()),
+  )
+}
+
+/** `GET /v1/status`: the fleet. */
+function addStatusRoute(app: FastifyInstance, ports: ControlPorts): void {
+  app.get("/v1/status", async () => ports.status())
 }

@@ -1,4 +1,4 @@
-import { describeKey, newSubscriptionKey, type SubscriptionKey } from "../identity/subscription-key.ts"
+import type { FastifyInstance, FastifyReply } from "fastify"
 import type { PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
 import {
@@ -13,14 +13,26 @@ import {
   type SubscriptionRecord,
   stateOf,
 } from "../store/subscriptions.ts"
-import type {
-  CreateSubscription,
-  IssuedAnswer,
-  Subscription,
-  SubscriptionQuery,
-  SubscriptionsAnswer,
-} from "./subscription-api.ts"
-import { nextState, rotationRefused, type SubscriptionAction } from "./subscription-states.ts"
+import {
+  activateRequest,
+  type CreateSubscription,
+  createSubscriptionRequest,
+  type IssuedAnswer,
+  listQuery,
+  rotateRequest,
+  type Subscription,
+  type SubscriptionQuery,
+  type SubscriptionsAnswer,
+} from "./api.ts"
+import { bodyOf } from "./body.ts"
+import { sendProblem } from "./problem.ts"
+import { describeKey, newSubscriptionKey, type SubscriptionKey } from "./subscription-key.ts"
+import {
+  nextState,
+  rotationRefused,
+  type SubscriptionAction,
+  subscriptionActions,
+} from "./subscription-states.ts"
 
 /** What a desk works with. */
 export interface SubscriptionDeskSettings {
@@ -33,10 +45,16 @@ export interface SubscriptionDeskSettings {
 }
 
 /** Why something was not done; the message is for operators. */
-export interface SubscriptionRefusal {
+interface SubscriptionRefusal {
   readonly refused: "absent" | "conflict" | "invalid"
   readonly message: string
 }
+
+interface ByName {
+  Params: { name: string }
+}
+
+const problemOf = { absent: "not-found", conflict: "conflict", invalid: "refused" } as const
 
 /** Where subscriptions are issued, looked at and changed. Those of the text are shown and cannot be changed here. */
 export class SubscriptionDesk {
@@ -264,4 +282,45 @@ function notStored(
 /** An own field: names are words of users. */
 function ownOf<T>(table: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
+}
+
+/**
+ * `GET|POST /v1/subscriptions`, `GET|DELETE /v1/subscriptions/{name}`, `POST /v1/subscriptions/{name}/{approve|reject|suspend|activate|cancel|rotate}`.
+ * Keys are in the answers of create and rotate, and nowhere else.
+ */
+export function addSubscriptionRoutes(app: FastifyInstance, desk: SubscriptionDesk): void {
+  app.get("/v1/subscriptions", async (request, reply) => {
+    const query = bodyOf(listQuery, request.query, reply)
+    return query === undefined ? reply : desk.list(query)
+  })
+  app.post("/v1/subscriptions", async (request, reply) => {
+    const body = bodyOf(createSubscriptionRequest, request.body, reply)
+    if (body === undefined) return reply
+    return answer(reply.header("cache-control", "no-store"), await desk.create(body), 201)
+  })
+  app.get<ByName>("/v1/subscriptions/:name", async (request, reply) =>
+    answer(reply, await desk.show(request.params.name)),
+  )
+  app.delete<ByName>("/v1/subscriptions/:name", async (request, reply) => {
+    const refused = await desk.remove(request.params.name)
+    return refused === undefined ? reply.code(204).send() : answer(reply, refused)
+  })
+  app.post<ByName>("/v1/subscriptions/:name/rotate", async (request, reply) => {
+    const body = bodyOf(rotateRequest, request.body, reply)
+    if (body === undefined) return reply
+    return answer(reply.header("cache-control", "no-store"), await desk.rotate(request.params.name, body.key))
+  })
+  for (const action of subscriptionActions) {
+    app.post<ByName>(`/v1/subscriptions/:name/${action}`, async (request, reply) => {
+      const body = action === "activate" ? bodyOf(activateRequest, request.body ?? {}, reply) : {}
+      if (body === undefined) return reply
+      return answer(reply, await desk.act(request.params.name, action, body.expiresAt))
+    })
+  }
+}
+
+function answer(reply: FastifyReply, outcome: object | SubscriptionRefusal, status = 200): unknown {
+  if ("refused" in outcome) return sendProblem(reply, problemOf[outcome.refused], outcome.message)
+  reply.code(status)
+  return outcome
 }

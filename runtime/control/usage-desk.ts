@@ -1,9 +1,10 @@
+import type { FastifyInstance } from "fastify"
 import type { PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
 import { readUsage, type UsageField, type UsageGroup } from "../store/usage.ts"
-import { amountsOf } from "../usage/amount.ts"
 import { quantile } from "../usage/sketch.ts"
-import type { UsageAnswer, UsageLine, UsageQuestion } from "./usage-api.ts"
+import { type UsageAnswer, type UsageLine, type UsageQuestion, usageQuery } from "./api.ts"
+import { bodyOf } from "./body.ts"
 
 /** What a desk works with. */
 export interface UsageDeskSettings {
@@ -14,6 +15,15 @@ export interface UsageDeskSettings {
 }
 
 const groupsMax = 10_000
+
+/** An amount of money as text, exact, with its currency. */
+interface MoneyAmount {
+  readonly amount: string
+  readonly currency: string
+}
+
+/** Twelve digits after the point: as many as a plan's price may have. */
+const digits = 12
 
 /** Where usage is asked for. What other processes counted in the last two seconds may be missing. */
 export class UsageDesk {
@@ -96,4 +106,36 @@ function lineOf(by: readonly UsageField[], group: UsageGroup): UsageLine {
 function shown(field: UsageField, word: string): string {
   if (field !== "status") return word
   return word === "0" ? "none" : `${word}xx`
+}
+
+/** `GET /v1/usage`: the sums of calls by what is asked. */
+export function addUsageRoutes(app: FastifyInstance, desk: UsageDesk): void {
+  app.get("/v1/usage", async (request, reply) => {
+    const question = bodyOf(usageQuery, request.query, reply)
+    return question === undefined ? reply : desk.ask(question)
+  })
+}
+
+/** What calls cost together, by currency: each price (`0.002 EUR`) times the calls that were billed at it. No price, no amount. */
+export function amountsOf(billed: ReadonlyMap<string, number>): readonly MoneyAmount[] {
+  const sums = new Map<string, bigint>()
+  for (const [price, calls] of billed) {
+    const [value = "", currency] = price.split(" ")
+    if (currency === undefined) continue
+    sums.set(currency, (sums.get(currency) ?? 0n) + scaled(value) * BigInt(calls))
+  }
+  return [...sums]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([currency, sum]) => ({ amount: text(sum), currency }))
+}
+
+function scaled(value: string): bigint {
+  const [whole = "0", fraction = ""] = value.split(".")
+  return BigInt(whole + fraction.padEnd(digits, "0"))
+}
+
+function text(sum: bigint): string {
+  const padded = String(sum).padStart(digits + 1, "0")
+  const fraction = padded.slice(-digits).replace(/0+$/, "")
+  return `${padded.slice(0, -digits)}${fraction === "" ? "" : `.${fraction}`}`
 }

@@ -5,11 +5,12 @@ import { TreeCompiler, type VariableReader } from "./compile-tree.ts"
 import { textOf } from "./conversions.ts"
 import type { Environment } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
-import type { VariableReference } from "./finding.ts"
+import type { ExpressionFinding, VariableReference } from "./finding.ts"
 import { intComparison } from "./int-operators.ts"
 import { costMaxDefault, endMeter, startMeter } from "./meter.ts"
 import type { TreeNode } from "./syntax-tree.ts"
 import { type JsonSize, jsonWithin } from "./to-json.ts"
+import type { CelType } from "./types.ts"
 import { Duration, kindOf } from "./values.ts"
 
 /**
@@ -32,6 +33,11 @@ export interface CompileOptions {
   /** Told once what the expression reads. */
   readonly onReferences?: (references: readonly VariableReference[]) => void
 }
+
+/** The outcome of a check: the type and what the expression reads, or at least one finding. */
+export type Checked =
+  | { readonly ok: true; readonly type: CelType; readonly references: readonly VariableReference[] }
+  | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }
 
 /** Brings a value into its declared form, or says why there is none. */
 function adapted(name: string, value: unknown, adapt: Adapt | undefined): unknown {
@@ -138,4 +144,14 @@ export function toSeconds(value: unknown): number | undefined {
  */
 export function toJson(value: unknown, most?: JsonSize): unknown {
   return jsonWithin(value, most)
+}
+
+/**
+ * Parses and type-checks. Never throws and never runs long, whatever the source. With `expected`, a result that can't be
+ * that type is a finding too (`dyn` can be anything, and is checked when it is evaluated).
+ */
+export function checkExpression(source: string, environment: Environment, expected?: CelType): Checked {
+  const checked = checkSource(source, environment, expected)
+  if (!checked.ok) return checked
+  return { ok: true, type: checked.tree.type.text, references: checked.references }
 }

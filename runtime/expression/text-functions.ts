@@ -1,4 +1,4 @@
-import { lastPositionOf, piecesOf, positionOf } from "../plan/text-search.ts"
+import { lastPositionOf, piecesOf, positionOf } from "../pattern/text-search.ts"
 import { ExpressionError } from "./expression-error.ts"
 import { formatText } from "./format-text.ts"
 import { charge, chargeLength } from "./meter.ts"

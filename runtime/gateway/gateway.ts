@@ -2,31 +2,32 @@ import { randomUUID } from "node:crypto"
 import type { Cache, CacheStats } from "../cache/cache.ts"
 import { createMemoryCache } from "../cache/memory.ts"
 import { HttpClient, type OutgoingHttp } from "../http/client/http-client.ts"
+import { type RawAnswerer, sendRaw } from "../http/server/connection-errors.ts"
 import type { Handle } from "../http/server/incoming.ts"
-import { type Listener, leftGraceMs } from "../http/server/listener.ts"
+import { type Listener, leftGraceMs, openListener } from "../http/server/listener.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
-import { addressText } from "../plan/address-text.ts"
 import type { Plan } from "../plan/plan.ts"
-import type { Address } from "../plan/resources.ts"
-import type { QuotaCounters } from "../policies/limits/quotas.ts"
+import { type Address, addressText } from "../plan/resources.ts"
+import { type Problem, problem } from "../policies/messages/answer.ts"
 import type { Authorizer } from "../policies/policy.ts"
+import type { QuotaCounters } from "../policies/ports.ts"
 import { Pools } from "./backends/backends.ts"
 import { UrlBackends } from "./backends/backends-by-url.ts"
 import { Deadlines } from "./backends/deadlines.ts"
 import { defaultPatience, type Patience } from "./backends/patience.ts"
 import type { TargetState } from "./backends/target.ts"
 import { type PipelineContext, serve } from "./exchange/pipeline.ts"
+import { renderProblem } from "./exchange/problem.ts"
 import { explainRequest } from "./explain/explain-request.ts"
 import type { RequestExplanation, RequestQuestion } from "./explain/request-explanation.ts"
 import { FileWatch } from "./generation/file-watch.ts"
 import { LoadError, listenReason } from "./generation/load-error.ts"
 import { type Provisioned, provision } from "./generation/provision.ts"
 import type { GatewayDependencies, KeyEntry } from "./generation/resources.ts"
-import { openGatewayListener, type RefusalReport } from "./listener.ts"
 import { type Observer, refusedRequest } from "./observer.ts"
 import { Tunnels } from "./tunnels/tunnels.ts"
 
@@ -114,6 +115,20 @@ export interface Gateway {
   /** Takes no new connections, lets requests end, cuts off what is left after `graceMs`. */
   close(graceMs: number): Promise<void>
 }
+
+/** What a public listener needs besides its address. */
+interface GatewayListenerSettings {
+  readonly headerBytesMax: number
+  readonly headMs: number
+  readonly handle: Handle
+  readonly newId: () => string
+  readonly refused: RefusalReport
+  /** Listeners that the next plan does not have: they give up their address where it is in the way. */
+  readonly leaving: readonly Listener[]
+}
+
+/** Told of what was refused before there was a request; `peer` is the address of the connection's other end. */
+type RefusalReport = (id: string, found: Problem, peer: string) => void
 
 /** Makes a gateway without a plan: it listens nowhere yet. */
 export function createGateway(options: GatewayOptions): Gateway {
@@ -394,4 +409,32 @@ function sameAddress(a: Address, b: Address): boolean {
 function listenError(plan: Plan, address: Address, error: NodeJS.ErrnoException): LoadError {
   const place = plan.origins["gateway"] === undefined ? "" : `${plan.origins["gateway"]}: `
   return new LoadError([`${place}cannot listen on ${addressText(address)}: ${listenReason(error)}`])
+}
+
+/**
+ * Opens a public listener: one catch-all for the life of the process, because routing belongs to the generation. It serves in place of those that gave up their address until `activate`, or `discard`.
+ * The pipeline judges heads itself (intake.ts) and watches bodies (patience.ts). @throws when the address cannot be had, with the code of the system (`EADDRINUSE`).
+ */
+function openGatewayListener(address: Address, settings: GatewayListenerSettings): Promise<Listener> {
+  const { headerBytesMax, headMs, handle, leaving } = settings
+  return openListener(address, {
+    limits: { headerBytesMax, headMs, requestMs: 0 },
+    service: { kind: "handler", handle, webSockets: true },
+    answerRaw: answererOf(settings),
+    leaving,
+  })
+}
+
+/** Answers on a connection that has no request, and tells of it. */
+function answererOf({ newId, refused }: GatewayListenerSettings): RawAnswerer {
+  return (socket, { name, cause }) => {
+    const id = newId()
+    const peer = socket.remoteAddress ?? ""
+    const headers = name === "method-not-allowed" ? ["allow", ""] : undefined
+    const found = problem(name, { cause, headers })
+    // What is no request belongs to no plan either: the answer has the standard's form.
+    const answer = renderProblem(found, id, "problem")
+    sendRaw(socket, { ...answer, headers: [...answer.headers, "x-request-id", id] })
+    refused(id, found, peer)
+  }
 }

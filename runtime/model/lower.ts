@@ -1,6 +1,11 @@
-import type { AuthorizationModel, RelationReference, Userset } from "../plan/authorization-model.ts"
-import type { ModelPlan } from "../plan/model.ts"
-import type { RelationNode, RelationPlans } from "../plan/relation-plan.ts"
+import type {
+  AuthorizationModel,
+  ModelPlan,
+  RelationNode,
+  RelationPlans,
+  RelationReference,
+  Userset,
+} from "../plan/authorization-model.ts"
 import { reachOfAll } from "./reach.ts"
 
 /**

@@ -1,5 +1,4 @@
-import type { ModelPlan } from "../plan/model.ts"
-import type { RelationNode, RelationPlans } from "../plan/relation-plan.ts"
+import type { ModelPlan, RelationNode, RelationPlans } from "../plan/authorization-model.ts"
 
 /**
  * Which relations a kind of subject can have under some tuples: one byte per relation of the plan, 1 when it can.

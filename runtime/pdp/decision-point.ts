@@ -3,11 +3,13 @@
  * Only a JSON boolean at the place for it is a decision; whatever else comes is none.
  */
 
+import { hash } from "node:crypto"
+import { LRUCache } from "lru-cache"
 import type { OutgoingRequest, RequestSender } from "../http/client/http-client.ts"
 import { NoToken, type TokenSource } from "../identity/token-client.ts"
+import { canonicalJson } from "../plan/canonical.ts"
 import { DiscoveredEndpoints, type EndpointUrls, endpointsBelow } from "./endpoints.ts"
 import { jsonOf, NoDecision } from "./http.ts"
-import { KeptDecisions } from "./kept-decisions.ts"
 import { isIll, outcomeOf, type PdpNotes, type PdpRequested, type PdpState, Standing } from "./standing.ts"
 import { type AccessEvaluation, decisionOf, decisionsOf, type PdpDecision } from "./wire.ts"
 
@@ -53,6 +55,8 @@ export interface Asker {
 const responseBytesMax = 4 * 1024 * 1024
 /** Requests at a time for one list of questions. */
 const requestsAtOnce = 4
+
+const keptMax = 10_000
 
 /** Asks; connections are those of the port it is given. */
 export class DecisionPoint {
@@ -261,4 +265,40 @@ function termsOf({
     ...(trust === undefined ? {} : { trust }),
     ...(certificate === undefined ? {} : { certificate }),
   }
+}
+
+/** Decisions by the whole of their question, for a time. By digest: a heap dump holds no questions. */
+class KeptDecisions {
+  readonly #keptMs: number
+  readonly #monotonic: () => number
+  // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
+  readonly #entries = new LRUCache<string, { readonly decision: PdpDecision; readonly untilMs: number }>({
+    maxSize: keptMax,
+    sizeCalculation: () => 1,
+  })
+
+  /** `keptMs` 0: nothing is kept. */
+  constructor(keptMs: number, monotonic: () => number) {
+    this.#keptMs = keptMs
+    this.#monotonic = monotonic
+  }
+
+  get(evaluation: AccessEvaluation): PdpDecision | undefined {
+    if (this.#keptMs === 0) return undefined
+    const key = keyOf(evaluation)
+    const found = this.#entries.get(key)
+    if (found === undefined || this.#monotonic() < found.untilMs) return found?.decision
+    this.#entries.delete(key)
+    return undefined
+  }
+
+  /** `askedAtMs`: the decision counts from when it was asked for, which may be long before it came. */
+  keep(evaluation: AccessEvaluation, decision: PdpDecision, askedAtMs: number): void {
+    if (this.#keptMs === 0 || decision.failed === true) return
+    this.#entries.set(keyOf(evaluation), { decision, untilMs: askedAtMs + this.#keptMs })
+  }
+}
+
+function keyOf(evaluation: AccessEvaluation): string {
+  return hash("sha256", canonicalJson(evaluation), "base64")
 }

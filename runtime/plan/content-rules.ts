@@ -1,6 +1,6 @@
 import * as z from "zod"
-import { describedStatus, violationAction } from "./judging.ts"
-import { mediaRange } from "./media-range.ts"
+import { mediaRange } from "./http-syntax.ts"
+import { describedStatus, violationAction } from "./step-values.ts"
 import { expression } from "./text.ts"
 import { schemaName } from "./value-schema.ts"
 

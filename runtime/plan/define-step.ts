@@ -1,6 +1,6 @@
 import * as z from "zod"
-import type { CredentialFacts } from "./caller-token.ts"
 import type { KindFacts, Role, StepFacts } from "./facts.ts"
+import type { CredentialFacts } from "./step-values.ts"
 
 /** The schema of a kind of step, strict: an unknown field is refused. */
 type SchemaOf<Kind extends string, Shape extends z.ZodRawShape> = z.ZodObject<

@@ -1,14 +1,23 @@
 import * as z from "zod"
+import { modelPlan } from "./authorization-model.ts"
 import { authz } from "./authz.ts"
-import { backend } from "./backend.ts"
-import { clientCertificate, introspection, tokenClient, users } from "./credentials.ts"
-import { modelPlan } from "./model.ts"
-import { outline } from "./outline.ts"
-import { pdp } from "./pdp.ts"
-import { gateway, issuer, product, route, subscription, value } from "./resources.ts"
-import { stepId } from "./step-id.ts"
+import {
+  backend,
+  clientCertificate,
+  gateway,
+  introspection,
+  issuer,
+  outline,
+  pdp,
+  product,
+  route,
+  subscription,
+  tokenClient,
+  users,
+  value,
+} from "./resources.ts"
 import { step } from "./steps.ts"
-import { name, reference } from "./text.ts"
+import { name, reference, stepId } from "./text.ts"
 import { valueSchema } from "./value-schema.ts"
 
 /** Raised when a reader of the old format could misread the new one. */

@@ -1,14 +1,12 @@
+import type * as z from "zod"
+import { toDotPath } from "zod/v4/core"
 import type { EngineGrants } from "./authz.ts"
 import { digestOf, stepIdOf } from "./canonical.ts"
 import type { NamedTable } from "./facts.ts"
-import { isObject, shapeProblem } from "./json-shape.ts"
-import { nestedSteps } from "./nested-steps.ts"
 import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan } from "./plan.ts"
-import { cut, problemsOf } from "./problems.ts"
-import type { RelationQuestion } from "./question.ts"
-import type { Issuer } from "./resources.ts"
-import { routeKeyOf } from "./route-key.ts"
-import { factsOf, isRelation, type Step } from "./steps.ts"
+import { type Issuer, routeKeyOf } from "./resources.ts"
+import type { RelationQuestion } from "./step-values.ts"
+import { factsOf, isRelation, nestedSteps, type Step } from "./steps.ts"
 
 /** What is wrong with a plan: `path` in the JSON (`plan.routes["GET /x"].inbound[2]`), empty for the whole. */
 export interface PlanProblem {
@@ -24,6 +22,27 @@ export type SealedRead = { readonly sealed: SealedPlan } | { readonly problems: 
 const problemsMax = 50
 /** `when` and `any-of` inside of each other. Whoever provides a step walks the steps inside of it. */
 const stepDepthMax = 200
+
+/** Deeper JSON is refused before the schema walks it (its recursion is bounded by the stack only). */
+const depthMax = 200
+
+/** An object or list of the JSON, with the way to it. */
+interface Place {
+  readonly value: object
+  readonly key: string
+  readonly level: number
+  readonly above: Place | undefined
+}
+
+const issuesMax = 50
+const charactersMax = 300
+const wordCharactersMax = 60
+
+/** What is wrong with a value: `path` in it, with dots and brackets, empty for the whole. */
+interface SchemaIssue {
+  readonly path: string
+  readonly message: string
+}
 
 /**
  * Validates a plan completely: format, every key, digest, and that every name and step it refers to is in it.
@@ -387,4 +406,75 @@ function schemaReferences(schema: unknown): string[] {
     if (key === "enum" || key === "const") return []
     return key === "$ref" && typeof value === "string" ? [value] : schemaReferences(value)
   })
+}
+
+/** Whether a value of JSON is an object or a list. */
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null
+}
+
+/**
+ * What no schema can be asked to judge: JSON that is too deep for it, and keys that it would leave out without a word.
+ * With an own stack, because the value may be hostile.
+ */
+function shapeProblem(json: unknown): SchemaIssue | undefined {
+  if (!isObject(json)) return undefined
+  const stack: Place[] = [{ value: json, key: "", level: 1, above: undefined }]
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { value, level } = top
+    if (level > depthMax) return { path: "", message: `nested deeper than ${depthMax}` }
+    if (Object.hasOwn(value, "__proto__")) return { path: pathOf(top), message: 'unknown key "__proto__"' }
+    for (const key of Object.keys(value)) {
+      const item = (value as Readonly<Record<string, unknown>>)[key]
+      if (isObject(item)) stack.push({ value: item, key, level: level + 1, above: top })
+    }
+  }
+  return undefined
+}
+
+function pathOf(place: Place): string {
+  const keys: string[] = []
+  for (let at: Place | undefined = place; at?.above !== undefined; at = at.above) keys.unshift(at.key)
+  return keys.join(".")
+}
+
+/** What a schema found, as sentences for people; what they repeat of the value is cut. At most 50, in the order of the schema. */
+export function problemsOf(error: z.ZodError): SchemaIssue[] {
+  return error.issues.slice(0, issuesMax).map((issue) => problemOf(issue, []))
+}
+
+/** Part of a plan as a message repeats it. */
+function cut(text: string, max = wordCharactersMax): string {
+  return text.length > max ? `${text.slice(0, max)}…` : text
+}
+
+function problemOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): SchemaIssue {
+  const path = [...above, ...issue.path]
+  const inner = issue.code === "invalid_union" ? closest(issue.errors) : undefined
+  if (inner !== undefined) return problemOf(inner, path)
+  const keys = path.map((key) => (typeof key === "string" ? cut(key, 2 * wordCharactersMax) : key))
+  return { path: toDotPath(keys), message: cut(messageOf(issue), charactersMax) }
+}
+
+/** Of the alternatives of a union, what is wrong with the one that the value comes closest to. */
+function closest(alternatives: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue | undefined {
+  const [best] = [...alternatives].sort((a, b) => depthOf(b) - depthOf(a) || a.length - b.length)
+  return best?.[0]
+}
+
+function depthOf(issues: readonly z.core.$ZodIssue[]): number {
+  return Math.min(...issues.map(({ path }) => path.length))
+}
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "unrecognized_keys") {
+    const [first = "", ...others] = issue.keys
+    return `unknown key ${JSON.stringify(cut(first))}${others.length === 0 ? "" : ` and ${others.length} more`}`
+  }
+  if (issue.code === "invalid_key") return "this key is not possible here"
+  if (issue.code === "invalid_union") return "this is none of what is possible here"
+  const text = issue.message.replace(/^Invalid (?:input|option|string): /, "")
+  const absent = / ?,? ?received undefined$/.exec(text)
+  if (absent !== null) return `is missing (${text.slice(0, absent.index)})`
+  return text.replace(", received", ", found").replace(/^Too (big|small)/, (_, size) => `too ${size}`)
 }

@@ -1,7 +1,6 @@
 import * as z from "zod"
-import type { CredentialFacts, ShownCredential } from "./caller-token.ts"
 import type { KindFacts, NamedTable, Role, StepFacts } from "./facts.ts"
-import type { stepId } from "./step-id.ts"
+import type { CredentialFacts, ShownCredential } from "./step-values.ts"
 import { anyOf } from "./steps/any-of.ts"
 import { authenticate } from "./steps/authenticate.ts"
 import { basicAuth } from "./steps/basic-auth.ts"
@@ -54,6 +53,7 @@ import { validateParameters } from "./steps/validate-parameters.ts"
 import { validateStatus } from "./steps/validate-status.ts"
 import { when } from "./steps/when.ts"
 import { xmlToJson } from "./steps/xml-to-json.ts"
+import type { Expression, stepId } from "./text.ts"
 
 /** Every kind of step. A new kind is one line here, and three files of one name: this one, one in `compiler/gateway/steps`, one in `runtime/policies`. */
 const contracts = [
@@ -130,6 +130,12 @@ export const step: z.ZodType<Step> = z.discriminatedUnion(
 ) as unknown as z.ZodType<Step>
 
 const byKind: ReadonlyMap<string, Contract> = new Map(contracts.map((each) => [each.kind, each]))
+
+/** A list of steps inside of another step, and the name of the field that holds it: `matched`, `branches.1`. */
+export interface NestedSteps {
+  readonly place: string
+  readonly steps: readonly StepId[]
+}
 
 /** What holds for every step of a kind. */
 export function kindFacts(kind: StepKind): KindFacts {
@@ -252,4 +258,32 @@ export function variablesSetBy(step: Step): string[] {
   return (factsOf(step).writes ?? []).flatMap((place) =>
     place.startsWith("variable:") ? [place.slice("variable:".length)] : [],
   )
+}
+
+/** The lists of steps inside of a step; none for most kinds. */
+export function nestedSteps(step: Step): readonly NestedSteps[] {
+  const found: NestedSteps[] = []
+  if ("matched" in step) found.push({ place: "matched", steps: step.matched })
+  if ("otherwise" in step) found.push({ place: "otherwise", steps: step.otherwise as readonly StepId[] })
+  if ("steps" in step) found.push({ place: "steps", steps: step.steps })
+  if ("branches" in step)
+    for (const [index, steps] of (step.branches as readonly (readonly StepId[])[]).entries())
+      found.push({ place: `branches.${index}`, steps })
+  return found
+}
+
+/** The expressions of a step, those of steps inside of it not counted, in the order of its canonical JSON: their numbers are the same on any machine. */
+export function expressionsOf(step: Step): readonly Expression[] {
+  const found: Expression[] = []
+  collect(step, found)
+  return found
+}
+
+function collect(value: unknown, found: Expression[]): void {
+  if (typeof value !== "object" || value === null) return
+  if (Array.isArray(value)) for (const each of value) collect(each, found)
+  else if ("lang" in value && "text" in value) found.push(value as Expression)
+  else
+    for (const key of Object.keys(value).sort())
+      collect((value as Readonly<Record<string, unknown>>)[key], found)
 }

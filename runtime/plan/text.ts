@@ -60,4 +60,8 @@ export const loadText = z.union([
   z.string(),
   z.strictObject({ text: z.array(z.union([z.string(), z.strictObject({ value: name })])).min(1) }),
 ])
+
+/** Key of the plan's `steps`: first 16 hex digits of the SHA-256 of the step's canonical JSON. Equal steps are one entry, whoever uses them. */
+export const stepId = z.string().regex(/^[0-9a-f]{16}$/)
+
 export type LoadText = z.infer<typeof loadText>

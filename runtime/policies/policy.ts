@@ -13,9 +13,8 @@ import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.t
 import type { CsharpExpression } from "../plan/text.ts"
 import type { Validator } from "../validation/schema-set.ts"
 import type { BackendHandle, ClientCertificate, Exchange, Needs } from "./exchange.ts"
-import type { QuotaCounters } from "./limits/quotas.ts"
 import type { Answer } from "./messages/answer.ts"
-import type { BackendsByUrl, Meter, RelationLog, TraceLog } from "./ports.ts"
+import type { BackendsByUrl, Meter, QuotaCounters, RelationLog, TraceLog } from "./ports.ts"
 
 /** Undefined: go on with the next step. An answer ends the section. */
 export type Outcome = Answer | undefined

@@ -1,7 +1,6 @@
 import { CsharpError, ExpressionError } from "../expression/expression-error.ts"
 import type { Exchange } from "./exchange.ts"
-import { failedExpression } from "./failed-expression.ts"
-import { type Problem, problem, Refused } from "./messages/answer.ts"
+import { failedExpression, type Problem, problem, Refused } from "./messages/answer.ts"
 import type { Outcome, ProvisionedStep } from "./policy.ts"
 
 /** Notes the innermost step that answered, and the lists it stands in. */

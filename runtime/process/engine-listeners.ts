@@ -1,14 +1,13 @@
 import { AuthzApi } from "../authz/api.ts"
 import type { AuthzParts } from "../authz/ports.ts"
-import { type AuthzListeners, startAuthz } from "../authz/start.ts"
+import { type AuthzListeners, startAuthz } from "../authz/server.ts"
 import { PlanRefused } from "../control/plan-keeper.ts"
 import type { EngineDoor } from "../control/ports.ts"
 import { listenReason } from "../gateway/generation/load-error.ts"
 import { isReachedBy } from "../http/server/listen.ts"
 import { leftGraceMs } from "../http/server/listener.ts"
-import { addressText } from "../plan/address-text.ts"
 import type { Plan } from "../plan/plan.ts"
-import type { Address } from "../plan/resources.ts"
+import { type Address, addressText } from "../plan/resources.ts"
 import type { EngineAccess } from "./engine-access.ts"
 
 /** Listeners opened for a plan that is not yet the running one. */

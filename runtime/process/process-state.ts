@@ -1,7 +1,8 @@
 import type { PlanKeeper } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
-import type { Metrics } from "../telemetry/metrics.ts"
-import { addProcessMetrics } from "../telemetry/process-metrics.ts"
+import type { Database } from "../store/database.ts"
+import { schemaState } from "../store/migrate.ts"
+import { addProcessMetrics, type Metrics } from "../telemetry/metrics.ts"
 import type { Quotas } from "../usage/quotas.ts"
 import type { UsageRecorder } from "../usage/recorder.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
@@ -140,4 +141,23 @@ export function addStateMetrics(
   addStateMetric(metrics, parts.report)
   addKeptPlanMetric(metrics, parts.keeper)
   addTrafficMetrics(metrics, parts.gateway)
+}
+
+/** What keeps a process from being ready: the database, its schema, its plan. */
+export async function reasonsAgainst(
+  database: Database,
+  keeper: PlanKeeper,
+  hasFile: boolean,
+): Promise<readonly string[]> {
+  const kept = keeper.kept === undefined ? [] : [keeper.kept]
+  try {
+    const schema = await schemaState(database)
+    // A newer schema only adds (migrations/README.md): while a release comes in, the one before serves on.
+    if (schema.state !== "ok" && schema.state !== "newer") return [schema.message]
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return [`the database does not answer: ${reason}`, ...kept]
+  }
+  if (hasFile || keeper.serial !== null) return []
+  return [keeper.error ?? "no plan was applied yet: `sallyport apply` applies one", ...kept]
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache"
 import { explanationText } from "../check/explain-text.ts"
 import type { CheckAnswer, CheckRequest, Commit } from "../check/ports.ts"
-import type { RefusalAnswer, RefusedRequest } from "../control/explain-api.ts"
+import type { RefusalAnswer, RefusedRequest } from "../control/api.ts"
 import type { Finished, Observer } from "../gateway/observer.ts"
 
 const keptMax = 1_000

@@ -1,5 +1,5 @@
-import type { Finished, Observer } from "../gateway/observer.ts"
-import type { PdpDecided, PdpRequested } from "../pdp/standing.ts"
+import { type Finished, type Observer, observers } from "../gateway/observer.ts"
+import type { PdpDecided, PdpNotes, PdpRequested } from "../pdp/standing.ts"
 import type { TraceLine } from "../policies/ports.ts"
 import type { Log } from "../telemetry/log.ts"
 import {
@@ -9,9 +9,11 @@ import {
   type Histogram,
   type Metrics,
 } from "../telemetry/metrics.ts"
-import { AuthorMetrics } from "./author-metrics.ts"
-import type { DenialLog } from "./denial-log.ts"
-import { PdpMetrics } from "./pdp-metrics.ts"
+import { DenialLog } from "./denial-log.ts"
+import type { Metering } from "./metering.ts"
+import type { PlanStores } from "./plan-stores.ts"
+import { RefusedRequests } from "./refused-requests.ts"
+import { RelationChanges } from "./relation-changes.ts"
 
 /** Where lines go: one for each request, if at all, and those of `trace`. */
 interface Logs {
@@ -26,6 +28,15 @@ interface RouteSeries {
   readonly byStep: Map<string, Counter>
   readonly duration: Histogram
   readonly upstream: Histogram
+}
+
+const authorNamesMax = 200
+const authorSeriesMax = 1_000
+
+interface AuthorMetric {
+  readonly labels: readonly string[]
+  readonly family: Family<Counter>
+  readonly series: Map<string, Counter>
 }
 
 /** Counts requests and writes the access log, one line a request. Labels are routes of plans and classes of statuses, so their number is bounded. */
@@ -230,4 +241,88 @@ function writeLine(log: Log, exchange: Finished): void {
     aborted: exchange.aborted || undefined,
     retried: exchange.retried || undefined,
   })
+}
+
+/**
+ * Counters that `metric` statements name, as `author_NAME_total`: no name of theirs is one of ours. Labels are those a name came with first; at most 200 names, 1,000
+ * series of each, the rest counts as `other`.
+ */
+class AuthorMetrics {
+  readonly #metrics: Metrics
+  readonly #known = new Map<string, AuthorMetric>()
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics
+  }
+
+  add(name: string, labels: Readonly<Record<string, string>>, value: number): void {
+    const metric = this.#known.get(name) ?? this.#make(name, Object.keys(labels))
+    const values = metric.labels.map((label) => (Object.hasOwn(labels, label) ? (labels[label] ?? "") : ""))
+    const key = values.join("\u0000")
+    let series = metric.series.get(key)
+    if (series === undefined) {
+      const others = metric.series.size >= authorSeriesMax
+      series = metric.family.series(...(others ? values.map(() => "other") : values))
+      if (!others) metric.series.set(key, series)
+    }
+    series.add(value)
+  }
+
+  #make(name: string, labels: readonly string[]): AuthorMetric {
+    const full = this.#known.size >= authorNamesMax
+    const known = full ? this.#known.get("other") : undefined
+    if (known !== undefined) return known
+    const own = full ? "other" : name
+    const used = full ? [] : labels
+    const family = this.#metrics.counter(`author_${own}_total`, "Counted by a `metric` statement.", used)
+    const metric = { labels: used, family, series: new Map<string, Counter>() }
+    this.#known.set(own, metric)
+    return metric
+  }
+}
+
+/** Counts what decision points are asked. Labels are their names and words of ours. */
+class PdpMetrics implements PdpNotes {
+  readonly #requests: Family<Histogram>
+  readonly #decisions: Family<Counter>
+
+  constructor(metrics: Metrics) {
+    this.#requests = metrics.histogram(
+      "sallyport_pdp_request_duration_seconds",
+      "Requests to decision points, by what became of them.",
+      ["pdp", "outcome"],
+      durationBounds,
+    )
+    this.#decisions = metrics.counter(
+      "sallyport_pdp_decisions_total",
+      "Questions for decision points, by what was decided and whether that was kept from before.",
+      ["pdp", "decision", "from"],
+    )
+  }
+
+  requested({ pdp, outcome, ms }: PdpRequested): void {
+    this.#requests.series(pdp, outcome).observe(ms / 1000)
+  }
+
+  decided({ pdp, decision, from }: PdpDecided): void {
+    this.#decisions.series(pdp, decision, from).add()
+  }
+}
+
+/** Who takes note of requests, and of what became of them. */
+export function makeObservers(parts: {
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly requestLog: Log | undefined
+  readonly stores: PlanStores
+  readonly metering: Metering
+}) {
+  const { metrics, log, requestLog, stores, metering } = parts
+  const ask: ConstructorParameters<typeof RefusedRequests>[0] = (store, request) =>
+    stores.check(store, request)
+  const refused = new RefusedRequests(ask)
+  const relations = new RelationChanges(metrics, log)
+  const logs = { requests: requestLog, traces: log }
+  const requests = new RequestObserver(metrics, logs, new DenialLog({ ask, log }))
+  return { observer: observers(requests, metering.observer, refused, relations), refused, relations }
 }

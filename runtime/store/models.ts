@@ -38,6 +38,20 @@ const list: PreparedStatement = {
     where store_id = $1 and ($2 = '' or id < $2) order by id desc limit $3`,
 }
 
+const putModelAssertions: PreparedStatement = {
+  name: "assertions-put",
+  text: `insert into sallyport.assertions (store_id, model_id, assertions)
+    select m.store_id, m.id, $3 from sallyport.models m join sallyport.stores s on s.id = m.store_id
+    where m.store_id = $1 and m.id = $2 and s.deleted_at is null
+    on conflict (store_id, model_id) do update set assertions = excluded.assertions, updated_at = now()
+    returning model_id`,
+}
+
+const findModelAssertions: PreparedStatement = {
+  name: "assertions-findModelAssertions",
+  text: "select assertions from sallyport.assertions where store_id = $1 and model_id = $2",
+}
+
 /**
  * Adds a model to a store of the API; from then on it is the newest. `source` is the text it was written in, when it came as text.
  * `managed` and `absent` as in `deleteStore`.
@@ -92,4 +106,24 @@ export async function listModels(
 
 function recordOf([id, digest, model]: ModelRow): ModelRecord {
   return { id, digest, model: JSON.parse(model) as AuthorizationModel }
+}
+
+/** Keeps a model's assertions (JSON) in place of those it had. False: the store has no such model. */
+export async function putAssertions(
+  database: Queryable,
+  storeId: string,
+  modelId: string,
+  json: string,
+): Promise<boolean> {
+  return (await database.query(putModelAssertions, [storeId, modelId, json])).length > 0
+}
+
+/** The JSON that was kept for a model; undefined when nothing was. */
+export async function findAssertions(
+  database: Queryable,
+  storeId: string,
+  modelId: string,
+): Promise<string | undefined> {
+  const [row] = await database.query<[string]>(findModelAssertions, [storeId, modelId])
+  return row?.[0]
 }

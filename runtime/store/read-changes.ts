@@ -1,6 +1,6 @@
 import type { TupleKey, TupleRow } from "../check/ports.ts"
 import type { PreparedStatement, Queryable } from "./database.ts"
-import { tupleColumns, tupleOfRow } from "./tuple-row.ts"
+import { tupleColumns, tupleOfRow } from "./read-tuples.ts"
 
 /** A place in a store's change feed: just behind that change. */
 export interface ChangePosition {

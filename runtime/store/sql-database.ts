@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
-import { type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from "pg"
+import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from "pg"
 import { SourceUnavailable } from "../check/ports.ts"
 import type {
   Database,
@@ -11,7 +11,6 @@ import type {
   TransactionOptions,
 } from "./database.ts"
 import { faultOf, repeatableState } from "./fault.ts"
-import { listenOn } from "./listener.ts"
 import { Liveness, type Probe } from "./liveness.ts"
 
 export interface SqlDatabaseOptions {
@@ -47,6 +46,9 @@ const typeParsers: NonNullable<ClientConfig["types"]> = {
   // biome-ignore lint/suspicious/noExplicitAny: the package's own signature.
   getTypeParser: (oid: number, format?: any) => (oid === int8Oid ? Number : types.getTypeParser(oid, format)),
 }
+
+const firstReconnectMs = 200
+const longestReconnectMs = 10_000
 
 /**
  * The one SQL implementation. PostgreSQL is reached by sockets, the embedded database by a stream to its worker: above the stream both are the
@@ -263,4 +265,53 @@ function usedUp(error: unknown, state: string): SourceUnavailable {
 /** Ending a client politely waits for its answers; this is for those that won't come. The property is not in the public types. */
 function streamOf(client: PoolClient): Duplex {
   return (client as unknown as { connection: { stream: Duplex } }).connection.stream
+}
+
+/**
+ * A connection of its own that listens on a channel, and is made again when it is lost; what was said meanwhile is lost. Returns what ends it.
+ */
+function listenOn(
+  connection: ClientConfig,
+  channel: string,
+  onNotice: (payload: string) => void,
+): () => void {
+  let ended = false
+  let client: Client | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let waitMs = firstReconnectMs
+
+  const open = async () => {
+    // Not bounded by the time of a statement: it waits for ever.
+    const opened = new Client({ ...connection, statement_timeout: 0 })
+    client = opened
+    opened.on("notification", ({ payload }) => onNotice(payload ?? ""))
+    opened.on("error", () => undefined)
+    opened.once("end", again)
+    try {
+      await opened.connect()
+      await opened.query(`listen ${channel}`)
+      waitMs = firstReconnectMs
+    } catch {
+      cut(opened)
+    }
+    if (ended) cut(opened)
+  }
+  const again = () => {
+    if (ended) return
+    clearTimeout(timer)
+    timer = setTimeout(() => void open(), waitMs)
+    timer.unref()
+    waitMs = Math.min(2 * waitMs, longestReconnectMs)
+  }
+  void open()
+  return () => {
+    ended = true
+    clearTimeout(timer)
+    if (client !== undefined) cut(client)
+  }
+}
+
+/** Ending politely would wait for a server that may be mute. The property is not in the public types. */
+function cut(client: Client): void {
+  ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
 }

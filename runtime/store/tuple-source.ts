@@ -13,7 +13,7 @@ import {
 } from "../check/ports.ts"
 import { changeNotices } from "./change-notices.ts"
 import type { Database, PreparedStatement, Queryable } from "./database.ts"
-import { tupleColumns } from "./tuple-row.ts"
+import { tupleColumns } from "./read-tuples.ts"
 
 /** Rows of one fetch: small enough that reading them holds the event loop for a few milliseconds only. */
 const batchRows = 1000

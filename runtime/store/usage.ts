@@ -1,6 +1,6 @@
 import { isFirst } from "./batch-ids.ts"
 import type { Database, PreparedStatement, Queryable } from "./database.ts"
-import { storedKey } from "./stored-key.ts"
+import { storedKey } from "./ids.ts"
 
 /** Begins the name of a user where a row has one in place of a subscription: no subscription begins so, and rows of both are of one table. */
 export const userMark = "@"

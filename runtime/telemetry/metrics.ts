@@ -1,3 +1,5 @@
+import { monitorEventLoopDelay } from "node:perf_hooks"
+
 /** A number that only grows. */
 export interface Counter {
   add(amount?: number): void
@@ -190,4 +192,37 @@ function escapeLabel(value: string): string {
 
 function numberText(value: number): string {
   return value === Number.POSITIVE_INFINITY ? "+Inf" : String(value)
+}
+
+/** Memory, CPU, start time and event-loop delay of this process, by the names Prometheus clients use. */
+export function addProcessMetrics(metrics: Metrics): void {
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  const startSeconds = Date.now() / 1000 - process.uptime()
+  metrics.gauge("process_resident_memory_bytes", "Resident memory.", [], () => [
+    [[], process.memoryUsage.rss()],
+  ])
+  metrics.observableCounter("process_cpu_seconds_total", "User and system CPU time.", [], () => {
+    const { user, system } = process.cpuUsage()
+    return [[[], (user + system) / 1e6]]
+  })
+  metrics.gauge("process_start_time_seconds", "Start of the process since the epoch.", [], () => [
+    [[], startSeconds],
+  ])
+  metrics.gauge(
+    "nodejs_eventloop_lag_seconds",
+    "Event-loop delay since the last reading.",
+    ["quantile"],
+    () => {
+      const readings = [0.5, 0.99, 1].map(
+        (quantile) =>
+          [
+            [String(quantile)],
+            (quantile === 1 ? delay.max : delay.percentile(quantile * 100)) / 1e9,
+          ] as const,
+      )
+      delay.reset()
+      return readings
+    },
+  )
 }

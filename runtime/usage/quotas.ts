@@ -1,5 +1,6 @@
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database } from "../store/database.ts"
+import { storedKey } from "../store/ids.ts"
 import {
   dropEndedQuotas,
   nothingUsed,
@@ -7,7 +8,6 @@ import {
   reserveQuota,
   type StoredQuotaState,
 } from "../store/quotas.ts"
-import { storedKey } from "../store/stored-key.ts"
 import { type Owing, periodId, type QuotaDebt, QuotaDebts } from "./quota-debts.ts"
 
 /** A volume that can be used up; see runtime/policies/limits/quotas.ts. */

@@ -1,5 +1,3 @@
-import { foldedName } from "../plan/folded-name.ts"
-
 /** Deeper values are refused by whoever judges them; up to here names are looked at. */
 const depthMax = 200
 
@@ -36,4 +34,15 @@ export function pointerInto(value: unknown, pointer: string): string {
     return own === undefined ? step : own.replaceAll("~", "~0").replaceAll("/", "~1")
   })
   return named.map((step) => `/${step}`).join("")
+}
+
+/**
+ * A name where letter case does not count, the same for all that some server takes for one letter: by upper case to lower case, since `ſ` and `ı` are no other letter in lower case alone, and a
+ * name that is written with them would be judged by nothing.
+ *
+ * @example
+ * foldedName("\u017ftatus") // "status"
+ */
+export function foldedName(name: string): string {
+  return name.toUpperCase().toLowerCase()
 }

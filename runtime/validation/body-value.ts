@@ -3,8 +3,7 @@ import { fitOf, isJson, mediaTypeOf } from "./media-type.ts"
 import { type FormPart, FormProblem, partsOf } from "./multipart.ts"
 import { decodeText, type Pair, pairsOf } from "./pairs.ts"
 import { belongsTo, objectOf, type ParameterForm, queryValue, textParameter } from "./parameter-value.ts"
-import { type SchemaShape, textShape } from "./shape.ts"
-import { valueOfText } from "./text-value.ts"
+import { type SchemaShape, textShape, valueOfText } from "./shape.ts"
 import { atProperty, type Violation } from "./violation.ts"
 
 const fieldsMax = 1000

@@ -1,6 +1,5 @@
 import { decodeText, type Pair } from "./pairs.ts"
-import { type SchemaShape, textShape } from "./shape.ts"
-import { valuesOfTexts } from "./text-value.ts"
+import { type SchemaShape, textShape, valuesOfTexts } from "./shape.ts"
 
 const partsMax = 1000
 const levelsMax = 8

@@ -1,8 +1,7 @@
 import { deepValue } from "./deep-object.ts"
 import { jsonValue } from "./json-text.ts"
 import { decodeText, type Pair, percentDecoded } from "./pairs.ts"
-import type { SchemaShape } from "./shape.ts"
-import { valueOfText, valuesOfTexts } from "./text-value.ts"
+import { type SchemaShape, valueOfText, valuesOfTexts } from "./shape.ts"
 
 /** How a parameter is written; the words are OpenAPI's (3.1 §4.8.12.2), `json` is JSON in one value. */
 export interface ParameterForm {

@@ -1,15 +1,21 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
+import {
+  _,
+  Ajv2020,
+  type ErrorObject,
+  type Format,
+  type KeywordCxt,
+  str,
+  type ValidateFunction,
+} from "ajv/dist/2020.js"
+import formats from "ajv-formats"
 import { PatternWorkError, type SearchBudget } from "../pattern/run-program.ts"
-import type { ValueSchema } from "../plan/value-schema.ts"
+import { canonicalJson } from "../plan/canonical.ts"
+import { registeredFormats, textFormats, type ValueSchema } from "../plan/value-schema.ts"
 import { countedKeyword, deferred } from "./deferred.ts"
-import { addKnownFormats } from "./formats.ts"
-import { measure } from "./measure.ts"
 import { schemaPattern } from "./pattern.ts"
 import { addPieceKeywords } from "./piece-keywords.ts"
 import { asksWhatWasSeen, Cutter, pieceMark } from "./pieces.ts"
 import { type SchemaShape, shapeOf } from "./shape.ts"
-import { addLengths } from "./text-length.ts"
-import { hasRepetition } from "./unique-items.ts"
 import { type Violation, violationOf } from "./violation.ts"
 
 /** A compiled schema. */
@@ -24,6 +30,13 @@ const violationsMax = 100
 const schemasPerSlice = 50
 /** Calls of schemas for one value: alternatives that refer to themselves double with each level of the value. */
 const calls = { least: 5_000, perValue: 64, most: 500_000 }
+/** Longer texts have none of these formats; some of the patterns behind them take time quadratic in the text. */
+const formatCharactersMax = 2048
+/** Of OpenAPI's registry: numbers, and texts whose length says nothing. */
+const otherFormats = [...registeredFormats, "float", "double", "password", "binary"] as const
+const depthMax = 100
+const valuesMax = 200_000
+
 /**
  * ajv notes the properties that `patternProperties` has judged in what a `$ref` beside it gave, and has not looked whether the `$ref` failed and gave nothing: a TypeError (ajv 8.20).
  */
@@ -239,4 +252,90 @@ function referencesOf(schema: unknown): string[] {
     }
   }
   return [...names]
+}
+
+/** Adds the formats that are judged; others are for readers. */
+function addKnownFormats(ajv: Ajv2020): void {
+  formats.default(ajv as never, { mode: "full", formats: [...textFormats, ...otherFormats] })
+  for (const name of textFormats) {
+    const fits = testOf(ajv.formats[name] as Format)
+    ajv.addFormat(name, (text: string) => text.length <= formatCharactersMax && fits(text))
+  }
+  // ajv takes any whole number. The largest one of 64 bits is no value of its own here: it reads as 2^63.
+  ajv.addFormat("int64", {
+    type: "number",
+    validate: (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63,
+  })
+}
+
+function testOf(format: Format): (text: string) => boolean {
+  if (format instanceof RegExp) return (text) => format.test(text)
+  if (typeof format === "function") return format as (text: string) => boolean
+  const validate = (format as { readonly validate: RegExp | ((text: string) => boolean) }).validate
+  return validate instanceof RegExp ? (text) => validate.test(text) : validate
+}
+
+/** How many values a value holds, itself among them; or why it is too much to be judged. */
+function measure(value: unknown): number | string {
+  const count = countOf(value, 0)
+  if (Number.isNaN(count)) return `is nested deeper than ${depthMax}`
+  return count > valuesMax ? `has more than ${valuesMax} values` : count
+}
+
+/** NaN when it is nested too deep. */
+function countOf(value: unknown, depth: number): number {
+  if (depth > depthMax) return Number.NaN
+  if (typeof value !== "object" || value === null) return 1
+  let count = 1
+  if (Array.isArray(value)) for (const item of value) count += countOf(item, depth + 1)
+  else
+    for (const name in value) count += countOf((value as Readonly<Record<string, unknown>>)[name], depth + 1)
+  return count
+}
+
+/**
+ * `maxLength` and `minLength` count characters, not UTF-16 units (JSON Schema 2020-12 Validation §6.3). ajv goes through each text for that; most are
+ * told by their units: a text has at most as many characters, and at least half as many.
+ */
+function addLengths(ajv: Ajv2020): void {
+  for (const keyword of ["maxLength", "minLength"] as const) {
+    ajv.removeKeyword(keyword)
+    ajv.addKeyword({
+      keyword,
+      type: "string",
+      schemaType: "number",
+      error: {
+        message: ({ schemaCode }) =>
+          str`must NOT have ${keyword === "maxLength" ? "more" : "fewer"} than ${schemaCode} characters`,
+        params: ({ schemaCode }) => _`{limit: ${schemaCode}}`,
+      },
+      code: (context) => judge(context, keyword),
+    })
+  }
+}
+
+function judge(context: KeywordCxt, keyword: "maxLength" | "minLength"): void {
+  const { gen, data, schema } = context
+  const limit = schema as number
+  const count = gen.scopeValue("func", { ref: charactersOf })
+  if (keyword === "maxLength") context.fail(_`${data}.length > ${limit} && ${count}(${data}) > ${limit}`)
+  else context.fail(_`${data}.length < ${limit * 2} && ${count}(${data}) < ${limit}`)
+}
+
+/** A surrogate without its other half is a character of its own. */
+function charactersOf(text: string): number {
+  let count = 0
+  for (const _character of text) count += 1
+  return count
+}
+
+/** Whether two items of a list are equal as JSON. Takes time linear in the list. */
+function hasRepetition(items: readonly unknown[]): boolean {
+  const seen = new Set<string>()
+  for (const item of items) {
+    const text = canonicalJson(item)
+    if (seen.has(text)) return true
+    seen.add(text)
+  }
+  return false
 }

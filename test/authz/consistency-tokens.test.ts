@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { AuthzApi } from "../../runtime/authz/api.ts"
-import { startAuthz } from "../../runtime/authz/start.ts"
+import { startAuthz } from "../../runtime/authz/server.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { Database } from "../../runtime/store/database.ts"

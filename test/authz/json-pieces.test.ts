@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { jsonAnswer } from "../../runtime/authz/json-pieces.ts"
+import { jsonAnswer } from "../../runtime/authz/answer.ts"
 
 const many = Array.from({ length: 20_000 }, (_, at) => `document:${at}\n"`)
 

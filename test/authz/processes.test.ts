@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { AuthzApi } from "../../runtime/authz/api.ts"
-import { startAuthz } from "../../runtime/authz/start.ts"
+import { startAuthz } from "../../runtime/authz/server.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"

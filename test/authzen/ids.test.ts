@@ -1,5 +1,10 @@
 import { expect, test } from "vitest"
-import { decodeId, decodeResourceId, encodeId, encodeResourceId } from "../../runtime/authz/authzen/ids.ts"
+import {
+  decodeId,
+  decodeResourceId,
+  encodeId,
+  encodeResourceId,
+} from "../../runtime/authz/authzen/entities.ts"
 
 const samples = [
   "alice",

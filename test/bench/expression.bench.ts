@@ -1,6 +1,5 @@
 import { Environment as Library } from "@marcbachmann/cel-js"
-import { checkExpression } from "../../runtime/expression/check.ts"
-import { compileExpression } from "../../runtime/expression/compile.ts"
+import { checkExpression, compileExpression } from "../../runtime/expression/compile.ts"
 import { compileCondition } from "../../runtime/expression/condition.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 import { compare, must } from "./side-by-side.ts"

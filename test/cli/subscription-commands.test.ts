@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Subscription } from "../../runtime/control/subscription-api.ts"
+import type { Subscription } from "../../runtime/control/api.ts"
 import { fakeControl } from "./fake-control.ts"
 import { folderWith, run } from "./run.ts"
 

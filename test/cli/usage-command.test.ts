@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { UsageAnswer } from "../../runtime/control/usage-api.ts"
+import type { UsageAnswer } from "../../runtime/control/api.ts"
 import { fakeControl } from "./fake-control.ts"
 import { run } from "./run.ts"
 

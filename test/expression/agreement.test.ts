@@ -1,8 +1,7 @@
 import { Environment } from "@marcbachmann/cel-js"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { checkExpression } from "../../runtime/expression/check.ts"
-import { compileExpression } from "../../runtime/expression/compile.ts"
+import { checkExpression, compileExpression } from "../../runtime/expression/compile.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 
 // The library's own evaluator, which the room does not use, is an independent second opinion on what both must agree on:

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Checked, checkExpression } from "../../runtime/expression/check.ts"
+import { type Checked, checkExpression } from "../../runtime/expression/compile.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 import { parseCelType, printCelType } from "../../runtime/expression/types.ts"
 import { declarations } from "./sample.ts"

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import { checkExpression } from "../../runtime/expression/check.ts"
-import { compileExpression } from "../../runtime/expression/compile.ts"
+import { checkExpression, compileExpression } from "../../runtime/expression/compile.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 import { ExpressionError } from "../../runtime/expression/expression-error.ts"
 import { bindings, declarations } from "./sample.ts"

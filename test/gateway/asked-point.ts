@@ -1,5 +1,5 @@
 import type { GatewayOptions } from "../../runtime/gateway/gateway.ts"
-import type { PdpPlan } from "../../runtime/plan/pdp.ts"
+import type { PdpPlan } from "../../runtime/plan/resources.ts"
 import { authorizerOf } from "./authorizer.ts"
 import { type Answering, type Draft, startUpstream } from "./harness.ts"
 import { cel, closers, issuers, jwt, parts, start, tokenOf, verifier } from "./one-route.ts"

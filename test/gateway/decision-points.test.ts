@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
-import type { PdpPlan } from "../../runtime/plan/pdp.ts"
+import type { PdpPlan } from "../../runtime/plan/resources.ts"
 import { ann, asking, bodies, deciding, dynamic, even, order, question, saying, user } from "./asked-point.ts"
 import { authorizerOf } from "./authorizer.ts"
 import { type Answering, startRawUpstream, startUpstream, until } from "./harness.ts"

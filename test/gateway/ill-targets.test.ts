@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { afterEach, describe, expect, test } from "vitest"
 import type { TargetState } from "../../runtime/gateway/backends/target.ts"
-import type { Backend } from "../../runtime/plan/backend.ts"
+import type { Backend } from "../../runtime/plan/resources.ts"
 import { type Running, sendRaw, startGateway, startRawUpstream, startUpstream, until } from "./harness.ts"
 
 const closers: (() => Promise<unknown>)[] = []

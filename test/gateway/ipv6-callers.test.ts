@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest"
-import type { QuotaCounters } from "../../runtime/policies/limits/quotas.ts"
+import type { QuotaCounters } from "../../runtime/policies/ports.ts"
 import { startUpstream, until } from "./harness.ts"
 import { cel, closeAll, start } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"

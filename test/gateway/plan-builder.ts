@@ -4,7 +4,7 @@ import { engineLimitDefaults } from "../../runtime/plan/authz.ts"
 import { digestOf, stepIdOf } from "../../runtime/plan/canonical.ts"
 import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
 import { readPlan } from "../../runtime/plan/read.ts"
-import { routeKeyOf } from "../../runtime/plan/route-key.ts"
+import { routeKeyOf } from "../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 

@@ -1,4 +1,4 @@
-import type { Backend } from "../../runtime/plan/backend.ts"
+import type { Backend } from "../../runtime/plan/resources.ts"
 import { type Answering, type Running, startGateway, startUpstream } from "./harness.ts"
 import { cel, closers } from "./one-route.ts"
 

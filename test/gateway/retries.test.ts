@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import type { Backend } from "../../runtime/plan/backend.ts"
+import type { Backend } from "../../runtime/plan/resources.ts"
 import { freePort } from "../support/free-port.ts"
 import { sendRaw, startRawUpstream, startUpstream } from "./harness.ts"
 import { closeAll, closers } from "./one-route.ts"

@@ -2,7 +2,7 @@ import { Agent, createServer, request, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
-import { closeServer } from "../../runtime/http/server/close-server.ts"
+import { closeServer } from "../../runtime/http/server/listener.ts"
 import { promptlyMs } from "../support/busy.ts"
 
 const closers: (() => unknown)[] = []

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
+import { describeKey, looksIssued, newSubscriptionKey } from "../../runtime/control/subscription-key.ts"
 import { createKeyTable, type IssuedKeys, type Subscriber } from "../../runtime/identity/keys.ts"
-import { describeKey, looksIssued, newSubscriptionKey } from "../../runtime/identity/subscription-key.ts"
 
 const subscriber = (name: string): Subscriber => ({ name, product: "partner", api: undefined })
 

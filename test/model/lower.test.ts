@@ -4,8 +4,8 @@ import { SourceFile } from "../../compiler/core/source.ts"
 import { compileModel } from "../../compiler/model/compile-model.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { canReach } from "../../runtime/model/reach.ts"
+import { modelPlan } from "../../runtime/plan/authorization-model.ts"
 import { canonicalJson } from "../../runtime/plan/canonical.ts"
-import { modelPlan } from "../../runtime/plan/model.ts"
 
 function lowered(text: string) {
   const report = new Report()

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { hasMoreValues } from "../../runtime/plan/json-size.ts"
+import { hasMoreValues } from "../../runtime/plan/json-scan.ts"
 
 /** Values and names; an empty list or object counts as if it held one. */
 function countOf(value: unknown): number {

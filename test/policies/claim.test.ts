@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { ClaimRule } from "../../runtime/plan/caller-token.ts"
+import type { ClaimRule } from "../../runtime/plan/step-values.ts"
 import { claimAt, compileClaimRules } from "../../runtime/policies/credentials/claim.ts"
 import type { Exchange } from "../../runtime/policies/exchange.ts"
 import type { Provision } from "../../runtime/policies/policy.ts"

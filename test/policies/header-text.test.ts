@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fieldText } from "../../runtime/policies/messages/header-text.ts"
+import { fieldText } from "../../runtime/policies/messages/header-list.ts"
 
 test.each([
   ["ASCII", "abc", "abc"],

@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, afterEach, beforeAll, expect, it, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
-import type { RefusalAnswer } from "../../runtime/control/explain-api.ts"
+import type { RefusalAnswer } from "../../runtime/control/api.ts"
 import { explainOffline } from "../../runtime/gateway/explain/explain-offline.ts"
 import type {
   ExplainedStep,

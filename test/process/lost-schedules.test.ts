@@ -12,13 +12,13 @@ import type { Database } from "../../runtime/store/database.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
 import { currentPlan, insertPlan } from "../../runtime/store/plans.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
+import { rowOfTuple } from "../../runtime/store/read-tuples.ts"
 import { createStore } from "../../runtime/store/stores.ts"
 import {
   changeSubscription,
   insertSubscription,
   listSubscriptions,
 } from "../../runtime/store/subscriptions.ts"
-import { rowOfTuple } from "../../runtime/store/tuple-row.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
 import { TupleWriter } from "../../runtime/store/tuple-writer.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"

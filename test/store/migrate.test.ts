@@ -3,10 +3,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Database } from "../../runtime/store/database.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
+import { migrate, schemaState } from "../../runtime/store/migrate.ts"
 import { type Migration, ownMigrations, readMigrations } from "../../runtime/store/migration-files.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
-import { schemaState } from "../../runtime/store/schema-state.ts"
 import { createDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
 
 const migration = (name: string, sql: string, checksum = sql): Migration => ({ name, sql, checksum })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { firstCommit } from "../../runtime/check/ports.ts"
-import { newSubscriptionKey } from "../../runtime/identity/subscription-key.ts"
+import { newSubscriptionKey } from "../../runtime/control/subscription-key.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import {
   changeSubscription,

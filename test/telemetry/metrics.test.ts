@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest"
 import { RequestObserver } from "../../runtime/process/request-observer.ts"
 import { addTrafficMetrics } from "../../runtime/process/traffic-metrics.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { Metrics } from "../../runtime/telemetry/metrics.ts"
-import { addProcessMetrics } from "../../runtime/telemetry/process-metrics.ts"
+import { addProcessMetrics, Metrics } from "../../runtime/telemetry/metrics.ts"
 
 describe("metrics page", () => {
   it("writes counters, histograms and gauges in the text format", () => {

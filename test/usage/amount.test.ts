@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { amountsOf } from "../../runtime/usage/amount.ts"
+import { amountsOf } from "../../runtime/control/usage-desk.ts"
 
 test("amounts are exact, by currency, without what costs nothing", () => {
   const billed = new Map([

@@ -1,6 +1,5 @@
-import { nestedSteps } from "../../../runtime/plan/nested-steps.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
-import { isAnswer, type Step } from "../../../runtime/plan/steps.ts"
+import { isAnswer, nestedSteps, type Step } from "../../../runtime/plan/steps.ts"
 import type { Element } from "../ast.ts"
 import type { ConvertedBlock, ConvertedStatement, Unit } from "./units.ts"
 

@@ -1,5 +1,5 @@
 import { isIP } from "node:net"
-import type { LimitKey } from "../../../runtime/plan/counting.ts"
+import type { LimitKey } from "../../../runtime/plan/step-values.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"

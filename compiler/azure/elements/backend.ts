@@ -1,4 +1,4 @@
-import { asHttp } from "../../../runtime/plan/web-socket-url.ts"
+import { asHttp } from "../../../runtime/plan/http-syntax.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { constantOf, textOf } from "../values.ts"

@@ -1,5 +1,4 @@
-import type { ClaimRule, CredentialSource } from "../../../runtime/plan/caller-token.ts"
-import type { Count } from "../../../runtime/plan/step-values.ts"
+import type { ClaimRule, Count, CredentialSource } from "../../../runtime/plan/step-values.ts"
 import type { Step } from "../../../runtime/plan/steps.ts"
 import type { LoadText, Text } from "../../../runtime/plan/text.ts"
 import { attributeOf } from "../ast.ts"

@@ -1,4 +1,4 @@
-import { mediaRange } from "../../../runtime/plan/media-range.ts"
+import { mediaRange } from "../../../runtime/plan/http-syntax.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { shown } from "../../core/shown.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"

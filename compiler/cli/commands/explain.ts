@@ -5,7 +5,7 @@ import type {
   ExplainRequestAnswer,
   ExplainRequestQuestion,
   RefusalAnswer,
-} from "../../../runtime/control/explain-api.ts"
+} from "../../../runtime/control/api.ts"
 import type { RequestQuestion } from "../../../runtime/gateway/explain/request-explanation.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { catalogue } from "../../core/catalogue.ts"

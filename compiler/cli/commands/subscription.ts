@@ -6,7 +6,7 @@ import type {
   Subscription,
   SubscriptionStatus,
   SubscriptionsAnswer,
-} from "../../../runtime/control/subscription-api.ts"
+} from "../../../runtime/control/api.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
 import { formatOptions, readCount, readFormat, readMoment, textOf } from "../options.ts"

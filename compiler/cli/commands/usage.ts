@@ -1,4 +1,4 @@
-import type { UsageAnswer, UsageLine } from "../../../runtime/control/usage-api.ts"
+import type { UsageAnswer, UsageLine } from "../../../runtime/control/api.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import { jsonOption, readFormat, readMoment, textOf } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { createServer } from "node:net"
-import { addressText } from "../../../runtime/plan/address-text.ts"
+import { addressText } from "../../../runtime/plan/resources.ts"
 import { CliError } from "../command.ts"
 import type { HostPort } from "../host-port.ts"
 

@@ -1,4 +1,4 @@
-import type { ExplainRequestAnswer, RefusalAnswer } from "../../../runtime/control/explain-api.ts"
+import type { ExplainRequestAnswer, RefusalAnswer } from "../../../runtime/control/api.ts"
 import type {
   ExplainedStep,
   StepState,

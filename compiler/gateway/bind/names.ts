@@ -1,5 +1,5 @@
 import { contextNames } from "../../../runtime/expression/request-context.ts"
-import type { LimitKey } from "../../../runtime/plan/counting.ts"
+import type { LimitKey } from "../../../runtime/plan/step-values.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"

@@ -1,4 +1,4 @@
-import type { LimitKey } from "../../../runtime/plan/counting.ts"
+import type { LimitKey } from "../../../runtime/plan/step-values.ts"
 import type { Related, Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import { type BoundBlock, type BoundStatement, mentions } from "../bind/bound.ts"

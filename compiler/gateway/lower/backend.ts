@@ -1,5 +1,5 @@
-import type { Backend } from "../../../runtime/plan/backend.ts"
 import { digestOf } from "../../../runtime/plan/canonical.ts"
+import type { Backend } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { textOf } from "../../core/source.ts"

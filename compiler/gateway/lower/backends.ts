@@ -1,4 +1,4 @@
-import type { Backend } from "../../../runtime/plan/backend.ts"
+import type { Backend } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { TextArgument, Word } from "../ast.ts"

@@ -1,4 +1,4 @@
-import type { ClaimRule, CredentialSource, TokenCheck } from "../../../runtime/plan/caller-token.ts"
+import type { ClaimRule, CredentialSource, TokenCheck } from "../../../runtime/plan/step-values.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import { lowerClaimRule } from "./claims.ts"

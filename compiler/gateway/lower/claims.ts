@@ -1,4 +1,4 @@
-import type { ClaimRule } from "../../../runtime/plan/caller-token.ts"
+import type { ClaimRule } from "../../../runtime/plan/step-values.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { type BoundStatement, headSpan } from "../bind/bound.ts"

@@ -1,5 +1,5 @@
 import { digestOf } from "../../../runtime/plan/canonical.ts"
-import type { Counting, LimitKey } from "../../../runtime/plan/counting.ts"
+import type { Counting, LimitKey } from "../../../runtime/plan/step-values.ts"
 import type { TextPart } from "../../../runtime/plan/text.ts"
 import type { Argument } from "../ast.ts"
 import { type BoundStatement, headSpan, statementsOf } from "../bind/bound.ts"

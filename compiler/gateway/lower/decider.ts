@@ -1,4 +1,4 @@
-import type { RelationQuestion } from "../../../runtime/plan/question.ts"
+import type { RelationQuestion } from "../../../runtime/plan/step-values.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { Word } from "../ast.ts"

@@ -1,5 +1,4 @@
-import { expressionsOf } from "../../../runtime/plan/step-expressions.ts"
-import type { Step, StepId } from "../../../runtime/plan/steps.ts"
+import { expressionsOf, type Step, type StepId } from "../../../runtime/plan/steps.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 import type { Span } from "../../core/source.ts"
 

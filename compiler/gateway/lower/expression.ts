@@ -1,4 +1,4 @@
-import { type Checked, checkExpression } from "../../../runtime/expression/check.ts"
+import { type Checked, checkExpression } from "../../../runtime/expression/compile.ts"
 import type { ExpressionFinding, VariableReference } from "../../../runtime/expression/finding.ts"
 import type { CelType } from "../../../runtime/expression/types.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"

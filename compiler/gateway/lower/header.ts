@@ -1,4 +1,4 @@
-import { connectionFields } from "../../../runtime/plan/header-name.ts"
+import { connectionFields } from "../../../runtime/plan/http-syntax.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"

@@ -1,5 +1,5 @@
 import { memoryBytesDefault } from "../../../runtime/plan/authz.ts"
-import { jsonValuesDefault } from "../../../runtime/plan/json-size.ts"
+import { jsonValuesDefault } from "../../../runtime/plan/json-scan.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import { type Address, ipv6PrefixDefault } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"

@@ -1,7 +1,6 @@
 import { stepIdOf } from "../../../runtime/plan/canonical.ts"
-import type { Outline } from "../../../runtime/plan/outline.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
-import type { Route } from "../../../runtime/plan/resources.ts"
+import type { Outline, Route } from "../../../runtime/plan/resources.ts"
 import type { RouteSource } from "../routes.ts"
 import { requiredQuery } from "./described-place.ts"
 import type { LoweredRoute } from "./route.ts"

@@ -1,11 +1,11 @@
 import { digestOf } from "../../../runtime/plan/canonical.ts"
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type {
   BackendAuthentication,
   ClientCertificatePlan,
+  PdpAuthentication,
   TokenClientPlan,
-} from "../../../runtime/plan/credentials.ts"
-import type { PdpAuthentication } from "../../../runtime/plan/pdp.ts"
-import type { PlanBody } from "../../../runtime/plan/plan.ts"
+} from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import {

@@ -1,5 +1,5 @@
-import type { PdpPlan } from "../../../runtime/plan/pdp.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { PdpPlan } from "../../../runtime/plan/resources.ts"
 import { namedBy } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { type BoundBlock, headSpan, statementOf } from "../bind/bound.ts"

@@ -1,5 +1,4 @@
-import type { PolicyElement } from "../../../runtime/plan/outline.ts"
-import type { Issuer } from "../../../runtime/plan/resources.ts"
+import type { Issuer, PolicyElement } from "../../../runtime/plan/resources.ts"
 import { isAnswer, isSend, isSharing } from "../../../runtime/plan/steps.ts"
 import type { DocumentSection, DocumentSteps, OperationDescription, Used } from "../../azure/site.ts"
 import type { Span } from "../../core/source.ts"

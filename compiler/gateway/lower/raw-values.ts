@@ -1,4 +1,4 @@
-import { type RawPart, rawParts } from "../../../runtime/expression/raw-parts.ts"
+import { type RawPart, rawParts } from "../../../runtime/expression/reads.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { CelArgument, TextArgument, Word } from "../ast.ts"

@@ -1,6 +1,12 @@
-import { nestedSteps } from "../../../runtime/plan/nested-steps.ts"
 import { headerOf } from "../../../runtime/plan/places.ts"
-import { factsOf, isCredential, type Step, type StepId, shownTo } from "../../../runtime/plan/steps.ts"
+import {
+  factsOf,
+  isCredential,
+  nestedSteps,
+  type Step,
+  type StepId,
+  shownTo,
+} from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { RouteSource } from "../routes.ts"
 import { idsOf, type Lowered, type PlanSteps } from "./step.ts"

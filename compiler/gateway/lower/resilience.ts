@@ -1,4 +1,4 @@
-import type { Backend } from "../../../runtime/plan/backend.ts"
+import type { Backend } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { type BoundBlock, type BoundStatement, statementOf } from "../bind/bound.ts"
 import { printPath, type RoutePath } from "../bind/path.ts"

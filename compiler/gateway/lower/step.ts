@@ -1,7 +1,7 @@
 import type { CelType } from "../../../runtime/expression/types.ts"
 import { stepIdOf } from "../../../runtime/plan/canonical.ts"
-import type { PolicyElement } from "../../../runtime/plan/outline.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { PolicyElement } from "../../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../../runtime/plan/steps.ts"
 import type { AzureCompiler } from "../../azure/wing.ts"
 import type { Report } from "../../core/diagnostic.ts"

@@ -1,6 +1,5 @@
 import { canReach } from "../../../runtime/model/reach.ts"
-import type { TypeDefinition } from "../../../runtime/plan/authorization-model.ts"
-import type { ModelPlan } from "../../../runtime/plan/model.ts"
+import type { ModelPlan, TypeDefinition } from "../../../runtime/plan/authorization-model.ts"
 import type { CompiledModel } from "../../model/compile-model.ts"
 
 /** A store's model, ready for questions. */

@@ -1,4 +1,4 @@
-import type { ShownCredential } from "../../../runtime/plan/caller-token.ts"
+import type { ShownCredential } from "../../../runtime/plan/step-values.ts"
 import { isAuth, isCredential, shownTo } from "../../../runtime/plan/steps.ts"
 import type { RouteSource } from "../routes.ts"
 import type { LoweredRoute } from "./route.ts"

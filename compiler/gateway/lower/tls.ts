@@ -1,4 +1,4 @@
-import type { Backend } from "../../../runtime/plan/backend.ts"
+import type { Backend } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { type BoundBlock, headSpan, statementOf, statementsOf } from "../bind/bound.ts"

@@ -1,6 +1,6 @@
 import type { CelType } from "../../../runtime/expression/types.ts"
 import type { ContentRule } from "../../../runtime/plan/content-rules.ts"
-import type { ViolationAction } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Content, OperationParameter } from "../../openapi/api-document.ts"

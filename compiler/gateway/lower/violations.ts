@@ -1,4 +1,4 @@
-import type { ViolationAction } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
 import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Lowered, StepContext } from "./step.ts"
 

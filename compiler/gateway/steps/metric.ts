@@ -1,4 +1,4 @@
-import type { TokenKind } from "../../../runtime/plan/counting.ts"
+import type { TokenKind } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import { neutral } from "../../analysis/finding.ts"

@@ -1,7 +1,6 @@
+import type { ModelPlan, RelationNode } from "../../../runtime/plan/authorization-model.ts"
 import { canonicalJson } from "../../../runtime/plan/canonical.ts"
-import type { ModelPlan } from "../../../runtime/plan/model.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
-import type { RelationNode } from "../../../runtime/plan/relation-plan.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import { closes, compareFields, type Finding, opens } from "../../analysis/finding.ts"

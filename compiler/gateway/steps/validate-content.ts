@@ -1,5 +1,5 @@
-import type { ViolationAction } from "../../../runtime/plan/judging.ts"
-import { mediaRange } from "../../../runtime/plan/media-range.ts"
+import { mediaRange } from "../../../runtime/plan/http-syntax.ts"
+import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import {
   breaking,

@@ -1,4 +1,4 @@
-import type { ViolationAction } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { breaking, compareFields, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
 import type { SchemaComparison } from "../../analysis/schema-comparison.ts"

@@ -1,4 +1,4 @@
-import type { ViolationAction } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import {
   closes,

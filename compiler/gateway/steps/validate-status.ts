@@ -1,4 +1,4 @@
-import type { ViolationAction } from "../../../runtime/plan/judging.ts"
+import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
 import { breaking, neutral, opens } from "../../analysis/finding.ts"
 import { actionOf, addJudging, errorsOf, NamesOnce } from "../lower/violations.ts"
 import { errorsText, requiredBlock } from "../print.ts"

@@ -1,4 +1,4 @@
-import { addressText } from "../../plan/address-text.ts"
+import { addressText } from "../../plan/resources.ts"
 import type { ApiResponse } from "../answer.ts"
 import type { AuthzApi } from "../api.ts"
 import { ApiError } from "../api-error.ts"

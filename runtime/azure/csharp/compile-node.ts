@@ -4,14 +4,14 @@ import { compileBinary, compileUnary } from "./compile-operator.ts"
 import { type CsClosure, compileStatement, returned } from "./compile-statement.ts"
 import { align, formatValue } from "./composite-format.ts"
 import { contextObject, type OutPlace } from "./context-object.ts"
-import { convert } from "./convert.ts"
 import { Decimal } from "./decimal.ts"
 import { CsException, nullReference } from "./errors.ts"
 import { callLate } from "./late.ts"
+import { convertNumber, isNumberType } from "./numbers.ts"
 import { chargeItems, chargeText, currentHost, nested } from "./run.ts"
-import { type Member, memberById } from "./table.ts"
+import { type Member, memberById, typeInfo } from "./table.ts"
 import { type CsType, parseType } from "./type.ts"
-import { defaultOf, isInstance } from "./type-test.ts"
+import { box, cast, defaultOf, isInstance, unbox } from "./type-test.ts"
 import { toText } from "./values.ts"
 
 type Node<K extends CsNode["k"]> = Extract<CsNode, { k: K }>
@@ -144,6 +144,8 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
     }
   },
 }
+
+type Convert = (value: unknown) => unknown
 
 export function compileNode(node: CsNode): CsClosure {
   return (compilers[node.k] as (node: CsNode) => CsClosure)(node)
@@ -349,5 +351,35 @@ function compileLambda({ params, from, to, body }: Node<"lambda">): CsClosure {
           for (let index = 0; index < kept.length; index++) frame[from + index] = kept[index]
       }
     }
+  }
+}
+
+/** The conversion from one type to another; conversions a type declares itself are members and not these. */
+function convert(from: string, to: string): Convert {
+  const [source, target] = [parseType(from), parseType(to)]
+  if (source.name === "?" || target.name === "?") return throughNull(from, to)
+  if (isNumberType(from) && isNumberType(to)) return (value) => convertNumber(value, from, to, false)
+  if (from === "char" && isNumberType(to))
+    return (value) => convertNumber((value as string).charCodeAt(0), "int", to, false)
+  if (isNumberType(from) && to === "char")
+    return (value) => String.fromCharCode(Number(convertNumber(value, from, "ushort", false)))
+  if (isValueType(from)) return to === "object" ? (value) => box(value, from) : (value) => value
+  if (isNumberType(to) || to === "char" || to === "bool" || isValueType(to))
+    return (value) => unbox(value, target)
+  return (value) => cast(value, target)
+}
+
+function isValueType(name: string): boolean {
+  return isNumberType(name) || name === "bool" || name === "char" || typeInfo(name)?.isValue === true
+}
+
+function throughNull(from: string, to: string): Convert {
+  const [bareFrom, bareTo] = [from.replace(/\?$/, ""), to.replace(/\?$/, "")]
+  const inner = bareFrom === bareTo ? (value: unknown): unknown => value : convert(bareFrom, bareTo)
+  if (to.endsWith("?") || !isValueType(bareTo))
+    return (value) => (value === null || value === undefined ? null : inner(value))
+  return (value) => {
+    if (value === null || value === undefined) throw nullReference()
+    return inner(value)
   }
 }

@@ -187,3 +187,9 @@ export interface PolicyContext {
   /** What another step of the request found wrong with a message and left in a variable, if the value is that. */
   storedViolations(value: unknown): readonly PolicyViolation[] | undefined
 }
+
+/** A URL as a text, with the port where it is not the scheme's. */
+export function urlText({ scheme, host, port, path, queryString }: PolicyUrl): string {
+  const isUsual = port === (scheme === "https" ? 443 : 80)
+  return `${scheme}://${host}${isUsual ? "" : `:${port}`}${path}${queryString}`
+}

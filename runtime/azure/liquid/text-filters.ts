@@ -1,5 +1,5 @@
 import { defaultOperators, type Liquid, type LiquidOptions, toValue } from "liquidjs"
-import { lastPositionOf, piecesOf, positionOf } from "../../plan/text-search.ts"
+import { lastPositionOf, piecesOf, positionOf } from "../../pattern/text-search.ts"
 import { type FilterScope, workOf } from "./bounds.ts"
 
 type Operators = NonNullable<LiquidOptions["operators"]>

@@ -1,6 +1,6 @@
 import type { CompiledCondition } from "../../expression/condition.ts"
 import { relationsReaching } from "../../model/reach.ts"
-import type { RelationNode, RelationPlans } from "../../plan/relation-plan.ts"
+import type { RelationNode, RelationPlans } from "../../plan/authorization-model.ts"
 
 /** Is the subject (or with `wildcard` the wildcard of its type) in this slot of the object? */
 export interface Test {

@@ -2,7 +2,6 @@ import { type Commit, firstCommit, type TupleRow } from "../ports.ts"
 import { Adjacency } from "./adjacency.ts"
 import { Contexts, type StoredContext } from "./contexts.ts"
 import { IntColumn } from "./int-column.ts"
-import { Leaving } from "./leaving.ts"
 import { NameArena } from "./names.ts"
 import {
   firstPoint,
@@ -36,6 +35,9 @@ export interface TuplePresence {
 
 const whole: TuplePresence = { forward: true, reverse: true }
 const bytesPerSlot = 256
+
+/** Names given back in a turn: about a millisecond. */
+const idsAtOnce = 1_024
 
 /**
  * The tuples of a store at one revision: names as integers, adjacency both ways. It knows no model: slots are made of the names in the
@@ -388,4 +390,36 @@ export class Graph {
 
 function pointKey(object: number, base: number, subject: number): string {
   return `${object}/${base}/${subject}`
+}
+
+/** Ids of a long list that has left memory, whose names are yet to be given back: each takes a microsecond, and there may be a million. */
+class Leaving {
+  readonly #lists: Int32Array[] = []
+  #sweeping = false
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(ids: Int32Array): void {
+    this.#lists.push(ids)
+    this.#count += ids.length
+  }
+
+  /** Gives them back, some in each turn. */
+  async sweep(release: (id: number) => void, turn: () => Promise<void>): Promise<void> {
+    if (this.#sweeping) return
+    this.#sweeping = true
+    for (let ids = this.#lists[0]; ids !== undefined; ids = this.#lists[0]) {
+      for (let at = 0; at < ids.length; at += idsAtOnce) {
+        const some = ids.subarray(at, at + idsAtOnce)
+        for (const id of some) release(id)
+        this.#count -= some.length
+        await turn()
+      }
+      this.#lists.shift()
+    }
+    this.#sweeping = false
+  }
 }

@@ -1,16 +1,4 @@
 import { IntColumn } from "./int-column.ts"
-import {
-  dead,
-  idAt,
-  isAscii,
-  isText,
-  lengthAt,
-  markAt,
-  markMax,
-  recordHead,
-  recordSize,
-  writeHead,
-} from "./name-record.ts"
 
 const chunkBits = 17
 const chunkBytes = 1 << chunkBits
@@ -57,6 +45,16 @@ interface Chunk {
 }
 
 const chunkOf = (length: number): Chunk => ({ bytes: new Uint8Array(length), used: 0, live: 0 })
+
+// A name as it lies in memory: what a search needs lies together, because a place in memory that was not read lately costs more than all the rest.
+
+/** Before the name's UTF-8: its id in four bytes, its length in two, its mark in three. */
+const recordHead = 9
+const lengthAfter = 4
+const markAfter = 6
+const markMax = 0xff_ffff
+/** First byte of a name nobody refers to any more; UTF-8 has no such byte. */
+const dead = 0xff
 
 /**
  * Names of one store as integers 0, 1, 2, …: bytes in an arena, found by a hash over typed arrays. A `Map` costs twice the memory,
@@ -392,4 +390,46 @@ export class NameArena {
       if (place !== 0) this.#insert(old[at] as number, place - 1)
     }
   }
+}
+
+/** Bytes of the record of a name of so many. An empty one would have no byte to mark it by. */
+function recordSize(length: number): number {
+  return recordHead + Math.max(1, length)
+}
+
+function writeHead(bytes: Uint8Array, at: number, id: number, length: number, mark: number): void {
+  for (let byte = 0; byte < 4; byte++) bytes[at + byte] = (id >>> (8 * byte)) & 0xff
+  for (let byte = 0; byte < 2; byte++) bytes[at + lengthAfter + byte] = (length >>> (8 * byte)) & 0xff
+  for (let byte = 0; byte < 3; byte++) bytes[at + markAfter + byte] = (mark >>> (8 * byte)) & 0xff
+}
+
+/** A record's id. */
+function idAt(bytes: Uint8Array, at: number): number {
+  const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
+  return low | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24)
+}
+
+/** A record's length. */
+function lengthAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at + lengthAfter] as number) | ((bytes[at + lengthAfter + 1] as number) << 8)
+}
+
+/** A record's mark. */
+function markAt(bytes: Uint8Array, at: number): number {
+  const low = (bytes[at + markAfter] as number) | ((bytes[at + markAfter + 1] as number) << 8)
+  return low | ((bytes[at + markAfter + 2] as number) << 16)
+}
+
+/** Does the text stand there, in ASCII? */
+function isText(bytes: Uint8Array, start: number, text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (bytes[start + at] !== code || code > 127) return false
+  }
+  return true
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false
+  return true
 }

@@ -11,14 +11,12 @@ import {
   type TupleSource,
 } from "../ports.ts"
 import { evictPage, isLarge, usePage } from "./graph-pages.ts"
-import { Hints } from "./hints.ts"
 import { History } from "./history.ts"
 import { type Kept, newEra } from "./kept.ts"
 import type { Memory, Tenant } from "./memory.ts"
 import { loadPages } from "./page-loads.ts"
 import { layPast } from "./past.ts"
 import { Snapshot } from "./snapshot.ts"
-import { TooLarge } from "./too-large.ts"
 import { Views } from "./views.ts"
 import { loadWhole } from "./whole-load.ts"
 
@@ -43,6 +41,11 @@ export interface StoreGraphOptions {
   /** The database does not have `held` any more; it stands at `found`. */
   readonly onLost: (held: Commit, found: Commit) => void
 }
+
+const firstRetryMs = 60_000
+const longestRetryMs = 3_600_000
+/** So much more room than before is worth another try at once. */
+const roomWorth = 1.25
 
 class DoesNotFit extends Error {}
 /** What was loaded is of a history that was given up meanwhile. */
@@ -395,5 +398,55 @@ export class StoreGraph implements Tenant {
         return this.#options.memory.makeRoom(this, true)
       },
     }
+  }
+}
+
+/** Somebody says that there may be something new. Hints that come while one is followed become one more. */
+class Hints {
+  readonly #follow: () => Promise<unknown>
+  #heard = 0
+
+  /** What `follow` rejects with is let pass: a hint is never needed. */
+  constructor(follow: () => Promise<unknown>) {
+    this.#follow = follow
+  }
+
+  heard(): void {
+    this.#heard++
+    if (this.#heard === 1) void this.#followAll()
+  }
+
+  async #followAll(): Promise<void> {
+    while (this.#heard > 0) {
+      const heard = this.#heard
+      await this.#follow().catch(() => undefined)
+      this.#heard = this.#heard > heard ? 1 : 0
+    }
+  }
+}
+
+/** A store that did not fit into the memory whole: when to try again. Each try reads as much of it as there is room. */
+class TooLarge {
+  readonly #memory: Memory
+  readonly #tenant: Tenant
+  #waitMs = firstRetryMs / 2
+  #again = Number.POSITIVE_INFINITY
+  #room = Number.POSITIVE_INFINITY
+
+  constructor(memory: Memory, tenant: Tenant) {
+    this.#memory = memory
+    this.#tenant = tenant
+  }
+
+  /** It was found not to fit. */
+  found(now: number): void {
+    this.#room = this.#memory.roomFor(this.#tenant)
+    this.#waitMs = Math.min(2 * this.#waitMs, longestRetryMs)
+    this.#again = now + this.#waitMs
+  }
+
+  /** Others have gone, there is more memory, or it may have become smaller. */
+  mayFit(now: number): boolean {
+    return now >= this.#again || this.#memory.roomFor(this.#tenant) > roomWorth * this.#room
   }
 }

@@ -4,7 +4,7 @@ import {
   type Sending,
   UpstreamError,
 } from "../../http/client/connections.ts"
-import type { RetryCause } from "../../plan/backend.ts"
+import type { RetryCause } from "../../plan/resources.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
 import type { HeaderList } from "../../policies/messages/header-list.ts"
 import { AnswerBody } from "../exchange/answer-body.ts"

@@ -1,18 +1,16 @@
 import { isIP } from "node:net"
-import type { Endpoint } from "../../http/client/connect.ts"
-import type { Connections } from "../../http/client/connections.ts"
+import type { Connections, Endpoint } from "../../http/client/connections.ts"
 import { Http1Pool } from "../../http/client/http1/pool.ts"
 import { Http2Connections } from "../../http/client/http2-connections.ts"
 import type { TokenSource } from "../../identity/token-client.ts"
-import type { Backend as BackendPlan, BackendRetry } from "../../plan/backend.ts"
 import { canonicalJson } from "../../plan/canonical.ts"
+import type { Backend as BackendPlan, BackendRetry } from "../../plan/resources.ts"
 import type { BackendHandle, ClientCertificate } from "../../policies/exchange.ts"
 import { canonicalPath } from "../../policies/messages/canonical-path.ts"
 import { Uploads } from "../exchange/uploads.ts"
 import { type Balance, consistentHash, leastOutstanding, roundRobin } from "./balancer.ts"
 import { Breaker } from "./breaker.ts"
 import { HealthChecks } from "./health-checks.ts"
-import { RetryBudget } from "./retry-budget.ts"
 import { Target, type TargetPlace, type TargetState } from "./target.ts"
 
 /** A backend of the plan with its texts resolved and its files read. */
@@ -60,6 +58,9 @@ const keepAliveMs = 4_000
 const connectionAgeMs = 60_000
 /** Streams of one HTTP/2 connection. */
 const streamsMax = 100
+
+/** Repetitions that may be made before the first request has earned any: a short failure at the start is what retries are for. */
+const retryReserve = 10
 
 /** A backend ready for use. */
 export class BackendClient implements BackendHandle {
@@ -300,4 +301,26 @@ function placeOf(url: string, name: string): TargetPlace {
     throw wrong("has a path without a canonical form")
   const bare = hostname.replace(/^\[|\]$/g, "")
   return { origin, hostname: bare, basePath, servername: protocol === "https:" ? bare : undefined }
+}
+
+/** Bounds repetitions to a share of the requests, so that retries cannot multiply the load on backends that fail. */
+class RetryBudget {
+  readonly #earned: number
+  #tokens = retryReserve
+
+  constructor(percent: number) {
+    this.#earned = percent / 100
+  }
+
+  /** A request was sent for the first time. */
+  request(): void {
+    this.#tokens = Math.min(retryReserve, this.#tokens + this.#earned)
+  }
+
+  /** Takes one repetition; false when there is none left. */
+  take(): boolean {
+    if (this.#tokens < 1) return false
+    this.#tokens -= 1
+    return true
+  }
 }

@@ -1,4 +1,4 @@
-import type { BreakerPlan } from "../../plan/backend.ts"
+import type { BreakerPlan } from "../../plan/resources.ts"
 
 /** Closed: requests pass. Open: none. Half-open: one passes to see whether it is over. */
 export type BreakerState = "closed" | "open" | "half-open"

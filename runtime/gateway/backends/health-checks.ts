@@ -4,7 +4,7 @@ import {
   type Sending,
   UpstreamError,
 } from "../../http/client/connections.ts"
-import type { HealthPlan } from "../../plan/backend.ts"
+import type { HealthPlan } from "../../plan/resources.ts"
 import type { Target, TargetPlace } from "./target.ts"
 
 /** Nothing in the body of a health check is read; beyond this the connection is given up. */

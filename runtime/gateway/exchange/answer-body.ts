@@ -3,9 +3,7 @@ import { type Problem, problem, Refused } from "../../policies/messages/answer.t
 import type { Deadline, Timed } from "../backends/deadlines.ts"
 import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
 import type { ExchangeState } from "./exchange-state.ts"
-import { PassingCopy } from "./passing-copy.ts"
 import { endUnread, hasContent, unreadBody, withoutContent, writeHead } from "./reply.ts"
-import { passTrailers } from "./trailers.ts"
 
 /** What is left of an answer nobody wants: up to this it is read to keep the connection. */
 const discardBytesMax = 64 * 1024
@@ -20,6 +18,38 @@ interface Collecting {
   readonly resolve: (content: Buffer) => void
   readonly reject: (error: Error) => void
 }
+
+/** What a trailer may not say: it came too late to frame, route, authenticate or describe the message (RFC 9110 §6.5.1). */
+const forbiddenTrailers: ReadonlySet<string> = new Set([
+  "authorization",
+  "age",
+  "cache-control",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-range",
+  "content-type",
+  "date",
+  "expires",
+  "host",
+  "keep-alive",
+  "location",
+  "proxy-authenticate",
+  "retry-after",
+  "set-cookie",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "vary",
+  "warning",
+  "www-authenticate",
+  "x-request-id",
+])
+
+const trailerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const controlCharacter = /[\u0000-\u0008\u000a-\u001f\u007f]/
 
 /**
  * The body of a backend's answer on its way. A small one that is whole before anybody has decided about it costs no pause of the connection:
@@ -267,4 +297,39 @@ export class AnswerBody implements AnswerStream, Timed {
 function flushHead(exchange: ExchangeState): void {
   const { reply } = exchange
   if (!reply.writableEnded && !reply.destroyed) reply.flushHeaders()
+}
+
+/** A copy of bytes that pass, as long as they are not more than may be held. */
+class PassingCopy {
+  readonly #bytesMax: number
+  #chunks: Buffer[] | undefined = []
+  #bytes = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  add(chunk: Buffer): void {
+    this.#bytes += chunk.length
+    if (this.#bytes > this.#bytesMax) this.#chunks = undefined
+    else this.#chunks?.push(chunk)
+  }
+
+  /** All that passed; undefined where it was too much. */
+  get whole(): Buffer | undefined {
+    return this.#chunks === undefined ? undefined : Buffer.concat(this.#chunks)
+  }
+}
+
+/** Hands the backend's trailers to a client that takes some (`TE: trailers`); to others they are dropped, as RFC 9110 §6.5 allows. */
+function passTrailers({ intake, reply }: ExchangeState, trailers: readonly string[]): void {
+  if (!intake.takesTrailers || trailers.length === 0 || !reply.headersSent) return
+  const passed: [string, string][] = []
+  for (let at = 0; at + 1 < trailers.length; at += 2) {
+    const name = trailers[at] as string
+    const value = trailers[at + 1] as string
+    if (trailerName.test(name) && !forbiddenTrailers.has(name.toLowerCase()) && !controlCharacter.test(value))
+      passed.push([name, value])
+  }
+  if (passed.length > 0) reply.addTrailers(passed)
 }

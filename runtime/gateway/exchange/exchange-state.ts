@@ -36,7 +36,6 @@ import {
   responseView,
 } from "../generation/bindings.ts"
 import type { Generation, LiveRoute } from "../generation/generation.ts"
-import { Variables } from "../generation/variables.ts"
 import type { PathParameters } from "../routes/route-tree.ts"
 import type { TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
 import type { AnswerStream, Waiting } from "./answer-stream.ts"
@@ -45,6 +44,7 @@ import { LiveBody } from "./live-body.ts"
 import { LiveResponse } from "./live-response.ts"
 import { readBody } from "./read-body.ts"
 import { RequestBody } from "./request-body.ts"
+import { Variables } from "./variables.ts"
 
 const nothingTakenIn: Intake = {
   path: "",

@@ -1,5 +1,5 @@
 import { CodingError, codingsOf, decodeContent } from "../../http/content-coding.ts"
-import { hasMoreValues, jsonValuesDefault } from "../../plan/json-size.ts"
+import { hasMoreValues, jsonValuesDefault } from "../../plan/json-scan.ts"
 import { fieldsOfBody } from "../../plan/places.ts"
 import type { MessageBody } from "../../policies/exchange.ts"
 import { jsonTooLarge, problem, Refused } from "../../policies/messages/answer.ts"

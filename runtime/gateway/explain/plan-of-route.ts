@@ -1,7 +1,6 @@
 import type { NamedTable } from "../../plan/facts.ts"
-import { nestedSteps } from "../../plan/nested-steps.ts"
 import type { Plan, PlanBody } from "../../plan/plan.ts"
-import { isCredential, namedBy, type Step, type StepId, shownTo } from "../../plan/steps.ts"
+import { isCredential, namedBy, nestedSteps, type Step, type StepId, shownTo } from "../../plan/steps.ts"
 import type { Reference } from "../../plan/text.ts"
 import { usedBy } from "../generation/parts-of-plan.ts"
 

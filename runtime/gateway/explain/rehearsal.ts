@@ -1,13 +1,22 @@
-import type { StepId, StepKind, StepOf, Step as StepPlan } from "../../plan/steps.ts"
-import { factsOf, isCredential, kindFacts, variablesSetBy } from "../../plan/steps.ts"
+import {
+  factsOf,
+  isCredential,
+  kindFacts,
+  nestedSteps,
+  type Step,
+  type StepId,
+  type StepKind,
+  type StepOf,
+  type Step as StepPlan,
+  variablesSetBy,
+} from "../../plan/steps.ts"
 import type { Exchange } from "../../policies/exchange.ts"
 import { problem } from "../../policies/messages/answer.ts"
 import type { Outcome, Policy, Provision, Run } from "../../policies/policy.ts"
 import { runSteps } from "../../policies/run-steps.ts"
 import { policies } from "../../policies/table.ts"
 import { stepIdentity } from "./shown-identity.ts"
-import { ownWords } from "./step-mentions.ts"
-import type { StepUse, Unfolded } from "./unfold.ts"
+import { putInside, type StepUse, type Unfolded } from "./unfold.ts"
 
 /** Policies by kind, as a step table makes steps of them. */
 export type PolicyTable = typeof policies
@@ -219,4 +228,28 @@ function placed({ step, place }: StepUse): string {
 function inTurn(lists: readonly (readonly StepId[])[], provision: Provision): Run {
   const steps = lists.flat().map((id) => provision.step(id))
   return (exchange) => runSteps(steps, exchange)
+}
+
+/**
+ * The words of a step's own expressions, those of steps inside of it left out: names of variables it reads are among them, and `jwt` and `subscription` where it
+ * asks for the caller. More words than are read are no harm: what only looks like a name is then not told.
+ */
+function ownWords(step: Step): ReadonlySet<string> {
+  const own = structuredClone(step)
+  for (const { place } of nestedSteps(step)) putInside(own, place, [])
+  const words = new Set<string>()
+  collect(own, words)
+  return words
+}
+
+function collect(node: unknown, words: Set<string>): void {
+  if (typeof node !== "object" || node === null) return
+  const fields = node as Record<string, unknown>
+  if (typeof fields["lang"] === "string") {
+    for (const word of JSON.stringify(fields).match(/\w+/g) ?? []) words.add(word)
+    return
+  }
+  if (fields["by"] === "claim") words.add("jwt")
+  if (fields["by"] === "subscription") words.add("subscription")
+  for (const inner of Object.values(fields)) collect(inner, words)
 }

@@ -1,7 +1,6 @@
-import { nestedSteps } from "../../plan/nested-steps.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
-import type { Step, StepId } from "../../plan/steps.ts"
+import { nestedSteps, type Step, type StepId } from "../../plan/steps.ts"
 import type { LimitState, Proof, QuotaState, StepState } from "./request-explanation.ts"
 
 /** One use of a step in a route, and what becomes of it. */

@@ -1,8 +1,7 @@
-import type { ShownCredential } from "../../plan/caller-token.ts"
-import { nestedSteps } from "../../plan/nested-steps.ts"
 import type { PlanBody } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
-import { isCredential, type Step, shownTo } from "../../plan/steps.ts"
+import type { ShownCredential } from "../../plan/step-values.ts"
+import { isCredential, nestedSteps, type Step, shownTo } from "../../plan/steps.ts"
 import type {
   ApiFacts,
   ClientCertificate,

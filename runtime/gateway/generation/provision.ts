@@ -1,8 +1,15 @@
 import { canonicalJson } from "../../plan/canonical.ts"
-import { nestedSteps } from "../../plan/nested-steps.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
-import { factsOf, isProtection, isRelation, isSend, isSharing, type StepId } from "../../plan/steps.ts"
+import {
+  factsOf,
+  isProtection,
+  isRelation,
+  isSend,
+  isSharing,
+  nestedSteps,
+  type StepId,
+} from "../../plan/steps.ts"
 import { requestBody, responseBody } from "../../policies/exchange.ts"
 import type { ProvisionedStep } from "../../policies/policy.ts"
 import { HostRoutes } from "../routes/host-routes.ts"

@@ -1,32 +1,28 @@
 import type { Cache } from "../../cache/cache.ts"
 import { declareEnvironment, type Environment } from "../../expression/environment.ts"
 import { anyRequestContext } from "../../expression/request-context.ts"
-import type { OutgoingHttp } from "../../http/client/http-client.ts"
+import type { OutgoingHttp, RequestSender } from "../../http/client/http-client.ts"
 import { readInlineKeys } from "../../identity/inline-keys.ts"
-import type { OpaqueTokens } from "../../identity/introspection.ts"
+import { Introspection, type IntrospectionSettings, type OpaqueTokens } from "../../identity/introspection.ts"
 import type { IssuerSettings } from "../../identity/issuer.ts"
 import type { KeyTable, Subscriber } from "../../identity/keys.ts"
 import type { TokenClient } from "../../identity/token-client.ts"
-import type { Passwords } from "../../identity/users.ts"
+import { type Passwords, UserTable } from "../../identity/users.ts"
 import type { TokenVerifier } from "../../identity/verifier.ts"
 import type { Limiter } from "../../limits/limiter.ts"
 import type { PdpNotes } from "../../pdp/standing.ts"
-import type { Backend as BackendPlan } from "../../plan/backend.ts"
 import { canonicalJson, digestOf } from "../../plan/canonical.ts"
 import { fileReason } from "../../plan/file-reason.ts"
-import type { Plan } from "../../plan/plan.ts"
-import type { Issuer } from "../../plan/resources.ts"
+import type { Plan, PlanBody } from "../../plan/plan.ts"
+import type { Backend as BackendPlan, Issuer } from "../../plan/resources.ts"
 import type { StepKind } from "../../plan/steps.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
-import type { QuotaCounters } from "../../policies/limits/quotas.ts"
 import type { Authorizer, AzureWing } from "../../policies/policy.ts"
-import type { BackendsByUrl, Meter, RelationLog, TraceLog } from "../../policies/ports.ts"
+import type { BackendsByUrl, Meter, QuotaCounters, RelationLog, TraceLog } from "../../policies/ports.ts"
 import { SchemaSet } from "../../validation/schema-set.ts"
 import { BackendClient, type BackendSettings, type Pools } from "../backends/backends.ts"
 import { ClientAddresses } from "../exchange/client-address.ts"
-import { azureFor } from "./azure-wing.ts"
-import { provisionCallers } from "./caller-credentials.ts"
 import { type AskedPoint, provisionDecisionPoints } from "./decision-points.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Held } from "./held.ts"
@@ -88,6 +84,20 @@ export interface Resources {
   readonly schemas: SchemaSet
   readonly held: readonly Held<unknown>[]
   readonly files: readonly SeenFile[]
+}
+
+/** What callers' tokens and passwords are judged by, by the names of the plan. */
+interface CallerCredentials {
+  readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
+  readonly users: ReadonlyMap<string, Held<Passwords>>
+}
+
+/** What making them needs of whoever makes the resources of a plan. */
+interface CredentialMaker {
+  readonly references: References
+  readonly dependencies: { readonly http: RequestSender }
+  attempt(place: string, make: () => unknown): void
+  take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
 }
 
 /** Makes what a plan declares, or takes it over from the plan before. @throws LoadError with all that is wrong; then nothing is left open. */
@@ -342,3 +352,52 @@ class Maker {
 }
 
 function nothingToClose(): void {}
+
+/** What compiles C# and Liquid, loaded when a plan has either; undefined for the others. */
+async function azureFor({ steps }: PlanBody, slices: Slices): Promise<AzureWing | undefined> {
+  for (const step of Object.values(steps)) {
+    if (needsAzure(step)) return (await import("../../azure/wing.ts")).azure
+    await slices.breathe()
+  }
+  return undefined
+}
+
+/** Whether a part of a step is an expression in C#, or a template. */
+function needsAzure(part: unknown): boolean {
+  if (typeof part !== "object" || part === null) return false
+  if ("liquid" in part || ("lang" in part && part.lang === "cs")) return true
+  return Object.values(part).some(needsAzure)
+}
+
+/** Makes introspections and tables of users, or takes them over with what they have in mind. */
+function provisionCallers(
+  maker: CredentialMaker,
+  plan: PlanBody,
+  previous: CallerCredentials | undefined,
+): CallerCredentials {
+  const { references, dependencies } = maker
+  const secret = (name: string) => references.secrets.get(name) ?? ""
+  const introspections = new Map<string, Held<OpaqueTokens>>()
+  for (const [name, each] of Object.entries(plan.introspections ?? {})) {
+    maker.attempt(`introspections.${name}`, () => {
+      const settings: IntrospectionSettings = {
+        name,
+        url: references.text(each.url),
+        client: references.text(each.client),
+        secret: secret(each.secret),
+        cacheMs: each.cacheSeconds * 1000,
+      }
+      const make = () => ({ value: new Introspection(settings, dependencies.http), close: () => undefined })
+      introspections.set(name, maker.take(previous?.introspections.get(name), digestOf(settings), make))
+    })
+  }
+  const users = new Map<string, Held<Passwords>>()
+  for (const [name, each] of Object.entries(plan.users ?? {})) {
+    maker.attempt(`users.${name}`, () => {
+      const entries = each.users.map((one) => ({ user: one.user, secret: secret(one.secret) }))
+      const make = () => ({ value: new UserTable(name, entries), close: () => undefined })
+      users.set(name, maker.take(previous?.users.get(name), digestOf(entries), make))
+    })
+  }
+  return { introspections, users }
+}

@@ -1,7 +1,6 @@
 import { isIP } from "node:net"
 import { CodingError, codingsOf, decodeContent } from "../content-coding.ts"
-import type { TlsSettings } from "./connect.ts"
-import { type AnswerReceiver, type Sending, UpstreamError } from "./connections.ts"
+import { type AnswerReceiver, type Sending, type TlsSettings, UpstreamError } from "./connections.ts"
 import { Http1Pool } from "./http1/pool.ts"
 
 /** A request of our own. `headers`: names and values in turn, without Host and Content-Length. */

@@ -1,7 +1,12 @@
 import type { Socket } from "node:net"
 import { buildConnector, type Dispatcher, errors, Pool } from "undici"
-import type { Endpoint } from "./connect.ts"
-import { type AnswerReceiver, type Connections, type SentRequest, UpstreamError } from "./connections.ts"
+import {
+  type AnswerReceiver,
+  type Connections,
+  type Endpoint,
+  type SentRequest,
+  UpstreamError,
+} from "./connections.ts"
 
 /** How many connections, and how many streams on each. */
 export interface Http2Settings {

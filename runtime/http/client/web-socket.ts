@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from "node:http"
 import type { Socket } from "node:net"
-import { connect, type Endpoint, openedEvent } from "./connect.ts"
+import { connect, type Endpoint, openedEvent } from "./connections.ts"
 
 /** RFC 6455 §1.3. */
 const acceptSuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"

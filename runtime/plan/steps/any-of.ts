@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { stepId } from "../step-id.ts"
+import { stepId } from "../text.ts"
 
 /** Runs `steps` in order until one goes on; all refuse: the first refusal of a credential that was present, else of the first step. */
 export const anyOf = defineStep(

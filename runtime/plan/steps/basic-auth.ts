@@ -1,8 +1,7 @@
 import * as z from "zod"
-import { authorization } from "../caller-token.ts"
 import { defineCredential } from "../define-step.ts"
 import { named } from "../facts.ts"
-import { constantCount, count } from "../step-values.ts"
+import { authorization, constantCount, count } from "../step-values.ts"
 import { name, text } from "../text.ts"
 
 /** User and password (RFC 7617). Sets the claim `sub` to the user; the password goes no further unless `forward`. */

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { named } from "../facts.ts"
-import { headerName } from "../header-name.ts"
+import { headerName } from "../http-syntax.ts"
 import { bodyRead } from "../places.ts"
 import { name, text } from "../text.ts"
 

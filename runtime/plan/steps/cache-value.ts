@@ -1,8 +1,7 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { stepId } from "../step-id.ts"
 import { count, textOrExpression, variableName } from "../step-values.ts"
-import { text } from "../text.ts"
+import { stepId, text } from "../text.ts"
 
 /** Reads a value of the cache into a variable; absent, `steps` make it (and set the variable), once for all who wait. */
 export const cacheValue = defineStep(

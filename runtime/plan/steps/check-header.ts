@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { headerName } from "../header-name.ts"
+import { headerName } from "../http-syntax.ts"
 import { headerOf } from "../places.ts"
 import { constantCount, count, flag } from "../step-values.ts"
 import { text } from "../text.ts"

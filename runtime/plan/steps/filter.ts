@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { bodyRead, bodyWritten } from "../places.ts"
-import { decider, namedDecider, relationQuestion } from "../question.ts"
+import { decider, namedDecider, relationQuestion } from "../step-values.ts"
 
 const { store, pdp, ...question } = relationQuestion
 

@@ -1,6 +1,6 @@
-import { tokenDemands, tokenFacts, tokenOutcome } from "../caller-token.ts"
 import { defineCredential } from "../define-step.ts"
 import { named } from "../facts.ts"
+import { tokenDemands, tokenFacts, tokenOutcome } from "../step-values.ts"
 import { name } from "../text.ts"
 
 /** As `validate-jwt` for opaque tokens: the introspection endpoint says whether it counts, and its claims (RFC 7662). No answer: 503. */

@@ -1,7 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { stepId } from "../step-id.ts"
-import { text } from "../text.ts"
+import { stepId, text } from "../text.ts"
 
 /** At most `max` exchanges with this key are inside of `steps` (empty: until the answer is out) at a time; more: 429. */
 export const limitConcurrency = defineStep(

@@ -1,7 +1,7 @@
 import * as z from "zod"
-import { tokenKind } from "../counting.ts"
 import { defineStep } from "../define-step.ts"
 import { wholeResponse } from "../places.ts"
+import { tokenKind } from "../step-values.ts"
 import { expression, text } from "../text.ts"
 
 /** Adds to a counter that /metrics shows; tokens when the exchange has ended. Labels are bounded: after 1,000 series of a metric the rest counts as `other`. */

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { stepId } from "../step-id.ts"
+import { stepId } from "../text.ts"
 
 /** Runs the branches at the same time; goes on when all, or the first that ends well, have ended. An answer of a branch is the answer. */
 export const parallel = defineStep(

@@ -1,9 +1,8 @@
 import * as z from "zod"
-import { counted, countingFacts } from "../counting.ts"
 import { defineStep } from "../define-step.ts"
-import { headerName } from "../header-name.ts"
+import { headerName } from "../http-syntax.ts"
 import { answerFields, variablePlaces } from "../places.ts"
-import { variableName } from "../step-values.ts"
+import { counted, countingFacts, variableName } from "../step-values.ts"
 import { expression } from "../text.ts"
 
 const { counter, ...counting } = counted

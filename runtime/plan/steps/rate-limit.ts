@@ -1,7 +1,6 @@
-import { counted, countingFacts, limitSigns } from "../counting.ts"
 import { defineStep } from "../define-step.ts"
 import { answerFields, variablePlaces } from "../places.ts"
-import { count } from "../step-values.ts"
+import { count, counted, countingFacts, limitSigns } from "../step-values.ts"
 
 const { counter, ...counting } = counted
 

@@ -1,5 +1,5 @@
 import { defineStep } from "../define-step.ts"
-import { headerName } from "../header-name.ts"
+import { headerName } from "../http-syntax.ts"
 import { headerOf } from "../places.ts"
 import { message } from "../step-values.ts"
 

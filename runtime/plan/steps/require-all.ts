@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { stepId } from "../step-id.ts"
+import { stepId } from "../text.ts"
 
 /** Each of several `require` steps; of one decision point all are asked in one request. The first that is no yes: 403, or as it is refused. */
 export const requireAll = defineStep(

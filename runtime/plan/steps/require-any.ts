@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { stepId } from "../step-id.ts"
+import { stepId } from "../text.ts"
 
 /** One of several `require` steps is enough. None says yes: 403, unless one had no answer: 503. */
 export const requireAny = defineStep(

@@ -1,8 +1,7 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { stepId } from "../step-id.ts"
 import { count, flag } from "../step-values.ts"
-import { expression } from "../text.ts"
+import { expression, stepId } from "../text.ts"
 
 /**
  * Runs `steps`, and again while `test` holds, at most `times` more times. Waits `intervalSeconds` between, growing by `deltaSeconds` (linear), or doubling with jitter

@@ -1,9 +1,8 @@
 import * as z from "zod"
 import { contentRule, mediaMap } from "../content-rules.ts"
 import { defineStep } from "../define-step.ts"
-import { judging, namedSchemas, violationAction } from "../judging.ts"
 import { bodyRead } from "../places.ts"
-import { count, message, variableName } from "../step-values.ts"
+import { count, judging, message, namedSchemas, variableName, violationAction } from "../step-values.ts"
 import { expression } from "../text.ts"
 
 /** What happens on a violation, known when the plan is made or found per request. */

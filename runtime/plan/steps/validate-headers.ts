@@ -1,8 +1,7 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { headerName } from "../header-name.ts"
-import { describedStatus, judging, violationAction } from "../judging.ts"
-import { variableName } from "../step-values.ts"
+import { headerName } from "../http-syntax.ts"
+import { describedStatus, judging, variableName, violationAction } from "../step-values.ts"
 import { schemaName } from "../value-schema.ts"
 
 /** A header field of an answer as OpenAPI 3 describes it: `schema` judges its value, written in the style `simple`, or as JSON. */

@@ -1,8 +1,7 @@
 import * as z from "zod"
-import { tokenDemands, tokenFacts, tokenOutcome } from "../caller-token.ts"
 import { defineCredential } from "../define-step.ts"
 import { named } from "../facts.ts"
-import { count, flag } from "../step-values.ts"
+import { count, flag, tokenDemands, tokenFacts, tokenOutcome } from "../step-values.ts"
 import { loadText, name, text } from "../text.ts"
 
 /**

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { defineCredential } from "../define-step.ts"
-import { headerName } from "../header-name.ts"
+import { headerName } from "../http-syntax.ts"
 import { headerOf, queryOf } from "../places.ts"
 import { name } from "../text.ts"
 

@@ -1,8 +1,7 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { judging, namedSchemas, violationAction } from "../judging.ts"
 import { headerOf, type Place } from "../places.ts"
-import { variableName } from "../step-values.ts"
+import { judging, namedSchemas, variableName, violationAction } from "../step-values.ts"
 import { schemaName } from "../value-schema.ts"
 
 /** One parameter of an operation as OpenAPI 3 describes it. `schema` names a JSON Schema of the plan; with `allowEmpty` it does not judge `?name=`, which is there. */

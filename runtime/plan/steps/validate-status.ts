@@ -1,7 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { judging, violationAction } from "../judging.ts"
-import { variableName } from "../step-values.ts"
+import { judging, variableName, violationAction } from "../step-values.ts"
 
 /** Judges the response's status. */
 export const validateStatus = defineStep(

@@ -1,7 +1,6 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
-import { stepId } from "../step-id.ts"
-import { expression } from "../text.ts"
+import { expression, stepId } from "../text.ts"
 
 /** A test that fails to evaluate is an error of the request (500), never false. */
 export const when = defineStep(

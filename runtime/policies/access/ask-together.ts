@@ -1,5 +1,5 @@
 import { CheckError } from "../../check/ports.ts"
-import type { RelationQuestion } from "../../plan/question.ts"
+import type { RelationQuestion } from "../../plan/step-values.ts"
 import type { StepId } from "../../plan/steps.ts"
 import type { Exchange } from "../exchange.ts"
 import { type Problem, problem } from "../messages/answer.ts"

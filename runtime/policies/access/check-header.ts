@@ -1,7 +1,7 @@
 import { failureStatus } from "../credentials/token-guard.ts"
 import type { Exchange } from "../exchange.ts"
 import { problem } from "../messages/answer.ts"
-import { fieldText } from "../messages/header-text.ts"
+import { fieldText } from "../messages/header-list.ts"
 import { ownField } from "../messages/own-fields.ts"
 import type { Outcome, Policy } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"

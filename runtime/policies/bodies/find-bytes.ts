@@ -1,4 +1,4 @@
-import { positionOf } from "../../plan/text-search.ts"
+import { positionOf } from "../../pattern/text-search.ts"
 
 /** What an answer or request may become by what is put into it. */
 export const grownBytesMax = 67_108_864

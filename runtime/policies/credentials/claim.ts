@@ -1,5 +1,5 @@
 import type { Claims } from "../../identity/verifier.ts"
-import type { ClaimRule } from "../../plan/caller-token.ts"
+import type { ClaimRule } from "../../plan/step-values.ts"
 import type { Exchange } from "../exchange.ts"
 import type { Provision } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"

@@ -1,4 +1,4 @@
-import type { CredentialSource, ShownCredential } from "../../plan/caller-token.ts"
+import type { CredentialSource, ShownCredential } from "../../plan/step-values.ts"
 import type { Exchange } from "../exchange.ts"
 import { cookieValues, withoutCookie } from "../messages/cookies.ts"
 import type { Provision } from "../policy.ts"

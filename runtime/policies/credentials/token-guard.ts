@@ -1,5 +1,5 @@
 import type { Verification } from "../../identity/verifier.ts"
-import type { TokenCheck } from "../../plan/caller-token.ts"
+import type { TokenCheck } from "../../plan/step-values.ts"
 import type { Exchange } from "../exchange.ts"
 import { type Problem, problem } from "../messages/answer.ts"
 import type { Outcome, Provision, Run } from "../policy.ts"

@@ -1,5 +1,4 @@
-import { nestedSteps } from "../../plan/nested-steps.ts"
-import { isSend, type StepId } from "../../plan/steps.ts"
+import { isSend, nestedSteps, type StepId } from "../../plan/steps.ts"
 import { type Exchange, requestBody } from "../exchange.ts"
 import type { Outcome, Policy, Provision } from "../policy.ts"
 import { runSteps } from "../run-steps.ts"

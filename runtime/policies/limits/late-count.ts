@@ -1,4 +1,4 @@
-import type { Amount, Counting } from "../../plan/counting.ts"
+import type { Amount, Counting } from "../../plan/step-values.ts"
 import { type Exchange, requestBody, responseBody } from "../exchange.ts"
 import type { Provision } from "../policy.ts"
 import { compileCount, compileFlag, compileTest } from "../values/value.ts"

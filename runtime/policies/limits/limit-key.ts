@@ -1,4 +1,4 @@
-import type { LimitKey } from "../../plan/counting.ts"
+import type { LimitKey } from "../../plan/step-values.ts"
 import { claimAt } from "../credentials/claim.ts"
 import type { Exchange } from "../exchange.ts"
 import type { Provision } from "../policy.ts"

@@ -2,11 +2,11 @@ import type { StepOf } from "../../plan/steps.ts"
 import type { Exchange } from "../exchange.ts"
 import { problem } from "../messages/answer.ts"
 import type { Outcome, Policy, Provision } from "../policy.ts"
+import type { QuotaAnswer, QuotaCounters, QuotaTerms } from "../ports.ts"
 import { compileCount } from "../values/value.ts"
 import { compileLateCount } from "./late-count.ts"
 import { compileLimitKeys } from "./limit-key.ts"
 import { tellRemaining, tellUsage } from "./limit-signs.ts"
-import type { QuotaAnswer, QuotaCounters, QuotaTerms } from "./quotas.ts"
 
 /**
  * Uses up a volume of calls or bytes that is the caller's for a period; used up, the call is refused with 403 and Retry-After. Bytes are known when the

@@ -1,4 +1,4 @@
-import type { TokenKind } from "../../plan/counting.ts"
+import type { TokenKind } from "../../plan/step-values.ts"
 import { type Exchange, responseBody } from "../exchange.ts"
 import { eventsOf, memberOf, parsed, promptOf } from "../services/model-messages.ts"
 

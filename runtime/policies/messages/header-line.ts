@@ -1,15 +1,50 @@
+import { connectionFields } from "../../plan/http-syntax.ts"
 import type { HeaderLines } from "../../plan/step-values.ts"
 import type { Text } from "../../plan/text.ts"
+import { refusedValue } from "../access/refused-value.ts"
 import type { Exchange } from "../exchange.ts"
 import type { Provision } from "../policy.ts"
 import { constantHeader, headerText } from "../values/grammars.ts"
-import { compileText } from "../values/text.ts"
+import { compileText, type TextGrammar } from "../values/text.ts"
 import type { HeaderList } from "./header-list.ts"
-import { headerNameText, linesOf } from "./header-names.ts"
 import { compileLocation } from "./location.ts"
 
 /** A line of a header: as `HeaderLines` have it, with a name that may be found per request. */
 type Line = Omit<HeaderLines[number], "name"> & { readonly name: string | { readonly text: Text } }
+
+/**
+ * Fields whose values are no lists (RFC 9110 §5.3): several values are several lines. Dates hold a comma themselves, challenges and cookies
+ * have a grammar of their own.
+ */
+const ownLines: ReadonlySet<string> = new Set([
+  "authentication-info",
+  "cookie",
+  "date",
+  "expires",
+  "if-modified-since",
+  "if-unmodified-since",
+  "last-modified",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "retry-after",
+  "set-cookie",
+  "sunset",
+  "user-agent",
+  "warning",
+  "www-authenticate",
+])
+
+/** Name of a field that is found per request: what it brings must be a name (RFC 9110 §5.1), and none of the connection's own. */
+const headerNameText: TextGrammar = {
+  dynamic: (value) => value,
+  whole(value, exchange: Exchange) {
+    const name = value.toLowerCase()
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/.test(name))
+      throw refusedValue(exchange, "what was made as the name of a header is none")
+    if (connectionFields.has(name)) throw refusedValue(exchange, `\`${name}\` belongs to the connection`)
+    return name
+  },
+}
 
 /** Compiles one line of a header for any list of fields. */
 export function compileHeaderLine(
@@ -60,4 +95,9 @@ const actions: Readonly<Record<Line["action"], Apply>> = {
     if (headers.get(name) === undefined) append(headers, name, values)
   },
   remove: (headers, name) => headers.remove(name),
+}
+
+/** The lines that several values of a field are sent as: one list, or one line each where the field is no list. */
+function linesOf(name: string, values: readonly string[]): readonly string[] {
+  return values.length < 2 || ownLines.has(name) ? values : [values.join(", ")]
 }

@@ -1,3 +1,5 @@
+const beyondAscii = /[\x80-\xff]/
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 /**
  * Header fields in order, as a flat array of lower-case names and values in turn: the form that Node and undici take, so that an untouched
  * message is passed on without a copy. Names given to the methods are lower-case (the plan's are).
@@ -64,4 +66,17 @@ export class HeaderList {
 /** A name as it is usually written (`Content-Type`): what is published compares names it goes through letter by letter. */
 export function usualSpelling(name: string): string {
   return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())
+}
+
+/**
+ * A field's value as text. Fields are bytes (RFC 9110 §5.5), which Node gives as Latin-1: where the bytes are UTF-8, as nearly everybody writes them, that is what they mean, else
+ * they are Latin-1. What is written into a field is UTF-8 (`headerText` of grammars.ts), so that a value that was read goes out as it came.
+ */
+export function fieldText(value: string): string {
+  if (!beyondAscii.test(value)) return value
+  try {
+    return utf8.decode(Buffer.from(value, "latin1"))
+  } catch {
+    return value
+  }
 }

@@ -1,4 +1,4 @@
-import { connectionFields } from "../../plan/header-name.ts"
+import { connectionFields } from "../../plan/http-syntax.ts"
 import { compileContent } from "../bodies/body-content.ts"
 import type { StoredResponse } from "../exchange.ts"
 import type { Policy } from "../policy.ts"

@@ -5,7 +5,7 @@ import {
   type OutgoingResponse,
 } from "../../http/client/http-client.ts"
 import { NoToken } from "../../identity/token-client.ts"
-import { connectionFields } from "../../plan/header-name.ts"
+import { connectionFields } from "../../plan/http-syntax.ts"
 import type { StepOf } from "../../plan/steps.ts"
 import { compileContent } from "../bodies/body-content.ts"
 import { compileAuthentication, noTokenProblem } from "../credentials/authentication.ts"

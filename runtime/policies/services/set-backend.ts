@@ -1,5 +1,5 @@
+import { asHttp } from "../../plan/http-syntax.ts"
 import type { StepOf } from "../../plan/steps.ts"
-import { asHttp } from "../../plan/web-socket-url.ts"
 import type { BackendHandle, Exchange } from "../exchange.ts"
 import { problem, Refused } from "../messages/answer.ts"
 import { compileUrl } from "../messages/url-text.ts"

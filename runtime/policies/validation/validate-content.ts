@@ -1,22 +1,21 @@
+import { isAscii, isUtf8 } from "node:buffer"
 import { ExpressionError } from "../../expression/expression-error.ts"
+import type { MediaMap } from "../../plan/content-rules.ts"
 import type { StepOf } from "../../plan/steps.ts"
 import { pointerInto, withoutCase } from "../../validation/any-case.ts"
 import { type FieldForm, formValue, multipartValue } from "../../validation/body-value.ts"
 import { keysProblem } from "../../validation/json-text.ts"
 import { fitOf, type MediaType, mediaTypeOf } from "../../validation/media-type.ts"
 import type { Validator } from "../../validation/schema-set.ts"
-import { textShape } from "../../validation/shape.ts"
-import { valueOfText } from "../../validation/text-value.ts"
+import { textShape, valueOfText } from "../../validation/shape.ts"
 import type { Violation } from "../../validation/violation.ts"
 import { type BodyResult, runBodyJob } from "../bodies/body-threads.ts"
-import { charsetProblem } from "../bodies/charset.ts"
 import type { Exchange, MessageBody } from "../exchange.ts"
 import { jsonTooLarge, Refused } from "../messages/answer.ts"
 import { messageOf } from "../messages/message.ts"
 import type { Policy, Provision } from "../policy.ts"
-import { compileCount, compileTextValue } from "../values/value.ts"
+import { compileCount, compileTest, compileTextValue } from "../values/value.ts"
 import { describedFor } from "./by-status.ts"
-import { compileMediaMap } from "./media-map.ts"
 import { type Action, type ViolatedRule, Violations } from "./violations.ts"
 
 type Plan = StepOf<"validate-content">
@@ -75,6 +74,14 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
     return settle(violations, exchange, plan)
   }
 }
+
+/** Of these each ASCII character is the byte it is in ASCII. */
+const likeAscii = /^(?:us-ascii|ascii|iso-?8859-\d+|latin-?1|windows-125\d)$/
+
+const unjudged = { problem: "has a charset that is not judged; UTF-8 is" }
+
+/** The media type a body is judged by; `written` is what its Content-Type says. */
+type CountsAs = (exchange: Exchange, written: string | undefined) => string | undefined
 
 function compileRule(
   { media, status, as, schema, anyCase, fields = [], action }: Plan["types"][number],
@@ -235,4 +242,51 @@ function jsonOf(body: MessageBody): Read {
 
 function isTooLarge({ answer }: Refused): boolean {
   return answer.kind === "problem" && answer.reason === jsonTooLarge
+}
+
+/**
+ * Why a body can't be judged as text: it is in a charset in which whoever is behind the gateway may read something else than what was judged. JSON is UTF-8 (RFC 8259 §8.1),
+ * and so are forms; some servers go by the `charset` that is said nevertheless. XML says its own.
+ */
+function charsetProblem(
+  as: string,
+  content: Buffer,
+  contentType: string,
+): { readonly problem: string } | undefined {
+  if (as !== "json" && as !== "form" && as !== "text") return undefined
+  const type = mediaTypeOf(contentType)
+  // Others may read a field that we cannot, and the charset in it: `charset=utf-7; charset=utf-8`.
+  if (type === undefined && /charset/i.test(contentType)) return unjudged
+  const charset = type?.parameters.get("charset") ?? "utf-8"
+  if (/^utf-?8$/.test(charset)) return isUtf8(content) ? undefined : { problem: "is not UTF-8" }
+  if (likeAscii.test(charset) && (as === "text" || isAscii(content))) return undefined
+  return unjudged
+}
+
+/**
+ * What media types count as: what the first rule that fits says, by the type or by a condition; else `missing` where there is no type or an empty one, else `any`. A type that no rule names and
+ * that can't be read is one like any other: only a condition or `any` takes it.
+ */
+function compileMediaMap(plan: MediaMap | undefined, provision: Provision): CountsAs {
+  if (plan === undefined) return (_, written) => written
+  const rules = plan.rules.map((rule) => {
+    if ("when" in rule) {
+      const test = compileTest(rule.when, provision)
+      return { to: rule.to, fits: (exchange: Exchange) => test(exchange) }
+    }
+    const range = mediaTypeOf(rule.from)
+    if (range === undefined) throw new Error(`\`${rule.from}\` is no media type`)
+    return { to: rule.to, fits: (_: Exchange, type: MediaType | undefined) => isOf(range, type) }
+  })
+  return (exchange, written) => {
+    const type = written === undefined ? undefined : mediaTypeOf(written)
+    const found = rules.find(({ fits }) => fits(exchange, type))
+    if (found !== undefined) return found.to
+    const isMissing = written === undefined || written.trim() === ""
+    return (isMissing ? plan.missing : undefined) ?? plan.any ?? written
+  }
+}
+
+function isOf(range: MediaType, type: MediaType | undefined): boolean {
+  return type !== undefined && fitOf(range, type) > 0
 }

@@ -4,7 +4,7 @@ import type { VariableReference } from "../../expression/finding.ts"
 import type { Count, Flag } from "../../plan/step-values.ts"
 import type { Expression } from "../../plan/text.ts"
 import { type Exchange, type Needs, requestBody, responseBody } from "../exchange.ts"
-import { blamed } from "../failed-expression.ts"
+import { blamed } from "../messages/answer.ts"
 import type { AzureWing, Provision } from "../policy.ts"
 
 /** An expression ready for use. @throws ExpressionError when it has no value. */

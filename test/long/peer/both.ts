@@ -1,5 +1,5 @@
 import { AuthzApi } from "../../../runtime/authz/api.ts"
-import { startAuthz } from "../../../runtime/authz/start.ts"
+import { startAuthz } from "../../../runtime/authz/server.ts"
 import { Engine } from "../../../runtime/check/engine.ts"
 import { migrate } from "../../../runtime/store/migrate.ts"
 import { openPostgres } from "../../../runtime/store/postgres.ts"

@@ -1,14 +1,14 @@
 import { CsDictionary, keyNotFound } from "../collections.ts"
 import { argumentNull, CsException } from "../errors.ts"
-import type {
-  PolicyBody,
-  PolicyLists,
-  PolicyRequest,
-  PolicyResponse,
-  PolicyTexts,
-  PolicyUrl,
+import {
+  type PolicyBody,
+  type PolicyLists,
+  type PolicyRequest,
+  type PolicyResponse,
+  type PolicyTexts,
+  type PolicyUrl,
+  urlText,
 } from "../ports.ts"
-import { urlText } from "../url-text.ts"
 import { CsObject } from "../values.ts"
 
 /** An object of the host with a type of the library. */

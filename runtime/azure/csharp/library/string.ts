@@ -1,4 +1,4 @@
-import { lastPositionOf, piecesOf, positionOf } from "../../../plan/text-search.ts"
+import { lastPositionOf, piecesOf, positionOf } from "../../../pattern/text-search.ts"
 import { CsEnum } from "../collections.ts"
 import { compositeFormat } from "../composite-format.ts"
 import { argument, argumentNull, CsException, outOfRange } from "../errors.ts"

@@ -1,4 +1,4 @@
-import { piecesOf } from "../../../plan/text-search.ts"
+import { piecesOf } from "../../../pattern/text-search.ts"
 import { compositeFormat } from "../composite-format.ts"
 import { CsException, outOfRange } from "../errors.ts"
 import { chargeText } from "../run.ts"

@@ -1,6 +1,13 @@
 import type { Socket } from "node:net"
-import { type Endpoint, open, type SocketEvents } from "../connect.ts"
-import { type AnswerReceiver, type Sending, type SentRequest, UpstreamError } from "../connections.ts"
+import {
+  type AnswerReceiver,
+  type Endpoint,
+  open,
+  type Sending,
+  type SentRequest,
+  type SocketEvents,
+  UpstreamError,
+} from "../connections.ts"
 import { StreamedBody } from "./request-body.ts"
 import { type SentHead, writeHead } from "./request-head.ts"
 import type { ResponseHead } from "./response-head.ts"

@@ -1,5 +1,10 @@
-import type { Endpoint } from "../connect.ts"
-import { type AnswerReceiver, type Connections, type SentRequest, UpstreamError } from "../connections.ts"
+import {
+  type AnswerReceiver,
+  type Connections,
+  type Endpoint,
+  type SentRequest,
+  UpstreamError,
+} from "../connections.ts"
 import { Connection, type ConnectionOwner } from "./connection.ts"
 
 /** How many connections a pool has, and how long. */

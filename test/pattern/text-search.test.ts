@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { lastPositionOf, piecesOf, positionOf } from "../../runtime/plan/text-search.ts"
+import { lastPositionOf, piecesOf, positionOf } from "../../runtime/pattern/text-search.ts"
 import { Random } from "../naive/random.ts"
 
 /** A text of two letters, where much agrees with much. */

@@ -1,7 +1,7 @@
 import { plainObject } from "../../expression/plain-object.ts"
-import { hasMoreValues, jsonValuesDefault } from "../../plan/json-size.ts"
+import { hasMoreValues, jsonValuesDefault } from "../../plan/json-scan.ts"
 import type { StoredResponse } from "../../policies/exchange.ts"
-import { fieldText } from "../../policies/messages/header-text.ts"
+import { fieldText } from "../../policies/messages/header-list.ts"
 import { isStoredResponse } from "../../policies/messages/stored-response.ts"
 
 /** The variables of an exchange, and as what expressions see them: `var.NAME`. */

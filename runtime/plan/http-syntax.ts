@@ -18,3 +18,14 @@ export const connectionFields: ReadonlySet<string> = new Set([
   "transfer-encoding",
   "upgrade",
 ])
+
+/** A media type or a range of such (RFC 9110 §12.5.1) in lower case, perhaps with parameters; `*` alone is any. */
+export const mediaRange = z
+  .string()
+  .max(256)
+  .regex(/^(?:\*|[a-z0-9!#$&^_.+*-]+\/[a-z0-9!#$&^_.+*-]+(?:\s*;\s*[a-z0-9_-]+=[a-z0-9_.:/+-]+)*)$/)
+
+/** The address a WebSocket is opened at: it begins as a request of HTTP, so `wss://` is `https://` and `ws://` is `http://`. Other addresses stay as they are. */
+export function asHttp(url: string): string {
+  return url.replace(/^ws(s?):\/\//i, "http$1://")
+}

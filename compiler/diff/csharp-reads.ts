@@ -1,5 +1,12 @@
-import type { CsharpProgram, CsNode } from "./csharp.ts"
-import { bodyRead, everyPlace, headerOf, type Place, queryOf, wholeResponse } from "./places.ts"
+import type { CsharpProgram, CsNode } from "../../runtime/plan/csharp.ts"
+import {
+  bodyRead,
+  everyPlace,
+  headerOf,
+  type Place,
+  queryOf,
+  wholeResponse,
+} from "../../runtime/plan/places.ts"
 
 /** What a program looks at, and what it changes: a value in a variable may be an object that it writes into, and `Trace` writes to the log. */
 export interface CsharpReads {
