@@ -101,7 +101,7 @@ class BearerAccess implements Access {
     const grants = listed ?? issuer.anySubject
     const name = typeof sub === "string" ? sub : ""
     if (grants === undefined) {
-      const reason = "the token's subject is not one of those let in"
+      const reason = "the subject of the token has no access to the engine"
       throw new ApiError("auth_failed_invalid_subject", reason, name)
     }
     return { name, grants }
@@ -140,7 +140,7 @@ const codeOfClaim: Readonly<Record<string, ApiErrorCode>> = {
 
 function refusalOf(verification: Exclude<Verification, { readonly kind: "verified" }>): ApiError {
   if (verification.kind === "unavailable")
-    return new ApiError("unavailable", "the keys of the issuer are not to be had; try again shortly")
+    return new ApiError("unavailable", "the signing keys of the issuer are unavailable; try again shortly")
   const { claim, reason } = verification
   if (claim === undefined) return new ApiError("auth_failed_invalid_bearer_token", reason)
   return new ApiError(codeOfClaim[claim] ?? "invalid_claims", reason)

@@ -128,7 +128,11 @@ export function streamError({ status, message }: ApiError): object {
 }
 
 export const forbidden = (caller: string) =>
-  new ApiError("forbidden", "the caller has no grant for this; grants are written in gateway.conf", caller)
+  new ApiError(
+    "forbidden",
+    "the caller has no grant for this request; gateway.conf lists the grants of each caller",
+    caller,
+  )
 
 export const storeNotFound = () => new ApiError("store_id_not_found", "Store ID not found")
 
@@ -151,9 +155,9 @@ export const bodyTooLarge = (bytesMax: number) =>
 export function apiErrorOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
   if (error instanceof SourceUnavailable)
-    return new ApiError("unavailable", "The database does not answer; try again shortly")
+    return new ApiError("unavailable", "The database is unavailable; try again shortly")
   if (isSchemaFault(error))
-    return new ApiError("unavailable", "The database's schema is not the one this version needs")
+    return new ApiError("unavailable", "The database has not the schema that this version needs")
   if (!isCheckError(error)) return undefined
   // Of the engine it means too much work at once and not a large body.
   const code = error.code === "resource_exhausted" ? "unavailable" : error.code

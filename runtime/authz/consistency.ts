@@ -73,7 +73,7 @@ function commitOf(token: unknown): Commit {
   if (revision === undefined || consistencyToken(commit) !== token)
     throw new ApiError(
       "validation_error",
-      "consistency_token: this is no consistency token; send the one that the answer to a write has in its header Sallyport-Consistency-Token, unchanged",
+      "consistency_token: invalid consistency token; send the value of the response header Sallyport-Consistency-Token of a write unchanged",
     )
   return commit
 }

@@ -45,7 +45,7 @@ export function objectField(value: unknown, name: string): JsonFields | undefine
 export function arrayField(value: unknown, name: string): readonly unknown[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) throw new ApiError("validation_error", `${name}: a JSON array is expected`)
-  if (value.includes(null)) throw new ApiError("validation_error", `${name}: null is no item of a list`)
+  if (value.includes(null)) throw new ApiError("validation_error", `${name}: a list must not contain null`)
   return value
 }
 

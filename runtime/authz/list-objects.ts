@@ -85,6 +85,6 @@ function* linesOf(found: ObjectStream, ending: ReturnType<typeof endingOf>): Gen
   const error =
     found.truncated === "deadline"
       ? new ApiError("deadline_exceeded", "Request Deadline Exceeded: the list goes on")
-      : new ApiError("resource_exhausted", "the list is longer than this server gives at once")
+      : new ApiError("resource_exhausted", "the list is longer than this server returns in one response")
   yield `${JSON.stringify(found.truncated === undefined ? ending : { ...streamError(error), ...ending })}\n`
 }

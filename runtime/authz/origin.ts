@@ -19,7 +19,7 @@ export function originHeaders(request: IncomingMessage, cors: () => AuthzCors): 
   const { origins } = cors()
   if (origins.includes("*")) return ["Access-Control-Allow-Origin", "*", ...exposed]
   if (origins.includes(origin)) return ["Access-Control-Allow-Origin", origin, "Vary", "Origin", ...exposed]
-  throw new ApiError("forbidden", "requests from pages of this origin are not allowed")
+  throw new ApiError("forbidden", "web pages of this origin are not allowed to call")
 }
 
 const exposed = [

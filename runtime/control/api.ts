@@ -126,7 +126,7 @@ export const explainRequestQuestion = z.strictObject({
   method: z
     .string()
     .max(64)
-    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is no method"),
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not a method"),
   target: z.string().max(16_384).startsWith("/"),
   host: short.default("localhost"),
   ip: z.union([z.ipv4(), z.ipv6()]).default("127.0.0.1"),

@@ -107,7 +107,7 @@ export class PlanKeeper {
   get kept(): string | undefined {
     if (this.#kept === undefined) return this.#served === null ? this.#keptTrouble : undefined
     const { identity, keptAt } = this.#kept
-    return `plan ${identity.serial} is served as it was kept on disk at ${keptAt.toISOString()}`
+    return `plan ${identity.serial} is served from disk, where it was saved at ${keptAt.toISOString()}`
   }
 
   /** When the plan served was kept, while it comes from disk. */
@@ -315,7 +315,7 @@ export class PlanKeeper {
       if (isNews)
         log.error(
           { serial: error.identity.serial, reason: error.message },
-          `the newest plan cannot be served here; ${this.#served === null ? "none is" : "the old one serves on"}`,
+          `the newest plan cannot be served here; ${this.#served === null ? "no plan is served" : "the previous plan stays in use"}`,
         )
     } else if (!isForeseen(error)) log.error({ err: error }, "following plans failed")
     const text = error instanceof Error ? error.message : String(error)
@@ -345,7 +345,7 @@ function isForeseen(error: unknown): boolean {
 }
 
 function noPlanAnyMore(): SourceUnavailable {
-  return new SourceUnavailable("it has no plan any more; the last one serves on until one is applied")
+  return new SourceUnavailable("it has no plan now; the last plan stays in use until another one is applied")
 }
 
 /** Whether what is newest is what a plan was compared with. */

@@ -19,7 +19,7 @@ const titles = {
   "not-implemented": [501, "Not implemented"],
   "version-not-supported": [505, "HTTP version not supported"],
   "too-large": [413, "Body too large"],
-  conflict: [409, "Not possible as it stands"],
+  conflict: [409, "Not possible in this state"],
   refused: [422, "Not possible"],
   "plan-invalid": [422, "Plan is not valid"],
   "plan-refused": [422, "Plan cannot be provisioned here"],

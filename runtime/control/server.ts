@@ -186,7 +186,7 @@ function answerFailures(app: FastifyInstance, log: Log): void {
     // The client went away, and the engine's answer with it: nothing failed, and nobody waits.
     if (error.code === "UND_ERR_ABORTED" && reply.raw.destroyed) return
     log.error({ err: error, path: request.url }, "control request failed")
-    return sendProblem(reply, "internal", "the request failed; the log says why")
+    return sendProblem(reply, "internal", "the request failed; see the log for the reason")
   })
 }
 

@@ -172,7 +172,7 @@ export class SubscriptionDesk {
       const product = ownOf(plan?.products, scope.product)
       if (product === undefined) return invalid(`the running plan has no product \`${scope.product}\``)
       if (product.unpublished)
-        return invalid(`the product \`${scope.product}\` is not published: nobody can subscribe to it`)
+        return invalid(`the product \`${scope.product}\` is not published, so callers cannot subscribe to it`)
     }
     if ("api" in scope && !Object.values(plan?.routes ?? {}).some(({ api }) => api === scope.api))
       return invalid(`the running plan has no API \`${scope.api}\``)

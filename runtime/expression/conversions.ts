@@ -6,7 +6,7 @@ import { Duration, type IpAddress, intMax, intMin, kindOf, Timestamp, TypeValue,
 
 function refuse(target: string, value: unknown): ExpressionError {
   const kind = kindOf(value)
-  const text = kind === "string" ? "the text is no value of it" : `it takes no ${kind}`
+  const text = kind === "string" ? "the string is not a valid value of it" : `it takes no ${kind}`
   return new ExpressionError(kind === "string" ? "other" : "type", `\`${target}\`: ${text}`)
 }
 

@@ -26,7 +26,7 @@ const decode: Applied = (value) => {
   const bytes = Buffer.from(digits, "base64")
   // What is no digit would be passed over, and so would be bits of the last that belong to no byte.
   if (!isPadded || bytes.toString("base64").replace(/=+$/, "") !== digits)
-    throw new ExpressionError("other", "the text is no base64")
+    throw new ExpressionError("other", "the string is not valid base64")
   return new Uint8Array(bytes)
 }
 

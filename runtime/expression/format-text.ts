@@ -113,7 +113,7 @@ export function formatFault(format: string): string | undefined {
   for (const [text, decimals, clause = ""] of format.matchAll(clausePattern)) {
     if (clause === "%" && decimals === undefined) continue
     if (clause === "" || !"sdfeboxX".includes(clause))
-      return `\`${text}\` is no clause of a format; a percent sign is \`%%\``
+      return `\`${text}\` is not a format clause; write \`%%\` for a percent sign`
     if (Number(decimals ?? 0) > decimalsMax) return `a format has at most ${decimalsMax} decimals`
   }
   return undefined

@@ -60,9 +60,9 @@ function reverse(value: unknown): unknown {
 
 function inCidr(address: unknown, range: unknown): boolean {
   const cidr = typeof range === "string" ? parseCidr(range) : undefined
-  if (cidr === undefined) throw new ExpressionError("other", "the range is no address range")
+  if (cidr === undefined) throw new ExpressionError("other", "the range is not a valid address range")
   if (address instanceof IpAddress) return isInCidr(address, cidr)
-  throw new ExpressionError("type", `\`in_cidr\` is no method of ${kindOf(address)}`)
+  throw new ExpressionError("type", `\`in_cidr\` is not a method of ${kindOf(address)}`)
 }
 
 function timeReader(name: string): LibraryFunction {
@@ -71,7 +71,7 @@ function timeReader(name: string): LibraryFunction {
       return readTimestamp(name, value, zone)
     }
     if (value instanceof Duration && zone === undefined) return readDuration(name, value)
-    throw new ExpressionError("type", `\`${name}\` is no method of ${kindOf(value)}`)
+    throw new ExpressionError("type", `\`${name}\` is not a method of ${kindOf(value)}`)
   }
 }
 

@@ -218,7 +218,7 @@ export class Lexer {
   /** A sign of another language; the one of ours that does it comes out. */
   private meant(sign: Sign, at: number, length: number): CelTokenKind {
     const found = this.source.slice(at, at + length)
-    this.reporter.mistake(`\`${found}\` is no operator; write \`${sign}\``, at, at + length)
+    this.reporter.mistake(`\`${found}\` is not an operator; write \`${sign}\``, at, at + length)
     return this.infix(sign, at + length, sign === "&&" ? 2 : sign === "||" ? 1 : comparing)
   }
 
@@ -232,7 +232,7 @@ export class Lexer {
     const close = this.source.indexOf("`", at + 1)
     const end = close === -1 ? at + 1 : close + 1
     this.reporter.mistake(
-      "in backticks stands the name of a field: letters, digits, blanks, and `_.-/`",
+      "backticks contain the name of a field: letters, digits, spaces and `_.-/`",
       at,
       end,
     )
@@ -255,7 +255,7 @@ export class Lexer {
     closing.lastIndex = at + 1
     const close = closing.exec(this.source)
     const end = close === null ? this.source.length : close.index + (close[0] === "\n" ? 0 : 1)
-    this.reporter.mistake("texts stand in straight quotation marks: `\"…\"` or `'…'`", at, end)
+    this.reporter.mistake("strings need straight quotes: `\"…\"` or `'…'`", at, end)
     return this.literal({ value: "", end })
   }
 }

@@ -96,7 +96,7 @@ export function callFault(
     )
     if (fitting.length === 0) {
       return {
-        message: `${name} is no method of \`${receiver.text}\``,
+        message: `${name} is not a method of \`${receiver.text}\``,
         start: node.nameStart,
         end: node.nameEnd,
       }

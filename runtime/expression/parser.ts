@@ -53,7 +53,7 @@ export class CelParser extends ParserState {
       parts.push({ condition: last, whenTrue, height: Math.max(conditionHeight, this.height) })
       if (this.isSign(":")) this.lexer.next()
       else if (this.isSign("?")) {
-        this.here("a conditional inside of a conditional stands in parentheses: `a ? (b ? c : d) : e`")
+        this.here("a conditional inside a conditional needs parentheses: `a ? (b ? c : d) : e`")
         throw StopParsing
       } else this.here(`\`:\` expected, ${this.found()}`)
       last = this.binary(1)
@@ -72,7 +72,7 @@ export class CelParser extends ParserState {
   private meantSign(): "&&" | "||" | undefined {
     const { kind, value } = this.lexer
     const meant = kind === "name" ? words.get(value as string) : undefined
-    if (meant !== undefined) this.here(`\`${value}\` is no operator; write \`${meant}\``)
+    if (meant !== undefined) this.here(`\`${value}\` is not an operator; write \`${meant}\``)
     return meant
   }
 
@@ -205,7 +205,7 @@ export class CelParser extends ParserState {
     const isWord = kind === "literal" && (typeof value === "boolean" || value === null)
     if (isWord || kind === "in") {
       const word = this.source.slice(fieldStart, end)
-      this.here(`\`${word}\` is no name of a field; write \`["${word}"]\``)
+      this.here(`\`${word}\` is not a field name; write \`["${word}"]\``)
       this.lexer.next()
       return operand
     }
@@ -334,7 +334,7 @@ export class CelParser extends ParserState {
     const { start } = name
     this.report(
       "syntax",
-      'there are no messages here; a map is written `{"key": value}`',
+      'messages are not available here; write a map as `{"key": value}`',
       start,
       this.lexer.end,
     )

@@ -64,6 +64,6 @@ async function decodeOnce(decode: Decode, data: Buffer, coding: string, bytesMax
     const { code } = error as NodeJS.ErrnoException
     if (code === "ERR_BUFFER_TOO_LARGE")
       throw new CodingError("too-large", `the content has more than ${bytesMax} bytes without \`${coding}\``)
-    throw new CodingError("damaged", `the content is no whole \`${coding}\``)
+    throw new CodingError("damaged", `the content is not complete \`${coding}\``)
   }
 }

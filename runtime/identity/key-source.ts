@@ -56,7 +56,7 @@ function issuerOf(document: unknown, url: string, expected: string | undefined):
   // Some providers say their issuer with a closing slash and are found without: both spell the same URL, the token must carry the one said.
   if (expected !== undefined && found.replace(/\/$/, "") !== expected.replace(/\/$/, ""))
     throw new Error(
-      `the discovery document at ${url} names the issuer ${JSON.stringify(found)}, not ${JSON.stringify(expected)}; where that is meant, write \`discovery "${url}" exact\``,
+      `the discovery document at ${url} names the issuer ${JSON.stringify(found)}, not ${JSON.stringify(expected)}; if this is intended, write \`discovery "${url}" exact\``,
     )
   return found
 }

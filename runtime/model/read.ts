@@ -236,7 +236,7 @@ class Reader {
       "generic_types",
     ])
     if (typeof name !== "string" || !parameterTypes.includes(name) || name === parameterTypes[0]) {
-      return this.#wrong([...path, "type_name"], "is no type of a parameter", { type_name: "TYPE_NAME_ANY" })
+      return this.#wrong([...path, "type_name"], "is not a parameter type", { type_name: "TYPE_NAME_ANY" })
     }
     if (depth > modelLimits.depthMax) {
       return this.#wrong(path, "types nested too deeply", { type_name: name })

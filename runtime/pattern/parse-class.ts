@@ -92,7 +92,7 @@ export class ClassReader {
     for (let isFirst = true; isFirst ? !this.#endsAtOnce() : !this.take("]"); isFirst = false) {
       if (this.dialect === "dotnet" && !isFirst && this.take("-[")) {
         without = this.characterClass(ignoreCase)
-        if (!this.sees("]")) throw new PatternError("behind a subtraction its `[…]` must end")
+        if (!this.sees("]")) throw new PatternError("`[…]` must end after a subtraction")
       } else items.push(...this.#classItem())
     }
     return characterSet(items, { negative, ignoreCase, without })

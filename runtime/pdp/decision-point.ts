@@ -155,7 +155,7 @@ export class DecisionPoint {
     }
     const all = answers.flat()
     if (all.length !== evaluations.length)
-      throw new NoDecision("nobody waits for it any more", { fault: false })
+      throw new NoDecision("no client waits for it any more", { fault: false })
     return all
   }
 

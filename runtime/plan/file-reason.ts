@@ -1,7 +1,7 @@
 const reasons: Readonly<Record<string, string>> = {
   ENOENT:
     "there is no such file; put it there, or correct the path, which starts from the folder the process runs in",
-  ENOTDIR: "a part of the path is no folder; correct the path",
+  ENOTDIR: "a part of the path is not a folder; correct the path",
   EISDIR: "it is a folder; name a file in it",
   EACCES: "this user may not read it; change its permissions, or those of the folders above",
   EPERM: "this user may not read it; change its permissions, or those of the folders above",

@@ -214,7 +214,7 @@ class JsonScanner {
     const end = this.#at
     if (this.#hasKey(level, start, end)) {
       const written = this.#text.slice(start, end)
-      return { at: start, message: `the key ${written} is there twice`, duplicate: JSON.parse(written) }
+      return { at: start, message: `the key ${written} occurs twice`, duplicate: JSON.parse(written) }
     }
     this.#keyStarts[this.#keyCount] = start
     this.#keyEnds[this.#keyCount++] = end

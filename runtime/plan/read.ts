@@ -86,7 +86,8 @@ export function readSealedPlan(json: unknown): SealedRead {
       problems: [
         {
           path: "sealed",
-          message: "was sealed by an earlier version, which did not seal what it was compared with",
+          message:
+            "was sealed by an earlier version, whose seal does not cover the plan it was compared with",
         },
       ],
     }
@@ -125,7 +126,7 @@ function integrity(read: Plan): PlanProblem[] {
     return [
       {
         path: "digest",
-        message: `the digest does not fit the content (it says ${read.digest}, the content has ${actual}): the plan was changed after it was made. Make it again from the text`,
+        message: `the digest does not match the content (expected ${read.digest}, found ${actual}): the plan was changed after it was made. Make it again with \`sallyport plan\``,
       },
     ]
   }
@@ -287,7 +288,7 @@ class Integrity {
         if (isUntold(step, this.#plan.steps[ids[index + 1] ?? ""]))
           this.#add(
             at,
-            "its faults are to be told with those of the body, which the next step does not judge",
+            "its errors are to be reported with those of the body, which the next step does not check",
           )
       }
     })
@@ -472,7 +473,7 @@ function messageOf(issue: z.core.$ZodIssue): string {
     return `unknown key ${JSON.stringify(cut(first))}${others.length === 0 ? "" : ` and ${others.length} more`}`
   }
   if (issue.code === "invalid_key") return "this key is not possible here"
-  if (issue.code === "invalid_union") return "this is none of what is possible here"
+  if (issue.code === "invalid_union") return "this value is not allowed here"
   const text = issue.message.replace(/^Invalid (?:input|option|string): /, "")
   const absent = / ?,? ?received undefined$/.exec(text)
   if (absent !== null) return `is missing (${text.slice(0, absent.index)})`

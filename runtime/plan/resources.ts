@@ -347,7 +347,7 @@ export const route = z.strictObject({
     .string()
     .regex(/^\//)
     .max(2048)
-    .refine((path) => pathTemplates(path) !== undefined, "is no path of a route"),
+    .refine((path) => pathTemplates(path) !== undefined, "is not a path of a route"),
   /** Names it is served on, lower case, `*.example.com` for all below one; absent: every name. */
   hosts: z
     .array(z.string().regex(/^(?:\*\.)?[a-z0-9._~[\]:-]{1,253}$/))

@@ -53,6 +53,6 @@ function startErrorOf(error: unknown, settings: DatabaseSettings): unknown {
   const help =
     "url" in settings
       ? `Set SALLYPORT_DATABASE_URL like ${exampleUrl}.`
-      : `SALLYPORT_DATABASE_URL is not set, so the embedded database is used. If it is damaged, move ${join(settings.folder, "database")} away; a new one is made.`
+      : `SALLYPORT_DATABASE_URL is not set, so the embedded database is used. If it is damaged, move ${join(settings.folder, "database")} to another place; the next start creates a new one.`
   return new StartError(error.message, help)
 }

@@ -44,7 +44,7 @@ export class HistoryLosses {
     this.#budget = new LogBudget(now)
     this.#counts = metrics.counter(
       "sallyport_history_lost_total",
-      "How often the database was found without commits that this process knew.",
+      "Number of times the database had lost commits that this process knew.",
       ["history"],
     )
   }
@@ -66,13 +66,13 @@ export class HistoryLosses {
     })
 
   readonly ofQuotas = ({ counter }: { readonly counter: string }): void =>
-    this.#tell({ history: "quotas", held: `more of \`${counter}\``, found: "what was known here again" })
+    this.#tell({ history: "quotas", held: `more of \`${counter}\``, found: "the lost commits again" })
 
   #tell({ history, of, held, found }: HistoryLoss): void {
     this.#counts.series(history).add()
     this.onLoss()
     const which = of === undefined ? history : `${history} of store ${of}`
-    const text = `the database lost commits of ${which}: known here was ${held}, it has ${found}`
+    const text = `the database lost commits of ${which}: this process holds ${held}, the database has ${found}`
     // The newest of each history, so that a thousand keys of quotas are one reason.
     this.#lately.delete(history)
     this.#lately.set(history, { text, atMs: this.#now() })
@@ -83,7 +83,7 @@ export class HistoryLosses {
     const skipped = this.#budget.skipped()
     this.#log.error(
       { history, of, held, found, ...(skipped > 0 ? { not_told: skipped } : {}) },
-      "the database lost commits that were known here (a failover or a restore): what it has now counts; see what was written shortly before",
+      "the database lost commits that this process knew (a failover or a restore): its present content applies; check what was written shortly before",
     )
   }
 

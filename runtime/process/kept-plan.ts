@@ -42,8 +42,8 @@ export class KeptPlanFile implements PlanDisk {
     try {
       return keptOf(await this.#text())
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return "no plan is kept on disk"
-      return `the plan kept on disk cannot be used (${this.#path}): ${error instanceof Error ? error.message : String(error)}`
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return "there is no plan on disk"
+      return `the plan on disk cannot be used (${this.#path}): ${error instanceof Error ? error.message : String(error)}`
     }
   }
 
@@ -69,7 +69,7 @@ export class KeptPlanFile implements PlanDisk {
       const reason = error instanceof Error ? error.message : String(error)
       this.#log.warn(
         { serial, reason },
-        "the plan could not be kept on disk for a start without the database",
+        "the plan could not be saved on disk for a start without the database",
       )
     }
   }
@@ -79,8 +79,9 @@ export class KeptPlanFile implements PlanDisk {
     try {
       const { uid, mode } = await file.stat()
       // Whoever can write it decides what is served.
-      if ((mode & 0o022) !== 0) throw new Unusable("others may write it")
-      if (process.getuid !== undefined && uid !== process.getuid()) throw new Unusable("it is another user's")
+      if ((mode & 0o022) !== 0) throw new Unusable("other users may write it")
+      if (process.getuid !== undefined && uid !== process.getuid())
+        throw new Unusable("it belongs to another user")
       return await file.readFile("utf8")
     } finally {
       await file.close()
@@ -96,12 +97,12 @@ export function sealKept(text: string): string {
 function keptOf(text: string): KeptPlan {
   const end = text.indexOf("\n")
   const content = text.slice(end + 1)
-  if (end < 0 || digestOf(content) !== text.slice(0, end)) throw new Unusable("its digest does not fit")
+  if (end < 0 || digestOf(content) !== text.slice(0, end)) throw new Unusable("its digest does not match")
   const read = body.safeParse(JSON.parse(content))
   if (!read.success) throw new Unusable("another version of Sallyport wrote it")
   const { serial, stamp, keptAt } = read.data
   const plan = readPlan(read.data.plan)
-  if ("problems" in plan) throw new Unusable(plan.problems[0]?.message ?? "it holds no plan")
+  if ("problems" in plan) throw new Unusable(plan.problems[0]?.message ?? "it does not contain a plan")
   return { identity: { serial, stamp }, plan: plan.plan, keptAt: new Date(keptAt) }
 }
 

@@ -39,8 +39,8 @@ export class Metering {
       onHistoryLost: losses.ofSubscriptions,
       onChange: (error) =>
         error === undefined
-          ? log.info("issued subscriptions are followed again")
-          : log.warn({ error }, "issued subscriptions cannot be followed; what is known of them counts on"),
+          ? log.info("issued subscriptions are up to date again")
+          : log.warn({ error }, "issued subscriptions could not be updated; the known ones stay in use"),
     })
     this.usage = new UsageRecorder({
       database,
@@ -75,13 +75,13 @@ export class Metering {
 }
 
 function addMetrics(metrics: Metrics, issued: IssuedSubscriptions, usage: UsageRecorder): void {
-  metrics.gauge("sallyport_issued_keys", "Keys of issued subscriptions that are known here.", [], () => [
+  metrics.gauge("sallyport_issued_keys", "Keys of issued subscriptions known to this process.", [], () => [
     [[], issued.keys],
   ])
-  metrics.gauge("sallyport_usage_spooled_batches", "Batches of usage that wait on disk.", [], () => [
+  metrics.gauge("sallyport_usage_spooled_batches", "Batches of usage waiting on disk.", [], () => [
     [[], usage.spooled],
   ])
-  metrics.observableCounter("sallyport_usage_lost_calls", "Calls that could not be metered.", [], () => [
+  metrics.observableCounter("sallyport_usage_lost_calls", "Calls that were not metered.", [], () => [
     [[], usage.lost],
   ])
 }

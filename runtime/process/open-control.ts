@@ -104,7 +104,7 @@ function startErrorOf(error: unknown, { host, port }: Address, purpose: string):
   if (code === "EADDRINUSE") {
     return new StartError(
       `cannot listen on ${host}:${port} for ${purpose}: the port is in use`,
-      "Stop the process that has it, or set SALLYPORT_CONTROL_LISTEN to another address.",
+      "Stop the process that uses it, or set SALLYPORT_CONTROL_LISTEN to another address.",
     )
   }
   if (code === "EACCES" || code === "EADDRNOTAVAIL") {

@@ -29,10 +29,10 @@ export function openEngine(
     folder: cwd,
     onReload: (error) =>
       error === undefined
-        ? log.info("keys of the engine's callers were read again")
+        ? log.info("keys of the callers of the engine were reloaded")
         : log.error(
             { reason: error.message },
-            "keys of the engine's callers have changed but cannot be used; the old ones count on",
+            "keys of the callers of the engine could not be loaded; the previous ones stay in use",
           ),
   })
   const refusals = new RefusalLog(log)

@@ -17,8 +17,8 @@ export function verifierMaker(log: Log, http: HttpClient): (issuer: IssuerSettin
       http,
       onChange: ({ ready, error }) =>
         error === undefined
-          ? log.info({ issuer: issuer.name }, "issuer answers again")
-          : log.warn({ issuer: issuer.name, ready, error }, "issuer does not answer"),
+          ? log.info({ issuer: issuer.name }, "the issuer is available again")
+          : log.warn({ issuer: issuer.name, ready, error }, "the issuer is unavailable"),
     })
 }
 
@@ -47,10 +47,10 @@ export function openGateway(
     folder: settings.cwd,
     onReload: (error) =>
       error === undefined
-        ? log.info("files of the plan have changed and were read again")
+        ? log.info("files of the plan were reloaded")
         : log.error(
             { reason: error.message },
-            "files of the plan have changed but cannot be used; the old ones serve on",
+            "files of the plan could not be loaded; the previous ones stay in use",
           ),
   })
 }

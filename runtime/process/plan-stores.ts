@@ -67,9 +67,9 @@ class StoresOfPlan implements Authorizer {
       onDuplicate: "ignore",
       onMissing: "ignore",
     })
-    if (outcome === undefined) throw new CheckError("unavailable", `the store \`${store}\` is gone`)
+    if (outcome === undefined) throw new CheckError("unavailable", `the store \`${store}\` no longer exists`)
     if ("conflict" in outcome)
-      throw new CheckError("unavailable", "the tuple is there already with another condition")
+      throw new CheckError("unavailable", "the tuple exists already with another condition")
   }
 
   #entry(store: string): { readonly storeId: string; readonly model: LoadedModel } {

@@ -46,12 +46,12 @@ export function processState(parts: StatefulParts): ProcessState {
     ...(keeper.kept === undefined ? [] : [keeper.kept]),
     ...(gateway === undefined || issued.error === undefined
       ? []
-      : [`issued subscriptions are not followed: ${issued.error}`]),
+      : [`issued subscriptions are not updated:  ${issued.error}`]),
     ...(usage.error === undefined ? [] : [usage.error]),
     ...(quotas.error === undefined ? [] : [quotas.error]),
     ...(relations.error === undefined ? [] : [relations.error]),
     ...losses.reasons,
-    ...(usage.lost === 0 ? [] : [`${usage.lost} calls were not metered: there was no room for them`]),
+    ...(usage.lost === 0 ? [] : [`${usage.lost} calls were not metered, because the spool is full`]),
     ...awayReasons(parts),
   ]
   if (gateway?.state().draining === true) return { state: "draining", reasons }
@@ -79,12 +79,12 @@ export function reportOf(
 export function awayReasons({ gateway, listeners }: Pick<StatefulParts, "gateway" | "listeners">): string[] {
   const state = gateway?.state()
   return [
-    ...issuersAway(state?.issuers ?? {}, "its APIs answer 503"),
+    ...issuersAway(state?.issuers ?? {}, "its APIs return 503"),
     ...pointsAway(state?.decisionPoints ?? {}),
     ...(state?.backendsAway ?? []).map(
-      (name) => `backend ${name}: none of its targets is well (what goes there is answered 503)`,
+      (name) => `backend ${name}: none of its targets is healthy (its requests get 503)`,
     ),
-    ...issuersAway(listeners?.issuers() ?? {}, "callers of the engine with its tokens are answered 503"),
+    ...issuersAway(listeners?.issuers() ?? {}, "callers of the engine with its tokens get 503"),
   ]
 }
 
@@ -93,22 +93,19 @@ function issuersAway(issuers: ReturnType<Gateway["state"]>["issuers"], without: 
     .filter(([, { lastError }]) => lastError !== undefined)
     .map(
       ([name, { ready, lastError }]) =>
-        `issuer ${name}: ${lastError} (${ready ? "its last keys serve on" : without})`,
+        `issuer ${name}: ${lastError} (${ready ? "its last keys stay in use" : without})`,
     )
 }
 
 function pointsAway(points: ReturnType<Gateway["state"]>["decisionPoints"]): string[] {
   return Object.entries(points)
     .filter(([, { lastError }]) => lastError !== undefined)
-    .map(
-      ([name, { lastError }]) =>
-        `decision point ${name}: ${lastError} (what it is to decide is answered 503)`,
-    )
+    .map(([name, { lastError }]) => `decision point ${name}: ${lastError} (requests that need it get 503)`)
 }
 
 /** `sallyport_kept_plan_age_seconds`: there only while the plan comes from disk. */
 function addKeptPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "keptAt">): void {
-  const help = "Age of the plan served from disk, while the database does not say which is the newest."
+  const help = "Age of the plan served from disk while the database is unavailable."
   metrics.gauge("sallyport_kept_plan_age_seconds", help, [], () => {
     const { keptAt } = keeper
     return keptAt === undefined ? [] : [[[], (Date.now() - keptAt.getTime()) / 1_000]]
@@ -123,7 +120,7 @@ function addStateMetric(metrics: Metrics, state: () => ProcessState): void {
       (each) => [[each], each === now ? 1 : 0] as const,
     )
   })
-  metrics.gauge("sallyport_degraded_reasons", "How many things it needs are away.", [], () => [
+  metrics.gauge("sallyport_degraded_reasons", "Number of dependencies that are unavailable.", [], () => [
     [[], state().reasons.length],
   ])
 }
@@ -159,5 +156,5 @@ export async function reasonsAgainst(
     return [`the database does not answer: ${reason}`, ...kept]
   }
   if (hasFile || keeper.serial !== null) return []
-  return [keeper.error ?? "no plan was applied yet: `sallyport apply` applies one", ...kept]
+  return [keeper.error ?? "no plan was applied yet; run `sallyport apply`", ...kept]
 }

@@ -66,41 +66,40 @@ export class RequestObserver implements Observer {
     this.#points = new PdpMetrics(metrics)
     this.#answers = metrics.counter(
       "sallyport_step_answers_total",
-      "Answers the gateway gave itself, by the kind of the step that gave them.",
+      "Responses sent by a step of the gateway, by kind of step.",
       ["api", "step"],
     )
     this.#waits = metrics.histogram(
       "sallyport_step_wait_seconds",
-      "Waiting for steps that could not answer at once, by their kind.",
+      "Time spent waiting in steps, by kind of step.",
       ["step"],
       durationBounds,
     )
     this.#denials = denials
     const route = ["api", "version", "route"]
-    this.#requests = metrics.counter("sallyport_requests_total", "Requests by route and class of status.", [
+    this.#requests = metrics.counter("sallyport_requests_total", "Requests by route and status class.", [
       ...route,
       "status",
     ])
     this.#durations = metrics.histogram(
       "sallyport_request_duration_seconds",
-      "From the head of the request to the end of the answer.",
+      "Time from the head of the request to the end of the response.",
       route,
       durationBounds,
     )
     this.#upstreams = metrics.histogram(
       "sallyport_upstream_duration_seconds",
-      "Until the backend's head was there.",
+      "Time until the head of the backend's response arrived.",
       route,
       durationBounds,
     )
-    this.#problems = metrics.counter(
-      "sallyport_problems_total",
-      "Answers the gateway gave itself because something was wrong.",
-      ["problem", "reason"],
-    )
+    this.#problems = metrics.counter("sallyport_problems_total", "Error responses of the gateway itself.", [
+      "problem",
+      "reason",
+    ])
     const bytes = metrics.counter(
       "sallyport_body_bytes_total",
-      "Bytes of bodies, as clients sent and got them.",
+      "Bytes of bodies received from and sent to clients.",
       ["direction"],
     )
     this.#received = bytes.series("received")
@@ -108,7 +107,7 @@ export class RequestObserver implements Observer {
     this.#retried = metrics
       .counter(
         "sallyport_upstream_retries_total",
-        "Requests sent again because a kept connection had been closed.",
+        "Requests sent again because an idle connection was closed.",
       )
       .series()
   }
@@ -289,13 +288,13 @@ class PdpMetrics implements PdpNotes {
   constructor(metrics: Metrics) {
     this.#requests = metrics.histogram(
       "sallyport_pdp_request_duration_seconds",
-      "Requests to decision points, by what became of them.",
+      "Requests to decision points, by outcome.",
       ["pdp", "outcome"],
       durationBounds,
     )
     this.#decisions = metrics.counter(
       "sallyport_pdp_decisions_total",
-      "Questions for decision points, by what was decided and whether that was kept from before.",
+      "Questions for decision points, by decision and whether it came from the cache.",
       ["pdp", "decision", "from"],
     )
   }

@@ -5,22 +5,22 @@ import type { Metrics } from "../telemetry/metrics.ts"
 /** What passes through this process and how its targets and decision points are, read when the page is asked for. Labels are names and targets of the plan. */
 export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "state"> | undefined): void {
   if (gateway === undefined) return
-  metrics.gauge("sallyport_requests_running", "Requests in work.", [], () => [[[], gateway.state().running]])
-  metrics.gauge("sallyport_tunnels_open", "WebSockets that are open.", [], () => [
-    [[], gateway.state().tunnels],
+  metrics.gauge("sallyport_requests_running", "Requests in progress.", [], () => [
+    [[], gateway.state().running],
   ])
+  metrics.gauge("sallyport_tunnels_open", "Open WebSockets.", [], () => [[[], gateway.state().tunnels]])
   addCacheMetrics(metrics, () => gateway.state().cache)
   addAskedMetrics(metrics, {
     prefix: "sallyport_pdp",
-    outstanding: "Requests sent to a decision point that are not over.",
-    up: "0: the last question to a decision point found it ill.",
+    outstanding: "Requests to a decision point in progress.",
+    up: "1 if the last request to a decision point succeeded, else 0.",
     labels: ["pdp"],
     states: () => Object.entries(gateway.state().decisionPoints).map(([name, state]) => [[name], state]),
   })
   addAskedMetrics(metrics, {
     prefix: "sallyport_target",
-    outstanding: "Requests sent to a target that are not over.",
-    up: "0: the checks of a target say that it is down.",
+    outstanding: "Requests to a target in progress.",
+    up: "1 if the health checks of a target succeed, else 0.",
     labels: ["backend", "target"],
     states: () =>
       Object.entries(gateway.state().backends).flatMap(([name, targets]) =>
@@ -45,17 +45,21 @@ function addAskedMetrics(metrics: Metrics, { prefix, outstanding, up, labels, st
     )
   gauge("outstanding", outstanding, (state) => state.outstanding)
   gauge("up", up, ({ health }) => (health === "down" ? 0 : 1))
-  gauge("breaker", "0: closed or none, 1: half open, 2: open.", ({ breaker }) => breakerNumbers[breaker])
+  gauge(
+    "breaker",
+    "State of the circuit breaker: 0 closed or none, 1 half open, 2 open.",
+    ({ breaker }) => breakerNumbers[breaker],
+  )
 }
 
 function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["state"]>["cache"]): void {
-  metrics.gauge("sallyport_cache_entries", "Answers and values that are kept.", [], () => [
+  metrics.gauge("sallyport_cache_entries", "Responses and values in the cache.", [], () => [
     [[], stats().entries],
   ])
-  metrics.gauge("sallyport_cache_bytes", "Room that what is kept takes.", [], () => [[[], stats().bytes]])
+  metrics.gauge("sallyport_cache_bytes", "Memory used by the cache.", [], () => [[[], stats().bytes]])
   metrics.observableCounter(
     "sallyport_cache_events",
-    "Since the process began: what was found, was missed, was kept, and left for want of room.",
+    "Cache events since the start of the process: hit, miss, store and eviction.",
     ["event"],
     () => {
       const { hits, misses, stores, evictions } = stats()

@@ -145,14 +145,14 @@ export class UsageRecorder {
     try {
       if (await this.#spool.put(batch)) {
         this.#spooled += 1
-        return "usage is kept on disk"
+        return "usage is stored on disk"
       }
     } catch (error) {
       why = `the spool cannot be written (${reasonOf(error)})`
     }
     if (this.#pendingRows + batch.rows.length > (this.#settings.rowsMax ?? rowsMaxDefault)) {
       this.#lost += batch.rows.reduce((sum, { calls }) => sum + calls, 0)
-      return `calls are not counted any more, ${why}`
+      return `calls are no longer counted: ${why}`
     }
     this.#pending.push(batch)
     this.#pendingRows += batch.rows.length

@@ -47,7 +47,7 @@ describe("pages of other origins", () => {
       expect([posted.status, preflight.status]).toEqual([403, 403])
       expect(await posted.json()).toEqual({
         code: "forbidden",
-        message: "requests from pages of this origin are not allowed",
+        message: "web pages of this origin are not allowed to call",
       })
       expect(await count()).toBe(before)
       return

@@ -122,7 +122,7 @@ describePostgres("processes on one database", () => {
       const answer = await fetch(`${base}/stores`)
       expect([answer.status, await answer.json()]).toEqual([
         503,
-        { code: "unavailable", message: "The database's schema is not the one this version needs" },
+        { code: "unavailable", message: "The database has not the schema that this version needs" },
       ])
       await migrate(database)
       expect((await fetch(`${base}/healthz`)).status).toBe(200)
@@ -163,7 +163,7 @@ describePostgres("processes on one database", () => {
         expect(status).toBe(503)
         expect(json).toEqual({
           code: "unavailable",
-          message: "The database does not answer; try again shortly",
+          message: "The database is unavailable; try again shortly",
         })
         expect(headers.get("retry-after")).toBe("1")
       }

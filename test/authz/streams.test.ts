@@ -202,7 +202,7 @@ describe("lists of many", () => {
   test("a stream that a limit or a page size ends says where it goes on, and one that is cut that it is an error", async () => {
     const error = {
       code: 8,
-      message: "the list is longer than this server gives at once",
+      message: "the list is longer than this server returns in one response",
       details: [],
     }
     for (const [more, size] of [

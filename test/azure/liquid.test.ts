@@ -132,7 +132,7 @@ describe("what is wrong is told with its place", () => {
 
 describe("work and memory have bounds", () => {
   test.each([
-    ["a long list", "{% for i in (1..10000000) %}x{% endfor %}", "characters or items at once"],
+    ["a long list", "{% for i in (1..10000000) %}x{% endfor %}", "characters or items in one step"],
     [
       "long lists",
       "{% for i in (1..9) %}{% assign l = (1..450000) %}{% endfor %}",
@@ -146,7 +146,7 @@ describe("work and memory have bounds", () => {
     [
       "a doubling text",
       `{% assign s = "aaaaaaaa" %}${"{% assign s = s | append: s %}".repeat(40)}{{ s }}`,
-      "it makes more than",
+      "it creates more than",
     ],
   ])("%s", async (_, source, message) => {
     await expect(renderInTurns(source)).rejects.toThrow(message)
@@ -188,7 +188,7 @@ describe("work and memory have bounds", () => {
     ["what is put in the place of a pattern", "{{ long | slice: 0, 100000 | Replace: 'a', by | size }}"],
   ])("%s is counted", async (_, source) => {
     await expect(renderInTurns(source, { long, by: "x".repeat(900) })).rejects.toThrow(
-      "it makes more than 4000000 characters",
+      "it creates more than 4000000 characters",
     )
   })
 
@@ -287,17 +287,17 @@ describe("Date", () => {
 
   test("a format that is none is found when the template is compiled", () => {
     expect(() => compileTemplate('ab{{ at | Date: "x" }}')).toThrow(
-      new TemplateProblem("`x` is not a format of a time", 17),
+      new TemplateProblem("`x` is not a valid time format", 17),
     )
     expect(compileTemplate('{% raw %}{{ at | Date: "x" }}{% endraw %}').render({})).toBe(
       '{{ at | Date: "x" }}',
     )
-    expect(() => compileTemplate("{% assign a = at | Date: 'j' %}")).toThrow("`j` is not a format of a time")
+    expect(() => compileTemplate("{% assign a = at | Date: 'j' %}")).toThrow("`j` is not a valid time format")
     expect(() => compileTemplate('{{ n | Currency: "en-US" }}')).toThrow("one culture")
   })
 
   test("a format that is found per request is judged then", () => {
     expect(render("{{ at | Date: f }}", { ...at, f: "yyyy" })).toBe("2024")
-    expect(() => render("{{ at | Date: f }}", { ...at, f: "x" })).toThrow("is not a format of a time")
+    expect(() => render("{{ at | Date: f }}", { ...at, f: "x" })).toThrow("is not a valid time format")
   })
 })

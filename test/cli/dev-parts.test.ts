@@ -128,8 +128,8 @@ describe("lines of the log for people", () => {
     ],
     ['{"level":"info","method":"GET","path":"/x","status":200,"ms":1}', "GET /x 200 1 ms\n"],
     [
-      '{"level":"warn","time":"t","issuer":"acme","ready":false,"msg":"issuer does not answer"}',
-      "warn: issuer does not answer issuer=acme ready=false\n",
+      '{"level":"warn","time":"t","issuer":"acme","ready":false,"msg":"the issuer is unavailable"}',
+      "warn: the issuer is unavailable issuer=acme ready=false\n",
     ],
     ["no JSON\n", "no JSON\n"],
   ])("%s", (line, expected) => {

@@ -42,7 +42,7 @@ test.each<[string, object, string[], RegExp]>([
     /no power of two from 1024 to 65536: 20000/,
   ],
   ["the cost is too high", { input: ["a"] }, ["--cost", "131072"], /no power of two/],
-  ["the cost is no number", { input: ["a"] }, ["--cost", "much"], /not a whole number/],
+  ["the cost is not a number", { input: ["a"] }, ["--cost", "much"], /not a whole number/],
 ])("%s: refused", async (_, world, flags, message) => {
   const { code, out, err } = await run({ cwd, ...world }, "hash-password", ...flags)
   expect([code, out]).toEqual([1, ""])

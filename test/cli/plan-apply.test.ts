@@ -129,7 +129,7 @@ describe("plan", () => {
   test.each([
     ["none.json", /none\.json does not exist\nhelp: `sallyport plan --out FILE` writes plans/],
     ["gateway.conf", /it is not JSON.*\nhelp: It looks like configuration text/],
-    ["damaged.json", /plan\.digest: the digest does not fit the content/],
+    ["damaged.json", /plan\.digest: the digest does not match the content/],
   ])("--against %s cannot be used", async (file, words) => {
     const plan = JSON.stringify(sealPlan(null, planOf(small)))
     const cwd = folderWith({
@@ -304,7 +304,7 @@ describe("plan files that cannot be used", () => {
     [
       "changed by hand",
       JSON.stringify(sealed()).replace('"callsMax":10', '"callsMax":11'),
-      /plan\.digest: the digest does not fit the content/,
+      /plan\.digest: the digest does not match the content/,
     ],
     [
       "a base changed by hand",

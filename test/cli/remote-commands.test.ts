@@ -149,7 +149,7 @@ describe("history, status, rollback", () => {
           ...at,
           ...{ id: "4", pid: 14, roles: ["gateway"], serial: 3, error: null },
           state: "degraded",
-          reasons: ["usage is kept on disk", "issuer acme: away"],
+          reasons: ["usage is stored on disk", "issuer acme: away"],
         },
         {
           ...at,
@@ -180,7 +180,7 @@ describe("history, status, rollback", () => {
     expect(out).toMatch(/h:11 .* 3 +up to date\n/)
     expect(out).toMatch(/h:12 +authz,control .* 2 +behind\n/)
     expect(out).toMatch(/h:13 .* - +error: plan 3: the variable A is not set\n/)
-    expect(out).toMatch(/h:14 .* 3 +degraded: usage is kept on disk; issuer acme: away\n/)
+    expect(out).toMatch(/h:14 .* 3 +degraded: usage is stored on disk; issuer acme: away\n/)
     expect(out).toMatch(/h:15 .* 2 +error: the database is away; plan 2 is served as it was kept on disk\n/)
     expect(out).toContain("warning: issuer acme: does not answer\n")
   })

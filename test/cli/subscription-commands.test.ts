@@ -136,7 +136,7 @@ describe("sallyport subscription", () => {
     const control = await fakeControl({
       "POST /v1/subscriptions/ann/approve": {
         status: 409,
-        json: { title: "Not possible as it stands", detail: "`ann` is active and cannot be approved" },
+        json: { title: "Not possible in this state", detail: "`ann` is active and cannot be approved" },
       },
     })
     const io = { cwd: "/", env: control.env }
@@ -154,7 +154,7 @@ describe("sallyport subscription", () => {
     expect(await refused("rotate", "third", "ann")).toContain("`third` is not a key")
     expect(control.seen).toHaveLength(0)
     expect(await refused("approve", "ann")).toBe(
-      "error: Not possible as it stands: `ann` is active and cannot be approved\n",
+      "error: Not possible in this state: `ann` is active and cannot be approved\n",
     )
   })
 })

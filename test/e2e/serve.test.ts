@@ -161,7 +161,7 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
     expect(plans[0]?.digest).toBe(plans[2]?.digest)
   })
 
-  test("a plan that cannot be provisioned is refused with its place, and the old one serves on", async () => {
+  test("a plan that cannot be provisioned is refused with its place, and the previous plan stays in use", async () => {
     const text = readFileSync(join(folder, "gateway.conf"), "utf8")
     writeFileSync(
       join(folder, "gateway.conf"),

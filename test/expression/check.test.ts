@@ -117,7 +117,7 @@ describe("findings", () => {
       "s == 'a\n' && yes",
       ["'a\n': a text in single quotation marks ends on its line; use three marks for several lines"],
     ],
-    ["s == “a”", ["“a”: texts stand in straight quotation marks: `\"…\"` or `'…'`"]],
+    ["s == “a”", ["“a”: strings need straight quotes: `\"…\"` or `'…'`"]],
     ["i > 1 # more", ["#: `#` starts no comment; comments start with `//`"]],
     [
       "person.?name",
@@ -125,11 +125,11 @@ describe("findings", () => {
     ],
     [
       "Person{name: 'a'}.name == s",
-      ['Person{: there are no messages here; a map is written `{"key": value}`'],
+      ['Person{: messages are not available here; write a map as `{"key": value}`'],
     ],
     [
       "yes ? 1 ? 2 : 3 : 4",
-      ["?: a conditional inside of a conditional stands in parentheses: `a ? (b ? c : d) : e`"],
+      ["?: a conditional inside a conditional needs parentheses: `a ? (b ? c : d) : e`"],
     ],
     ["l.all(x y)", ["y: `,` or `)` expected, `y` found"]],
     ["has(i)", ["has(i): `has` takes a field: `has(a.b)`"]],

@@ -52,7 +52,7 @@ api a { path "/a"; auth none; backend b
     async (chunked) => {
       expect(await post("/a/failed", "x".repeat(2000), chunked)).toEqual({ status: 502, length: null })
       expect(sent()).toHaveLength(2000)
-      expect(at.served.log.at(-1)?.cause).toContain("status 200 is none this API answers with")
+      expect(at.served.log.at(-1)?.cause).toContain("status 200 is not described for this API")
     },
   )
 })

@@ -85,12 +85,12 @@ const stricter: readonly RegExp[] = [
   /not a field/,
   /chunk has no size/,
   /chunk is too large/,
-  /extension is none/,
+  /extension is invalid/,
   /chunk's size does not end/,
   /chunk does not end/,
-  /nobody asked/,
+  /without an upgrade request/,
   /informational answer/,
-  /tab beside/,
+  /tab next to/,
 ]
 
 const framing = /^(content-length|transfer-encoding)$/i

@@ -97,7 +97,7 @@ const bad: Row[] = [
   { name: "no status", bytes: "HTTP/1.1 OK\r\n\r\n", is: { error: /three digits/ } },
   { name: "status 600", bytes: "HTTP/1.1 600 X\r\n\r\n", is: { error: /status is 600/ } },
   { name: "status 099", bytes: "HTTP/1.1 099 X\r\n\r\n", is: { error: /status is 99/ } },
-  { name: "101", bytes: "HTTP/1.1 101 Switching\r\n\r\n", is: { error: /nobody asked/ } },
+  { name: "101", bytes: "HTTP/1.1 101 Switching\r\n\r\n", is: { error: /without an upgrade request/ } },
   {
     name: "an informational answer that ends the connection",
     bytes: `HTTP/1.1 103 X\r\nConnection: close\r\n\r\n${ok}\r\n`,

@@ -271,7 +271,7 @@ describe("answers", () => {
       { "x-total": "0", "set-cookie": ["a=1", "B=2"] },
       'header set-cookie must match pattern "^[a-z]+="',
     ],
-    ["what is not described", 204, { "x-total": "5" }, "header x-total is none this API answers with"],
+    ["what is not described", 204, { "x-total": "5" }, "header x-total is not described for this API"],
   ])("header fields: %s", async (_, status, headers, reason) => {
     answer = { status, type: "text/plain", body: "", headers }
     const response = await get("/heads")

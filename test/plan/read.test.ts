@@ -97,7 +97,7 @@ describe("reading a plan", () => {
     [
       "content changed by hand",
       { ...planOf(), plan: { ...body(), secrets: { ci_key: { env: "OTHER" } } } },
-      /^digest: the digest does not fit/,
+      /^digest: the digest does not match/,
     ],
     [
       "an unknown key deep inside",
@@ -237,7 +237,7 @@ describe("reading a plan", () => {
     [
       "faults that nobody tells, which would let the request through",
       planOf((plan) => use(plan, judging, forward)),
-      /backend\[0\]: its faults are to be told with those of the body/,
+      /backend\[0\]: its errors are to be reported with those of the body/,
     ],
     [
       "a product of an API that is not there",

@@ -274,7 +274,7 @@ describePostgres("callers of the engine", () => {
     expect(await call(ports, "/hello")).toBe("hello")
   })
 
-  it("a plan whose keys are missing, empty or equal is refused, and the old one serves on", async () => {
+  it("a plan whose keys are missing, empty or equal is refused, and the previous plan stays in use", async () => {
     const ports = await freePorts()
     const runtime = await running(ports, { env: { ...env, EMPTY: "", SAME: env.APP_KEY } })
     const asks = planOfEngine(ports, "secret app = env(APP_KEY)", "auth key app { read acme }")

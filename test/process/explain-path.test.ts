@@ -33,7 +33,7 @@ const explained = (target: string) =>
 test("a path that could be read in several ways is refused, with the route it would have gone to", async () => {
   const { why, verdict, route, lost } = await explained("/a/x.y.z")
   expect(why).toBe(
-    "the parameters of `/a/{name}.{ext}` could have other values just as well: the text between them stands there more than once",
+    "the parameters of `/a/{name}.{ext}` are ambiguous: the text between them occurs more than once",
   )
   expect(verdict).toMatchObject({ kind: "answered", status: 400, problem: "invalid-path" })
   expect(route).toBeNull()

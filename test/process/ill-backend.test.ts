@@ -56,7 +56,7 @@ api both { path "/both"; auth none; backend both; GET "/" }`
     })
     targets[1].status = 500
     expect([await call(ports, "/both"), await call(ports, "/both")]).toEqual(["500", "503"])
-    const warning = "backend both: none of its targets is well (what goes there is answered 503)"
+    const warning = "backend both: none of its targets is healthy (its requests get 503)"
     expect(await seen()).toEqual({ breakers: ["open", "open"], warnings: [warning], isDegraded: true })
     expect((await control(ports, "GET", "/readyz")).status).toBe(200)
     const question = { method: "GET", target: "/both", host: "gw" }

@@ -78,7 +78,7 @@ describePostgres("a database that is away when a process starts", () => {
     expect((await fetch(`http://127.0.0.1:${ports.authz}/healthz`)).status).toBe(503)
     const told = await own(ports)
     expect(told).toMatchObject({ state: "degraded", serial: 2 })
-    expect(told.reasons.join("\n")).toMatch(/plan 2 is served as it was kept on disk at \d{4}-.*Z/)
+    expect(told.reasons.join("\n")).toMatch(/plan 2 is served from disk, where it was saved at \d{4}-.*Z/)
     expect(told.reasons.join("\n")).toContain("the database does not answer")
     const answer = await control(ports, "GET", "/readyz")
     expect(answer.status).toBe(503)
@@ -113,7 +113,7 @@ describePostgres("a database that is away when a process starts", () => {
     expect((await control(ports, "GET", "/healthz")).status).toBe(200)
     const { status, body } = await control(ports, "GET", "/readyz")
     expect(status).toBe(503)
-    expect(JSON.stringify(body)).toContain("no plan is kept on disk")
+    expect(JSON.stringify(body)).toContain("there is no plan on disk")
     await expect(call(ports, "/hello")).rejects.toThrow()
     const back = await startThrowAwayPostgres({ port: server.port })
     stopServer = () => back.stop()
@@ -125,16 +125,16 @@ describePostgres("a database that is away when a process starts", () => {
   })
 
   test.each<[string, (file: string) => unknown, string]>([
-    ["cut", (file) => writeFileSync(file, readFileSync(file).subarray(0, 500)), "its digest does not fit"],
+    ["cut", (file) => writeFileSync(file, readFileSync(file).subarray(0, 500)), "its digest does not match"],
     [
       "one byte changed",
       (file) => writeFileSync(file, readFileSync(file, "utf8").replace("hello", "jello")),
-      "its digest does not fit",
+      "its digest does not match",
     ],
-    ["empty", (file) => writeFileSync(file, ""), "its digest does not fit"],
+    ["empty", (file) => writeFileSync(file, ""), "its digest does not match"],
     ["of another format", (file) => rewrite(file, { format: 0 }), "another version of Sallyport wrote it"],
     ["with a plan of an older format", (file) => rewrite(file, { plan: { format: 0 } }), "plan format 0"],
-    ["that others may write", (file) => chmod(file, 0o666), "others may write it"],
+    ["that others may write", (file) => chmod(file, 0o666), "other users may write it"],
   ])("a file that is %s serves nothing and is told", async (_, spoil, reason) => {
     const url = await migrated()
     const ports = await freePorts()

@@ -44,7 +44,7 @@ describePostgres("a process", () => {
     const url = await database()
     const ports = await freePorts()
     const first = await start(url, ports)
-    expect(await first.notReady()).toEqual(["no plan was applied yet: `sallyport apply` applies one"])
+    expect(await first.notReady()).toEqual(["no plan was applied yet; run `sallyport apply`"])
     expect((await control(ports, "GET", "/v1/plan")).status).toBe(404)
     expect(await put(ports, planOf(ports, "one"), null)).toMatchObject({
       status: 200,
@@ -213,7 +213,7 @@ describePostgres("the control API", () => {
       [{ plan: "text", base: null, author }, 422, "is not a plan"],
       [{ plan: { ...plan, format: 99 }, base: null, author }, 422, "plan format 99"],
       [{ plan: { ...plan, surprise: 1 }, base: null, author }, 422, "surprise"],
-      [{ plan: edited, base: null, author }, 422, "the digest does not fit"],
+      [{ plan: edited, base: null, author }, 422, "the digest does not match"],
     ]
     for (const [body, status, words] of rows) {
       const refused = await control(ports, "PUT", "/v1/plan", body)

@@ -174,7 +174,7 @@ api open { path "/open"; auth jwt corp; GET "/" { respond 200 } }`
     await call(ports, "/v2/items", ann)
     await expect
       .poll(async () => (await state()).processes[0]?.reasons.join())
-      .toMatch(/issued subscriptions are not followed: .*usage is kept on disk: /)
+      .toMatch(/issued subscriptions are not updated: {2}.*usage is stored on disk: /)
     expect(await state()).toMatchObject({
       serial: null,
       processes: [{ state: "degraded" }],

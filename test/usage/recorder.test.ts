@@ -122,7 +122,7 @@ describeDatabases("usage", (database) => {
     faulty.away = true
     for (let index = 0; index < 7; index += 1) first.add(callOf({ api: "spool" }))
     await first.close()
-    expect(first.error).toBe("usage is kept on disk: nobody there")
+    expect(first.error).toBe("usage is stored on disk: nobody there")
     expect(await readdir(join(folder, "spool"))).toHaveLength(2)
     await writeFile(join(folder, "spool", `${newId()}.json`), "{half")
     const [one, two] = [recorderOf(database()), recorderOf(database())]
@@ -131,7 +131,7 @@ describeDatabases("usage", (database) => {
     expect((await readdir(join(folder, "spool"))).map((name) => name.replace(/^[^.]+/, ""))).toEqual([
       ".json.bad",
     ])
-    expect(told[0]).toBe("usage is kept on disk: the answer was lost")
+    expect(told[0]).toBe("usage is stored on disk: the answer was lost")
     expect(one.error).toBeUndefined()
   })
 

@@ -12,7 +12,7 @@ export function getMetadata(api: AuthzApi, request: ApiRequest): ApiResponse {
   if (api.authzen().store === undefined)
     throw new ApiError(
       "store_id_not_found",
-      "no store is the default: say which with `authzen { store NAME }`, or ask for /.well-known/authzen-configuration/{store}",
+      "there is no default store: set one with `authzen { store NAME }`, or request /.well-known/authzen-configuration/{store}",
     )
   const base = baseOf(api, request)
   return { status: 200, body: metadata(base, `${base}/access/v1`) }

@@ -43,6 +43,6 @@ function written(moment: DateTime, format: string): string {
   try {
     return formatDate(moment, format)
   } catch {
-    throw new Error(`\`${format.slice(0, 100)}\` is no format of a time`)
+    throw new Error(`\`${format.slice(0, 100)}\` is not a valid time format`)
   }
 }

@@ -35,9 +35,9 @@ export class Work {
     const made = Number(count)
     if (!(made > 0)) return
     if (made > madeAtOnceMax)
-      throw new Error(`it makes more than ${madeAtOnceMax} characters or items at once`)
+      throw new Error(`it creates more than ${madeAtOnceMax} characters or items in one step`)
     this.#made += made
-    if (this.#made > madeMax) throw new Error(`it makes more than ${madeMax} characters and items`)
+    if (this.#made > madeMax) throw new Error(`it creates more than ${madeMax} characters and items`)
     this.pay(made)
   }
 

@@ -91,7 +91,7 @@ class InquiryWork<Answer> implements EngineWork<Answer> {
       if (inquiry.steps > this.stepsMax)
         throw new CheckError(
           "authorization_model_resolution_too_complex",
-          `Authorization Model resolution required more than ${this.stepsMax} steps. Ask for less at once, or check your authorization model and tuples for too many alternatives`,
+          `Authorization Model resolution required more than ${this.stepsMax} steps. Ask for less in one request, or check your authorization model and tuples for too many alternatives`,
         )
       if (inquiry.waits === true || isLate()) return suspended
     }

@@ -95,7 +95,7 @@ function laid(load: PageLoad, lay: () => void): void {
   lay()
   graph.pages?.record(undefined)
   load.onChanged()
-  if (!load.fits(0)) throw noRoom(load, "the question needs more of the store at once than fits")
+  if (!load.fits(0)) throw noRoom(load, "the question needs more tuples in memory than are allowed")
 }
 
 /** A single tuple as the graph's revision has it. */

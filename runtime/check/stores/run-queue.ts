@@ -352,7 +352,7 @@ export function pastDeadline(): CheckError {
 }
 
 function tooMany(): CheckError {
-  return new CheckError("resource_exhausted", "too many large questions are under way at once")
+  return new CheckError("resource_exhausted", "too many large questions are running at the same time")
 }
 
 /** A source that does not answer, as clients are told of it. */

@@ -37,7 +37,7 @@ export async function loadWhole(load: WholeLoad): Promise<void> {
   while (graph.revision < load.known()) {
     const changes = await source.changes(storeId, graph.at, changesMax)
     if (changes[0]?.revision !== graph.revision + 1)
-      throw new SourceUnavailable("the feed has a gap after what was loaded")
+      throw new SourceUnavailable("the change feed has a gap after the loaded revision")
     for (const { operation, row } of changes) graph[operation](row)
     const { revision, stamp } = changes.at(-1) as TupleChange
     graph.at = { revision, stamp }

@@ -135,7 +135,10 @@ export class UpstreamCall implements Timed, AttemptEvents {
     if (target === undefined) {
       const headers = ["retry-after", String(backend.retryAfterSeconds)]
       this.#headIs(
-        problem("backend-unavailable", { headers, cause: `no target of \`${backend.name}\` is well` }),
+        problem("backend-unavailable", {
+          headers,
+          cause: `no target of backend \`${backend.name}\` is healthy`,
+        }),
       )
     } else if (target.isOverloaded) {
       this.#headIs(overloaded("too many requests wait for this target"))

@@ -128,7 +128,7 @@ export class AnswerBody implements AnswerStream, Timed {
     if (this.#sink === "discard") return
     this.#sink = "discard"
     this.#held = []
-    this.#collected(problem("gateway-timeout", { cause: "the answer is not wanted any more" }))
+    this.#collected(problem("gateway-timeout", { cause: "the client no longer waits for the response" }))
     if (this.#done) return
     if (this.#length === -1 || this.#length > discardBytesMax) this.#source.cut()
     else this.#goOn()

@@ -73,7 +73,7 @@ export class ClientAddresses {
     const family = ip === undefined ? 0 : isIP(ip)
     const bits = prefix === undefined ? (family === 6 ? 128 : 32) : Number(prefix)
     if (ip === undefined || !Number.isInteger(bits) || bits < 0 || bits > (family === 6 ? 128 : 32))
-      throw new Error(`trust: \`${range}\` is no address and no CIDR`)
+      throw new Error(`trust: \`${range}\` is not an IP address or CIDR range`)
     this.#list.addSubnet(ip, bits, family === 6 ? "ipv6" : "ipv4")
   }
 }

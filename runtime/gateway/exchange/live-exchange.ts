@@ -14,7 +14,7 @@ export class LiveExchange extends ExchangeState implements Exchange {
   #upstream: UpstreamCall | TunnelCall | undefined
 
   send(backend: BackendHandle, { timeoutMs, key }: SendOptions): Promise<Problem | undefined> {
-    if (!(backend instanceof BackendClient)) throw new Error("the backend is none of this gateway's")
+    if (!(backend instanceof BackendClient)) throw new Error("this gateway has no such backend")
     const refusal = this.#refusalToSend()
     if (refusal !== undefined) return Promise.resolve(refusal)
     this.dropUpstream()

@@ -64,7 +64,7 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   ),
   "not-implemented": row(501, "Not implemented", "The gateway does not support what the request asks for."),
   "bad-gateway": row(502, "Bad gateway", "The backend could not be reached or its answer was not valid."),
-  "backend-refused": row(502, "Bad gateway", "The backend did not do what was asked for."),
+  "backend-refused": row(502, "Bad gateway", "The backend did not do what the request asked for."),
   "permissions-unchanged": row(
     502,
     "Permissions unchanged",
@@ -73,7 +73,7 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "backend-unavailable": row(
     503,
     "Service unavailable",
-    "The backend is not well at the moment; see Retry-After.",
+    "The backend is unavailable at the moment; see Retry-After.",
   ),
   "issuer-unavailable": row(
     503,

@@ -26,7 +26,7 @@ export function lookingLimiter(real: Limiter | undefined, rehearsal: Rehearsal):
       const taken = real?.take(_counter, key, callsMax, periodSeconds, 0)
       if (taken !== undefined) return taken instanceof Promise ? taken.then(seen) : seen(taken)
       if (use !== undefined) use.limit = terms
-      rehearsal.assume(`how much is left ${unknownHere}`)
+      rehearsal.assume(`the remaining amount ${unknownHere}`)
       return { allowed: true, remaining: callsMax, resetSeconds: 0 }
     },
     add: () => undefined,
@@ -47,7 +47,7 @@ export function lookingQuotas(real: QuotaCounters | undefined, rehearsal: Rehear
       const used = await real?.look?.(terms, key, anchorMs)
       if (use !== undefined) use.quota = { ...state, ...used }
       if (used === undefined) {
-        rehearsal.assume(`how much was used ${unknownHere}`)
+        rehearsal.assume(`the used amount ${unknownHere}`)
         return { allowed: true }
       }
       const { resetSeconds } = used
@@ -102,9 +102,7 @@ export function unaskedDecisionPoint(rehearsal: Rehearsal): Authorizer {
     check(pdp, { user, relation, object }) {
       const use = rehearsal.current
       if (use !== undefined) use.proof = { pdp, user, relation, object }
-      rehearsal.assume(
-        `decision point \`${pdp}\` is not asked here: what it says is known when a request is there`,
-      )
+      rehearsal.assume(`decision point \`${pdp}\` is not called here: it decides only about real requests`)
       return { allowed: true }
     },
     batch: () => Promise.reject(new Error("a rehearsal has no answer to filter")),
@@ -139,9 +137,7 @@ function believed(token: string, rehearsal: Rehearsal | undefined): Verification
   const malformed = { kind: "invalid", reason: "the token is malformed", fault: "JwtInvalid" } as const
   const [header, payload] = token.split(".").map((part) => jsonOf(part))
   if (header === undefined || payload === undefined) return malformed
-  rehearsal?.assume(
-    "the token is believed: its issuer's keys, its times and its audience are not looked at here",
-  )
+  rehearsal?.assume("the token is accepted without a check of its signature, times and audience")
   return { kind: "verified", claims: payload, header }
 }
 
@@ -166,7 +162,7 @@ export function assumingKeys(
       if (key === assumedCredential && assumed !== undefined) return assumed
       const found = real.find(key, true)
       if (found !== undefined || issued) return found
-      rehearsal.assume(`the key is none of gateway.conf's; whether it was issued ${unknownHere}`)
+      rehearsal.assume(`the key is not in gateway.conf; whether it was issued ${unknownHere}`)
       return { name: "", product: undefined, api: undefined, all: true }
     },
     get complete() {

@@ -308,7 +308,7 @@ function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal):
 function awayVerdict(exchange: LiveExchange, rehearsal: Rehearsal, name: string): Verdict {
   const use = exchange.answeredBy === undefined ? undefined : rehearsal.useOf(exchange.answeredBy.id)
   if (use !== undefined) use.state = "answered"
-  const found = problem("backend-unavailable", { cause: `no target of \`${name}\` is well` })
+  const found = problem("backend-unavailable", { cause: `no target of backend \`${name}\` is healthy` })
   return verdictOf(found, use, rehearsal.assuming)
 }
 

@@ -42,9 +42,9 @@ export function whyMatched(match: HostMatch<Matchable>, lost: readonly LostRoute
     return less ? "it is the most specific route that fits" : "it is the only route that fits"
   }
   if (match.kind === "unclear")
-    return `the parameters of \`${match.route.path}\` could have other values just as well: the text between them stands there more than once`
+    return `the parameters of \`${match.route.path}\` are ambiguous: the text between them occurs more than once`
   if (match.kind === "unread") return `nothing may answer the path: ${match.cause}`
-  if (match.kind === "method") return `the path is there for other methods only (${match.allow})`
+  if (match.kind === "method") return `the path exists only for other methods (${match.allow})`
   if (match.alike)
     return "the path differs only by case, or by an empty parameter, from one that is protected otherwise: nothing less specific may answer it"
   return lost.some(({ loss }) => loss === "host") ? "no route fits on this host" : "no route has this path"

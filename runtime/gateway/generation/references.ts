@@ -120,7 +120,7 @@ class Values {
     if (known !== undefined) return known
     const value = this.#plan.plan.values[name]
     if (value === undefined || "from" in value) throw new LoadError([`there is no value \`${name}\``])
-    if (above.includes(name)) throw new LoadError([`the value \`${name}\` is made of itself`])
+    if (above.includes(name)) throw new LoadError([`the value \`${name}\` refers to itself`])
     const text = this.join(value.text, [...above, name])
     this.known.set(name, text)
     return text

@@ -47,7 +47,7 @@ export class HostRoutes<R extends Hosted> {
     const tables = [...this.#for(hostOf(authority)), this.#every]
     const readings = readingsOf(path, route.passes ?? noForms)
     if (readings === undefined)
-      return { kind: "unread", cause: `behind its ${formWords(forms)} could be dot segments or nothing` }
+      return { kind: "unread", cause: `its ${formWords(forms)} could hide dot segments or an empty segment` }
     for (const reading of readings)
       if (tables.some((table) => table.strays(reading, method, route, parameters)))
         return {

@@ -15,6 +15,6 @@ export function unmatched(
   if (match.kind === "unread") return problem("invalid-path", { cause: match.cause })
   if (match.kind === "none") return problem("not-found", { reason: "OperationNotFound" })
   return problem("invalid-path", {
-    cause: `the parameters of \`${match.route.path}\` could have other values as well`,
+    cause: `the parameters of \`${match.route.path}\` are ambiguous`,
   })
 }

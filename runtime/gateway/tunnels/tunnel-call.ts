@@ -61,7 +61,7 @@ export class TunnelCall implements Timed {
         this.#headIs(
           problem("backend-unavailable", {
             headers,
-            cause: `no target of \`${this.#backend.name}\` is well`,
+            cause: `no target of backend \`${this.#backend.name}\` is healthy`,
           }),
         )
       } else this.#prepared(target)

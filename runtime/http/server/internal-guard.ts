@@ -36,7 +36,7 @@ export function judgeRequest(request: IncomingMessage, target: string, names: Ow
   if (originForm(target, host ?? "") === undefined)
     return refusalOf({
       name: "invalid-path",
-      cause: "the target is no path, or names another host than Host",
+      cause: "the target is not a path, or its host differs from the Host header",
     })
   // Browsers send HTTP/1.1, which has a Host.
   if (host === undefined || names.has(host)) return undefined

@@ -40,7 +40,7 @@ export const jsonp: Policy<"jsonp"> = (plan, provision) => {
 
 function refusal(name: string): Outcome {
   return problem("invalid-request", {
-    cause: `the value of ${name} is no plain name of a function`,
+    cause: `the value of ${name} is not a plain function name`,
     errors: [{ in: "query", pointer: name, message: "is not a JavaScript identifier" }],
     reason: "CallbackParameterInvalid",
   })

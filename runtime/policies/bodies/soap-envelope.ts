@@ -23,7 +23,7 @@ export function envelopeProblem(text: string, media: string): string | undefined
     .map((each) => nameOf(each, root.attributes))
     .map(([space, name]) => (space === namespace ? name : ""))
   const wanted = parts[0] === "Header" ? parts.slice(1) : parts
-  return wanted.length === 1 && wanted[0] === "Body" ? undefined : "has no Body, or something beside it"
+  return wanted.length === 1 && wanted[0] === "Body" ? undefined : "has no Body, or other elements next to it"
 }
 
 /** Namespace and local name; `around`: the attributes of the element outside. */

@@ -74,7 +74,9 @@ function fromHeader(header: string, scheme: string | null): Credential {
   return {
     place: `the header ${header}`,
     malformed:
-      scheme === null ? "the header is no token" : `the header is not of the form \`${scheme} token\``,
+      scheme === null
+        ? "the header does not contain a token"
+        : `the header is not of the form \`${scheme} token\``,
     read(exchange) {
       const value = exchange.headers.get(header)
       if (value === undefined) return absent
@@ -92,7 +94,7 @@ function fromHeader(header: string, scheme: string | null): Credential {
 function fromQuery(name: string, forward: boolean): Credential {
   return {
     place: `the query parameter ${name}`,
-    malformed: "the query parameter is no token",
+    malformed: "the query parameter does not contain a token",
     read(exchange) {
       const value = exchange.query.get(name)
       if (value === undefined) return absent
@@ -105,7 +107,7 @@ function fromQuery(name: string, forward: boolean): Credential {
 function fromCookie(name: string, forward: boolean): Credential {
   return {
     place: `the cookie ${name}`,
-    malformed: "the cookie is no token",
+    malformed: "the cookie does not contain a token",
     read(exchange) {
       const { headers } = exchange
       const count = headers.count("cookie")

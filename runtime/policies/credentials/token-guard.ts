@@ -115,7 +115,7 @@ function unavailable(retryAfterSeconds: number): Problem {
   return problem("issuer-unavailable", {
     headers: ["retry-after", String(Math.max(1, Math.ceil(retryAfterSeconds)))],
     presented: true,
-    cause: "the issuer is not to be had",
+    cause: "the issuer is unavailable",
   })
 }
 

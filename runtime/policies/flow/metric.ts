@@ -33,7 +33,7 @@ export const metric: Policy<"metric"> = (plan, provision) => {
         requestId: exchange.id,
         source: "metric",
         severity: "error",
-        message: `${name} is left out: ${value} is no number that can be added to it, which must be 0 or more`,
+        message: `${name} was not counted: ${value} is not a number of 0 or more`,
         metadata: values,
       })
     return undefined

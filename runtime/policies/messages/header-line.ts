@@ -40,7 +40,7 @@ const headerNameText: TextGrammar = {
   whole(value, exchange: Exchange) {
     const name = value.toLowerCase()
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/.test(name))
-      throw refusedValue(exchange, "what was made as the name of a header is none")
+      throw refusedValue(exchange, "the expression did not yield a valid header name")
     if (connectionFields.has(name)) throw refusedValue(exchange, `\`${name}\` belongs to the connection`)
     return name
   },

@@ -34,7 +34,7 @@ export function compileLocation(text: Text, provision: Provision): CompiledText 
       let value = ""
       for (const piece of compiled) value += piece.constant ?? piece.of(exchange)
       if (!before.startsWith("//") && value.startsWith("//"))
-        throw refusedValue(exchange, "what was made as a location names another host")
+        throw refusedValue(exchange, "the expression yielded a location on another host")
       return headerText.whole?.(value, exchange) ?? value
     },
   }

@@ -10,11 +10,11 @@ const methodName = /^(?!CONNECT$|TRACE$)[A-Z][A-Z0-9_-]{0,31}$/
 export const setMethod: Policy<"set-method"> = (plan, provision) => {
   const text = compileText(plan.method, provision, anyText)
   if (text.constant !== undefined && !methodName.test(text.constant))
-    throw new Error(`\`${text.constant}\` is no method a backend can be asked with`)
+    throw new Error(`\`${text.constant}\` is not a method that a backend can be called with`)
   return (exchange) => {
     const method = text.of(exchange)
     if (!methodName.test(method))
-      return problem("invalid-request", { cause: "what was made as a method is none" })
+      return problem("invalid-request", { cause: "the expression did not yield a valid HTTP method" })
     exchange.sentMethod = method
     return undefined
   }

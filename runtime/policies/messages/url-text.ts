@@ -60,7 +60,9 @@ function checked(url: string, exchange: Exchange): string {
   if (wrong === undefined) return url
   const ours = exchange.response !== undefined
   throw new Refused(
-    problem(ours ? "bad-gateway" : "invalid-request", { cause: `what was made as a URL ${wrong}` }),
+    problem(ours ? "bad-gateway" : "invalid-request", {
+      cause: `the URL that the expression yielded ${wrong}`,
+    }),
   )
 }
 

@@ -109,7 +109,9 @@ function compileRequest(
   return (exchange) => {
     const name = method?.of(exchange) ?? (copies ? (exchange.sentMethod ?? exchange.method) : "GET")
     if (!methodName.test(name))
-      throw new Refused(problem("invalid-request", { cause: "what was made as a method is none" }))
+      throw new Refused(
+        problem("invalid-request", { cause: "the expression did not yield a valid HTTP method" }),
+      )
     const request = (content: Buffer | undefined): OutgoingRequest => {
       const headers = new HeaderList(copies ? copiedFields(exchange.headers) : [])
       if (body !== undefined && media !== null) headers.set("content-type", media)

@@ -48,7 +48,7 @@ function chooser(target: Target, provision: Provision): Choose {
     try {
       return { backend: backends.at(made), query: made.includes("?") ? new URL(made).search.slice(1) : "" }
     } catch (error) {
-      const cause = `what was made as the URL of a backend: ${error instanceof Error ? error.message : String(error)}`
+      const cause = `the expression did not yield a valid backend URL:  ${error instanceof Error ? error.message : String(error)}`
       throw new Refused(problem("invalid-request", { cause }))
     }
   }

@@ -88,7 +88,7 @@ function compileRule(
   provision: Provision,
 ): Rule {
   const range = mediaTypeOf(media)
-  if (range === undefined) throw new Error(`\`${media}\` is no media type`)
+  if (range === undefined) throw new Error(`\`${media}\` is not a media type`)
   const validator = schema === undefined ? undefined : provision.schema(schema)
   return { range, status, as, action, anyCase: anyCase === true, fields, validator }
 }
@@ -275,7 +275,7 @@ function compileMediaMap(plan: MediaMap | undefined, provision: Provision): Coun
       return { to: rule.to, fits: (exchange: Exchange) => test(exchange) }
     }
     const range = mediaTypeOf(rule.from)
-    if (range === undefined) throw new Error(`\`${rule.from}\` is no media type`)
+    if (range === undefined) throw new Error(`\`${rule.from}\` is not a media type`)
     return { to: rule.to, fits: (_: Exchange, type: MediaType | undefined) => isOf(range, type) }
   })
   return (exchange, written) => {

@@ -83,7 +83,7 @@ function missing(name: string): ProblemDetail {
 }
 
 function unexpected(name: string): ProblemDetail {
-  return { in: "header", pointer: name, message: "is none this API answers with" }
+  return { in: "header", pointer: name, message: "is not described for this API" }
 }
 
 function linesOf({ flat }: HeaderList, name: string): string[] {

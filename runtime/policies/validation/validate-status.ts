@@ -13,7 +13,7 @@ export const validateStatus: Policy<"validate-status"> = (plan, provision) => {
       actions.get(String(status)) ?? actions.get(`${Math.floor(status / 100)}xx`) ?? plan.unspecified
     if (action === "ignore") return undefined
     const violations = new Violations(plan.kind, log)
-    const message = `${status} is none this API answers with`
+    const message = `${status} is not described for this API`
     violations.add(action, { in: "header", pointer: "status", message }, "Unspecified", String(status))
     return violations.settle(exchange, "response", plan.errors)
   }

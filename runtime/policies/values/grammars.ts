@@ -25,7 +25,7 @@ export const limitKeyText: TextGrammar = {
 /** Part of a user or object of the engine: what a request brings must be an id and can't become another type, a wildcard or a userset. */
 export const idText: TextGrammar = {
   dynamic(value, source, exchange) {
-    if (value === "" || notInId.test(value)) throw refusedValue(exchange, `\${${source}} is no id`)
+    if (value === "" || notInId.test(value)) throw refusedValue(exchange, `\${${source}} is not a valid id`)
     return value
   },
 }
@@ -44,7 +44,8 @@ export const pathText: TextGrammar = {
   dynamic(value, source, exchange) {
     if (/^path\.\w+$/.test(source) && value.includes("/"))
       return value.split("/").map(percentEncode).join("/")
-    if (value === "" || value.includes("/")) throw refusedValue(exchange, `\${${source}} is no path segment`)
+    if (value === "" || value.includes("/"))
+      throw refusedValue(exchange, `\${${source}} is not a valid path segment`)
     return percentEncode(value)
   },
   whole(value, exchange) {
@@ -59,7 +60,7 @@ export const pathText: TextGrammar = {
 export const segmentText: TextGrammar = {
   dynamic(value, source, exchange) {
     if (value === "" || /^\.{1,2}$/.test(value))
-      throw refusedValue(exchange, `\${${source}} is no path segment`)
+      throw refusedValue(exchange, `\${${source}} is not a valid path segment`)
     return percentEncode(value)
   },
 }
@@ -71,7 +72,7 @@ export const queryPartText: TextGrammar = { dynamic: percentEncode }
 export const labelText: TextGrammar = {
   dynamic(value, source, exchange) {
     if (!/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(value))
-      throw refusedValue(exchange, `\${${source}} is no label of a host name`)
+      throw refusedValue(exchange, `\${${source}} is not a valid label of a host name`)
     return value
   },
 }
@@ -81,7 +82,7 @@ export const queryNameText: TextGrammar = {
   dynamic: (value) => value,
   whole(value, exchange) {
     if (value === "" || value.length > 128)
-      throw refusedValue(exchange, "what was made as the name of a query parameter is none")
+      throw refusedValue(exchange, "the expression did not yield a valid query parameter name")
     return value
   },
 }
@@ -92,7 +93,7 @@ export const rawPathText: TextGrammar = {
   whole(value, exchange) {
     const [path, query] = splitQuery(value.startsWith("/") ? value : `/${value}`)
     if (/[^\x21-\x7e]|[#"<>\\^`{|}]/.test(query))
-      throw refusedValue(exchange, "the rewritten query has a character no query has")
+      throw refusedValue(exchange, "the rewritten query has a character that a query must not have")
     const canonical = /[^\x21-\x7e]/.test(path) ? undefined : canonicalPath(path)
     if (canonical === undefined) throw refusedValue(exchange, "the rewritten path has no canonical form")
     return canonical + query
@@ -103,7 +104,7 @@ export const rawPathText: TextGrammar = {
 export const hostText: TextGrammar = {
   dynamic(value, source, exchange) {
     if (value === "" || value.length > 255 || notInHost.test(value))
-      throw refusedValue(exchange, `\${${source}} is no host`)
+      throw refusedValue(exchange, `\${${source}} is not a valid host`)
     return value
   },
 }
@@ -121,7 +122,7 @@ function checkedHeader(value: string, exchange: Exchange, what: string): string 
   const code = found.charCodeAt(0)
   const name =
     code === 10 || code === 13 ? "a line break" : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`
-  throw refusedValue(exchange, `${shortened(what)} has ${name}, which no header may have`)
+  throw refusedValue(exchange, `${shortened(what)} has ${name}, which a header must not have`)
 }
 
 /** The beginning of an expression, on one line: where it stands is told beside it. */

@@ -28,7 +28,7 @@ export function compileValue(expression: Expression, provision: Provision): Valu
 /** What compiles C# and Liquid. @throws Error where it was not loaded: a mistake of whoever provisions. */
 export function azureOf(provision: Provision): AzureWing {
   const azure = provision.azure()
-  if (azure === undefined) throw new Error("the plan has C# or Liquid, and runtime/azure was not loaded")
+  if (azure === undefined) throw new Error("the plan contains C# or Liquid, but runtime/azure is not loaded")
   return azure
 }
 
@@ -51,7 +51,7 @@ export function compileCount(count: Count, provision: Provision): (exchange: Exc
     const found = toSeconds(made) ?? Number(made)
     if (!Number.isInteger(found) || found < 0 || found > 1_000_000_000_000)
       throw blamed(
-        new ExpressionError("type", "the value is no whole number from 0 to 10^12"),
+        new ExpressionError("type", "the value is not a whole number from 0 to 10^12"),
         count.expression,
       )
     return found

@@ -71,11 +71,11 @@ export class ChunkedBody {
         this.#state = this.#left === 0 ? "trailer" : "data"
         return
       case "data-end":
-        if (code !== cr) throw malformed("a chunk does not end where its size says")
+        if (code !== cr) throw malformed("a chunk does not end at its declared size")
         this.#state = "data-line"
         return
       default:
-        if (code !== lf) throw malformed("a chunk does not end where its size says")
+        if (code !== lf) throw malformed("a chunk does not end at its declared size")
         this.#state = "size"
         this.#digits = 0
     }
@@ -83,14 +83,14 @@ export class ChunkedBody {
 
   #extensionSign(code: number): void {
     if (code === cr) {
-      if (!extensions.test(this.#extension)) throw malformed("a chunk's extension is none")
+      if (!extensions.test(this.#extension)) throw malformed("a chunk extension is invalid")
       this.#extension = ""
       this.#state = "size-end"
       return
     }
     this.#extensionBytes += 1
     if (isValue[code] !== 1 || this.#extensionBytes > extensionBytesMax)
-      throw malformed("a chunk's extension is none, or too long")
+      throw malformed("a chunk extension is invalid or too long")
     this.#extension += String.fromCharCode(code)
   }
 

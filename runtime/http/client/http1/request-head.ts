@@ -33,7 +33,7 @@ export interface SentHead extends SentFraming {
  */
 export function writeHead(request: SentRequest, authority: string): SentHead {
   const { method, path, fields, body } = request
-  if (!isTokens(method) || method === "") throw unfit("the method is none")
+  if (!isTokens(method) || method === "") throw unfit("the method is invalid")
   if (!isPath(path)) throw unfit("the path has a blank or a control character")
   let lines = ""
   let host = authority
@@ -75,7 +75,7 @@ function requireName(name: string): void {
 
 function lengthOf(value: string, before: number | undefined): number {
   if (before !== undefined || !/^[0-9]{1,15}$/.test(value))
-    throw unfit("content-length is given twice, or is no number")
+    throw unfit("content-length occurs twice or is not a number")
   return Number(value)
 }
 

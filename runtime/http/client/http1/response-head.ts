@@ -70,7 +70,7 @@ export function readFields(text: string, from: number): string[] {
     while (valueEnd > valueFrom && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd -= 1
     // Not every reader takes it for a blank here, and then the answer ends elsewhere.
     if (isFraming(name) && text.slice(lineFrom, at).includes("\t"))
-      throw malformed(`there is a tab beside the value of ${name}`)
+      throw malformed(`there is a tab next to the value of ${name}`)
     fields.push(name, text.slice(valueFrom, valueEnd))
     if (at >= end) break
     if (text.charCodeAt(at) !== cr || text.charCodeAt(at + 1) !== lf)

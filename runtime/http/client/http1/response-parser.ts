@@ -82,7 +82,7 @@ export class ResponseParser {
         this.#body(head, bytes, from)
         return
       }
-      if (head.status === 101) throw malformed("it says 101, and nobody asked")
+      if (head.status === 101) throw malformed("it has status 101 without an upgrade request")
       if (!head.keepAlive) throw malformed("an informational answer ends the connection")
     }
   }
