@@ -9,7 +9,7 @@ import type { Lowered, StepContext } from "./step.ts"
 export const cacheResponse: StatementRow = {
   keyword: "cache",
   forms: [{ args: [word("response"), ...storing], block: "cache response" }],
-  docs: "Keeps answers of GET, with status 200 or where the condition holds, for a time: looked for behind all `inbound` statements, kept as the backend sent them, so that every `outbound` statement runs over them. Answers with cookies, or said to be private, for no cache or stale at once (`max-age=0`), are not kept, nor are those to requests with a token; how long the others are kept is said here alone.",
+  docs: "Caches responses to GET with status 200, or those for which the condition holds. The cache is looked up after all `inbound` statements and keeps what the backend sent, so `outbound` statements run on every response. Responses with cookies, with `private`, `no-store`, `no-cache` or `max-age=0`, and responses to requests with a token are not kept. The lifetime is the one given here, not the backend's.",
   example: 'cache response 60s { vary header "Accept-Language" }',
 }
 

@@ -180,7 +180,7 @@ export const limitRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "every call, as 1",
-    docs: "Which calls count (`if`, also by the answer as the caller got it, and its body), and how much one counts: a number, or the tokens a language model used for it, as its answer reports; `estimated`: those of the prompt before it is sent. A call of which that cannot be found out counts.",
+    docs: "Which calls count, and how much. `if`: a condition, also on the response that the caller got. A number or expression: how much one call counts. `tokens reported`: the tokens that the response of a language model reports; with `tokens estimated`, those of the prompt are counted before it is sent. A call for which this cannot be found out counts.",
     example: "count if (response.status < 400)",
   },
   ...(["remaining", "total", "retry-after", "consumed"] as const).map(

@@ -23,7 +23,7 @@ export const claimRule: StatementRow = {
       ],
     },
   ],
-  docs: "A rule on a claim: it is there; it `has` all (or `any`) of some texts, a string counting as a list separated by blanks or another separator, with `none` as one text; it `is` one of some texts. Dots walk into objects.",
+  docs: "A rule about a claim: it is present; it `has` all (or `any`) of these texts; or it `is` one of these texts. A string is a list separated by blanks, or by `separator`; with `separator none` it is one text. Dots lead into objects.",
   example: 'claim scope has any "orders.read" "orders.write"',
 }
 
@@ -40,7 +40,7 @@ export const callerTokenRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "Authorization",
-    docs: "The header the token comes in. In `Authorization` it follows `Bearer`; with `scheme` it follows that word.",
+    docs: "The header with the token. In `Authorization` the token follows `Bearer`; with `scheme` it follows that word.",
     example: 'header "X-Token"',
   },
   {
@@ -57,7 +57,7 @@ export const callerTokenRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "the header",
-    docs: "The query parameter or cookie the token comes in, which the backend sees only with `forward`; or an expression whose value it is.",
+    docs: "Where the token is instead: a query parameter, a cookie, or the value of an expression. The backend gets the parameter or cookie only with `forward`.",
     example: 'from query "access_token"',
   },
   refusalStatus("401", "Status of the response without a valid token."),
@@ -66,7 +66,7 @@ export const callerTokenRows: readonly StatementRow[] = [
   {
     keyword: "output",
     forms: [{ args: [slot("variable", "name")] }],
-    docs: "Leaves the token in a variable: `var.NAME.claims`, `var.NAME.header`.",
+    docs: "Puts the token into a variable: `var.NAME.claims`, `var.NAME.header`.",
     example: "output token",
   },
 ]

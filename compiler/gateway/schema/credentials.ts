@@ -11,7 +11,7 @@ export const certificate: StatementRow = {
   forms: [
     { args: [slot("name", "name", { to: ["certificate"] })], block: "certificate", blockRequired: true },
   ],
-  docs: "A certificate with its key by which the gateway shows others who it is; both are read again when they change.",
+  docs: "A client certificate of the gateway, with its key. Both files are read again when they change.",
   example: 'certificate edge { cert file("certs/edge.pem"); key file("certs/edge.key") }',
 }
 
@@ -20,7 +20,7 @@ export const certificateRows: readonly StatementRow[] = [
     keyword: "cert",
     required: true,
     forms: [{ args: [slot("file", "file")] }],
-    docs: "The certificate, perhaps with those of the authorities above it (PEM).",
+    docs: "The certificate (PEM), optionally followed by its intermediate certificates.",
     example: 'cert file("certs/edge.pem")',
   },
   {
@@ -36,7 +36,7 @@ export const token: StatementRow = {
   keyword: "token",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["token"] })], block: "token client", blockRequired: true }],
-  docs: "A client that gets tokens for the gateway itself (client credentials): kept until shortly before their end, and asked for once by all who wait.",
+  docs: "A client that gets tokens for the gateway itself (client credentials grant). A token is kept until shortly before it expires; requests that wait for a new one share one fetch.",
   example:
     'token stock { url "https://id.example/token"; client "gateway" secret gateway_secret; scope "stock.read" }',
 }
@@ -51,7 +51,7 @@ const scope: StatementRow = {
 const audience: StatementRow = {
   keyword: "audience",
   forms: [{ args: [slot("audience", "data", { label: '"AUDIENCE"' })] }],
-  docs: "For whom the token shall be, where the endpoint wants to be told.",
+  docs: "The audience asked for, where the endpoint needs it.",
   example: 'audience "stock-api"',
 }
 
@@ -72,7 +72,7 @@ export const tokenRows: readonly StatementRow[] = [
     keyword: "client",
     required: true,
     forms: [{ args: clientArgs }],
-    docs: "Our id there and our secret.",
+    docs: "The gateway's client id and secret at the endpoint.",
     example: 'client "gateway" secret gateway_secret',
   },
   scope,
@@ -81,7 +81,7 @@ export const tokenRows: readonly StatementRow[] = [
     keyword: "in-body",
     forms: [{ args: [] }],
     byDefault: "as the discovery document says, else in the Authorization header",
-    docs: "Id and secret are sent in the form.",
+    docs: "Sends id and secret in the form, not in the Authorization header.",
     example: "in-body",
   },
 ]
@@ -92,7 +92,7 @@ export const introspection: StatementRow = {
   forms: [
     { args: [slot("name", "name", { to: ["introspection"] })], block: "introspection", blockRequired: true },
   ],
-  docs: "An endpoint that says whether an opaque token counts, and whose it is (RFC 7662): for `auth introspection NAME`.",
+  docs: "An introspection endpoint (RFC 7662), which says whether an opaque token is valid and who its user is. For `auth introspection NAME`.",
   example:
     'introspection acme { url "https://id.example/introspect"; client "gateway" secret gateway_secret }',
 }
@@ -109,14 +109,14 @@ export const introspectionRows: readonly StatementRow[] = [
     keyword: "client",
     required: true,
     forms: [{ args: clientArgs }],
-    docs: "Our id there and our secret.",
+    docs: "The gateway's client id and secret at the endpoint.",
     example: 'client "gateway" secret gateway_secret',
   },
   {
     keyword: "cache",
     forms: [{ args: [slot("time", "duration", { min: 0, max: 3_600_000, wholeSeconds: true })] }],
     byDefault: "30s",
-    docs: "How long what it said counts, at most; never beyond the token's end. A token that is revoked counts so long still.",
+    docs: "How long an answer of the endpoint is kept, at most until the token expires. A revoked token stays valid that long.",
     example: "cache 30s",
   },
 ]
@@ -159,7 +159,7 @@ export const backendCredentialRows: readonly StatementRow[] = [
     keyword: "authenticate",
     several: 2,
     forms: identityForms,
-    docs: "How the gateway shows the backend who it is: in place of any Authorization of the request, and to this backend alone; or by a certificate in TLS. Where a token is refused with 401, a request that may be repeated is sent once more with a fresh one.",
+    docs: "The gateway's credentials for this backend: they replace the Authorization header of the request, or a client certificate is shown in TLS. When the backend refuses a token with 401, an idempotent request is sent once more with a fresh token.",
     example: 'authenticate basic "gateway" stock_password',
   },
   {
@@ -175,7 +175,7 @@ export const backendCredentialRows: readonly StatementRow[] = [
         ],
       },
     ],
-    docs: "As `authenticate token`, with a client of the issuer's token endpoint that is for this backend alone.",
+    docs: "Like `authenticate token`, with a client for this backend alone at the issuer's token endpoint.",
     example: 'token acme client "gateway" secret gateway_secret scope "stock.read"',
   },
 ]

@@ -31,7 +31,7 @@ const limitsRow: StatementRow = {
   keyword: "limits",
   forms: [{ args: [], block: "authz limits", blockRequired: true }],
   byDefault: "OpenFGA's, and complete lists",
-  docs: "How much one request to the engine may ask for. A new plan changes them without a restart.",
+  docs: "Limits of one request to the engine. A new plan changes them without a restart.",
   example: "limits { write-tuples 500; depth 50 }",
 }
 
@@ -39,7 +39,7 @@ const cors: StatementRow = {
   keyword: "cors",
   forms: [{ args: [], block: "authz cors", blockRequired: true }],
   byDefault: "pages of other origins are refused",
-  docs: "Pages in browsers that may ask the engine.",
+  docs: "Which pages in browsers may call the engine.",
   example: 'cors { origins "https://console.example" }',
 }
 
@@ -47,7 +47,7 @@ const authzen: StatementRow = {
   keyword: "authzen",
   forms: [{ args: [], block: "authz authzen", blockRequired: true }],
   byDefault: "the only store, and the URL of the request",
-  docs: "The AuthZEN API: which store its standard paths mean, and the URL its metadata tells.",
+  docs: "The AuthZEN API: the store behind its standard paths, and the URL in its metadata.",
   example: 'authzen { store s; url "https://pdp.example" }',
 }
 
@@ -61,7 +61,7 @@ export const authzRows: readonly StatementRow[] = [
   {
     keyword: "public",
     forms: [{ args: [] }],
-    docs: "Allows the engine to listen on an address others can reach though it asks nobody who they are.",
+    docs: "Lets the engine listen on a public address although it has no `auth`.",
     example: "public",
   },
   auth,
@@ -69,7 +69,7 @@ export const authzRows: readonly StatementRow[] = [
     keyword: "max-staleness",
     forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
     byDefault: "10s",
-    docs: "How old the engine's knowledge may be when the database can't be reached; older, it answers 503.",
+    docs: "How old the tuples in memory may be when the database cannot be reached. Later, the engine answers 503.",
     example: "max-staleness 10s",
   },
   {
@@ -78,7 +78,7 @@ export const authzRows: readonly StatementRow[] = [
       { args: [slot("size", "size", { min: memoryBytes.minValue ?? 0, max: memoryBytes.maxValue ?? 0 })] },
     ],
     byDefault: "512MB",
-    docs: "Memory of a process for the tuples of all stores. Those that do not fit are read in pages as questions need them.",
+    docs: "Memory of a process for the tuples of all stores. Tuples that do not fit are read from the database when a question needs them.",
     example: "memory 512MB",
   },
   limitsRow,
@@ -101,20 +101,20 @@ export const grantRows: readonly StatementRow[] = [
     keyword: "read",
     several: true,
     forms: [{ args: [stores] }],
-    docs: "Stores it may ask: checks, lists, tuples, models, changes. `*` is every store, those made through the API too.",
+    docs: "Stores the caller may read: checks, lists, tuples, models, changes. `*` is every store, also those made through the API.",
     example: "read s",
   },
   {
     keyword: "write",
     several: true,
     forms: [{ args: [stores] }],
-    docs: "Stores whose tuples, models and assertions it may write; it does not imply `read`.",
+    docs: "Stores whose tuples, models and assertions the caller may write. It does not imply `read`.",
     example: "write s",
   },
   {
     keyword: "manage",
     forms: [{ args: [word("stores")] }],
-    docs: "It may make, list and delete stores.",
+    docs: "The caller may make, list, rename and delete stores.",
     example: "manage stores",
   },
 ]
@@ -187,12 +187,12 @@ const list = (keyword: string, results: Field, time: Field, docs: string): State
 export const engineLimitRows: readonly StatementRow[] = [
   limit("body", "size", "bodyBytesMax", {
     byDefault: "602KB",
-    docs: "Largest request body; a larger one is answered 413.",
+    docs: "Largest request body; a larger one gets 413.",
     example: "body 1MB",
   }),
   limit("timeout", "duration", "requestMs", {
     byDefault: "3s",
-    docs: "Longest time for an answer, but for lists; later it is 504.",
+    docs: "Longest time for an answer, except lists; then the answer is 504.",
     example: "timeout 3s",
   }),
   limit("write-tuples", "count", "tuplesPerWriteMax", {
@@ -254,7 +254,7 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("changes-horizon", "duration", "changesHorizonMs", {
     byDefault: "0s",
-    docs: "Changes younger than this are not told yet.",
+    docs: "Changes younger than this are left out of the change feed.",
     example: "changes-horizon 30s",
   }),
   limit("assertions", "count", "assertionsMax", {
@@ -276,7 +276,7 @@ export const engineLimitRows: readonly StatementRow[] = [
     keyword: "depth",
     forms: [{ args: [oneOf([word("none")], [slot("depthMax", "count", boundsOf("depthMax"))])] }],
     byDefault: "25",
-    docs: "Usersets and `from` in a row that a check may follow; deeper ones are refused as too complex.",
+    docs: "Usersets and `from` that a check may follow in a row; deeper questions are refused as too complex.",
     example: "depth 50",
   },
 ]
@@ -286,7 +286,7 @@ export const engineCorsRows: readonly StatementRow[] = [
     keyword: "origins",
     required: true,
     forms: [{ args: [word("any")] }, { args: [many(slot("origin", "constant", { max: 1024 }), 1000)] }],
-    docs: "Origins of the pages let in, or `any`.",
+    docs: "Origins of the pages that are allowed, or `any`.",
     example: 'origins "https://console.example" "http://localhost:3000"',
   },
   {
@@ -310,7 +310,7 @@ export const authzenRows: readonly StatementRow[] = [
     keyword: "url",
     forms: [{ args: [slot("url", "url")] }],
     byDefault: "the scheme and host of the request",
-    docs: "The URL under which clients reach the engine; metadata tells it.",
+    docs: "The URL under which clients reach the engine, for the metadata.",
     example: 'url "https://pdp.example"',
   },
 ]

@@ -26,6 +26,6 @@ export const onError: StatementRow = {
   keyword: "on-error",
   several: true,
   forms: [{ args: [], block: "on-error", blockRequired: true }],
-  docs: "What happens to the answer when something broke, in this order: `error` says what, `response` is the answer as it would go out. Requests that no route serves are answered without it.",
+  docs: "Statements for the error response when a step or the backend failed. `error` says what failed, `response` is the response as it would be sent. They do not run for requests that match no route.",
   example: 'on-error { header set "X-Reason" "${error.reason}" }',
 }

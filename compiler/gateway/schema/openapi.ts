@@ -62,8 +62,8 @@ export const validateRow: StatementRow = {
     { args: [word("request"), optional(action)], block: "validate request" },
     { args: [word("response"), optional(action)], block: "validate response" },
   ],
-  byDefault: "nothing is judged",
-  docs: "Judges requests or responses by the API's OpenAPI document: `prevent` answers 400 (502 for a response) with all that is wrong, of parameters and body in one answer and at most a hundred faults, `detect` notes it. The nearest block decides.",
+  byDefault: "no validation",
+  docs: "Validates requests or responses by the API's OpenAPI document. `prevent` (the default) answers 400 (502 for a response) and lists everything that is wrong, at most a hundred faults. `detect` only logs it. The nearest block decides.",
   example: "validate request { unknown-query prevent }",
 }
 
@@ -79,7 +79,7 @@ export const mockRow: StatementRow = {
     },
   ],
   byDefault: "the first success of the document, in JSON where there is some",
-  docs: "Answers what the API's OpenAPI document has as example, else what fits its schema, instead of asking a backend.",
+  docs: "Answers with the example of the API's OpenAPI document, or with a value that fits its schema, instead of asking a backend.",
   example: 'mock 200 "application/json"',
 }
 

@@ -6,7 +6,7 @@ export const pdp: StatementRow = {
   keyword: "pdp",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["pdp"] })], block: "pdp", blockRequired: true }],
-  docs: "A policy decision point that speaks AuthZEN: `require` and `filter` ask it instead of the engine, where they say `by NAME` or where it is the only one and there is no store.",
+  docs: "A policy decision point that speaks AuthZEN. `require` and `filter` ask it instead of the engine when they say `by NAME`, or when it is the only one and the project has no store.",
   example: 'pdp corp { url "https://pdp.example"; authenticate bearer pdp_key }',
 }
 
@@ -15,7 +15,7 @@ export const pdpRows: readonly StatementRow[] = [
     keyword: "url",
     required: true,
     forms: [{ args: [slot("url", "url")] }],
-    docs: "Its base URL: evaluations are asked for at `/access/v1/evaluation` and `/access/v1/evaluations` below it.",
+    docs: "Base URL of the decision point; the gateway asks `/access/v1/evaluation` and `/access/v1/evaluations` below it.",
     example: 'url "https://pdp.example"',
   },
   {
@@ -35,15 +35,15 @@ export const pdpRows: readonly StatementRow[] = [
   {
     keyword: "cache",
     forms: [{ args: [slot("time", "duration", { min: 0, max: 3_600_000 })] }],
-    byDefault: "nothing is kept",
-    docs: "How long a decision about the very same question counts. What is allowed or taken away meanwhile shows so late.",
+    byDefault: "decisions are not kept",
+    docs: "How long the decision about an equal question is kept. Changes of permissions take effect that much later.",
     example: "cache 5s",
   },
   {
     keyword: "batch",
     forms: [{ args: [slot("count", "count", { min: 1, max: 10_000 })] }],
     byDefault: "50",
-    docs: "Most evaluations in one request; more questions of a `filter`, `require any` or `require all` are asked in several.",
+    docs: "Most evaluations in one request. `filter`, `require any` and `require all` with more questions send several requests.",
     example: "batch 200",
   },
   {
@@ -51,7 +51,7 @@ export const pdpRows: readonly StatementRow[] = [
     several: true,
     forms: [{ args: [many(slot("action", "relation", { label: "ACTION" }), 1000)] }],
     byDefault: "any action may be asked for",
-    docs: "The actions it knows. With them, `require` and `filter` that ask for another one are an error.",
+    docs: "The actions that the decision point knows. With them, a `require` or `filter` for another action is an error.",
     example: "actions read write",
   },
   {
@@ -61,21 +61,21 @@ export const pdpRows: readonly StatementRow[] = [
       ...identityForms,
       { args: [word("bearer"), slot("bearer", "reference", { to: ["secret"], label: "SECRET" })] },
     ],
-    docs: "How the gateway shows it who it is: a password, a key, a token that is got for it (a fresh one where it is refused with 401), or a certificate in TLS.",
+    docs: "The gateway's credentials for the decision point: a password, a key, a token (a fresh one after a 401), or a client certificate.",
     example: "authenticate bearer pdp_key",
   },
   {
     keyword: "tls",
     forms: [{ args: [], block: "tls", blockRequired: true }],
     byDefault: "certificates are checked against the system's authorities",
-    docs: "How its certificate is checked.",
+    docs: "How the certificate of the decision point is checked.",
     example: 'tls { ca file("certs/internal-ca.pem") }',
   },
   {
     keyword: "breaker",
     forms: [{ args: breakerArgs }],
     byDefault: "no breaker",
-    docs: "Does not ask while it fails (no answer in time, none that is a decision, or a status of 500 to 599): callers get 503 at once. Then one question goes through to see whether it is well again.",
+    docs: "Stops asking while the decision point fails (no answer in time, no decision, or a status of 500 to 599): callers get 503 at once. After the `open` time, one question tests whether it works again.",
     example: "breaker 5 failures in 30s open 10s",
   },
 ]

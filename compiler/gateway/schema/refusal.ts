@@ -18,6 +18,6 @@ export const refusalMessage: StatementRow = {
   keyword: "message",
   forms: [{ args: [slot("message", "text")] }],
   byDefault: "the problem's own sentence",
-  docs: "What the caller is told when refused.",
+  docs: "The `detail` of the response to a refused request.",
   example: 'message "This API needs a token of Acme."',
 }

@@ -42,7 +42,7 @@ export const auth: StatementRow = {
   keyword: "auth",
   several: 10,
   forms: authForms,
-  docs: "Who may call. Several lines in one block mean any of them; the nearest block with `auth` decides (operation, version, API, gateway).",
+  docs: "Who may call. Several lines in one block are alternatives. The nearest block with `auth` decides (operation, version, API, gateway).",
   example: 'auth jwt acme { claim scope has "orders.read" }',
 }
 
@@ -50,7 +50,7 @@ export const use: StatementRow = {
   keyword: "use",
   several: true,
   forms: [{ args: [many(slot("policy", "reference", { to: ["policy"], label: "POLICY" }), 100)] }],
-  docs: "The statements of a policy, as if they stood here.",
+  docs: "Inserts the statements of a policy here.",
   example: "use edge",
 }
 
@@ -58,7 +58,7 @@ export const without: StatementRow = {
   keyword: "without",
   several: true,
   forms: [{ args: [many(slot("name", "scope"), 100)] }],
-  docs: "Cuts what outer blocks bring: the uses of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `check`, `allow`, `deny`, `concurrency`, `filter`, `grant`, `revoke`, `inbound`, `outbound`, `on-error`, `cache`.",
+  docs: "Removes what outer blocks bring: the statements of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `check`, `allow`, `deny`, `concurrency`, `filter`, `grant`, `revoke`, `inbound`, `outbound`, `on-error`, `cache`.",
   example: "without edge",
 }
 
@@ -66,7 +66,7 @@ export const inbound: StatementRow = {
   keyword: "inbound",
   several: true,
   forms: [{ args: [], block: "inbound", blockRequired: true }],
-  docs: "What happens to the request before it is sent to the backend, in this order.",
+  docs: "Statements for the request, before it is sent to the backend. They run in this order.",
   example: 'inbound { header set "X-User-Id" "${jwt.sub}" }',
 }
 
@@ -74,7 +74,7 @@ export const outbound: StatementRow = {
   keyword: "outbound",
   several: true,
   forms: [{ args: [], block: "outbound", blockRequired: true }],
-  docs: "What happens to the response before it is sent to the caller, in this order.",
+  docs: "Statements for the response, before it is sent to the caller. They run in this order.",
   example: 'outbound { header remove "Server" }',
 }
 
@@ -100,7 +100,7 @@ const timeout: StatementRow = {
   keyword: "timeout",
   forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
   byDefault: "the gateway's `limits { timeout }`",
-  docs: "Longest time for a whole exchange; `none` for streams without an end.",
+  docs: "Longest time for a whole request and response; `none` for streams without an end.",
   example: "timeout none",
 }
 
@@ -108,7 +108,7 @@ const websocket: StatementRow = {
   keyword: "websocket",
   forms: [{ args: [word("off")] }, { args: [], block: "websocket", blockRequired: true }],
   byDefault: "WebSockets are passed on after the inbound statements, and end when either side ends them",
-  docs: "Whether WebSockets are opened, and what ends them besides the two sides. The nearest block decides.",
+  docs: "Whether WebSockets may be opened, and what closes them besides client and backend. The nearest block decides.",
   example: "websocket { expire-with-token; idle 10m }",
 }
 
@@ -116,20 +116,20 @@ export const websocketRows: readonly StatementRow[] = [
   {
     keyword: "expire-with-token",
     forms: [{ args: [] }],
-    docs: "Ends a WebSocket when the token it was opened with expires.",
+    docs: "Closes a WebSocket when the token it was opened with expires.",
     example: "expire-with-token",
   },
   {
     keyword: "close-when-removed",
     forms: [{ args: [] }],
-    docs: "Ends WebSockets when a plan without this operation is applied; others leave them alone.",
+    docs: "Closes WebSockets when a plan without this operation is applied.",
     example: "close-when-removed",
   },
   {
     keyword: "idle",
     forms: [{ args: [slot("time", "duration", { min: 1000, max: 86_400_000 })] }],
     byDefault: "no limit",
-    docs: "Ends a WebSocket in which nothing was sent for so long.",
+    docs: "Closes a WebSocket in which nothing was sent for this long.",
     example: "idle 10m",
   },
 ]
@@ -182,21 +182,21 @@ export const apiRows: readonly StatementRow[] = [
     keyword: "path",
     required: true,
     forms: [{ args: [slot("path", "path")] }],
-    docs: "Where the API is found, after the version.",
+    docs: "The path of the API, after the version: `/v1/orders`.",
     example: 'path "/orders"',
   },
   {
     keyword: "host",
     forms: [{ args: [many(slot("host", "host"), 100)] }],
     byDefault: "every host",
-    docs: "The names the API is served on; `*.example.com` is every name below. The same path on different hosts is no ambiguity; the most specific host comes first.",
+    docs: "Host names of the API; `*.example.com` is every name below. Several APIs may have the same path on different hosts. The most specific host is matched first.",
     example: 'host "api.acme.example" "*.acme.example"',
   },
   {
     keyword: "version",
     several: true,
     forms: [{ args: [slot("name", "name", { to: ["version"] })], block: "version" }],
-    docs: "A version of the API, found below `/NAME`; an API without versions has no such prefix.",
+    docs: "A version of the API. Its path begins with `/NAME`; an API without versions has no such prefix.",
     example: "version v1 { backend orders_v1; deprecated }",
   },
   openapiRow,

@@ -7,14 +7,14 @@ import { xml } from "./xml.ts"
 const gateway: StatementRow = {
   keyword: "gateway",
   forms: [{ args: [slot("name", "name", { to: ["gateway"] })], block: "gateway", blockRequired: true }],
-  docs: "The public side: where it listens, whom it trusts, what holds for every API.",
+  docs: "The public listener: its addresses, the proxies it trusts, and statements for every API.",
   example: "gateway acme { listen 127.0.0.1:8000 }",
 }
 
 const authz: StatementRow = {
   keyword: "authz",
   forms: [{ args: [word("url"), slot("url", "url")] }, { args: [], block: "authz", blockRequired: true }],
-  docs: "The authorization engine: its internal listener and its stores. With `url` there is none: `require` and `filter` ask the AuthZEN decision point at this URL where they name no other.",
+  docs: "The authorization engine: its internal listener and its stores. With `url` there is no engine: `require` and `filter` ask the AuthZEN decision point at this URL, unless they name another one.",
   example: 'authz { listen 127.0.0.1:8080; store acme { model "models/acme.fga" } }',
 }
 
@@ -30,7 +30,7 @@ const value: StatementRow = {
       ],
     },
   ],
-  docs: "A named value: text, perhaps made of other values, or read from outside when the plan is loaded. Used as `NAME` or inside `${…}`.",
+  docs: "A named value: a text, which may contain other values, or a reference that is read when the plan is loaded. Use it as `NAME` or inside `${…}`.",
   example: 'value auth_url = env(AUTH_URL, "http://127.0.0.1:8081")',
 }
 
@@ -46,7 +46,7 @@ const secret: StatementRow = {
       ],
     },
   ],
-  docs: "A secret, read from outside only; a file is read again when it changes. It can't be shown to callers.",
+  docs: "A secret, read from the environment or from a file; the file is read again when it changes. The compiler refuses statements that would show it to callers.",
   example: "secret ci_key = env(ACME_CI_KEY)",
 }
 
@@ -54,7 +54,7 @@ const issuer: StatementRow = {
   keyword: "issuer",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["issuer"] })], block: "issuer", blockRequired: true }],
-  docs: "Who signs tokens, and what a token must say to be accepted.",
+  docs: "An identity provider that signs tokens, and what a token must contain to be accepted.",
   example:
     'issuer acme { discovery "https://id.example/.well-known/openid-configuration"; audience orders-api }',
 }
@@ -71,7 +71,7 @@ const policy: StatementRow = {
   keyword: "policy",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["policy"] })], block: "policy", blockRequired: true }],
-  docs: "Statements to be used in several places: `use NAME` stands for them.",
+  docs: "Statements to use in several places, by `use NAME`.",
   example: 'policy edge { outbound { header remove "Server" } }',
 }
 
@@ -79,7 +79,7 @@ const api: StatementRow = {
   keyword: "api",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["api"] })], block: "api", blockRequired: true }],
-  docs: "An API: a path, perhaps versions, operations, and what holds for all of them.",
+  docs: "An API: its path, versions and operations, and the statements for all of them.",
   example: 'api status { path "/status"; auth none; GET "/" { respond 200 } }',
 }
 
@@ -87,7 +87,7 @@ const product: StatementRow = {
   keyword: "product",
   several: true,
   forms: [{ args: [slot("name", "name", { to: ["product"] })], block: "product", blockRequired: true }],
-  docs: "APIs a subscription opens together.",
+  docs: "APIs that one subscription gives access to.",
   example: "product partner { apis catalog orders }",
 }
 
@@ -97,7 +97,7 @@ const subscription: StatementRow = {
   forms: [
     { args: [slot("name", "name", { to: ["subscription"] })], block: "subscription", blockRequired: true },
   ],
-  docs: "A caller with a key: it opens the APIs of a product, or one API, where `auth subscription` asks for it.",
+  docs: "A caller with a key. The key gives access to the APIs of a product, or to one API, where `auth subscription` requires it.",
   example: "subscription acme_ci { product partner; key ci_key }",
 }
 
@@ -105,7 +105,7 @@ const include: StatementRow = {
   keyword: "include",
   several: true,
   forms: [{ args: [slot("path", "constant")] }],
-  docs: "Takes in the statements of other files; the path is relative to this file and may hold `*`.",
+  docs: "Includes the statements of other files. The path is relative to this file and may contain `*`.",
   example: 'include "models/teams/*.conf"',
 }
 
@@ -144,15 +144,15 @@ export const gatewayRows: readonly StatementRow[] = [
     keyword: "trust",
     several: true,
     forms: [{ args: [word("none")] }, { args: [many(slot("network", "network"), 1000)] }],
-    byDefault: "no proxy is believed",
-    docs: "Networks of the proxies in front: their X-Forwarded-For tells the client's address. `trust none` says that there are none.",
+    byDefault: "X-Forwarded-For is ignored",
+    docs: "Networks of the proxies in front of the gateway: their X-Forwarded-For gives the client's address. `trust none`: there are no proxies.",
     example: "trust 10.0.0.0/8",
   },
   {
     keyword: "errors",
     forms: [{ args: [slot("format", "choice", { choices: ["problem", "apim"] })] }],
     byDefault: "problem",
-    docs: "How failures look: problem bodies of RFC 9457, or the statuses, bodies and headers of Azure API Management.",
+    docs: "The form of error responses: problem bodies of RFC 9457, or the statuses, bodies and headers of Azure API Management.",
     example: "errors problem",
   },
   {
@@ -168,49 +168,49 @@ export const limitsRows: readonly StatementRow[] = [
     keyword: "body",
     forms: [{ args: [slot("size", "size", { min: 0, max: 2 ** 40 })] }],
     byDefault: "10MB",
-    docs: "Largest request body; a larger one is answered 413.",
+    docs: "Largest request body; a larger one gets 413.",
     example: "body 10MB",
   },
   {
     keyword: "buffer",
     forms: [{ args: [slot("size", "size", { min: 0, max: 2 ** 30 })] }],
     byDefault: "2MB",
-    docs: "Largest body, of a request or an answer, that is read whole because a statement needs it. A larger request is answered 413, a larger answer becomes 502; what no statement needs is streamed.",
+    docs: "Largest body of a request or response that is read whole because a statement needs it. A larger request gets 413, a larger response becomes 502. A body that no statement needs is streamed.",
     example: "buffer 10MB",
   },
   {
     keyword: "header",
     forms: [{ args: [slot("size", "size", { min: 1024, max: 2 ** 20 })] }],
     byDefault: "16KB",
-    docs: "Largest request head (request line and headers); a larger one is answered 431.",
+    docs: "Largest request head (request line and headers); a larger one gets 431.",
     example: "header 16KB",
   },
   {
     keyword: "headers",
     forms: [{ args: [slot("count", "count", { min: 1, max: 10_000 })] }],
     byDefault: "100",
-    docs: "Most header lines of a request; more are answered 431.",
+    docs: "Most header lines of a request; more get 431.",
     example: "headers 100",
   },
   {
     keyword: "timeout",
     forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
     byDefault: "30s",
-    docs: "Longest time for a whole exchange; `timeout` of an operation overrides it.",
+    docs: "Longest time for a whole request and response. `timeout` of an operation overrides it.",
     example: "timeout 30s",
   },
   {
     keyword: "json-values",
     forms: [{ args: [slot("count", "count", { min: 1000, max: 100_000_000 })] }],
     byDefault: "60000",
-    docs: "Most values and names in a JSON body that a statement reads. A request with more is answered 413, an answer with more becomes 502. Reading JSON stops all other requests for about 0.3 µs a value.",
+    docs: "Most values and names in a JSON body that a statement reads. A request with more gets 413, a response with more becomes 502. Reading JSON blocks all other requests for about 0.3 µs a value.",
     example: "json-values 500000",
   },
   {
     keyword: "ipv6-prefix",
     forms: [{ args: [slot("bits", "count", { min: 32, max: 128 })] }],
     byDefault: "64",
-    docs: "Limits count an IPv6 caller by so many bits of its address: one customer has a /64 at least. 128 counts single addresses.",
+    docs: "Limits by address count IPv6 callers by this many bits of their address, because one customer has at least a /64. 128 counts single addresses.",
     example: "ipv6-prefix 56",
   },
 ]
@@ -244,7 +244,7 @@ export const productRows: readonly StatementRow[] = [
   {
     keyword: "open",
     forms: [{ args: [] }],
-    docs: "Its APIs may be called without a key too; such a call is one of the product. An API is in one open product at most.",
+    docs: "Its APIs may also be called without a key; such calls count for the product. An API is in at most one open product.",
     example: "open",
   },
   {
@@ -258,20 +258,20 @@ export const productRows: readonly StatementRow[] = [
     keyword: "approval",
     forms: [{ args: [word("required")] }],
     byDefault: "subscriptions are active at once",
-    docs: "What is issued opens nothing before an operator approves it: `sallyport subscription approve NAME`.",
+    docs: "An issued key gives no access until an operator approves it: `sallyport subscription approve NAME`.",
     example: "approval required",
   },
   {
     keyword: "subscriptions",
     forms: [{ args: [slot("count", "count", { min: 1, max: 1_000_000 }), word("per"), word("owner")] }],
     byDefault: "no bound",
-    docs: "Most subscriptions to it that one owner can have at a time, of those issued.",
+    docs: "Most issued subscriptions of one owner at a time.",
     example: "subscriptions 3 per owner",
   },
   {
     keyword: "price",
     forms: [{ args: [slot("amount", "decimal"), slot("currency", "currency"), word("per"), word("call")] }],
-    docs: "What a call costs that was not refused by the gateway and not answered 5xx: `sallyport usage` shows the amounts.",
+    docs: "Price of a call that was not refused by the gateway and not answered 5xx. `sallyport usage` shows the amounts.",
     example: "price 0.002 EUR per call",
   },
 ]
@@ -280,19 +280,19 @@ export const subscriptionRows: readonly StatementRow[] = [
   {
     keyword: "product",
     forms: [{ args: [slot("product", "reference", { to: ["product"] })] }],
-    docs: "The product it opens.",
+    docs: "The product that the key gives access to.",
     example: "product partner",
   },
   {
     keyword: "api",
     forms: [{ args: [slot("api", "reference", { to: ["api"] })] }],
-    docs: "The one API it opens, instead of a product.",
+    docs: "One API that the key gives access to, instead of a product.",
     example: "api catalog",
   },
   {
     keyword: "all-apis",
     forms: [{ args: [] }],
-    docs: "It opens every API, instead of a product or one.",
+    docs: "The key gives access to every API.",
     example: "all-apis",
   },
   {
@@ -305,7 +305,7 @@ export const subscriptionRows: readonly StatementRow[] = [
   {
     keyword: "secondary",
     forms: [{ args: [slot("key", "reference", { to: ["secret"] })] }],
-    docs: "A second key that counts as well: callers change to it, then the first is changed, and nobody is locked out meanwhile.",
+    docs: "A second valid key. It lets you replace the first key without an interruption: callers change to the second, then you change the first.",
     example: "secondary ci_key_next",
   },
 ]

@@ -4,7 +4,7 @@ import { type StatementRow, slot, word } from "./row.ts"
 export const policyXml: StatementRow = {
   keyword: "policy",
   forms: [{ args: [word("xml"), slot("path", "constant")] }],
-  docs: "An XML policy document, as Azure API Management has them: compiled like everything else. Its `<base />` stands for the documents of outer blocks.",
+  docs: "An XML policy document of Azure API Management, compiled like everything else. `<base />` stands for the documents of outer blocks.",
   example: 'policy xml "models/catalog.policy.xml"',
 }
 
@@ -59,6 +59,6 @@ export const xmlRows: readonly StatementRow[] = [
 export const xml: StatementRow = {
   keyword: "xml",
   forms: [{ args: [], block: "xml", blockRequired: true }],
-  docs: "Names that XML policy documents use: fragments, backends and values that are called differently there.",
+  docs: "What XML policy documents refer to: files of fragments and schemas, and the names they use for backends, values and credentials.",
   example: 'xml { fragment "session" "models/session.fragment.xml" }',
 }

@@ -34,7 +34,7 @@ export const authBasicRows: readonly StatementRow[] = [
   {
     keyword: "forward",
     forms: [{ args: [] }],
-    docs: "Leaves user and password in the request to the backend.",
+    docs: "Sends user and password on to the backend.",
     example: "forward",
   },
 ]

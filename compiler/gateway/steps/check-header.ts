@@ -26,7 +26,7 @@ export const check: StatementDefinition = {
         block: "check",
       },
     ],
-    docs: "Refuses requests without a header, or where it has another value than these.",
+    docs: "Refuses requests without the header, or with another value than these.",
     example: 'check header "X-Tenant" is "acme" "globex" { status 404 }',
   },
   lower: (bound, { steps, texts, place, report }) => {
@@ -69,10 +69,10 @@ export const checkRows: readonly StatementRow[] = [
   {
     keyword: "ignore-case",
     forms: [{ args: [] }],
-    docs: "Upper and lower case are the same.",
+    docs: "Ignores upper and lower case.",
     example: "ignore-case",
   },
-  refusalStatus("403", "The status of the answer when it does not fit."),
+  refusalStatus("403", "Status when the header is missing or has another value."),
   refusalMessage,
 ]
 

@@ -21,7 +21,7 @@ export const corsStatement: StatementDefinition = {
   row: {
     keyword: "cors",
     forms: [{ args: [], block: "cors", blockRequired: true }],
-    docs: "Which pages of other sites may call and read answers. Preflights are answered before everything else. The nearest block with `cors` decides.",
+    docs: "Which pages of other sites may call the API and read its responses. Preflight requests are answered before everything else. The nearest block with `cors` decides.",
     example: 'cors { origins "https://app.acme.example"; methods GET POST }',
   },
   lower: (bound, context) => {
@@ -74,7 +74,7 @@ export const corsRows: readonly StatementRow[] = [
     keyword: "origins",
     required: true,
     forms: [{ args: [oneOf([word("*")], [many(slot("origin", "quoted"), 1000)])] }],
-    docs: "The sites, as browsers send them in `Origin`; `https://*.acme.example` is every host below; `*` every site.",
+    docs: "The allowed origins, as browsers send them in `Origin`. `https://*.acme.example` is every host below, `*` is every site.",
     example: 'origins "https://app.acme.example"',
   },
   {
@@ -87,15 +87,15 @@ export const corsRows: readonly StatementRow[] = [
   {
     keyword: "headers",
     forms: [{ args: [oneOf([word("*")], [many(slot("header", "header-name"), 200)])] }],
-    byDefault: "none but the simple ones",
+    byDefault: "only the headers that CORS always allows",
     docs: "The headers pages may send, or `*`.",
     example: 'headers "Authorization" "Content-Type"',
   },
   {
     keyword: "expose",
     forms: [{ args: [oneOf([word("*")], [many(slot("header", "header-name"), 200)])] }],
-    byDefault: "none but the simple ones",
-    docs: "The headers of answers that pages may read.",
+    byDefault: "only the headers that CORS always allows",
+    docs: "The response headers that pages may read.",
     example: 'expose "X-Request-Id"',
   },
   {
@@ -108,14 +108,14 @@ export const corsRows: readonly StatementRow[] = [
     keyword: "max-age",
     forms: [{ args: [slot("time", "duration", { min: 0, max: 86_400_000, wholeSeconds: true })] }],
     byDefault: "browsers ask each time",
-    docs: "How long browsers keep the answer to a preflight.",
+    docs: "How long browsers keep the response to a preflight request.",
     example: "max-age 10m",
   },
   {
     keyword: "forward-unmatched",
     forms: [{ args: [] }],
-    byDefault: "a preflight that fits nothing ends with an empty 200",
-    docs: "A preflight that fits nothing goes on like any request.",
+    byDefault: "a preflight request that matches no rule gets an empty 200",
+    docs: "A preflight request that matches no rule is handled like any request.",
     example: "forward-unmatched",
   },
 ]

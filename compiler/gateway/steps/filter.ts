@@ -19,7 +19,7 @@ export const filterStatement: StatementDefinition = {
         block: "question",
       },
     ],
-    docs: "Leaves in a JSON answer what the caller may see: of the list at this place (dots walk into objects, `.` is the whole), in its order, by one batch. `item` is the item.",
+    docs: "Removes from a list in a JSON response the items that the caller may not see. The text is the place of the list: dots lead into objects, `.` is the whole body. `item` is an item of the list. All items are asked about in one batch.",
     example: 'filter "items" by viewer of "order:${item.id}" for "user:${jwt.sub}"',
   },
   lower: (bound, context) => {

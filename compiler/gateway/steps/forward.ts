@@ -14,7 +14,7 @@ export const backendStatement: StatementDefinition = {
   row: {
     keyword: "backend",
     forms: [{ args: [slot("backend", "reference", { to: ["backend"] })] }, { args: [slot("url", "url")] }],
-    docs: "Where requests are sent: a declared backend, or the URL of one. The nearest block decides.",
+    docs: "The backend of the requests: a declared one, or its URL. The nearest block decides.",
     example: "backend orders_v1",
   },
   lower: (bound, { backends, texts, place, steps }) => {

@@ -35,7 +35,7 @@ export const authIntrospectionRows: readonly StatementRow[] = [
     several: true,
     forms: [{ args: [many(slot("audience", "data"), 100)] }],
     byDefault: "any audience",
-    docs: "Audiences of which a token must have one.",
+    docs: "Audiences: a token must have one of them.",
     example: "audience orders-api",
   },
 ]

@@ -45,13 +45,13 @@ export const lowerIp: LowerStep = (bound, { steps, report }) => {
 
 /** `allow ip …` */
 export const allow: StatementDefinition = {
-  row: row("allow", "Only callers from these networks, addresses or ranges pass."),
+  row: row("allow", "Only callers from these networks, addresses or ranges pass; others get 403."),
   lower: lowerIp,
 }
 
 /** `deny ip …` */
 export const deny: StatementDefinition = {
-  row: row("deny", "Callers from these networks, addresses or ranges are refused."),
+  row: row("deny", "Callers from these networks, addresses or ranges get 403."),
   lower: lowerIp,
 }
 

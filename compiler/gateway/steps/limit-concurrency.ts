@@ -14,7 +14,7 @@ export const concurrency: StatementRow = {
   keyword: "concurrency",
   several: true,
   forms: [{ args: concurrencyArgs }],
-  docs: "At most so many requests with one key are served at a time; more are answered 429.",
+  docs: "At most N requests with one key run at a time; more get 429.",
   example: 'concurrency 10 by "${request.ip}"',
 }
 

@@ -43,7 +43,7 @@ export function branchRows(block: StepBlock): readonly StatementRow[] {
       several: 50,
       required: true,
       forms: [{ args: [], block, blockRequired: true }],
-      docs: "Statements that run beside those of the other branches.",
+      docs: "Statements that run at the same time as those of the other branches.",
       example: 'branch { set a "1" }',
     },
   ]

@@ -39,7 +39,7 @@ export const quota: StatementRow = {
     },
     { args: [slot("bytes", "size", { min: 1, max: 2 ** 50 }), ...quotaEnd], block: "quota" },
   ],
-  docs: "A volume of calls, or of bytes of bodies, for a fixed period, or `in total`; it lasts over restarts and is shared by all processes. Used up: 403.",
+  docs: "A volume of calls, or of bytes of bodies, in a fixed period or `in total`. All processes share it, and it survives restarts. When it is used up, callers get 403.",
   example: "quota 100000 calls per 30d by subscription",
 }
 

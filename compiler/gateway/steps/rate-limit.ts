@@ -44,7 +44,7 @@ export const limit: StatementRow = {
       block: "limit",
     },
   ],
-  docs: "Never more than so many calls in any such time, per subscription, address, claim or text; the first key the caller has counts.",
+  docs: "A rate limit: at most N calls in any window of this length, per subscription, address, claim or text. The first key that the caller has counts. More calls get 429.",
   example: "limit 100 per 1m by subscription else ip",
 }
 

@@ -22,7 +22,7 @@ export const requireStatement: StatementDefinition = {
     keyword: "require",
     several: true,
     forms: [{ args: [slot("relation", "relation"), ...asked], block: "question" }, anyForm, allForm],
-    docs: "Asks the authorization engine, or a decision point; no is answered 403. With `any` one of the relations in the block is enough, with `all` each is needed; a decision point is asked for them in one request. The store, or the decision point, is named where there are several.",
+    docs: "Asks the authorization engine, or a decision point. If the answer is no, the caller gets 403. With `any`, one relation of the block is enough; with `all`, every one is needed. Name the store or the decision point where there are several.",
     example: 'require viewer of "order:${path.id}" for "user:${jwt.sub}"',
   },
   lower: (bound, context) => {

@@ -47,7 +47,7 @@ export const respondStatement: StatementDefinition = {
       { args: [word("from"), slot("variable", "value-name"), optional(...answerStatus)], block: "respond" },
       { args: answerStatus, block: "respond" },
     ],
-    docs: "Answers, and ends the section. `from` begins with the response a `send` left in a variable.",
+    docs: "Answers, and ends the section. `from NAME` starts with the response of a `send`.",
     example: 'respond 403 { body json ({"error": "no"}) }',
   },
   lower: (bound, context) => {
@@ -98,7 +98,7 @@ export const redirect: StatementDefinition = {
     forms: [
       { args: [slot("status", "status", { min: 300, max: 308 }), slot("url", "text", { label: '"URL"' })] },
     ],
-    docs: "Answers with a Location, and ends the section.",
+    docs: "Answers with a redirect to the URL, and ends the section.",
     example: 'redirect 308 "https://new.example/orders"',
   },
   lower: (bound, { texts, place, steps }) => {

@@ -35,7 +35,7 @@ export const send: StatementDefinition = {
         blockRequired: true,
       },
     ],
-    docs: "Asks another service and leaves its response in a variable: `var.NAME.status`, `.headers`, `.body` (its JSON), `.text`. With `and forget` nobody waits.",
+    docs: "Calls another service and puts its response into a variable: `var.NAME.status`, `.headers`, `.body` (its JSON), `.text`. `send and forget` does not wait.",
     example: 'send profile { url "https://profiles.internal/${path.id}" }',
   },
   lower: (bound, context) => {
@@ -103,22 +103,22 @@ export const sendRows: readonly StatementRow[] = [
     keyword: "url",
     required: true,
     forms: [{ args: [slot("url", "text", { label: '"URL"' })] }],
-    docs: "What is asked. What an expression brings stays inside of its segment, query value or label of the host; only one that is the beginning may be more.",
+    docs: "The URL of the request. What an expression yields stays inside its path segment, query value or host label; only an expression at the beginning may yield more.",
     example: 'url "https://profiles.internal/${path.id}"',
   },
-  { ...method.row, several: false, byDefault: "GET", docs: "The method it is asked with." },
+  { ...method.row, several: false, byDefault: "GET", docs: "The method of the request." },
   headerRow,
   bodyRow,
   {
     keyword: "copy",
     forms: [{ args: [] }],
-    docs: "Begins with the method, headers and body of the caller's request.",
+    docs: "Starts with the method, headers and body of the caller's request.",
     example: "copy",
   },
   {
     keyword: "authenticate",
     forms: stepIdentityForms(),
-    docs: "Who we say we are.",
+    docs: "The gateway's credentials for the service.",
     example: 'authenticate basic "gateway" partner_password',
   },
   {
@@ -131,7 +131,7 @@ export const sendRows: readonly StatementRow[] = [
   {
     keyword: "ignore-error",
     forms: [{ args: [] }],
-    docs: "Without a response the variable is null, and the request goes on.",
+    docs: "Goes on without a response: the variable is null.",
     example: "ignore-error",
   },
 ]

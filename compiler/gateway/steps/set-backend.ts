@@ -48,7 +48,7 @@ export const weightedRows: readonly StatementRow[] = [
     several: 50,
     required: true,
     forms: [{ args: [backend, word("weight"), slot("weight", "count", { min: 0, max: 1000 })] }],
-    docs: "A backend and its share.",
+    docs: "A backend and its weight.",
     example: "backend orders_v2 weight 5",
   },
 ]
@@ -60,20 +60,20 @@ export const choiceRows: readonly StatementRow[] = [
     several: 200,
     required: true,
     forms: [{ args: [slot("value", "constant", { max: 1024 }), backend] }],
-    docs: "The backend where the text is this.",
+    docs: "The backend for this text.",
     example: 'case "beta" orders_v2',
   },
   {
     keyword: "otherwise",
     forms: [{ args: [backend] }],
     byDefault: "the route's own backend",
-    docs: "The backend where the text is something else.",
+    docs: "The backend for any other text.",
     example: "otherwise orders_v1",
   },
   {
     keyword: "refuse-others",
     forms: [{ args: [] }],
-    docs: "A text that is something else is an error (500) and does not lead to the route's own backend.",
+    docs: "Any other text is an error (500), instead of leading to the route's own backend.",
     example: "refuse-others",
   },
 ]

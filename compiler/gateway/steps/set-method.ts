@@ -13,7 +13,7 @@ export const method: StatementDefinition = {
     keyword: "method",
     several: true,
     forms: [{ args: [slot("method", "text", { label: '"METHOD"' })] }],
-    docs: "The method the backend is asked with.",
+    docs: "The method of the request to the backend.",
     example: 'method "PUT"',
   },
   lower: (bound, { texts, place, steps, report }) => {

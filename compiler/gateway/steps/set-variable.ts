@@ -19,7 +19,7 @@ export const set: StatementDefinition = {
     keyword: "set",
     several: true,
     forms: [{ args: [slot("variable", "value-name", { label: "NAME" }), textOrExpression] }],
-    docs: "Leaves a value for the statements after it: `var.NAME`.",
+    docs: "Sets a variable for the statements after it: `var.NAME`.",
     example: "set tenant (request.body.tenant)",
   },
   lower: (bound, context) => {

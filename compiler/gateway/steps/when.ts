@@ -16,7 +16,7 @@ export const whenStatement = (block: BlockName): StatementDefinition => ({
     several: true,
     otherwise: true,
     forms: [{ args: [slot("test", "condition")], block, blockRequired: true }],
-    docs: "Runs its statements if the condition holds, those of `else` if not.",
+    docs: "Runs its statements if the condition is true, and those of `else` otherwise.",
     example:
       'when (request.method == "POST") { header set "X-Writes" "1" } else { header remove "X-Writes" }',
   },
