@@ -83,8 +83,10 @@ export function pageNamed(pages: readonly ManualPage[], name: string): ManualPag
 }
 
 /** A word in a heading says more about a section than one in its text. */
-const weights = { heading: 8, title: 5, code: 3 } as const
+const weights = { heading: 8, title: 5 } as const
 const countedMax = 4
+/** A word that only begins like the one searched for counts less; shorter words begin too many. */
+const prefix = { characters: 4, weight: 0.7 } as const
 
 /**
  * Sections with all the words, the best first. A word counts more the fewer sections have it, and more in a heading. Of a page and a
@@ -97,38 +99,56 @@ export function search(pages: readonly ManualPage[], words: readonly string[]): 
   )
   const rarity = new Map(
     wanted.map((word) => {
-      const having = all.filter(({ terms }) => terms.has(word)).length
+      const having = all.filter(({ terms }) => weightOf(terms, word) > 0).length
       return [word, Math.log(1 + all.length / (1 + having))]
     }),
   )
   return all
-    .filter(({ terms }) => wanted.length > 0 && wanted.every((word) => terms.has(word)))
+    .filter(({ terms }) => wanted.length > 0 && wanted.every((word) => weightOf(terms, word) > 0))
     .map(({ page, section, terms }) => ({
       page,
       section,
-      score: wanted.reduce((sum, word) => sum + (terms.get(word) ?? 0) * (rarity.get(word) ?? 0), 0),
+      score: wanted.reduce((sum, word) => sum + weightOf(terms, word) * (rarity.get(word) ?? 0), 0),
     }))
     .sort((a, b) => b.score - a.score || a.section.text.length - b.section.text.length)
 }
 
-/** The weight of each word of a section; of a whole page only what stands above its first section counts as text. */
+/** The weight of each word of a section. Its text is what stands above the next heading: the sections below it have theirs. */
 function termsOf(page: ManualPage, section: ManualSection): ReadonlyMap<string, number> {
   const terms = new Map<string, number>()
   const add = (text: string, weight: number, max: number) => {
     for (const word of wordsOf(text)) terms.set(word, Math.min(max, (terms.get(word) ?? 0) + weight))
   }
-  const own = section === page.sections[0] ? section.text.split(/^##/m)[0] : section.text
-  add(own ?? "", 1, countedMax)
-  for (const [code] of section.text.matchAll(/^#+ .*`.*$/gm)) add(code, 1, countedMax + weights.code)
+  add(ownText(section), 1, countedMax)
   add(section.heading, weights.heading, countedMax + weights.heading)
   add(`${page.title} ${page.name}`, weights.title, countedMax + weights.heading + weights.title)
   return terms
 }
 
+function weightOf(terms: ReadonlyMap<string, number>, word: string): number {
+  const exact = terms.get(word)
+  if (exact !== undefined || word.length < prefix.characters) return exact ?? 0
+  const longer = [...terms].filter(([term]) => term.startsWith(word)).map(([, weight]) => weight)
+  return prefix.weight * Math.max(0, ...longer)
+}
+
+/** What stands between the section's heading and the next one. */
+function ownText({ text }: ManualSection): string {
+  const [, ...lines] = text.split("\n")
+  let fenced = false
+  const end = lines.findIndex((line) => {
+    if (line.startsWith("```")) fenced = !fenced
+    return !fenced && /^#{1,4} /.test(line)
+  })
+  return (end < 0 ? lines : lines.slice(0, end)).join("\n")
+}
+
 /** Words in lower case; the plural of a word is the word. */
 function wordsOf(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\d]+/gu) ?? []).map((word) =>
-    word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word,
+    word.length > 3 && /[^s]s$/.test(word)
+      ? word.replace(/ies$|s$/, (end) => (end === "s" ? "" : "y"))
+      : word,
   )
 }
 
@@ -145,6 +165,11 @@ export function unknownWords(
   )
   return words
     .flatMap(wordsOf)
-    .filter((word) => !known.has(word))
+    .filter(
+      (word) =>
+        ![...known].some(
+          (each) => each === word || (word.length >= prefix.characters && each.startsWith(word)),
+        ),
+    )
     .map((word) => [word, nearest(word, headings)])
 }

@@ -120,7 +120,7 @@ function addStateMetric(metrics: Metrics, state: () => ProcessState): void {
       (each) => [[each], each === now ? 1 : 0] as const,
     )
   })
-  metrics.gauge("sallyport_degraded_reasons", "Number of dependencies that are unavailable.", [], () => [
+  metrics.gauge("sallyport_degraded_reasons", "Number of reasons why the process is degraded.", [], () => [
     [[], state().reasons.length],
   ])
 }

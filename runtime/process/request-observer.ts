@@ -294,7 +294,7 @@ class PdpMetrics implements PdpNotes {
     )
     this.#decisions = metrics.counter(
       "sallyport_pdp_decisions_total",
-      "Questions for decision points, by decision and whether it came from the cache.",
+      "Decisions of decision points, asked for now or kept from before.",
       ["pdp", "decision", "from"],
     )
   }

@@ -12,15 +12,15 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
   addCacheMetrics(metrics, () => gateway.state().cache)
   addAskedMetrics(metrics, {
     prefix: "sallyport_pdp",
-    outstanding: "Requests to a decision point in progress.",
-    up: "1 if the last request to a decision point succeeded, else 0.",
+    outstanding: "Requests to a decision point that have no answer yet.",
+    up: "0 after a request to the decision point failed, else 1.",
     labels: ["pdp"],
     states: () => Object.entries(gateway.state().decisionPoints).map(([name, state]) => [[name], state]),
   })
   addAskedMetrics(metrics, {
     prefix: "sallyport_target",
-    outstanding: "Requests to a target in progress.",
-    up: "1 if the health checks of a target succeed, else 0.",
+    outstanding: "Requests to a target that are not finished.",
+    up: "0 while the health checks of the target fail, else 1.",
     labels: ["backend", "target"],
     states: () =>
       Object.entries(gateway.state().backends).flatMap(([name, targets]) =>
@@ -47,7 +47,7 @@ function addAskedMetrics(metrics: Metrics, { prefix, outstanding, up, labels, st
   gauge("up", up, ({ health }) => (health === "down" ? 0 : 1))
   gauge(
     "breaker",
-    "State of the circuit breaker: 0 closed or none, 1 half open, 2 open.",
+    "State of the breaker: 0 closed or none, 1 half open, 2 open.",
     ({ breaker }) => breakerNumbers[breaker],
   )
 }
@@ -56,10 +56,10 @@ function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["stat
   metrics.gauge("sallyport_cache_entries", "Responses and values in the cache.", [], () => [
     [[], stats().entries],
   ])
-  metrics.gauge("sallyport_cache_bytes", "Memory used by the cache.", [], () => [[[], stats().bytes]])
+  metrics.gauge("sallyport_cache_bytes", "Size of the cache in bytes.", [], () => [[[], stats().bytes]])
   metrics.observableCounter(
     "sallyport_cache_events",
-    "Cache events since the start of the process: hit, miss, store and eviction.",
+    "Cache hits, misses, stores and evictions since the process started.",
     ["event"],
     () => {
       const { hits, misses, stores, evictions } = stats()

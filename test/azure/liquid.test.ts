@@ -136,7 +136,7 @@ describe("work and memory have bounds", () => {
     [
       "long lists",
       "{% for i in (1..9) %}{% assign l = (1..450000) %}{% endfor %}",
-      "makes more than 4000000",
+      "creates more than 4000000",
     ],
     [
       "a loop in a loop",
