@@ -219,7 +219,12 @@ const broken: [string, string, Record<string, string>, string][] = [
     { "runtime/check/check.ts": "const check = 1\nexport { check }\n" },
     "`check` is exported",
   ],
-  ["an import of nothing", "import", { "runtime/check/n.ts": 'import "./gone.ts"\n' }, "no source file"],
+  [
+    "an import of nothing",
+    "import",
+    { "runtime/check/n.ts": 'import "./gone.ts"\n' },
+    "is not a source file",
+  ],
   [
     "an import() of a variable",
     "import",

@@ -51,8 +51,8 @@ export default defineConfig(({ mode }) => ({
     // files. Processes rather than threads, because some tests kill or fill what they run in.
     pool: "forks",
     // The embedded database is WebAssembly: compiled without optimizing it needs 40 % less CPU time and 200 MB less, for what tests ask of it.
-    // Without a bound V8 collects late while memory is free, and a process grows to some GB: what tests hold at a time is less than 200 MB.
-    execArgv: ["--liftoff-only", `--max-old-space-size=${mode === "long" ? 4_000 : 300}`],
+    // Without a bound V8 collects late while memory is free, and a process grows to some GB: what most tests hold at a time is less than 200 MB; two read large models and documents.
+    execArgv: ["--liftoff-only", `--max-old-space-size=${mode === "long" ? 4_000 : 600}`],
     // Three for two cores: while a test waits for a server, a timer or a child, another one has its core.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     isolate: false,

@@ -45,7 +45,7 @@ function newProgram(io: Io): Commander {
     .version(manifest.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [word...]", "print help for a command, or for a statement of gateway.conf")
-    .showHelpAfterError("\nRun the command with --help for what it takes.")
+    .showHelpAfterError("\nRun the command with --help to see its arguments.")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.out(text),

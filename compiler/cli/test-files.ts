@@ -55,11 +55,11 @@ function nothingFound(operand: string, byDefault: boolean): CliError {
   if (byDefault)
     return new CliError(
       "there is no *.fga.yaml below this folder",
-      "Name the file, or write one: a model, tuples, and what is expected.",
+      "Name the file, or write one with a model, tuples and assertions.",
     )
   return new CliError(
     `${operand} names no file with tests`,
-    "Check the path. A folder stands for all *.fga.yaml below it.",
+    "Check the path. A folder selects all *.fga.yaml files below it.",
   )
 }
 

@@ -33,7 +33,7 @@ describe.each(Object.keys(examples))("the example %s", (name) => {
     const place = await written(name)
     const before = filesOf(place.folder)
     const dev = await started(place)
-    await dev.printed(/\nSallyport runs \(serial 1, .*\nWhatever you save in gateway\.conf /s)
+    await dev.printed(/\nSallyport runs \(serial 1, .*\nChanges saved in gateway\.conf /s)
     for (const { line, output } of tour(read("README.md"))) {
       const out =
         line === "npx sallyport dev"

@@ -60,5 +60,5 @@ test("equal hosts are one text", () => {
 
 test("what is no CIDR is refused", () => {
   for (const trust of ["rubbish", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "10.0.0.0/x"])
-    expect(() => new ClientAddresses([trust])).toThrow("no CIDR")
+    expect(() => new ClientAddresses([trust])).toThrow("CIDR range")
 })

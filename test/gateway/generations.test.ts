@@ -200,7 +200,7 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
   [
     "a trust that is no CIDR",
     { routes: route, backends: { main: "http://127.0.0.1:1" }, trust: ["ten"] },
-    ["`ten` is not an address and no CIDR"],
+    ["`ten` is not an IP address or CIDR range"],
   ],
   [
     "two keys alike",

@@ -85,7 +85,13 @@ const rows: [string, string, string | undefined, string, string[]][] = [
       "look-alike PUT /a/{id}",
     ],
   ],
-  ["GET", "/admin", undefined, "other methods only (PUT)", ["protection GET /{rest*}", "method PUT /admin"]],
+  [
+    "GET",
+    "/admin",
+    undefined,
+    "exists only for other methods (PUT)",
+    ["protection GET /{rest*}", "method PUT /admin"],
+  ],
   ["GET", "/Admin", undefined, "differs only by case", ["protection GET /{rest*}", "look-alike PUT /admin"]],
   ["GET", "/any", "GET /any", "most specific", ["less-specific * /any", "less-specific GET /{rest*}"]],
   [
@@ -95,7 +101,7 @@ const rows: [string, string, string | undefined, string, string[]][] = [
     "most specific",
     ["less-specific GET /f/{name}.{ext}", "less-specific GET /{rest*}"],
   ],
-  ["GET", "/f/x.y.z", "GET /f/{name}.{ext}", "could have other values", ["less-specific GET /{rest*}"]],
+  ["GET", "/f/x.y.z", "GET /f/{name}.{ext}", "are ambiguous", ["less-specific GET /{rest*}"]],
   [
     "GET",
     "/f/x.JSON",
@@ -103,7 +109,7 @@ const rows: [string, string, string | undefined, string, string[]][] = [
     "most specific",
     ["less-specific GET /{rest*}", "look-alike GET /f/{name}.json"],
   ],
-  ["DELETE", "/nothing", undefined, "other methods only", ["method GET /{rest*}"]],
+  ["DELETE", "/nothing", undefined, "exists only for other methods", ["method GET /{rest*}"]],
 ]
 test.each(rows)("%s %s: %s", (method, path, chosen, why, lost) => {
   const found = explained(plan, method, path)

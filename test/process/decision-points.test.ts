@@ -61,7 +61,7 @@ function stepsOf(explained: RequestExplanation): ExplainedStep[] {
   return explained.sections.flatMap(({ steps }) => steps.flatMap(all))
 }
 
-const key = { "ocp-apim-subscription-key": keyOf("dora") }
+const key = { "x-api-key": keyOf("dora") }
 
 /** A process before an empty database, and where it is. */
 async function running(url: string, replace: (text: string) => string = (text) => text) {

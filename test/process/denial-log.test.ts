@@ -23,7 +23,7 @@ describePostgres("a refused request", () => {
     stops.push(() => runtime.close())
     await runtime.apply(planOf(ports), author)
     const response = await fetch(`http://127.0.0.1:${ports.gateway}/order/1`, {
-      headers: { "ocp-apim-subscription-key": keyOf("ann") },
+      headers: { "x-api-key": keyOf("ann") },
     })
     expect(response.status).toBe(403)
     const { request_id } = (await response.json()) as { request_id: string }

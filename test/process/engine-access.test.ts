@@ -227,7 +227,7 @@ describePostgres("callers of the engine", () => {
     await settles("second-key-that-is-longer", "200")
     expect(await ask(ports.authz, "first-key")).toBe("401 unauthenticated")
     await writeFile(join(cwd, "app.key"), env.APP_KEY)
-    await expect.poll(() => runtime.lines.join("")).toContain("cannot be used")
+    await expect.poll(() => runtime.lines.join("")).toContain("could not be loaded")
     expect(runtime.lines.join("")).toContain("the keys `app` and `other` of the engine are the same")
     expect(await ask(ports.authz, "second-key-that-is-longer")).toBe("200")
     expect(runtime.lines.join("")).not.toContain(env.APP_KEY)

@@ -61,7 +61,7 @@ class Scene {
   }
 
   async get(path: string, key = ""): Promise<string> {
-    const headers = { "ocp-apim-subscription-key": key }
+    const headers = { "x-api-key": key }
     const response = await fetch(`http://127.0.0.1:${this.ports.gateway}${path}`, { headers })
     const text = await response.text()
     return response.status === 200 ? text || "200" : String(response.status)

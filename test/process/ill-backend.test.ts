@@ -63,7 +63,7 @@ api both { path "/both"; auth none; backend both; GET "/" }`
     const explained = await control(ports, "POST", "/v1/explain-request", question)
     expect(explained.body["verdict"]).toMatchObject({
       ...{ status: 503, problem: "backend-unavailable", by: { kind: "forward" } },
-      cause: "no target of `both` is well",
+      cause: "no target of backend `both` is healthy",
     })
     for (const each of targets) each.status = 200
     await expect.poll(() => call(ports, "/both")).toBe("well")

@@ -82,7 +82,7 @@ describePostgres("a database that is away when a process starts", () => {
     expect(told.reasons.join("\n")).toContain("the database does not answer")
     const answer = await control(ports, "GET", "/readyz")
     expect(answer.status).toBe(503)
-    expect(JSON.stringify(answer.body)).toContain("plan 2 is served as it was kept on disk")
+    expect(JSON.stringify(answer.body)).toContain("plan 2 is served from disk, where it was saved")
     expect(await metrics(ports)).toMatch(/^sallyport_kept_plan_age_seconds [\d.]+$/m)
     expect(lines.filter((line) => line.includes("kept on disk"))).toHaveLength(1)
 
@@ -97,7 +97,7 @@ describePostgres("a database that is away when a process starts", () => {
     ).toMatchObject({ status: 200 })
     expect(await call(ports, "/hello")).toBe("three")
     await expect.poll(() => ready(ports)).toBe(200)
-    const lost = "the database lost commits of plans: known here was serial 2, it has no plan"
+    const lost = "the database lost commits of plans: this process holds serial 2, the database has no plan"
     await expect.poll(() => own(ports)).toMatchObject({ state: "degraded", serial: 1, reasons: [lost] })
     expect(await metrics(ports)).not.toMatch(/^sallyport_kept_plan_age_seconds \d/m)
   })
@@ -134,7 +134,7 @@ describePostgres("a database that is away when a process starts", () => {
     ["empty", (file) => writeFileSync(file, ""), "its digest does not match"],
     ["of another format", (file) => rewrite(file, { format: 0 }), "another version of Sallyport wrote it"],
     ["with a plan of an older format", (file) => rewrite(file, { plan: { format: 0 } }), "plan format 0"],
-    ["that others may write", (file) => chmod(file, 0o666), "other users may write it"],
+    ["that other users may write", (file) => chmod(file, 0o666), "other users may write it"],
   ])("a file that is %s serves nothing and is told", async (_, spoil, reason) => {
     const url = await migrated()
     const ports = await freePorts()
@@ -168,7 +168,7 @@ describePostgres("a plan row that cannot be read", () => {
       await running(url, ports, { spoolFolder })
       expect(await call(ports, "/hello")).toBe("one")
       const reasons = async () => (await own(ports)).reasons.join("\n")
-      await expect.poll(reasons).toContain("plan 1 is served as it was kept on disk")
+      await expect.poll(reasons).toContain("plan 1 is served from disk, where it was saved")
       expect(await reasons()).toContain(
         "plan 1: the plan was stored by another version of Sallyport, or changed since",
       )
@@ -270,6 +270,6 @@ describePostgres("the plan on disk", () => {
     await apply(planOf(ports, "one"), author)
     await apply(planOf(ports, "two"), author)
     expect(await call(ports, "/hello")).toBe("two")
-    expect(lines.filter((line) => line.includes("could not be kept on disk"))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes("could not be saved on disk"))).toHaveLength(1)
   })
 })

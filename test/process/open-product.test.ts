@@ -34,7 +34,7 @@ describePostgres("a call without a key", () => {
     await runtime.apply(planOf(ports, "hello", more), author)
     const call = (path: string, key?: string) =>
       fetch(`http://127.0.0.1:${ports.gateway}${path}`, {
-        headers: key === undefined ? {} : { "ocp-apim-subscription-key": key },
+        headers: key === undefined ? {} : { "x-api-key": key },
       })
     const open = await call("/v2/items")
     expect([open.status, await open.text()]).toEqual([200, "free/"])

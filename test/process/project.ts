@@ -126,7 +126,7 @@ export function keyOf(name: string): string {
 
 /** Asks the gateway, with the key of `who` if one is named: the body of a 200, else the status. */
 export async function call(ports: Ports, path: string, who?: "ann" | "bob"): Promise<string> {
-  const headers = who === undefined ? {} : { "ocp-apim-subscription-key": keyOf(who) }
+  const headers = who === undefined ? {} : { "x-api-key": keyOf(who) }
   const response = await fetch(`http://127.0.0.1:${ports.gateway}${path}`, { headers })
   const text = await response.text()
   return response.status === 200 ? text : String(response.status)

@@ -25,7 +25,7 @@ subscription payer { api paid; key paid_key }`
 
 async function call(ports: Ports, path: string, key: string) {
   const response = await fetch(`http://127.0.0.1:${ports.gateway}${path}`, {
-    headers: { "ocp-apim-subscription-key": key },
+    headers: { "x-api-key": key },
   })
   const text = await response.text()
   return { status: response.status, retryAfter: response.headers.get("retry-after"), text }

@@ -166,7 +166,7 @@ api things {
 }`
     await runtime.apply(planOf(ports, "hello", more), author)
     const post = async (path: string) => {
-      const headers = { "ocp-apim-subscription-key": env.EVE_KEY }
+      const headers = { "x-api-key": env.EVE_KEY }
       const answer = await fetch(`http://127.0.0.1:${ports.gateway}/things${path}`, {
         method: "POST",
         headers,

@@ -77,7 +77,7 @@ const surfaces: Readonly<Record<string, (ports: Ports) => ReturnType<typeof ask>
       resource: { type: "order", id: "1" },
     }),
   gateway: ({ gateway }) =>
-    ask(`http://127.0.0.1:${gateway}/order/1`, undefined, { "ocp-apim-subscription-key": keyOf("ann") }),
+    ask(`http://127.0.0.1:${gateway}/order/1`, undefined, { "x-api-key": keyOf("ann") }),
 }
 
 for (const code of ["40001", "40P01"])

@@ -46,7 +46,7 @@ async function one(): Promise<{ url: string; ports: Ports; runtime: Awaited<Retu
 
 async function items(ports: Ports, key: string, path = "/items"): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${ports.gateway}${path}`, {
-    headers: { "ocp-apim-subscription-key": key },
+    headers: { "x-api-key": key },
   })
   await response.arrayBuffer()
   return response.status
@@ -164,7 +164,7 @@ describePostgres("subscriptions issued while a gateway runs", () => {
     })
     const ida = await create(ports, { name: "ida", scope })
     const told = async (key: string): Promise<string> => {
-      const headers = { "ocp-apim-subscription-key": key }
+      const headers = { "x-api-key": key }
       return (await fetch(`http://127.0.0.1:${ports.gateway}/shown`, { headers })).text()
     }
     await until(async () => (await items(ports, ida.primary)) === 200)
@@ -233,7 +233,7 @@ describePostgres("subscriptions issued while a gateway runs", () => {
     expect(await items(ports, "nobody")).toBe(401)
     expect((await act(ports, "ida", "suspend")).status).toBe(503)
     await until(async () =>
-      runtime.lines.some((line) => line.includes("issued subscriptions cannot be followed")),
+      runtime.lines.some((line) => line.includes("issued subscriptions could not be updated")),
     )
   })
 })

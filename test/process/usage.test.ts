@@ -39,7 +39,7 @@ async function key(ports: Ports, name: string): Promise<string> {
 
 async function call(ports: Ports, path: string, own: string): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${ports.gateway}${path}`, {
-    headers: { "ocp-apim-subscription-key": own },
+    headers: { "x-api-key": own },
   })
   await response.arrayBuffer()
 }
@@ -187,7 +187,7 @@ api open { path "/open"; auth jwt corp; GET "/" { respond 200 } }`
     expect(
       (
         await fetch(`http://127.0.0.1:${ports.gateway}/v2/items`, {
-          headers: { "ocp-apim-subscription-key": ann },
+          headers: { "x-api-key": ann },
         })
       ).status,
     ).toBe(200)

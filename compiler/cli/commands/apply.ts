@@ -76,7 +76,7 @@ function refuseDanger(changes: readonly Change[]): void {
   if (danger === undefined) return
   throw new CliError(
     `not applied: ${danger.why}`,
-    "If that is meant, add --allow-danger, or apply it on a terminal without --yes.",
+    "If this is intended, add --allow-danger, or apply it on a terminal without --yes.",
     exitCode.refused,
   )
 }

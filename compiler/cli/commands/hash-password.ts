@@ -30,7 +30,7 @@ export const hashPassword = command(hashPasswordLine, async ({ cost }, io) => {
   const { min, max } = hashCost
   if (cost !== undefined && (cost < min || cost > max || (cost & (cost - 1)) !== 0))
     throw new CliError(
-      `--cost is no power of two from ${min} to ${max}: ${cost}`,
+      `--cost is not a power of two from ${min} to ${max}: ${cost}`,
       `For example: --cost ${2 * hashCost.byDefault}`,
     )
   const password = io.typed ? await typedPassword(io) : await pipedPassword(io)

@@ -112,7 +112,7 @@ export const policyConvert = command(
     const { policies, policiesConverted } = made.counts
     if (made.losses.length === 0) return exitCode.ok
     io.err(
-      `${policiesConverted} of ${policies} policies are converted; the text says what is left to write.\n`,
+      `${policiesConverted} of ${policies} policies were converted; comments in the text say what remains to be written.\n`,
     )
     return exitCode.changes
   },

@@ -36,7 +36,7 @@ type Cell = boolean | { readonly error: ItemError }
 export const matrix: ShellCommand = {
   name: "matrix",
   usage: "matrix USER,… RELATION,… OBJECT,… [{CONTEXT}]",
-  summary: "who has what on what? a row for each user and object",
+  summary: "relations of several users on several objects: one row per pair",
   places: ["user", "relation", "object"],
   async run(session, words) {
     const store = await session.store()

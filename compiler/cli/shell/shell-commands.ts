@@ -157,7 +157,7 @@ const remove: ShellCommand = {
 const changes: ShellCommand = {
   name: "changes",
   usage: "changes [TYPE] [since TIME]",
-  summary: "what was written and deleted, in order; TIME as 2026-01-31T12:00:00Z",
+  summary: "writes and deletes in order; TIME as 2026-01-31T12:00:00Z",
   places: ["type"],
   async run(session, { words }) {
     const store = await session.store()
@@ -190,7 +190,7 @@ const stores: ShellCommand = {
 const use: ShellCommand = {
   name: "use",
   usage: "use STORE",
-  summary: "asks another store from now on, by name or id",
+  summary: "use another store for the following questions, by name or id",
   places: ["store"],
   async run(session, { words }) {
     const [named, more] = words
@@ -231,7 +231,7 @@ const help: ShellCommand = {
 const more: ShellCommand = {
   name: "more",
   usage: "more",
-  summary: "the next rows of what was listed last",
+  summary: "the next rows of the last list",
   places: [],
   run: async (session) => session.rest(),
 }

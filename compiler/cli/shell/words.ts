@@ -15,7 +15,10 @@ export function wordsOf(line: string): Words {
     const [, double, single, plain] = /^(?:"([^"]*)"|'([^']*)'|([^\s]+))(?=\s|$)/.exec(rest) ?? []
     const word = double ?? single ?? plain
     if (word === undefined || /^["']/.test(plain ?? ""))
-      throw new CliError(`a quote is not closed: ${rest}`, "Close it, or leave it out: words have no blanks.")
+      throw new CliError(
+        `a quote is not closed: ${rest}`,
+        "Close it or remove it: a word cannot contain spaces.",
+      )
     words.push(word)
     rest = rest.slice(word.length + (plain === undefined ? 2 : 0)).trimStart()
   }

@@ -137,7 +137,7 @@ function websocketLines({ idleMs, expireWithToken, closeWhenRemoved }: WebSocket
   return [
     "  it asks for a WebSocket: 101 opens a tunnel, any other answer is the answer",
     ...(expireWithToken ? ["  the tunnel ends with the token it was opened with"] : []),
-    ...(closeWhenRemoved ? ["  the tunnel ends when the route is gone"] : []),
+    ...(closeWhenRemoved ? ["  the tunnel ends when the plan no longer has the route"] : []),
     ...(idleMs === null ? [] : [`  the tunnel ends after ${idleMs / 1000} s without a byte`]),
   ]
 }
@@ -161,8 +161,8 @@ export function refusalText({ refusal, proof }: RefusalAnswer): string {
       ? []
       : [
           proof.atRefusal
-            ? `At revision ${proof.revision}, as it was asked then:`
-            : `As it is now, at revision ${proof.revision} (what was then is gone):`,
+            ? `At revision ${proof.revision}, the revision of the original check:`
+            : `Now, at revision ${proof.revision} (the earlier state is no longer stored):`,
           ...proof.text
             .trimEnd()
             .split("\n")

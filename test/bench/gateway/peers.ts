@@ -40,7 +40,7 @@ http {
       limit_req zone=subscriptions burst=100000 nodelay;
       limit_req_status 429;
       proxy_set_header Connection "";
-      proxy_set_header Ocp-Apim-Subscription-Key "";
+      proxy_set_header X-API-Key "";
       proxy_set_header X-User-Id $subscription;
       add_header X-Gateway edge;
       proxy_pass http://backend/;
@@ -67,11 +67,11 @@ frontend gateway
   bind 127.0.0.1:${port}
   stick-table type string len 64 size 10k expire 60s store http_req_rate(60s)
   acl limited path_beg /limited/
-  http-request deny deny_status 401 if limited !{ req.hdr(ocp-apim-subscription-key) -m str secret-key }
-  http-request track-sc0 req.hdr(ocp-apim-subscription-key) if limited
+  http-request deny deny_status 401 if limited !{ req.hdr(x-api-key) -m str secret-key }
+  http-request track-sc0 req.hdr(x-api-key) if limited
   http-request deny deny_status 429 if limited { sc_http_req_rate(0) gt 1000000000 }
   http-request set-var(txn.limited) bool(true) if limited
-  http-request del-header ocp-apim-subscription-key if limited
+  http-request del-header x-api-key if limited
   http-request set-header X-User-Id ci if limited
   http-request replace-path /[^/]*/(.*) /\\1
   http-response set-header X-Gateway edge if { var(txn.limited) -m bool }

@@ -27,7 +27,7 @@ export interface Credentials {
   readonly token: string
 }
 
-const subscriptionKey = { "ocp-apim-subscription-key": "secret-key" }
+const subscriptionKey = { "x-api-key": "secret-key" }
 const hundredMillion = 100_000_000
 
 const orders = (path: string, statements: string): string => `
