@@ -21,6 +21,7 @@ const secretFields = [
   "token",
   "key",
   "secret",
+  "x-api-key",
   "ocp-apim-subscription-key",
   "subscription-key",
 ]

@@ -197,7 +197,7 @@ describe("apply", () => {
     const refused = await run({ cwd, env: control.env }, "apply", "--yes")
     expect(refused).toMatchObject({
       code: 3,
-      err: expect.stringContaining("the plan has no API any more\nhelp: If that is meant"),
+      err: expect.stringContaining("the plan has no API any more\nhelp: If this is intended"),
     })
     expect(applied(control)).toEqual([])
     const meant = await run({ cwd, env: control.env }, "apply", "--yes", "--allow-danger")

@@ -92,7 +92,9 @@ describePostgres("a decision point, of a running process", () => {
     expect(explained.verdict).toMatchObject({
       ...{ kind: "answered", status: 200 },
       assuming: [
-        expect.stringMatching(/^`require` \(gateway\.conf:\d+\) goes on: decision point `corp` is not asked/),
+        expect.stringMatching(
+          /^`require` \(gateway\.conf:\d+\) goes on: decision point `corp` is not called/,
+        ),
       ],
     })
     expect(stepsOf(explained).find(({ step }) => step.kind === "require")).toMatchObject({

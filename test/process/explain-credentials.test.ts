@@ -132,7 +132,7 @@ test("a WebSocket is what its headers make one: what ends it is said, and what r
   const opened = await words("/shown/socket", "--websocket")
   expect(opened.out).toContain("it asks for a WebSocket: 101 opens a tunnel, any other answer is the answer")
   expect(opened.out).toContain("the tunnel ends with the token it was opened with")
-  expect(opened.out).toContain("the tunnel ends when the route is gone")
+  expect(opened.out).toContain("the tunnel ends when the plan no longer has the route")
   expect(opened.out).toContain("the tunnel ends after 600 s without a byte")
   const plain = await words("/shown/socket")
   expect(plain.out).toContain("The request goes to backend plain")

@@ -164,7 +164,7 @@ describePostgres("subscriptions issued while a gateway runs", () => {
     })
     const ida = await create(ports, { name: "ida", scope })
     const told = async (key: string): Promise<string> => {
-      const headers = { "x-api-key": key }
+      const headers = { "ocp-apim-subscription-key": key }
       return (await fetch(`http://127.0.0.1:${ports.gateway}/shown`, { headers })).text()
     }
     await until(async () => (await items(ports, ida.primary)) === 200)

@@ -90,7 +90,17 @@ describe("log", () => {
   it("writes JSON with level and time and hides secrets one and two levels deep", () => {
     const lines: string[] = []
     const log = createLog({ stream: { write: (line) => void lines.push(line) } })
-    log.info({ headers: { authorization: "Bearer canary", "x-api-key": "canary" }, token: "canary" }, "seen")
+    log.info(
+      {
+        headers: {
+          authorization: "Bearer canary",
+          "x-api-key": "canary",
+          "ocp-apim-subscription-key": "canary",
+        },
+        token: "canary",
+      },
+      "seen",
+    )
     expect(lines.join("")).not.toContain("canary")
     expect(JSON.parse(lines[0] as string)).toMatchObject({
       level: "info",
