@@ -1,24 +1,24 @@
 import type { SourceFile, Span } from "../core/source.ts"
 import type { ConditionBody } from "./condition-body.ts"
 
-/** A .fga file after parsing. Parts that were not understood are marked `broken`: they were reported, and nothing may rest on them. */
+/** A .fga file after parsing. Parts that could not be parsed are marked `broken`: they were reported, and no other finding may depend on them. */
 export interface ModelDocument {
   readonly file: SourceFile
   readonly header: ModelHeader | undefined
   readonly types: readonly TypeNode[]
   readonly conditions: readonly ConditionNode[]
-  /** A type's or condition's line was not understood, so that there are names nobody knows. */
+  /** The line of a type or condition could not be parsed, so some defined names are unknown. */
   readonly namesMissing: boolean
 }
 
-/** What `fmt` prints: the statements that were understood, and all comments outside of conditions' bodies, each in order. */
+/** Input of `fmt`: the statements that could be parsed, and all comments outside the bodies of conditions, each list in file order. */
 export interface ModelLayout {
   readonly file: SourceFile
   readonly statements: readonly StatementNode[]
   readonly comments: readonly Span[]
 }
 
-/** A statement as it stands in the file. */
+/** A statement as the file contains it. */
 export type StatementNode =
   | { readonly kind: "model" | "relations"; readonly span: Span }
   | { readonly kind: "schema" | "module"; readonly value: string; readonly span: Span }
@@ -55,20 +55,20 @@ export interface TypeNode {
   readonly name: Name
   readonly extend: boolean
   readonly relations: readonly RelationDefinition[]
-  /** Only in a model that was put together from modules. */
+  /** Only in a model that was linked from modules. */
   readonly origin?: Origin
 }
 
 /** `define name: rewrite`. */
 export interface RelationDefinition {
   readonly name: Name
-  /** Absent when broken. */
+  /** Undefined when the text is broken. */
   readonly rewrite: Rewrite | undefined
-  /** Set when it was added by an extension. */
+  /** Set when an `extend type` adds the relation. */
   readonly origin?: Origin
 }
 
-/** How a relation is computed. Parentheses leave no trace but the nesting; `span` of an operator covers its operands only. */
+/** How a relation is computed. Parentheses only appear as nesting; the `span` of an operator covers its operands only. */
 export type Rewrite =
   | { readonly kind: "direct"; readonly restrictions: readonly Restriction[]; readonly span: Span }
   | { readonly kind: "computed"; readonly relation: Name; readonly span: Span }
@@ -76,7 +76,7 @@ export type Rewrite =
   | { readonly kind: "union" | "intersection"; readonly operands: readonly Rewrite[]; readonly span: Span }
   | { readonly kind: "exclusion"; readonly base: Rewrite; readonly subtract: Rewrite; readonly span: Span }
 
-/** `type`, `type#relation` or `type:*`, perhaps `with condition`. `subject` covers all but the condition. */
+/** `type`, `type#relation` or `type:*`, optionally `with condition`. `subject` covers everything except the condition. */
 export interface Restriction {
   readonly type: Name
   readonly relation: Name | undefined
@@ -90,9 +90,9 @@ export interface Restriction {
 export interface ConditionNode {
   readonly name: Name
   readonly parameters: readonly ParameterNode[]
-  /** Absent when broken. */
+  /** Undefined when the text is broken. */
   readonly expression: ExpressionNode | undefined
-  /** Only in a model that was put together from modules. */
+  /** Only in a model that was linked from modules. */
   readonly origin?: Origin
 }
 
@@ -104,12 +104,12 @@ export interface ParameterNode {
 }
 
 /**
- * The CEL text of a condition without `#` comments and blanks at the ends of lines. `pieces` are its parts as they stand in
- * the file: the text from `at` (offset in `text`) on begins at `start` (offset in the file).
+ * The CEL text of a condition without `#` comments and without spaces at line ends. `pieces` maps it to the file: the text from `at` (offset
+ * in `text`) begins at `start` (offset in the file).
  */
 export interface ExpressionNode {
   readonly text: string
   readonly pieces: readonly { readonly at: number; readonly start: number }[]
-  /** The expression as it stands in the file, without blanks around it. */
+  /** The expression in the file, without surrounding white space. */
   readonly span: Span
 }

@@ -18,32 +18,32 @@ import { checkReadable } from "./readable.ts"
 import { checkRepetitions } from "./repetitions.ts"
 import { reportWithUnlisted } from "./unlisted-modules.ts"
 
-/** Where a type stands, and its relations by name. Spans cover the names, in whichever file they are. */
+/** The place of a type, and its relations by name. Spans cover the names, in any file of the model. */
 export interface DeclaredType {
   readonly span: Span
   readonly relations: ReadonlyMap<string, Span>
 }
 
-/** A model without errors: OpenFGA's JSON in canonical form, and where its names are declared in the text. */
+/** A model without errors: OpenFGA's JSON in canonical form, and the places where the text declares its names. */
 export interface CompiledModel {
-  /** The file that was compiled; for a modular model that is `fga.mod`. */
+  /** The compiled file; `fga.mod` for a modular model. */
   readonly file: SourceFile
   readonly model: AuthorizationModel
   readonly types: ReadonlyMap<string, DeclaredType>
   readonly conditions: ReadonlyMap<string, Span>
 }
 
-/** `parts` has the files that a `fga.mod` names (a `Project` does); needed for such a file only. `limits` replaces single limits of runtime/model. */
+/** `parts` reads the files that a `fga.mod` names (a `Project` can); only a `fga.mod` needs it. `limits` replaces single limits of runtime/model. */
 export interface ModelCompileOptions {
   readonly parts?: ModuleFiles
   readonly limits?: Partial<ModelLimits>
 }
 
 /**
- * Compiles a model. The name of the file says how it is written: `*.mod` lists the files of a modular model, `*.json` is OpenFGA's JSON in
- * either spelling, anything else is OpenFGA's language, schema 1.1 or 1.2 (its grammar and semantic rules, and those of its server).
- * All findings go to the report, with places in the file they are about; undefined when one of them is an error. Never throws for
- * anything a text can say, and takes linear time.
+ * Compiles a model. The file name selects the format: `*.mod` lists the files of a modular model, `*.json` is OpenFGA's JSON in either
+ * spelling, anything else is OpenFGA's language, schema 1.1 or 1.2 (rules of its grammar, its language tools and its server). All findings go
+ * to the report, with places in the file they are about. Returns undefined when one of them is an error. Never throws for any input text, and
+ * takes linear time.
  */
 export function compileModel(
   file: SourceFile,
@@ -96,10 +96,10 @@ function compileDocument(
   const { model, broken } = lowerModel(document)
   const places = new ModelPlaces(document)
   const placeOf: PlaceOf = (path, range) => places.of(path, range)
-  // Without a header line there is no version, which was reported.
+  // Without a header line the version is missing, which was already reported.
   const findings = validateModel(model, { rules: "language", broken, limits }).filter(hasVersion)
   reportFindings(findings, placeOf, mistakes)
-  // A module that could not be read was reported by who reads: the model without it is another one.
+  // The reader already reported modules it could not read. Without them this would be a different model.
   if (mistakes.blocked || document.namesMissing) return undefined
   reportLints(model, placeOf, mistakes)
   return { file: mistakes.file, model, ...declarationsOf(document) }
@@ -109,7 +109,7 @@ function hasVersion({ kind }: ModelFinding): boolean {
   return kind !== "schema-version-required"
 }
 
-/** By the rules of the server, which stores such a model: what only the language's tools refuse can't be mended in JSON made elsewhere. */
+/** Uses the server's rules. The rules that only the language tools enforce could not be fixed in JSON that another tool generated. */
 function compileJson(mistakes: ModelMistakes, limits: Partial<ModelLimits>): CompiledModel | undefined {
   const json = readJsonModel(mistakes)
   if (json === undefined) return undefined

@@ -1,17 +1,17 @@
 /**
- * `{ … }` of a condition, found before the lexer sees what is inside. Braces balance, CEL's strings (all quotes and prefixes) and
- * `//` comments are respected; `#` begins a comment at the start of a line or after a blank, outside strings. OpenFGA's own tools
- * end the body at the first `}` and cut lines at ` #` even in strings, which breaks valid conditions.
+ * `{ … }` of a condition, found before the lexer sees its content. Braces are balanced; CEL's strings (all quotes and prefixes) and `//`
+ * comments are respected. `#` begins a comment at the start of a line or after white space, outside strings. OpenFGA's own tools end the body
+ * at the first `}` and cut lines at ` #` even in strings, which breaks valid conditions.
  */
 export interface ConditionBody {
   /** Offset after the last character that belongs to the body. */
   readonly end: number
   readonly closed: boolean
-  /** Ranges that are no part of the expression: comments, blanks at the ends of lines. In order. */
+  /** Ranges that are not part of the expression, in order: comments and spaces at line ends. */
   readonly cuts: readonly { readonly start: number; readonly end: number }[]
 }
 
-/** A line that begins like this can't be CEL: the brace of the body before it was forgotten. */
+/** A line that begins like this can't be CEL: the closing brace before it is missing. */
 const nextDefinition =
   /[ \t\f]*(?:condition[ \t]+[A-Za-z_][\w-]*[ \t]*\(|type[ \t]+[A-Za-z_]|extend[ \t]+type\b)/y
 
@@ -22,8 +22,8 @@ export function beginsDefinition(line: string): boolean {
 }
 
 /**
- * Finds the ends of bodies in one text. One scanner per compilation: it remembers which quotes have no end, so that
- * thousands of unclosed ones do not each read to the end of the file.
+ * Finds the ends of bodies in one text. Use one scanner per compilation: it remembers which quotes are unclosed, so that thousands of them do
+ * not each cause a scan to the end of the file.
  */
 export class BodyScanner {
   readonly #text: string
@@ -44,7 +44,7 @@ export class BodyScanner {
       if (sign === "{") depth++
       else if (sign === "}" && --depth === 0) return { end: at + 1, closed: true, cuts }
       else if (sign === "\n" || sign === "\r") {
-        // A CR by itself stays: without it what stands before and after would become one line.
+        // A lone CR stays: without it, the text before and after would become one line.
         addCut(cuts, this.#blanksBefore(at), text.startsWith("\r\n", at) ? at + 1 : at)
         nextDefinition.lastIndex = at + 1
         if (nextDefinition.test(text)) return { end: this.#blanksBefore(at), closed: false, cuts }
@@ -80,14 +80,14 @@ export class BodyScanner {
     return end === -1 ? this.#text.length : end
   }
 
-  /** A `//` comment stays in the expression, but a ` #` ends it as anywhere. */
+  /** A `//` comment stays in the expression, but ` #` ends it, as everywhere else. */
   #afterSlashes(at: number): number {
     const end = this.#lineEnd(at)
     const hash = this.#text.slice(at, end).search(/[ \t\f]#/)
     return hash === -1 ? end : at + hash + 1
   }
 
-  /** Offset after a string; an unclosed one ends with its line, an unclosed triple-quoted one after its opening quotes. */
+  /** Offset after a string. An unclosed string ends with its line; an unclosed triple-quoted string ends after its opening quotes. */
   #afterString(at: number): number {
     const text = this.#text
     const raw = /(?:^|[^A-Za-z0-9_])(?:[rR][bB]?|[bB]?[rR])$/.test(text.slice(Math.max(0, at - 3), at))

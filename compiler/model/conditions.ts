@@ -5,7 +5,6 @@ import type { ModelMistakes } from "./mistakes.ts"
 import type { RawParameter, RawStatement } from "./parser.ts"
 import { type BodyToken, endOf } from "./tokens.ts"
 
-/** Builds a condition from its statement. */
 export function buildCondition(
   raw: Extract<RawStatement, { kind: "condition" }>,
   mistakes: ModelMistakes,
@@ -36,7 +35,7 @@ function buildExpression(token: BodyToken, mistakes: ModelMistakes): ExpressionN
   return readExpression(token, mistakes)
 }
 
-/** The text between the braces without the scanner's cuts, and where its pieces stand. */
+/** The text between the braces without the scanner's cuts, and the places of its pieces in the file. */
 function readExpression(token: BodyToken, { file }: ModelMistakes): ExpressionNode {
   const pieces: { at: number; start: number }[] = []
   const inner = { start: token.startOffset + 1, end: endOf(token) - 1 }
@@ -68,7 +67,7 @@ function placeIn(pieces: ExpressionNode["pieces"], offset: number): number {
   return piece === undefined ? 0 : piece.start + offset - piece.at
 }
 
-/** Where a range of an expression's text stands in its file. */
+/** The place in the file of a range of an expression's text. */
 export function spanInExpression(expression: ExpressionNode, range: { start: number; end: number }): Span {
   const { file, end: last } = expression.span
   if (expression.text === "") return expression.span

@@ -2,23 +2,23 @@ import type { IndexedRelation, ModelIndex } from "../../runtime/model/model-inde
 import type { Userset } from "../../runtime/plan/authorization-model.ts"
 import { type DefinitionPart, relationsBehind } from "./lint.ts"
 
-/** Comparisons of parts in one model, and how deep one goes: what is not shown by then is passed over. */
+/** Maximum number of comparisons per model, and maximum depth of one. Containment that is not proved within them counts as not proved. */
 const comparisonsMax = 200_000
 const depthMax = 100
-/** More parts than any model has: two numbers of parts make one key. */
+/** More parts than any model has: two part numbers are combined into one key. */
 const partsMax = 2 ** 26
 
 /**
- * Whether everybody in one part of a model is in another, whatever the tuples are. Shown by the definitions alone, with finite proofs: a
- * comparison that comes back to itself shows nothing. So `true` is certain, `false` means not shown.
+ * Proves that every subject of one part of a model is also in another part, for any tuples. It uses the definitions alone and finite proofs: a
+ * comparison that returns to itself proves nothing. So `true` is certain, and `false` means not proved.
  */
 export class Containment {
   readonly #index: ModelIndex
   readonly #numbers = new Map<IndexedRelation, Map<Userset, number>>()
   readonly #known = new Map<number, boolean>()
-  /** Comparisons that are being made. */
+  /** Comparisons in progress. */
   readonly #open = new Set<number>()
-  /** How often one came back to itself. */
+  /** How often a comparison returned to itself. */
   #returns = 0
   #parts = 0
   #left = comparisonsMax
@@ -27,7 +27,7 @@ export class Containment {
     this.#index = index
   }
 
-  /** Whether who is in `inner` is in `outer`. */
+  /** Whether every subject of `inner` is provably in `outer`. */
   holds(inner: DefinitionPart, outer: DefinitionPart, depth = 0): boolean {
     const key = this.#number(inner) * partsMax + this.#number(outer)
     const known = this.#known.get(key)
@@ -41,7 +41,7 @@ export class Containment {
     const before = this.#returns
     const shown = this.#show(inner, outer, depth + 1)
     this.#open.delete(key)
-    // What could not be shown because another comparison was open may be shown when it is not.
+    // A failure that depends on an open comparison is not final: it may succeed when that comparison is closed.
     if (shown || before === this.#returns) this.#known.set(key, shown)
     return shown
   }
@@ -85,7 +85,7 @@ export class Containment {
     )
   }
 
-  /** By what computed relations stand for, and by what holds on all objects behind `from`. */
+  /** Expands computed relations, and compares `from` on all objects that its tupleset can lead to. */
   #showByDefinition(inner: DefinitionPart, outer: DefinitionPart, depth: number): boolean {
     const opened = this.#opened(inner)
     if (opened !== undefined && this.holds(opened, outer, depth)) return true
@@ -124,7 +124,7 @@ export class Containment {
   }
 }
 
-/** Whether an exclusion leaves nobody, for `Subjects`; each is looked at once. */
+/** Tells `Subjects` which exclusions are always empty. Each exclusion is examined once. */
 export function voidExclusions(
   containment: Containment,
 ): (rewrite: Extract<Userset, { difference: unknown }>, relation: IndexedRelation) => boolean {

@@ -6,9 +6,9 @@ export function relationName({ type, name }: IndexedRelation): string {
   return `${type}#${name}`
 }
 
-/** A definition as it is written, but for comments and needless parentheses. */
+/** A definition as written, without comments and needless parentheses. */
 export function definitionOf({ rewrite, references }: IndexedRelation): string {
   const list = `[${references.map(referenceText).join(", ")}]`
-  // A model that came as JSON may have definitions that text has no words for.
+  // A model given as JSON may have definitions that the text language cannot express.
   return rewriteText(rewrite, list) ?? JSON.stringify(rewrite)
 }

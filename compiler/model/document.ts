@@ -35,14 +35,14 @@ import {
 } from "./tokens.ts"
 
 /**
- * Parses a model. Every mistake is reported with the line it is in, and the other lines are understood all the same; names whose
- * definitions were not understood are kept, so that their uses are no mistakes.
+ * Parses a model. Each mistake is reported with its line, and all other lines are still parsed. Names whose definitions could not be parsed
+ * are kept, so that their uses are not reported.
  */
 export function parseModel(mistakes: ModelMistakes): ModelDocument {
   return build(mistakes).document
 }
 
-/** Parses a model for its text: what stands where, and the comments. */
+/** Parses a model for formatting: the positions of statements and comments. */
 export function parseLayout(mistakes: ModelMistakes): ModelLayout {
   return build(mistakes).layout
 }
@@ -68,7 +68,7 @@ const rules = new Map<TokenType, RawStatement["kind"]>([
   [condition, "condition"],
 ])
 
-/** How statements are written, for findings. */
+/** Syntax of the statements, for findings. */
 const forms: Readonly<Record<RawStatement["kind"], string>> = {
   model: "model",
   schema: "schema 1.1",
@@ -83,7 +83,7 @@ interface OpenType {
   readonly name: Name
   readonly extend: boolean
   readonly relations: RelationDefinition[]
-  /** Its line `relations`, or the first `define` that stands without one. */
+  /** The `relations` line, or the first `define` that has none above it. */
   relationsLine: IToken | undefined
 }
 
@@ -138,7 +138,7 @@ class DocumentBuilder {
     }
   }
 
-  /** Header lines come first; false when the line is used up. */
+  /** Header lines come first. Returns false when the line has been consumed. */
   #passHeader(first: IToken, rule: RawStatement["kind"] | undefined): boolean {
     if (this.#expected === "definitions") return true
     const wanted = this.#expected === "header" ? "model" : "schema"
@@ -153,7 +153,7 @@ class DocumentBuilder {
     return rule !== undefined && rule !== "schema"
   }
 
-  /** A line that begins with no keyword. When the word is a misspelt one, what it would have defined is known. */
+  /** Handles a line that does not begin with a keyword. For a misspelt keyword, the defined name is still known. */
   #takeUnknown(tokens: readonly IToken[], broken: boolean): void {
     const word = tokens[0]?.image.slice(0, 60) ?? ""
     if (!broken) {
@@ -164,7 +164,7 @@ class DocumentBuilder {
     const meant = nearest(word, ["define", "type", "condition", "relations"])
     if (meant === "relations" && this.#type !== undefined) this.#type.relationsLine ??= tokens[0]
     else if (meant !== undefined) this.#keepName(meant as RawStatement["kind"], tokens)
-    // `user type` or a name alone may define anything, and what is indented below may belong to it.
+    // `user type` or a lone name may define anything, and the indented lines below may belong to it.
     else if (!broken) this.#loseNames(tokens[0] as IToken)
   }
 
@@ -260,7 +260,7 @@ class DocumentBuilder {
     this.#header = kind === "schema" ? { kind: "model", schema: name, span } : { kind, name, span }
   }
 
-  /** What a statement that was not understood defines nevertheless. */
+  /** Keeps the name that a broken statement defines. */
   #keepName(rule: RawStatement["kind"], tokens: readonly IToken[]): void {
     const token = tokens[tokens[0]?.tokenType === extend ? 2 : 1]
     const usable = token?.tokenType.CATEGORIES?.includes(conditionName) === true && this.#endsWhole(token)
@@ -282,7 +282,7 @@ class DocumentBuilder {
     }
   }
 
-  /** Whether a word is no piece of one with strange characters in it. */
+  /** Whether a word is complete, and not a piece of a word with invalid characters. */
   #endsWhole(token: IToken): boolean {
     return /^(?:[\s:(]|$)/.test(this.#mistakes.file.text.slice(endOf(token), endOf(token) + 1))
   }

@@ -4,22 +4,22 @@ import { relationName } from "./definition.ts"
 import { operandText } from "./rewrite-text.ts"
 import type { Subjects } from "./subjects.ts"
 
-/** One way: through which relations, from the explained one to the one whose tuples give it, and what else must hold on it. */
+/** One path: the relations from the explained one to the one whose tuples grant it, and the additional requirements on that path. */
 export interface SubjectPath {
   readonly relations: readonly string[]
-  /** Entries of the last relation's list that take the subject. */
+  /** Entries of the last relation's type list that match the subject. */
   readonly tuples: readonly string[]
   /** `document#viewer but not blocked`, `document#editor and approved`. */
   readonly only: readonly string[]
 }
 
-/** A kind of subject (`user`, `user:*` everybody, `team#member` a set as a whole), and the shortest way from each relation whose tuples give it. */
+/** A kind of subject (`user`, `user:*` for all users, `team#member` for a set as a whole), and the shortest path from each relation whose tuples grant it. */
 export interface SubjectPaths {
   readonly subject: string
   readonly paths: readonly SubjectPath[]
 }
 
-/** Who could have a relation, and how. `subjects` must know all kinds. */
+/** Which subjects could have a relation, and on which paths. `subjects` must be built with the option `all`. */
 export function subjectPaths(relation: IndexedRelation, subjects: Subjects): SubjectPaths[] {
   return [...subjects.of(relation)].sort(byKind).map((subject) => {
     return { subject, paths: pathsOf(subject, relation, subjects) }
@@ -34,11 +34,11 @@ function byKind(a: string, b: string): number {
 interface Way {
   readonly relation: IndexedRelation
   readonly before: Way | undefined
-  /** What must hold beside the step that leads here. */
+  /** Requirements in addition to the step that leads here. */
   readonly only: readonly string[]
 }
 
-/** Level by level, so that each relation is reached by a shortest way. */
+/** Searches breadth-first, so that each relation is reached by a shortest path. */
 function pathsOf(subject: string, start: IndexedRelation, subjects: Subjects): SubjectPath[] {
   const ways = new Map<IndexedRelation, Way>([[start, { relation: start, before: undefined, only: [] }]])
   const paths: SubjectPath[] = []
@@ -68,7 +68,7 @@ function traced(last: Way, only: readonly string[]): { relations: string[]; only
   return { relations, only: conditions }
 }
 
-/** The leaves of a definition that can give the relation to a subject, with what the operators around them ask for beside. */
+/** The leaves of a definition that can grant the relation to a subject, with the additional requirements of the operators around them. */
 function leavesFor(
   subject: string,
   relation: IndexedRelation,

@@ -15,7 +15,7 @@ import { definitionOf, relationName } from "./definition.ts"
 import { type SubjectPaths, subjectPaths } from "./explain-paths.ts"
 import { Subjects } from "./subjects.ts"
 
-/** Another relation whose definition reads the explained one; `direct`: it names it itself, or lists it as a user set. */
+/** Another relation whose definition reads the explained one. `direct`: it names the explained relation itself, or lists it as a user set. */
 export interface Dependent {
   readonly relation: string
   readonly definition: string
@@ -23,15 +23,15 @@ export interface Dependent {
   readonly direct: boolean
 }
 
-/** What a model says about one of its relations. Places are `file:line:column`. */
+/** Facts about one relation of a model. Places are `file:line:column`. */
 export interface ExplainedRelation {
   /** `type#relation`. */
   readonly relation: string
   readonly definition: string
   readonly place: string | undefined
-  /** What its answer rests on, each relation spelled out where it comes first. */
+  /** What the relation is computed from. Each relation is expanded at its first occurrence. */
   readonly dependsOn: Need
-  /** Conditions in what it rests on. */
+  /** Conditions in the relations it is computed from. */
   readonly conditions: readonly {
     readonly name: string
     readonly parameters: readonly string[]
@@ -39,11 +39,11 @@ export interface ExplainedRelation {
   }[]
   /** Nearest first. */
   readonly dependents: readonly Dependent[]
-  /** Who could ever have it, whatever the tuples are, and on which ways; empty when nobody could. */
+  /** Subjects that could have the relation, for any tuples, with their paths. Empty when no subject can have it. */
   readonly subjects: readonly SubjectPaths[]
 }
 
-/** Explains a relation of a model; undefined when the model has none of that name. */
+/** Explains a relation of a model. Returns undefined when the model has no relation of that name. */
 export function explainRelation(
   { model, types }: CompiledModel,
   type: string,
@@ -77,7 +77,7 @@ export function explainRelation(
   }
 }
 
-/** Relations that read this one, also through others and as tuplesets, level by level. */
+/** Relations that read this one, also indirectly and as tuplesets, breadth-first. */
 function dependentsOf(
   relation: IndexedRelation,
   index: ModelIndex,
@@ -105,7 +105,7 @@ function tuplesetsOf(relation: IndexedRelation, { types }: ModelIndex): IndexedR
   return found
 }
 
-/** A route that asks for a relation. */
+/** A route that requires a relation. */
 export interface RequiringRoute {
   /** `METHOD /path`. */
   readonly route: string
@@ -115,7 +115,7 @@ export interface RequiringRoute {
   readonly place: string | undefined
 }
 
-/** The routes of a plan that ask a store for any of these relations, in the order of their keys. */
+/** The routes of a plan that require any of these relations, in the order of their keys. */
 export function routesRequiring(
   { plan, origins }: Plan,
   store: string,
@@ -141,13 +141,13 @@ export function routesRequiring(
   return found
 }
 
-/** How deep relations are spelled out. */
+/** Maximum depth to which relations are expanded. */
 const depthMax = 100
 
 /**
- * What a relation's answer rests on. `tuples`: tuples of a relation for these subjects, with the relations of the user sets among them;
- * `relation`: another relation, spelled out in `by` where it comes first, and where that would not go too deep; `from`: a
- * relation of the objects that the tuples of another one lead to.
+ * What a relation is computed from. `tuples`: tuples of a relation for these subjects, with the relations of the user sets among them.
+ * `relation`: another relation, expanded in `by` at its first occurrence unless that is too deep. `from`: a relation of the objects that the
+ * tuples of another relation lead to.
  */
 export type Need =
   | { readonly kind: "or" | "and" | "but not"; readonly operands: readonly Need[] }
@@ -170,7 +170,7 @@ export type Need =
       readonly relations: readonly Need[]
     }
 
-/** What a relation rests on, and the conditions in it. */
+/** What a relation is computed from, and the conditions in it. */
 function needsOf(
   relation: IndexedRelation,
   subjects: Subjects,

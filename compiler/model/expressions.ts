@@ -6,12 +6,11 @@ import { hasNameForm, hasSimpleNameForm } from "./names.ts"
 import type { RawExpression, RawOperand, RawRestriction } from "./parser.ts"
 import { butNot, endOf, or } from "./tokens.ts"
 
-/** Span of a token. */
 export function spanOf(token: IToken, mistakes: ModelMistakes): Span {
   return mistakes.file.span(token.startOffset, endOf(token))
 }
 
-/** A name of a type or relation: the lexer takes words more loosely than the language. */
+/** The name of a type or relation. Checked here because the lexer accepts more words than the language. */
 export function readName(token: IToken, mistakes: ModelMistakes): Name {
   const span = spanOf(token, mistakes)
   if (!hasNameForm(token.image)) {
@@ -30,12 +29,12 @@ export function readSimpleName(token: IToken, mistakes: ModelMistakes): Name {
   return { text: token.image, span }
 }
 
-/** Builds a relation's tree; undefined when a part of it was refused, which has been reported then. */
+/** Builds the tree of a relation. Returns undefined when a part was rejected and reported. */
 export function buildRewrite(raw: RawExpression, mistakes: ModelMistakes): Rewrite | undefined {
   return buildExpression(raw, { first: true, grouped: false }, mistakes)
 }
 
-/** Where an expression stands: whether a list may begin it, and whether parentheses surround it. */
+/** Position of an expression: whether it may begin with a list, and whether parentheses surround it. */
 interface Position {
   readonly first: boolean
   readonly grouped: boolean
@@ -63,7 +62,7 @@ function buildExpression(
   return { kind: operator.tokenType === or ? "union" : "intersection", operands: known, span }
 }
 
-/** One kind of operator per level, and one `but not`. */
+/** Operators of different kinds, and more than one `but not`, may not be mixed on one level. */
 function mayStandTogether(raw: RawExpression, { grouped }: Position, mistakes: ModelMistakes): boolean {
   const [first] = raw.operators
   const at = raw.operators.findIndex(
@@ -73,7 +72,7 @@ function mayStandTogether(raw: RawExpression, { grouped }: Position, mistakes: M
   if (first === undefined || operator === undefined) return true
   const { file } = mistakes
   const before = raw.operands[at] as RawOperand
-  // The expression is complete before the blank; in parentheses a blank may follow it.
+  // Outside parentheses, the expression is complete before the space. Inside parentheses, a space may follow it.
   const start = grouped ? operator.startOffset : endOfOperand(before)
   const span = file.span(start, endOfOperand(raw.operands.at(-1) as RawOperand))
   const chain = first.tokenType === butNot && operator.tokenType === butNot

@@ -5,7 +5,7 @@ import { tellOdd } from "../core/odd-characters.ts"
 import type { ModelMistakes } from "./mistakes.ts"
 import type { PlaceOf } from "./places.ts"
 
-/** Kinds whose code depends on more than the kind, or that no file can have: text is one module a file, JSON is judged by the server's rules. */
+/** Kinds whose code depends on more than the kind, or that cannot occur here: a text file is one module, and JSON is checked by the server's rules. */
 type Other = "duplicated-error" | "schema-version-required" | "multiple-modules-in-file"
 
 const codes: Record<Exclude<ModelFindingKind, Other>, DiagnosticCode> = {
@@ -24,7 +24,7 @@ const codes: Record<Exclude<ModelFindingKind, Other>, DiagnosticCode> = {
   "condition-not-used": "SP4037",
   "invalid-condition": "SP4038",
   "limit-exceeded": "SP4039",
-  // The grammar keeps these away from text; a model given as JSON can have them.
+  // The grammar rejects these in text; a model given as JSON can contain them.
   "invalid-shape": "SP4061",
   "assignable-relation-must-have-type": "SP4062",
   "types-not-assignable": "SP4063",
@@ -42,7 +42,7 @@ function codeOf({ kind, path }: ModelFinding): DiagnosticCode {
   return path.includes("directly_related_user_types") ? "SP4031" : "SP4032"
 }
 
-/** Reports what is wrong with a model's JSON at the places its parts have in the text. */
+/** Reports problems of a model's JSON at the places of its parts in the text. */
 export function reportFindings(
   findings: readonly ModelFinding[],
   placeOf: PlaceOf,
@@ -63,7 +63,7 @@ export function reportFindings(
   }
 }
 
-/** OpenFGA's sentence in our form: lower-case, without a full stop. */
+/** OpenFGA's message in our style: lower case, without a full stop. */
 function detailOf({ kind, message, symbol }: ModelFinding): string {
   if (kind === "relation-cycle") return `\`${symbol}\` is computed from itself`
   const text = message.replace(/\.$/, "")

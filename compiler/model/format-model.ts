@@ -5,7 +5,7 @@ import { beginsDefinition, type ConditionBody } from "./condition-body.ts"
 import { listOf, lowerRestriction, lowerRewrite } from "./lower.ts"
 import { rewriteText } from "./rewrite-text.ts"
 
-/** Blanks before each kind of statement, and before comments that stand below it. */
+/** Indentation of each kind of statement, and of comments below it. */
 const indents: Record<StatementNode["kind"], readonly [own: string, below: string]> = {
   model: ["", "  "],
   schema: ["  ", ""],
@@ -16,16 +16,16 @@ const indents: Record<StatementNode["kind"], readonly [own: string, below: strin
   condition: ["", ""],
 }
 
-/** Statements after which no blank line stands. */
+/** Statements that no empty line may follow. */
 const openers = new Set<StatementNode["kind"] | undefined>(["model", "type", "relations"])
 
 /**
- * The canonical text of a model or module: OpenFGA's indentation, a blank line before each type and condition, at most one elsewhere,
- * one blank around operators and no needless parentheses, conditions' braces on lines of their own, LF line ends. Comments stay where they
- * are. Lists of types and parameters that go over several lines have one entry a line. Formatting twice changes nothing, and the JSON is
- * the same: lines of an expression but the first are not touched, because they are part of it.
+ * The canonical text of a model or module: OpenFGA's indentation, an empty line before each type and condition, at most one elsewhere, one
+ * space around operators, no needless parentheses, braces of conditions on separate lines, LF line ends. Comments stay in their place. Lists
+ * of types and parameters that span several lines get one entry per line. Formatting twice changes nothing, and the JSON stays the same: only
+ * the first line of an expression is touched, because the other lines are part of the JSON.
  *
- * The layout must be sound: callers look at the report first.
+ * The layout must be free of errors: callers check the report first.
  */
 export function formatModel(layout: ModelLayout): string {
   return new Printer(layout).print()
@@ -36,9 +36,9 @@ class Printer {
   readonly #lineStarts: readonly number[]
   #text = ""
   #nextComment = 0
-  /** What was printed last, a comment being of no kind, and where it ends in the file. */
+  /** The last printed item, and where it ends in the file. A comment has no kind. */
   #last: { readonly kind: StatementNode["kind"] | undefined; readonly end: number } | undefined
-  /** Blanks before comments that belong to what was printed last. */
+  /** Indentation of comments that belong to the last printed item. */
   #below = ""
 
   constructor(layout: ModelLayout) {
@@ -69,8 +69,8 @@ class Printer {
   }
 
   /**
-   * Prints the comments before a statement; true when the statement follows on them without a blank line. Comments above a type or condition are
-   * its own unless they are indented deeper, or a blank line stands between: then they end what is above.
+   * Prints the comments before a statement. Returns true when the statement must follow them without an empty line. Comments above a type or
+   * condition belong to it, unless they are indented deeper or an empty line separates them: then they belong to the previous block.
    */
   #comments(comments: readonly Span[], next: StatementNode | undefined): boolean {
     const top = next === undefined || isTopLevel(next)
@@ -132,7 +132,7 @@ class Printer {
     return `condition ${name.text}${header} ${formatBody(span.file.text, body, cuts)}`
   }
 
-  /** A list in brackets: on one line if it was, else an entry a line with the comments that stand in it. */
+  /** A list in brackets: on one line if the source has it on one line, otherwise one entry per line with its comments. */
   #items(
     [opener, closer]: readonly [string, string],
     items: readonly { readonly start: number; readonly text: string }[],
@@ -157,7 +157,7 @@ class Printer {
     return `${lines.join("\n")}\n${indent}${closer}`
   }
 
-  /** Takes the next comment if it stands on the line of an offset, before a limit. */
+  /** Takes the next comment if it is on the same line as an offset, before a limit. */
   #behind(offset: number, limit: number): Span | undefined {
     const comment = this.#layout.comments[this.#nextComment]
     if (comment === undefined || comment.start >= limit || this.#breaks(offset, comment.start) !== 0)
@@ -166,7 +166,7 @@ class Printer {
     return comment
   }
 
-  /** The comments not printed yet that begin before an offset. */
+  /** The comments before an offset that are not printed yet. */
   #take(limit: number): readonly Span[] {
     const { comments } = this.#layout
     const from = this.#nextComment
@@ -182,7 +182,7 @@ class Printer {
     return this.#last !== undefined && this.#breaks(this.#last.end, start) > 1
   }
 
-  /** Line ends between two offsets. */
+  /** Number of line ends between two offsets. */
   #breaks(from: number, to: number): number {
     return this.#line(to) - this.#line(from)
   }
@@ -191,7 +191,7 @@ class Printer {
     return offset - (this.#lineStarts[this.#line(offset)] as number)
   }
 
-  /** The number of an offset's line, from 0; unlike a file's positions, a lone CR ends a line here, as it does in the language. */
+  /** The line number of an offset, from 0. Unlike in a file's positions, a lone CR ends a line here, as in the language. */
   #line(offset: number): number {
     let low = 0
     let high = this.#lineStarts.length - 1
@@ -213,12 +213,12 @@ function parameterText({ name, type, generic }: ParameterNode): string {
 }
 
 /**
- * The body of a condition, from `{` to `}`, with the braces on lines of their own. The first line of the expression and the comments before it
- * are indented; what follows is kept as it is, but for blanks at the ends of lines, because it is part of the expression.
+ * The body of a condition, from `{` to `}`, with the braces on separate lines. The first line of the expression and the comments before it are
+ * indented. The rest is kept except for spaces at line ends, because it is part of the expression.
  */
 function formatBody(text: string, body: Span, cuts: ConditionBody["cuts"]): string {
   const inner = withoutBlanks(text, body, cuts)
-  // A `#` behind the brace begins no comment, but would on a line of its own.
+  // A `#` directly after the brace does not begin a comment, but it would on its own line.
   if (inner.startsWith("#") && text[body.start + 1] === "#") return `{${inner.trimEnd()}\n}`
   const lines = inner.trim().split("\n")
   const first = lines.findIndex((line) => !line.trimStart().startsWith("#"))
@@ -229,7 +229,7 @@ function formatBody(text: string, body: Span, cuts: ConditionBody["cuts"]): stri
   return `${start}${[head.join("\n  "), ...rest].join("\n")}\n}`
 }
 
-/** What is between the braces, with comments, without the blanks at the ends of lines. */
+/** The content of the braces, with comments, without spaces at line ends. */
 function withoutBlanks(text: string, { start, end }: Span, cuts: ConditionBody["cuts"]): string {
   let kept = ""
   let from = start + 1
@@ -239,7 +239,7 @@ function withoutBlanks(text: string, { start, end }: Span, cuts: ConditionBody["
     const sign = cutText.indexOf("#")
     const [blanks, comment] = sign === -1 ? [cutText, ""] : [cutText.slice(0, sign), cutText.slice(sign)]
     const alone = kept === "" || kept.endsWith("\n")
-    // A CR by itself ended the line before the comment.
+    // A lone CR ended the line before the comment.
     const before = alone ? blanks.replaceAll("\r", "") : blanks.includes("\r") ? "\r" : " "
     if (comment !== "") kept += before + comment.trimEnd()
     from = cut.end

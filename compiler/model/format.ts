@@ -8,8 +8,9 @@ import { isModFile, parseModYaml, readModFile } from "./mod-file.ts"
 import { checkReadable } from "./readable.ts"
 
 /**
- * The canonical text of a file of a model: `fga.mod`, or OpenFGA's language as a whole model or a module. It keeps all comments, is a fixed point, and
- * the file means the same. Undefined when the file was not understood; the report says why. What it means is not looked at.
+ * The canonical text of a model file: `fga.mod`, or OpenFGA's language as a whole model or a module. It keeps all comments and the meaning of
+ * the file, and formatting it again changes nothing. Returns undefined when the file could not be parsed; the report contains the reason. Does
+ * not check the meaning.
  */
 export function formatModelFile(file: SourceFile, report: Report): string | undefined {
   const mistakes = new ModelMistakes(file, report)
@@ -22,7 +23,7 @@ export function formatModelFile(file: SourceFile, report: Report): string | unde
   return document === undefined ? undefined : formatMod(document)
 }
 
-/** The files that a `fga.mod` lists, with their places, relative to its folder; none for any other file. Its mistakes are reported. */
+/** The files that a `fga.mod` lists, with their places, relative to its folder. Empty for any other file. Mistakes in the list are reported. */
 export function modulesIn(
   file: SourceFile,
   report: Report,
@@ -31,7 +32,7 @@ export function modulesIn(
   return isModFile(file.path) && checkReadable(mistakes) ? (readModFile(mistakes)?.contents.value ?? []) : []
 }
 
-/** The canonical text of a `fga.mod`: the version in quotes, one file a line. Comments and fields that nothing reads are kept. */
+/** The canonical text of a `fga.mod`: the version in quotes, one file per line. Keeps comments and unknown fields. */
 function formatMod(document: Document): string {
   const { contents } = document
   if (isMap(contents)) {

@@ -7,13 +7,13 @@ import { reportFindings } from "./findings.ts"
 import type { ModelMistakes } from "./mistakes.ts"
 import type { PlaceOf } from "./places.ts"
 
-/** A model that is given as JSON, and where its parts stand. */
+/** A model given as JSON, and the places of its parts. */
 export interface JsonModel {
   readonly model: AuthorizationModel
   readonly placeOf: PlaceOf
 }
 
-/** Reads a model's JSON as the HTTP API takes it. Undefined when it is no JSON or has another shape, which is reported. */
+/** Reads a model's JSON in the form of the HTTP API. Returns undefined when it is not JSON or has another shape, which is reported. */
 export function readJsonModel(mistakes: ModelMistakes): JsonModel | undefined {
   const { file } = mistakes
   const json = readJson(file.text.replace(/^\uFEFF/, " "))
@@ -30,8 +30,8 @@ export function readJsonModel(mistakes: ModelMistakes): JsonModel | undefined {
 }
 
 /**
- * The place of a path in canonical spelling, whichever spelling the file has. Parts with a name are marked by it, values by themselves; a
- * part that is missing, by what should hold it.
+ * The place of a path in canonical spelling, for either spelling in the file. A named part is marked at its name, a value at itself, and a
+ * missing part at the part that should contain it.
  */
 function placesIn(file: SourceFile, placeOf: JsonPlaces): PlaceOf {
   return (path, range) => {
@@ -59,12 +59,12 @@ function spanAt(
   const text = file.text.slice(start, end)
   if (/^[{[]/.test(text))
     return key === undefined ? file.span(start, start + 1) : file.span(key.start, key.end)
-  // Offsets of a value are those of the text as long as nothing in it is escaped.
+  // Offsets in a value equal offsets in the text only when the text has no escapes.
   if (range === undefined || text.includes("\\")) return file.span(start, end)
   return file.span(start + 1 + range.start, start + 1 + range.end)
 }
 
-/** `directly_related_user_types` may be written `directlyRelatedUserTypes`, and the other way. */
+/** Each key may be in snake case or camel case: `directly_related_user_types` or `directlyRelatedUserTypes`. */
 function spellings(step: string | number): (string | number)[] {
   if (typeof step === "number") return [step]
   const snake = step.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -72,7 +72,7 @@ function spellings(step: string | number): (string | number)[] {
   return [step, snake, camel]
 }
 
-/** Where types, relations and conditions are named. */
+/** The places where the file names types, relations and conditions. */
 export function declaredIn({ model, placeOf }: JsonModel): {
   readonly types: ReadonlyMap<string, { readonly span: Span; readonly relations: ReadonlyMap<string, Span> }>
   readonly conditions: ReadonlyMap<string, Span>

@@ -19,20 +19,19 @@ import {
   type,
 } from "./tokens.ts"
 
-/** One statement: the tokens of a line, and of the lines that go on with it. */
+/** One statement: the tokens of a line and of its continuation lines. */
 export interface StatementLine {
   readonly tokens: readonly IToken[]
-  /** Something in it was reported already; only its first words may be used. */
+  /** Part of it was reported already, so only its first words may be used. */
   readonly broken: boolean
 }
 
-/** How deep parentheses may be nested: the parser is recursive, and nobody reads more. */
+/** Maximum nesting of parentheses. The parser is recursive, and no readable model needs more. */
 export const nestingMax = 64
 
 /**
- * Cuts the tokens into statements. A statement is a line; lists in brackets and the header of a condition may span lines. An
- * opener without its closer is reported here and ends before the next line that begins a statement, so that it costs one
- * statement and no more.
+ * Splits the tokens into statements. A statement is one line; lists in brackets and the header of a condition may span lines. An opening
+ * bracket without its closing one is reported here. It ends before the next line that begins a statement, so that only one statement is lost.
  */
 export function layout(
   tokens: readonly IToken[],
@@ -54,7 +53,7 @@ interface Row {
   readonly strange: StrangeText[]
 }
 
-/** Lines with something on them. */
+/** Lines that are not empty. */
 function physicalLines(tokens: readonly IToken[], strange: readonly StrangeText[]): Row[] {
   const rows: Row[] = []
   let row: Row = { tokens: [], strange: [] }
@@ -81,18 +80,18 @@ const closers = new Map<TokenType, TokenType>([
 class Statement {
   readonly tokens: IToken[] = []
   #strange: readonly StrangeText[] = []
-  /** Openers without a closer so far. */
+  /** Opening brackets without a closing one so far. */
   readonly #open: IToken[] = []
   #mismatched = false
   #tooDeep: IToken | undefined
-  /** A parenthesis of a relation that is open at the end of a line. */
+  /** A parenthesis of a relation that is still open at the end of a line. */
   #acrossLines: IToken | undefined
 
   constructor(row: Row) {
     this.#take(row)
   }
 
-  /** Whether the statement goes on in this line. */
+  /** Whether this line continues the statement. */
   goesOn({ tokens: [first, second] }: Row): boolean {
     if (first === undefined) return this.#open.length > 0
     if (this.#isHeader && first.tokenType === body) return this.tokens.at(-1)?.tokenType !== body
@@ -105,10 +104,10 @@ class Statement {
     this.#take(row)
   }
 
-  /** Reports what is wrong with the statement as a whole; true when it can't be parsed. */
+  /** Reports mistakes of the statement as a whole. Returns true when it can't be parsed. */
   report(mistakes: ModelMistakes): boolean {
     const { file } = mistakes
-    // The first says enough: a text in quotes, for example, has two.
+    // Only the first is reported: a text in quotes, for example, has two.
     for (const { start, end } of this.#strange) {
       const odd = tellOdd(file.text, start)
       const detail = odd?.detail ?? `\`${printable(file.text.slice(start, end))}\` means nothing here`
@@ -156,7 +155,7 @@ class Statement {
   }
 }
 
-/** Words that can only be the beginning of a statement, even inside brackets, where `type` and `model` may be names. */
+/** Whether the words can only begin a statement, even inside brackets, where `type` and `model` may be names. */
 function beginsStatement(first: IToken, second: IToken | undefined): boolean {
   const kind = first.tokenType
   if (kind === define || kind === relations || kind === condition) return true
@@ -169,7 +168,7 @@ function isName(token: IToken): boolean {
   return token.tokenType.CATEGORIES?.includes(name) ?? false
 }
 
-/** A short form of characters that may be invisible. */
+/** A short printable form of characters that may be invisible. */
 function printable(text: string): string {
   const shown = [...text]
     .slice(0, 20)

@@ -13,7 +13,7 @@ interface Operation {
   readonly relation: IndexedRelation
 }
 
-/** Operators whose operands change nothing, or leave nobody. */
+/** Finds operators whose operands change nothing, or whose result is always empty. */
 export function lintOperators(index: ModelIndex, subjects: Subjects, containment: Containment): Lint[] {
   return index.relations.flatMap((relation) =>
     operationsIn(relation.rewrite, relation.path, relation).flatMap((operation) => {
@@ -47,7 +47,7 @@ function operationsIn(rewrite: Userset, path: ModelPath, relation: IndexedRelati
   return [own, ...child.flatMap((each, at) => operationsIn(each, [...path, kind, "child", at], relation))]
 }
 
-/** Sides that hold users of different types have nobody in common. */
+/** An `and` of sides with different user types is always empty. */
 function lintIntersection(
   { rewrite, path, relation }: Operation,
   child: readonly Userset[],
@@ -60,7 +60,7 @@ function lintIntersection(
   return [{ code: "SP4041", path, detail }]
 }
 
-/** An operand of `or` all of which another one holds, or of `and` that holds all of another one. */
+/** Finds an operand of `or` that another operand contains, and an operand of `and` that contains another. */
 function lintOperands(
   { rewrite, path, relation }: Operation,
   child: readonly Userset[],
@@ -72,7 +72,7 @@ function lintOperands(
     const [one, two] = [parts[at], parts[other]]
     if (one === undefined || two === undefined || at === other) return false
     if (!(isUnion ? containment.holds(one, two) : containment.holds(two, one))) return false
-    // Of two that are the same the later one is needless.
+    // Of two equal operands, the later one is reported.
     return other < at || !(isUnion ? containment.holds(two, one) : containment.holds(one, two))
   }
   return child.flatMap((each, at): Lint[] => {
@@ -105,7 +105,7 @@ function lintExclusion(
   return [{ code: "SP4045", path: [...path, "difference", "subtract"], detail }]
 }
 
-/** Types only: where a wildcard is, its type is there as well. */
+/** Types only: where a wildcard is allowed, its type is listed as well. */
 function kindsText(kinds: ReadonlySet<string>): string {
   return [...kinds]
     .filter((kind) => !kind.endsWith(":*"))

@@ -6,7 +6,7 @@ import type { Subjects } from "./subjects.ts"
 
 const auxiliaries = new Set(["can", "may", "is", "has", "be", "allowed", "to"])
 
-/** Verbs of looking: what follows them is what is looked at (`can_view_owner`). */
+/** Verbs for reading. The words after them are what is read (`can_view_owner`). */
 const reading = new Set([
   "view",
   "read",
@@ -21,7 +21,7 @@ const reading = new Set([
   "reader",
 ])
 
-/** Verbs and roles that change data, or who may. */
+/** Verbs and roles that change data, or that change who may. */
 const writing = new Set(
   [
     ["write", "writer", "edit", "editor", "update", "updater", "modify", "change"],
@@ -32,8 +32,8 @@ const writing = new Set(
 )
 
 /**
- * Whether a relation's name speaks of changing something. Its words are what `_`, `-` and capitals part; auxiliaries in front do not count, a name that
- * then begins with looking is about looking, and any other with a word of writing is about writing.
+ * Whether the name of a relation describes a change. The name is split at `_`, `-` and capitals, and leading auxiliaries are skipped. A name
+ * that then begins with a reading verb is about reading; any other name that contains a writing word is about writing.
  */
 export function isWriting(name: string): boolean {
   const words = name
@@ -45,7 +45,7 @@ export function isWriting(name: string): boolean {
   return !reading.has(words[0] ?? "") && words.some((word) => writing.has(word))
 }
 
-/** Relations of writing that one tuple without a condition can give to everybody, directly or through others. */
+/** Write relations that one tuple without a condition can grant to all users, directly or through other relations. */
 export function lintPublicWrites(index: ModelIndex, subjects: Subjects): Lint[] {
   return index.relations.flatMap((relation): Lint[] => {
     if (!isWriting(relation.name)) return []
@@ -74,7 +74,7 @@ function wildcardPath(type: string, { references, referencesPath }: IndexedRelat
   return [...referencesPath, at]
 }
 
-/** The nearest relation that lists the wildcard; undefined when another relation of writing lies between, where it is told. */
+/** The nearest relation that lists the wildcard. Undefined when another write relation is in between: the finding is reported there. */
 function sourceOf(kind: string, from: IndexedRelation, subjects: Subjects): IndexedRelation | undefined {
   const seen = new Set([from])
   for (const relation of seen) {

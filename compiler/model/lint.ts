@@ -3,7 +3,7 @@ import type { IndexedRelation } from "../../runtime/model/model-index.ts"
 import type { Userset } from "../../runtime/plan/authorization-model.ts"
 import type { DiagnosticCode } from "../core/catalogue.ts"
 
-/** Something that is allowed and hardly meant. */
+/** Something that is allowed but probably not intended. */
 export interface Lint {
   readonly code: DiagnosticCode
   readonly path: ModelPath
@@ -17,7 +17,7 @@ export interface DefinitionPart {
   readonly relation: IndexedRelation
 }
 
-/** The relations of the objects behind `wanted from tupleset`, one for each type that has it. */
+/** The relations `wanted` of the objects behind `wanted from tupleset`, one for each type that has it. */
 export function relationsBehind(
   {
     tupleset,

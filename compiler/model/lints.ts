@@ -8,8 +8,9 @@ import { lintPublicWrites } from "./lint-public-writes.ts"
 import { Subjects } from "./subjects.ts"
 
 /**
- * Looks for what is hardly meant in a model without errors: types and conditions that nothing uses, relations nobody can have, operands that change
- * nothing, writing that is open to everybody. What is found is so for all tuples; what can't be shown within a budget is passed over.
+ * Finds probable mistakes in a model without errors: unused types and conditions, relations that no subject can have, operands that change
+ * nothing, and write relations open to all users. Each finding holds for any tuples. Anything that cannot be proved within a budget is not
+ * reported.
  */
 export function lintModel(model: AuthorizationModel): Lint[] {
   const index = indexModel(model, nothingBroken)
@@ -25,7 +26,7 @@ export function lintModel(model: AuthorizationModel): Lint[] {
   ]
 }
 
-/** A model of one type only is a beginning, not a mistake. */
+/** A model with a single type is not reported: it is probably unfinished. */
 function unusedTypes(model: AuthorizationModel, index: ModelIndex): Lint[] {
   const used = new Set(index.relations.flatMap(({ references }) => references.map(({ type }) => type)))
   if (used.size === 0) return []
@@ -36,7 +37,7 @@ function unusedTypes(model: AuthorizationModel, index: ModelIndex): Lint[] {
   })
 }
 
-/** In text this is an error, as in OpenFGA; a model given as JSON may have them. */
+/** In text this is an error, as in OpenFGA. Only a model given as JSON can have unused conditions. */
 function unusedConditions(model: AuthorizationModel, index: ModelIndex): Lint[] {
   const used = new Set(
     index.relations.flatMap(({ references }) => references.map(({ condition }) => condition)),
@@ -47,7 +48,7 @@ function unusedConditions(model: AuthorizationModel, index: ModelIndex): Lint[] 
   })
 }
 
-/** Relations that are empty because others are. Where the reason is in the definition itself, that was said. */
+/** Relations that are empty because others are. Relations whose own definition is the cause were reported before. */
 function emptyRelations(index: ModelIndex, subjects: Subjects, said: readonly Lint[]): Lint[] {
   const roots = new Set(said.map(({ path }) => pathKey(path.slice(0, 4))))
   return index.relations.flatMap((relation): Lint[] => {

@@ -18,13 +18,13 @@ import type {
   TypeNode,
 } from "./ast.ts"
 
-/** A model's JSON in canonical form, and the parts that are only there for their names. */
+/** A model's JSON in canonical form, and the broken parts that are only kept for their names. */
 export interface LoweredModel {
   readonly model: AuthorizationModel
   readonly broken: BrokenParts
 }
 
-/** Turns the tree into OpenFGA's JSON. Of what is defined twice the first counts, except types: they are all there. */
+/** Converts the tree to OpenFGA's JSON. Of duplicate definitions the first is used, except for types: all of them are kept. */
 export function lowerModel({ header, types, conditions, namesMissing }: ModelDocument): LoweredModel {
   const lowered = entriesOf(conditions, (each) => each.name.text, lowerCondition)
   const model: AuthorizationModel = {
@@ -45,7 +45,7 @@ export function lowerModel({ header, types, conditions, namesMissing }: ModelDoc
 }
 
 function lowerType(type: TypeNode): TypeDefinition {
-  // The first of a name for both maps: a list in a second definition is not of the first.
+  // Both maps use the first definition of a name: the list of a second definition does not belong to it.
   const names = new Set<string>()
   const first = type.relations.filter(({ name }) => !names.has(name.text) && names.add(name.text))
   const relations = entriesOf(first, nameOf, ({ rewrite }) => {
@@ -77,7 +77,6 @@ function lowerOrigin(origin: Origin | undefined): { module?: string; source_info
   return origin === undefined ? {} : { module: origin.module, source_info: { file: origin.file } }
 }
 
-/** A definition as JSON. */
 export function lowerRewrite(rewrite: Rewrite): Userset {
   if (rewrite.kind === "direct") return { this: {} }
   if (rewrite.kind === "computed") return { computedUserset: { relation: rewrite.relation.text } }
@@ -92,7 +91,6 @@ export function lowerRewrite(rewrite: Rewrite): Userset {
   return rewrite.kind === "union" ? { union: { child } } : { intersection: { child } }
 }
 
-/** An entry of a list of types as JSON. */
 export function lowerRestriction({ type, relation, wildcard, condition }: Restriction): RelationReference {
   const reference: RelationReference = { type: type.text }
   if (relation !== undefined) reference.relation = relation.text
@@ -117,7 +115,7 @@ function lowerParameter({ type, generic }: ParameterNode): ConditionParameter {
   return { type_name, generic_types: [{ type_name: `TYPE_NAME_${generic.toUpperCase()}` }] }
 }
 
-/** The list of types of a relation; the grammar allows one. */
+/** The list of types of a relation. The grammar allows only one. */
 export function listOf(rewrite: Rewrite): Extract<Rewrite, { kind: "direct" }> | undefined {
   if (rewrite.kind === "direct") return rewrite
   if (rewrite.kind === "exclusion") return listOf(rewrite.base)
@@ -125,7 +123,7 @@ export function listOf(rewrite: Rewrite): Extract<Rewrite, { kind: "direct" }> |
   return rewrite.operands[0] === undefined ? undefined : listOf(rewrite.operands[0])
 }
 
-/** The types in it. */
+/** The entries of the list. */
 export function restrictionsOf(rewrite: Rewrite): readonly Restriction[] | undefined {
   return listOf(rewrite)?.restrictions
 }
@@ -134,7 +132,7 @@ function nameOf({ name }: RelationDefinition): string {
   return name.text
 }
 
-/** A JSON map in the order of definition, the first of each name; undefined when empty. Even `__proto__` becomes an own key. */
+/** A JSON map in the order of definition, with the first of each name. Undefined when empty. Even `__proto__` becomes an own key. */
 function entriesOf<Item, Value>(
   items: readonly Item[],
   nameOfItem: (item: Item) => string,

@@ -4,7 +4,7 @@ import type { Extra, Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 
-/** Comparisons of names in the search for the nearest ones: a model with thousands of unknown names is read by nobody. */
+/** Maximum number of comparisons when searching for similar names. It bounds the cost of a model with thousands of unknown names. */
 const comparisonsMax = 100_000
 
 interface State {
@@ -12,7 +12,7 @@ interface State {
   comparisons: number
 }
 
-/** The report of the run, seen from one model: knows whether this model, in any of its files, had an error. */
+/** The report of the run, limited to one model: it knows whether any file of this model had an error. */
 export class ModelMistakes {
   readonly file: SourceFile
   readonly #report: Report
@@ -24,7 +24,7 @@ export class ModelMistakes {
     this.#state = state
   }
 
-  /** The same for another file of the model. */
+  /** The same object for another file of the model. */
   in(file: SourceFile): ModelMistakes {
     return new ModelMistakes(file, this.#report, this.#state)
   }
@@ -34,7 +34,7 @@ export class ModelMistakes {
     this.#report.add(code, span, detail, extra)
   }
 
-  /** As `add`, for a name that is not known: with the nearest of the known ones, if one is near. */
+  /** Same as `add`, for an unknown name: suggests the nearest known name if one is similar enough. */
   addUnknown(
     code: DiagnosticCode,
     span: Span,

@@ -7,8 +7,8 @@ import type { Name } from "./ast.ts"
 import type { ModelMistakes } from "./mistakes.ts"
 
 /**
- * `fga.mod`: the schema version, and the files of the modules in their order. Spans cover the values as they are written, with their
- * quotes; that of `contents` covers the whole list.
+ * `fga.mod`: the schema version, and the files of the modules in their order. Spans cover the values including their quotes; the span of
+ * `contents` covers the whole list.
  */
 export interface ModFile {
   readonly file: SourceFile
@@ -16,14 +16,14 @@ export interface ModFile {
   readonly contents: { readonly value: readonly Name[]; readonly span: Span }
 }
 
-/** Whether a path names the list of a modular model's parts. */
+/** Whether a path names a `fga.mod`, the file that lists the modules. */
 export function isModFile(path: string): boolean {
   return /(?:^|\/)[^/]*\.mod$/.test(path)
 }
 
 /**
- * Reads a `fga.mod`. Every mistake is reported with its place; undefined when one of them leaves nothing to go by. Entries of `contents`
- * that can't be meant are reported and left out.
+ * Reads a `fga.mod`. Every mistake is reported with its place. Returns undefined when a mistake leaves nothing to work with. Invalid entries
+ * of `contents` are reported and left out.
  */
 export function readModFile(mistakes: ModelMistakes): ModFile | undefined {
   const document = parseModYaml(mistakes)
@@ -40,7 +40,7 @@ export function readModFile(mistakes: ModelMistakes): ModFile | undefined {
   return schema === undefined || contents === undefined ? undefined : { file, schema, contents }
 }
 
-/** The tree of the YAML, with places; undefined when it is none, which is reported. The library recurses, so that a text can make it overflow the stack. */
+/** The tree of the YAML, with places. Returns undefined when it is not YAML, which is reported. The library is recursive, so some texts overflow its stack. */
 export function parseModYaml(mistakes: ModelMistakes): Document | undefined {
   const { file } = mistakes
   let document: Document.Parsed
@@ -146,7 +146,7 @@ function readItem(field: Field, mistakes: ModelMistakes): Name | undefined {
   return undefined
 }
 
-/** Relative, and below the folder of fga.mod however it is read: with `%2e%2e`, backslashes or a drive's letter other systems leave it. */
+/** Whether the path is relative and stays below the folder of fga.mod on every system: `%2e%2e`, backslashes or a drive letter leave it on some. */
 function staysInside(path: string): boolean {
   const decoded = path.replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
@@ -159,7 +159,7 @@ function textOf(node: Node | undefined): string | undefined {
   return isScalar(node) && typeof node.value === "string" ? node.value : undefined
 }
 
-/** The value as it is written. */
+/** The value as the file contains it. */
 function written({ span }: Field): string {
   return shown(span.file.text.slice(span.start, span.end).trim())
 }

@@ -2,8 +2,9 @@ import type { AuthorizationModel, Userset } from "../../runtime/plan/authorizati
 import { canonicalJson } from "../../runtime/plan/canonical.ts"
 
 /**
- * The model as a plan holds it: types by name, restrictions and the parts of unions and intersections in a fixed order, so that moving a
- * definition changes no digest and gives the store no new model. What a relation takes directly stays the first part, where the text language wants it.
+ * The model in the canonical order of plans: types by name, restrictions and the operands of unions and intersections in a fixed order. So
+ * moving a definition changes no digest and does not create a new model in the store. A relation's direct types stay the first operand, as the
+ * text language requires.
  */
 export function modelInOrder(model: AuthorizationModel): AuthorizationModel {
   const types = model.type_definitions.map(({ relations, metadata, ...definition }) => ({

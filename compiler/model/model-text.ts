@@ -12,9 +12,9 @@ export interface TextProblem {
 }
 
 /**
- * The text language for those who know only JSON: the authorization API is given this, so that the runtime needs no parser.
- * `read` compiles one file's text, with the rules of the language (warnings are no problems); `print` is its inverse, or says what
- * the language has no words for.
+ * The text language for code that only knows JSON: the authorization API receives this object, so that the runtime needs no parser. `read`
+ * compiles the text of one file by the rules of the language (warnings are not problems). `print` is its inverse, or returns what the language
+ * cannot express.
  */
 export const modelText = {
   read(text: string): { readonly model: AuthorizationModel } | { readonly problems: readonly TextProblem[] } {

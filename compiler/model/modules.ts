@@ -6,17 +6,17 @@ import type { ModFile } from "./mod-file.ts"
 import { checkReadable } from "./readable.ts"
 import { checkRepetitions } from "./repetitions.ts"
 
-/** The files around a `fga.mod`; a `Project` of core/load.ts is one. */
+/** The files around a `fga.mod`. `Project` of core/load.ts implements it. */
 export interface ModuleFiles {
-  /** Reads a file that `fga.mod` names, relative to its folder. What keeps it from being read is reported there. */
+  /** Reads a file that `fga.mod` names, relative to its folder. Reports at that place why a file can't be read. */
   readNamed(path: string, at: Span): SourceFile | undefined
-  /** The files in its folder and below whose names end so, in case one of them is missing in it. Nothing is reported. */
+  /** The files in its folder and below whose names have this ending, to find modules that the list lacks. Reports nothing. */
   beside(ending: string, at: Span): readonly SourceFile[]
 }
 
 /**
- * Parses the files of a modular model and puts them together: one document, whose parts keep their places in their own files and know
- * their module. Files are taken in the order of `contents`, then `more`; extensions come after all types, so that the order does not matter to them.
+ * Parses the files of a modular model and links them: one document, whose parts keep their places in their own files and know their module.
+ * Files are taken in the order of `contents`, then `more`. Extensions are applied after all types, so that their order does not matter.
  */
 export function readModules(
   mod: ModFile,
@@ -55,7 +55,7 @@ class Linker {
     this.#mistakes = mistakes
   }
 
-  /** A file could not be read, or what should be in it is not known: any name may be defined there. */
+  /** A file could not be read, or its content could not be determined: any name may be defined there. */
   missing(): void {
     this.#namesMissing = true
   }
@@ -69,7 +69,7 @@ class Linker {
     if (header?.kind !== "module") {
       own.add("SP4055", header?.span ?? file.span(0, 0), "file is not a module")
     }
-    // What is in a file that is no module still counts as defined: only its header is wrong.
+    // The definitions of a file without a module header still count: only its header is wrong.
     const origin: Origin = { module: header?.kind === "module" ? header.name.text : "", file: path }
     for (const type of types) {
       if (type.extend) this.#extensions.push({ type, origin })
@@ -101,7 +101,7 @@ class Linker {
   #addCondition(condition: ConditionNode): void {
     const { name } = condition
     const first = this.#conditionNames.get(name.text)
-    // Twice in one file was reported with the file.
+    // A duplicate within one file was reported with that file.
     if (first !== undefined && first.span.file !== name.span.file) {
       const related = [{ span: first.span, message: "defined here first" }]
       this.#mistakes.add("SP4029", name.span, `duplicate condition \`${name.text}\``, { related })
@@ -109,7 +109,7 @@ class Linker {
     this.#conditions.push(condition)
   }
 
-  /** The relations an extension adds, without those that are there. */
+  /** The relations an extension adds, without those the type already has. */
   #relationsOf(
     { type: extending, origin }: Extension,
     type: TypeNode,

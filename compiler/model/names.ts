@@ -4,7 +4,7 @@ import { conditionName, name, tokenize, usedCondition } from "./tokens.ts"
 const simpleName = /^[A-Za-z_][A-Za-z0-9_-]*$/
 const dottedName = /^[A-Za-z_][A-Za-z0-9_]*(?:[/.-][A-Za-z0-9_]+)*$/
 
-/** Whether a word has the form of a name of a type or relation: the lexer takes words more loosely than the language. */
+/** Whether a word has the form of a type or relation name. The lexer accepts more words than the language. */
 export function hasNameForm(word: string): boolean {
   return simpleName.test(word) || dottedName.test(word)
 }
@@ -14,22 +14,22 @@ export function hasSimpleNameForm(word: string): boolean {
   return simpleName.test(word)
 }
 
-/** Whether a text can name a type or relation. */
+/** Whether a text can be the name of a type or relation. */
 export function isName(text: string): boolean {
   return hasNameForm(text) && isWord(text, name)
 }
 
-/** Whether a text can name a condition where it is defined, or a parameter. */
+/** Whether a text can be the name of a condition where it is defined, or of a parameter. */
 export function isConditionName(text: string): boolean {
   return hasSimpleNameForm(text) && isWord(text, conditionName)
 }
 
-/** Whether a text can name a condition behind `with`. */
+/** Whether a text can be the name of a condition after `with`. */
 export function isUsableCondition(text: string): boolean {
   return hasSimpleNameForm(text) && isWord(text, usedCondition)
 }
 
-/** Whether the lexer takes a text for one word that may stand in such a place. */
+/** Whether the lexer accepts a text as one word in such a place. */
 function isWord(text: string, place: TokenType): boolean {
   const { tokens, strange } = tokenize(text)
   const [only] = tokens

@@ -39,7 +39,7 @@ import {
   withWord,
 } from "./tokens.ts"
 
-/** Operands and the operators between them, left to right, before anyone asked whether they may be mixed. */
+/** Operands and the operators between them, left to right, before the check whether they may be mixed. */
 export interface RawExpression {
   readonly operands: readonly RawOperand[]
   readonly operators: readonly IToken[]
@@ -69,7 +69,7 @@ export interface RawParameter {
   readonly generic: IToken | undefined
 }
 
-/** What a statement's words are, by its first one. */
+/** The parts of a statement, by its first word. */
 export type RawStatement =
   | { readonly kind: "model" | "relations"; readonly keyword: IToken }
   | { readonly kind: "schema" | "module"; readonly keyword: IToken; readonly value: IToken }
@@ -108,12 +108,12 @@ const messages: IParserErrorMessageProvider = {
 }
 
 /**
- * The grammar of one statement. Each rule gets one line: what is wrong in a line can't reach the next, and no re-synchronising
- * is needed. Expressions take more than the language: mixed operators and lists in any place parse here and are judged when the
- * tree is built, where a better message can be given.
+ * The grammar of one statement. Each rule gets one line: a mistake in a line can't affect the next one, and no re-synchronisation is needed.
+ * Expressions accept more than the language: mixed operators and lists in any place are parsed here and checked when the tree is built, where
+ * a better message is possible.
  */
 export class StatementParser extends EmbeddedActionsParser {
-  /** @param skipValidations of the grammar. A test makes a parser that validates it. */
+  /** @param skipValidations skips validating the grammar. A test creates a parser that validates it. */
   constructor(skipValidations = true) {
     super(vocabulary, {
       recoveryEnabled: false,
@@ -261,7 +261,7 @@ export class StatementParser extends EmbeddedActionsParser {
     })
   })
 
-  /** Parses one statement by the rule of its first word. */
+  /** Parses one statement by the rule that its first word selects. */
   parse(rule: RawStatement["kind"], tokens: readonly IToken[]): RawStatement | ParseMistake {
     this.input = [...tokens]
     const statement = this[rule]()
@@ -273,7 +273,7 @@ export class StatementParser extends EmbeddedActionsParser {
   }
 }
 
-/** The first token that does not fit, or none when the line ends too early; `after` is the line's last one. */
+/** The first token that does not fit, or undefined when the line ends too early. `after` is the last token of the line. */
 export interface ParseMistake {
   readonly kind: "mistake"
   readonly at: IToken | undefined
@@ -281,10 +281,10 @@ export interface ParseMistake {
   readonly message: string
 }
 
-/** Made at the first statement: the analysis of the grammar is a good part of a start, and many projects have no model. */
+/** Created at the first statement: analysing the grammar takes a large part of the startup time, and many projects have no model. */
 let parser: StatementParser | undefined
 
-/** Parses the tokens of one statement. The first word must have been looked at: it chooses the rule. */
+/** Parses the tokens of one statement. The caller chooses the rule by the first word. */
 export function parseStatement(
   rule: RawStatement["kind"],
   tokens: readonly IToken[],

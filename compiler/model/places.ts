@@ -12,12 +12,12 @@ import type {
 import { spanInExpression } from "./conditions.ts"
 import { restrictionsOf } from "./lower.ts"
 
-/** The place of a part of a model's JSON; `range` is a part of the condition's expression that the path leads to. */
+/** The place of a part of a model's JSON. `range` is a part of the condition's expression that the path leads to. */
 export type PlaceOf = (path: ModelPath, range?: { start: number; end: number }) => Span
 
 /**
- * Where parts of the model's JSON stand in the text. A path is walked down the tree, which has the JSON's shape; no text is
- * searched. A path that leads to a relation or condition is the place of its name.
+ * Places of parts of the model's JSON in the text. A path is followed down the tree, which has the shape of the JSON; no text is searched. The
+ * place of a relation or condition is the place of its name.
  */
 export class ModelPlaces {
   readonly #document: ModelDocument
@@ -29,7 +29,7 @@ export class ModelPlaces {
     this.#conditions = firstByName(document.conditions)
   }
 
-  /** The place of a path; `range` is a part of the condition's expression it leads to. */
+  /** The place of a path. `range` is a part of the condition's expression that the path leads to. */
   of(path: ModelPath, range?: { start: number; end: number }): Span {
     const [section, key, ...rest] = path
     const { types, conditions, header, file } = this.#document
@@ -74,7 +74,7 @@ function placeInList(relation: RelationDefinition, [at, part]: ModelPath): Span 
 
 function placeInRestriction(restriction: Restriction, part: string | number | undefined): Span {
   if (part === "type") return restriction.type.span
-  // A relation is wrong only together with its type, so both are shown.
+  // An unknown relation depends on the type, so the place covers both.
   if (part === "relation") return restriction.subject
   return part === "condition" && restriction.condition !== undefined
     ? restriction.condition.span
@@ -94,7 +94,7 @@ function placeInRewrite(relation: RelationDefinition, path: ModelPath): Span {
   return rewrite.kind === "from" && steps[1] === "tupleset" ? rewrite.tupleset.span : rewrite.span
 }
 
-/** The operand `["union", "child", 1]` or `["difference", "base"]` leads to. */
+/** The operand that a path such as `["union", "child", 1]` or `["difference", "base"]` leads to. */
 function childOf(rewrite: Rewrite, [operator, side, at]: ModelPath): Rewrite | undefined {
   if (rewrite.kind === "exclusion") {
     return operator !== "difference" ? undefined : side === "base" ? rewrite.base : rewrite.subtract

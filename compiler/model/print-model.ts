@@ -11,15 +11,15 @@ import { BodyScanner } from "./condition-body.ts"
 import { isConditionName, isName, isUsableCondition } from "./names.ts"
 import { directIn, rewriteText } from "./rewrite-text.ts"
 
-/** `sourceInfo`: say in comments which module and file the parts of a modular model come from. */
+/** `sourceInfo`: add comments with the module and file of each part of a modular model. */
 export interface PrintOptions {
   readonly sourceInfo?: boolean
 }
 
 /**
- * A model's JSON as text, as OpenFGA's tools print it: types and relations in their order, conditions and parameters by name; those of a
- * modular model by module, file and name, in one text. Compiling the text gives the model again, without modules, with lists of types in
- * the first place. `problem` says what the language has no words for: JSON takes names and definitions that it does not.
+ * Prints a model's JSON as text, like OpenFGA's tools: types and relations in their order, conditions and parameters by name; parts of a
+ * modular model by module, file and name, in one text. Compiling the text gives the model again, without modules, and with lists of types in
+ * the first place. `problem` names what the language cannot express: JSON allows names and definitions that the language does not.
  */
 export function printModel(
   model: AuthorizationModel,
@@ -33,7 +33,7 @@ export function printModel(
   }
 }
 
-/** What stops the printing: nothing of a model may be left out. */
+/** Stops the printing, because no part of a model may be left out. */
 class Unsayable extends Error {}
 
 interface Place {
@@ -67,7 +67,7 @@ class Printer {
     return `model\n  schema ${version}\n${parts.map(({ text }) => `\n${text}\n`).join("")}`
   }
 
-  /** In a modular model by module and file, elsewhere as they are. */
+  /** Sorts the parts of a modular model by module and file; keeps the order of other models. */
   #inOrder(parts: readonly Named[]): readonly Named[] {
     return this.#modular ? parts.toSorted(byModule) : parts
   }
@@ -160,7 +160,7 @@ function typeText({ type_name, generic_types: [generic] = [] }: ConditionParamet
   return `${own}<${inner}>`
 }
 
-/** The expression as it can stand between braces, read by the scanner that reads it in a file. */
+/** The expression in a form that is valid between braces, checked with the scanner that reads it in a file. */
 function bodyText(expression: string): string | undefined {
   const text = `{\n${expression.trim()}\n}`
   const { end, closed, cuts } = new BodyScanner(text).scan(0)

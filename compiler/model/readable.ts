@@ -1,12 +1,12 @@
 import type { ModelMistakes } from "./mistakes.ts"
 
-/** Characters a model's text may have. OpenFGA stores 256 KiB of model; the rest is room for comments. */
+/** Maximum characters of a model's text. OpenFGA stores 256 KiB of model; the rest is room for comments. */
 const textMax = 1024 * 1024
 
-/** Reports what would make everything after it meaningless: no text, or too much. */
+/** Reports an empty or too large text. Any later finding about it would be meaningless. */
 export function checkReadable(mistakes: ModelMistakes): boolean {
   const { file } = mistakes
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for control characters
   const strange = file.text.search(/[\u0000-\u0008\u000b\u000e-\u001f\u007f\ufffd]/)
   if (file.text.length > textMax) {
     const detail = `the file has ${file.text.length} characters, more than the ${textMax} allowed`
@@ -23,7 +23,6 @@ export function checkReadable(mistakes: ModelMistakes): boolean {
   return false
 }
 
-/** The catalogue's help is for a text. */
 function reportEmpty(mistakes: ModelMistakes): void {
   const { file } = mistakes
   const help = file.path.endsWith(".mod")

@@ -2,8 +2,8 @@ import type { ModelDocument, Name } from "./ast.ts"
 import type { ModelMistakes } from "./mistakes.ts"
 
 /**
- * Names defined twice where the model's JSON could not even hold both: relations, conditions, parameters, extensions. `modular`: the file is
- * a part of a modular model, so that it may extend types, whatever its first line says.
+ * Reports duplicate names that the model's JSON could not hold both: relations, conditions, parameters, extensions. `modular`: the file is
+ * part of a modular model, so it may extend types even if its first line is not a module header.
  */
 export function checkRepetitions(
   { header, types, conditions }: ModelDocument,

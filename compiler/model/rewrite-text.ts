@@ -2,22 +2,22 @@ import type { Userset } from "../../runtime/plan/authorization-model.ts"
 import { nestingMax } from "./layout.ts"
 
 /**
- * A relation's definition as the language writes it, with `list` for what it takes directly; operands that are operators stand in
- * parentheses. The list comes first, where the language wants it: parts of `or` and `and` may change places, those of `but not`
- * can't. Undefined for what the language has no words for: a list in another place or twice, an operator with one operand.
+ * A relation's definition in the text language, with `list` for its direct types. Operands that are operators are in parentheses. The list
+ * comes first, as the language requires: operands of `or` and `and` may be reordered, those of `but not` can't. Returns undefined for what the
+ * language cannot express: a list in another place, two lists, or an operator with one operand.
  */
 export function rewriteText(rewrite: Userset, list: string): string | undefined {
   if (directIn(rewrite) > 1) return undefined
   return textOf(rewrite, list, true, 0)
 }
 
-/** The same as an operand: an operator stands in parentheses. */
+/** The same as an operand: an operator gets parentheses. */
 export function operandText(rewrite: Userset, list: string): string | undefined {
   const text = rewriteText(rewrite, list)
   return text !== undefined && operandsOf(rewrite).length > 0 ? `(${text})` : text
 }
 
-/** How often the list stands in a definition. */
+/** How often the list occurs in a definition. */
 export function directIn(rewrite: Userset): number {
   if ("this" in rewrite) return 1
   return operandsOf(rewrite).reduce((sum, each) => sum + directIn(each), 0)
@@ -29,9 +29,9 @@ function operandsOf(rewrite: Userset): readonly Userset[] {
   return "difference" in rewrite ? [rewrite.difference.base, rewrite.difference.subtract] : []
 }
 
-/** `first`: nothing stands before it but parentheses; `depth` counts those. */
+/** `first`: only parentheses come before it; `depth` counts them. */
 function textOf(rewrite: Userset, list: string, first: boolean, depth: number): string | undefined {
-  // The brackets of the list are nested too.
+  // The brackets of the list count as nesting too.
   if (depth >= nestingMax) return undefined
   if ("this" in rewrite) return first ? list : undefined
   if ("computedUserset" in rewrite) return rewrite.computedUserset.relation

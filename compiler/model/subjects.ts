@@ -5,8 +5,8 @@ import { relationsBehind } from "./lint.ts"
 type Difference = Extract<Userset, { difference: unknown }>
 
 /**
- * `isVoid` knows exclusions that leave nobody. `all`: wildcards with a condition count too, and user sets (`team#member`) as subjects
- * of their own beside their members.
+ * `isVoid` knows exclusions that are always empty. `all`: wildcards with a condition count too, and user sets (`team#member`) count as
+ * subjects in addition to their members.
  */
 export interface SubjectOptions {
   readonly isVoid?: (rewrite: Difference, relation: IndexedRelation) => boolean
@@ -14,8 +14,8 @@ export interface SubjectOptions {
 }
 
 /**
- * Which kinds of subjects each relation can have, whatever the tuples are: `user` for users by name or by a wildcard, and `user:*` where
- * one tuple without a condition gives it to all of them.
+ * Which kinds of subjects each relation can have, for any tuples: `user` for users by name or by wildcard, and `user:*` where one tuple
+ * without a condition grants it to all of them.
  */
 export class Subjects {
   readonly #index: ModelIndex
@@ -34,7 +34,7 @@ export class Subjects {
         else known.push(relation)
       }
     }
-    // The least fixed point: what has grown is carried to what reads it.
+    // Computes the least fixed point: a relation that grew is propagated to the relations that read it.
     const waiting = new Set(index.relations)
     for (const relation of waiting) {
       waiting.delete(relation)
@@ -57,7 +57,7 @@ export class Subjects {
     return found
   }
 
-  /** The kinds a relation takes in tuples of its own, not counting members of user sets. */
+  /** The kinds that a relation's own tuples allow, without members of user sets. */
   direct({ references }: IndexedRelation): Set<string> {
     const kinds = new Set<string>()
     for (const { type, relation, wildcard, condition } of references) {
@@ -69,7 +69,7 @@ export class Subjects {
     return kinds
   }
 
-  /** The relations a relation's definition reads, with those of the user sets it lists. */
+  /** The relations that a relation's definition reads, including those of the user sets it lists. */
   readBy(relation: IndexedRelation): IndexedRelation[] {
     const found = new Set<IndexedRelation>()
     eachLeaf(relation.rewrite, (leaf) => {
@@ -78,7 +78,7 @@ export class Subjects {
     return [...found]
   }
 
-  /** The relations whose members a leaf of a definition passes on. */
+  /** The relations whose members a leaf of a definition inherits. */
   behind(leaf: Userset, relation: IndexedRelation): IndexedRelation[] {
     const { types } = this.#index
     if ("computedUserset" in leaf) return maybe(types.get(relation.type)?.get(leaf.computedUserset.relation))

@@ -1,19 +1,18 @@
 import { createToken, type IToken, Lexer, type TokenType } from "chevrotain"
 import { BodyScanner, type ConditionBody } from "./condition-body.ts"
 
-/** What a condition's body token carries. */
 export type BodyToken = IToken & { readonly payload: ConditionBody }
 
-/** Words that can name a type or relation, and words that can stand where a condition's header wants a name. */
+/** Words that can name a type or relation, and words that are allowed where a condition's header needs a name. */
 export const name = createToken({ name: "name", pattern: Lexer.NA })
 export const conditionName = createToken({ name: "conditionName", pattern: Lexer.NA })
-/** A condition's name behind `with`, where the words of the language are taken. */
+/** The name of a condition after `with`, where keywords are allowed. */
 export const usedCondition = createToken({ name: "usedCondition", pattern: Lexer.NA })
-/** `bool`, `string`, … and `map`, `list`: names elsewhere, types in a condition's header. */
+/** `bool`, `string`, … and `map`, `list`: names elsewhere, types in the header of a condition. */
 export const plainType = createToken({ name: "plainType", pattern: Lexer.NA })
 export const containerType = createToken({ name: "containerType", pattern: Lexer.NA })
 
-// Looser than the language: a word that is no name is reported as one word, not cut at its first odd character.
+// Accepts more than the language: an invalid name is reported as one word, not cut at its first invalid character.
 export const word = createToken({
   name: "word",
   pattern: /[A-Za-z_][A-Za-z0-9_./-]*/,
@@ -38,13 +37,13 @@ export const and = keyword("and", reserved)
 export const from = keyword("from", reserved)
 export const withWord = keyword("with", reserved)
 const reservedWords = ["in", "true", "false", "null"].map((text) => keyword(text, reserved))
-// `relation` is a word of its own in OpenFGA's grammar, but nothing is made of it.
+// `relation` is a keyword in OpenFGA's grammar, but the grammar does not use it.
 const typeWords = ["bool", "string", "int", "uint", "double", "duration", "timestamp", "ipaddress"].map(
   (text) => keyword(text, [name, usedCondition, plainType]),
 )
 const containerWords = ["map", "list"].map((text) => keyword(text, [name, usedCondition, containerType]))
 
-/** One blank between the words is all OpenFGA takes; more are reported, not misunderstood. */
+/** OpenFGA allows exactly one space between the words. More spaces are reported, not misread. */
 export const butNot = createToken({
   name: "but not",
   pattern: /but[ \t]+not(?![A-Za-z0-9_./-])/,
@@ -55,7 +54,7 @@ export const version = createToken({ name: "version", pattern: /[0-9]+\.[0-9]+/ 
 export const number = createToken({ name: "number", pattern: /[0-9]+/ })
 export const comma = createToken({ name: ",", pattern: "," })
 export const colon = createToken({ name: ":", pattern: ":" })
-// A class, because chevrotain takes a plain `#` for unreachable behind `comment`, which looks at the character before.
+// A character class, because chevrotain considers a plain `#` unreachable after `comment`, which checks the character before.
 export const hash = createToken({ name: "#", pattern: /[#]/ })
 export const star = createToken({ name: "*", pattern: "*" })
 export const open = createToken({ name: "(", pattern: "(" })
@@ -77,7 +76,7 @@ function matchComment(text: string, offset: number): RegExpExecArray | null {
 }
 const restOfLine = /#[^\r\n]*/y
 
-/** `#` at the start of a line or after a blank; elsewhere it belongs to `type#relation`. */
+/** `#` at the start of a line or after white space; elsewhere it is part of `type#relation`. */
 const comment = createToken({
   name: "comment",
   pattern: matchComment,
@@ -86,7 +85,7 @@ const comment = createToken({
   group: "comments",
 })
 
-// Set for the time of one call of `tokenize`: chevrotain gives a pattern nothing but the text and the offset.
+// Set during one call of `tokenize`: chevrotain passes only the text and the offset to a pattern.
 let scanner: BodyScanner | undefined
 
 function matchBody(text: string, offset: number): [string] | null {
@@ -95,7 +94,7 @@ function matchBody(text: string, offset: number): [string] | null {
   return Object.assign([text.slice(offset, payload.end)] as [string], { payload })
 }
 
-/** `{ … }` of a condition as one token, so that nothing inside it can disturb what follows. */
+/** `{ … }` of a condition as one token, so that its content cannot affect later tokens. */
 export const body = createToken({
   name: "{",
   pattern: matchBody,
@@ -105,7 +104,7 @@ export const body = createToken({
 
 const keywords = [model, schema, module, extend, type, relations, define, condition, or, and, from, withWord]
 
-/** All tokens, in the order they are tried. */
+/** All tokens, in the order in which the lexer tries them. */
 export const vocabulary: TokenType[] = [
   blank,
   newline,
@@ -113,7 +112,7 @@ export const vocabulary: TokenType[] = [
   body,
   butNot,
   ...keywords,
-  // Before `in`: a keyword gives way to a longer plain word only, not to a longer keyword.
+  // Before `in`: `longer_alt` of a keyword works only for plain words, not for longer keywords.
   ...typeWords,
   ...reservedWords,
   ...containerWords,
@@ -124,17 +123,17 @@ export const vocabulary: TokenType[] = [
   ...[name, conditionName, usedCondition, plainType, containerType],
 ]
 
-/** Tests validate the patterns, as those of gateway.conf. */
+/** Validation is skipped at startup: a test validates the patterns. */
 export const lexerConfig = {
   ensureOptimizations: true,
   positionTracking: "onlyOffset",
   skipValidations: true,
 } as const
 
-/** Made at the first text, as the parser is. */
+/** Created at the first text, like the parser. */
 let lexer: Lexer | undefined
 
-/** A run of characters that begin no token. */
+/** A run of characters that begins no token. */
 export interface StrangeText {
   readonly start: number
   readonly end: number

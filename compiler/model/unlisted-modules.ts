@@ -3,10 +3,10 @@ import { shown } from "../core/shown.ts"
 import { type SourceFile, textOf } from "../core/source.ts"
 import type { ModFile } from "./mod-file.ts"
 
-/** Compilations tried: each costs as much as the model itself. */
+/** Maximum number of trial compilations: each costs as much as compiling the model. */
 const attemptsMax = 20
 
-/** Findings about a name that nothing defines, or that a type does not have. */
+/** Findings about a name that is not defined, or that a type does not have. */
 const unknownNames: ReadonlySet<string> = new Set([
   "SP4020",
   "SP4021",
@@ -17,8 +17,8 @@ const unknownNames: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reports the modules that stand beside `fga.mod` and are missing in it, where listing one takes findings away: one finding at the list
- * instead of one wherever the module's names are used. Adds to `report` what is left. `attempt` compiles with more modules.
+ * Reports modules in the folder of `fga.mod` that its list lacks, where adding one to the list removes findings: one finding at the list
+ * instead of one at each use of the module's names. Adds the remaining findings to `report`. `attempt` compiles with additional modules.
  */
 export function reportWithUnlisted(
   mod: ModFile,
@@ -52,12 +52,12 @@ function wordsAt({ span }: Diagnostic): readonly string[] {
   return span === undefined ? [] : (textOf(span).match(/[\w-]+/g) ?? [])
 }
 
-/** Whether a text begins with `module`, behind comments. */
+/** Whether a text begins with `module`, after comments. */
 function isModule(text: string): boolean {
   return /^\uFEFF?(?:\s|#[^\n]*)*module\s/.test(text)
 }
 
-/** The findings that are gone. */
+/** The findings that disappeared. */
 function solvedBy(findings: readonly Diagnostic[], after: readonly Diagnostic[]): Diagnostic[] {
   const keys = new Set(after.map(keyOf))
   return findings.filter((finding) => !keys.has(keyOf(finding)))
