@@ -4,7 +4,7 @@ import { type ModelPart, partsOf } from "./mutants.ts"
 import { answerKey, inWorlds } from "./run.ts"
 import type { ModelTest, TestedModel, TestSuite } from "./suite.ts"
 
-/** A part of a model that could be removed without any test noticing. */
+/** A part of a model that could be removed without failing any test. */
 export interface Gap {
   /** The relation `type#relation`, or `condition NAME`. */
   readonly of: string
@@ -12,19 +12,19 @@ export interface Gap {
   readonly span: Span | undefined
 }
 
-/** How much of a model its tests hold fast. */
+/** How much of a model its tests cover. */
 export interface ModelCoverage {
   readonly model: TestedModel
   readonly parts: number
   readonly gaps: readonly Gap[]
 }
 
-/** How many percent of the parts are covered, rounded down: all of them only when nothing is missing. */
+/** Percentage of covered parts, rounded down: 100 only when no part is missing. */
 export function percentOf({ parts, gaps }: ModelCoverage): number {
   return parts === 0 ? 100 : Math.floor(((parts - gaps.length) / parts) * 100)
 }
 
-/** Suites by model: a model that several files test is measured by all of them together, one that none tests not at all. */
+/** Suites by model. All files that test a model count together; a model without tests is not measured. */
 export async function measureCoverage(suites: readonly TestSuite[]): Promise<readonly ModelCoverage[]> {
   const byModel = new Map<string, TestSuite[]>()
   for (const suite of suites) {
@@ -44,10 +44,10 @@ export async function measureCoverage(suites: readonly TestSuite[]): Promise<rea
   return measured
 }
 
-/** A part is covered when some answer would be another one without it. */
+/** A part is covered when removing it would change at least one answer. */
 async function coverageOf(model: TestedModel, tests: readonly ModelTest[]): Promise<ModelCoverage> {
   const parts = partsOf(model.loaded.plan.model)
-  /** What no question has noticed yet, with the models that lack it. */
+  /** Parts that no question has covered yet, with the model that lacks the part. */
   const unnoticed = new Map<ModelPart, LoadedModel>(parts.map((part) => [part, part.without()]))
   await inWorlds(tests, async (world, { questions }) => {
     for (const question of questions) {

@@ -6,15 +6,15 @@ export interface CsvField {
   readonly span: Span
 }
 
-/** What ended the reading early. */
+/** The mistake that ended the reading early. */
 export interface CsvMistake {
   readonly span: Span
   readonly detail: string
 }
 
 /**
- * The records of a CSV file (RFC 4180: `""` is a quote inside quotes, which may hold line ends). Empty lines are no records. Reading ends at
- * the first mistake: which quotes belong together is a guess from there on.
+ * The records of a CSV file (RFC 4180: `""` is a quote inside quotes, and quoted fields may contain line ends). Empty lines are skipped.
+ * Reading stops at the first mistake, because from there on it is unclear which quotes belong together.
  */
 export function readCsv(file: SourceFile): {
   readonly records: readonly (readonly CsvField[])[]
@@ -60,7 +60,7 @@ function endOfPlain(text: string, start: number): number {
   return text.length
 }
 
-/** The place behind the quote that closes the one at `start`. */
+/** The offset after the quote that closes the one at `start`. */
 function endOfQuotes(text: string, start: number): number | undefined {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] !== '"') continue

@@ -5,10 +5,10 @@ import type { CompiledModel } from "../model/compile-model.ts"
 import { StoreFiles } from "./store-file.ts"
 import type { TestSuite } from "./suite.ts"
 
-/** A store file that something else names as the tests of a model. */
+/** A store file that gateway.conf names as the tests of a model. */
 interface NamedTests {
   readonly store: string
-  /** The store's model, `digest` that of its JSON in the order of plans; undefined when it has mistakes. */
+  /** The model of the store. `digest` is that of its JSON in the order of plans. Undefined when the model has mistakes. */
   readonly model: { readonly digest: string; readonly source: CompiledModel } | undefined
   readonly file: SourceFile
   readonly at: Span
@@ -21,7 +21,7 @@ export interface DeclaredTests {
   readonly suites: readonly TestSuite[]
 }
 
-/** Reads the store files that stores name. That one tests another model than the store's is an error: it would say nothing about the store. */
+/** Reads the store files that stores name. A file that tests a different model is an error: it would prove nothing about the store. */
 export function readDeclaredTests(
   named: readonly NamedTests[],
   project: Project,

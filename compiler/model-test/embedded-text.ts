@@ -2,7 +2,7 @@ import type { Scalar } from "yaml"
 import type { Diagnostic, Report } from "../core/diagnostic.ts"
 import { SourceFile, type Span } from "../core/source.ts"
 
-/** A text that stands inside of another file: a file of its own, and where its parts stand in the outer one. */
+/** A text embedded in another file: a file of its own, and the places of its parts in the outer file. */
 export interface EmbeddedText {
   readonly file: SourceFile
   /** The place in the outer file of a place in `file`. */
@@ -10,11 +10,11 @@ export interface EmbeddedText {
 }
 
 /**
- * The text of a YAML scalar at `at`. In a block of lines (`|`) every place of it has its place in the file; of texts written otherwise, with
- * escapes or folded lines, the whole is shown.
+ * The text of a YAML scalar at `at`. In a literal block (`|`) every place maps to its place in the file. For other styles, with escapes or
+ * folded lines, findings mark the whole scalar.
  */
 export function embeddedText(scalar: Scalar, text: string, at: Span): EmbeddedText {
-  // How a model is written is told by the name of its file.
+  // The file name determines the format of the model.
   const ending = text.trimStart().startsWith("{") ? "#model.json" : ""
   const file = new SourceFile(at.file.path + ending, text)
   const starts = scalar.type === "BLOCK_LITERAL" ? lineStarts(scalar, text, at.file) : undefined
@@ -31,7 +31,7 @@ export function embeddedText(scalar: Scalar, text: string, at: Span): EmbeddedTe
   }
 }
 
-/** Per line of the text, the offset in the file at which it begins: behind the indentation of the block. */
+/** For each line of the text, the offset in the file where it begins, after the indentation of the block. */
 function lineStarts(scalar: Scalar, text: string, file: SourceFile): number[] | undefined {
   const [from = 0] = scalar.range ?? []
   let offset = file.text.indexOf("\n", from) + 1
@@ -46,7 +46,7 @@ function lineStarts(scalar: Scalar, text: string, file: SourceFile): number[] | 
   return starts
 }
 
-/** Adds findings about an embedded text as findings about the file it stands in. */
+/** Adds findings about an embedded text as findings about its outer file. */
 export function reportEmbedded(
   findings: readonly Diagnostic[],
   embedded: EmbeddedText,

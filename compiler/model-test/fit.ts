@@ -8,8 +8,8 @@ import type { Span } from "../core/source.ts"
 import type { PlacedTuple, TestAssertion } from "./suite.ts"
 
 /**
- * The tuples a store would take, each once: what the model does not allow and what is given twice with different conditions is
- * reported. A tuple repeated word for word is one tuple. Those of a test come on top of the store's (`base`).
+ * The tuples a store would accept, without duplicates. Tuples that the model does not allow, and tuples repeated with different conditions,
+ * are reported. An identical repetition counts once. The tuples of a test are added to those of the store (`base`).
  */
 export class FittingTuples {
   readonly #model: LoadedModel
@@ -24,7 +24,7 @@ export class FittingTuples {
     this.#base = base
   }
 
-  /** All of them, those of the base first. The same list as the base's where nothing was added. */
+  /** All tuples, those of the base first. Returns the base's own list when nothing was added. */
   get keys(): readonly TupleKey[] {
     if (this.#base !== undefined && this.#own.size === 0) return this.#base.keys
     this.#keys ??= [...(this.#base?.keys ?? []), ...[...this.#own.values()].map(({ key }) => key)]
@@ -54,7 +54,7 @@ export class FittingTuples {
   }
 }
 
-/** The questions the model can answer; the others are reported. */
+/** The questions the model can answer. The others are reported. */
 export function fittingQuestions(
   model: LoadedModel,
   questions: readonly TestAssertion[],
@@ -68,12 +68,12 @@ export function fittingQuestions(
 }
 
 interface Problem {
-  /** Of the assertion when absent. */
+  /** Undefined: the place of the assertion. */
   readonly span: Span | undefined
   readonly detail: string
 }
 
-/** What is asked first, what is expected last: the latter means nothing without the former. */
+/** Problems of the question come before those of the expected answer, which means nothing without a valid question. */
 function problemsOf(model: LoadedModel, question: TestAssertion): Problem[] {
   const { relation, places } = question
   const problem = (detail: string | undefined, span?: Span): Problem[] =>
@@ -120,7 +120,7 @@ function subjectProblem(model: LoadedModel, user: string): string | undefined {
   return `\`${user}\`: ${found}${type === undefined ? "" : hint(model, type, relation)}`
 }
 
-/** What is expected must at least be possible to be listed. */
+/** The first problem of an item that the expected list could never contain. */
 function itemProblem(model: LoadedModel, items: readonly string[]): string | undefined {
   for (const item of items) {
     const problem = subjectProblem(model, item)
@@ -139,7 +139,7 @@ function relationProblem(model: LoadedModel, type: string, relation: string): st
   return `relation '${type}#${relation}' not found${hint(model, type, relation)}`
 }
 
-/** "did you mean" for the first name of a tuple the model does not have. */
+/** "did you mean" for the first name of a tuple that the model does not have. */
 function nameMeant(model: LoadedModel, user: string, relation: string, object: string): string {
   const [subject = "", set] = user.split("#")
   const type = splitObject(subject)?.type

@@ -7,20 +7,20 @@ import type {
   Userset,
 } from "../../runtime/plan/authorization-model.ts"
 
-/** A part of a model, and the model as it would be without it. */
+/** A part of a model, and the model without it. */
 export interface ModelPart {
-  /** `relation` is absent for a part of a condition. */
+  /** Undefined for a part of a condition. */
   readonly type: string | undefined
   readonly relation: string | undefined
   readonly condition: string | undefined
-  /** The part as it is written: `user`, `or editor`, `and approved`, `but not blocked`, `viewer from parent`. */
+  /** The part as written: `user`, `or editor`, `and approved`, `but not blocked`, `viewer from parent`. */
   readonly text: string
   without(): LoadedModel
 }
 
 /**
- * The parts a model grants and withholds by: every type in a list, every operand of `or` and `and`, every `but not`, every relation that is another
- * one, and of every condition that it may say yes and may say no.
+ * The parts by which a model grants and denies: every type in a list, every operand of `or` and `and`, every `but not`, every computed
+ * relation, and for every condition both results, true and false.
  */
 export function partsOf(model: AuthorizationModel): ModelPart[] {
   const ofRelations = model.type_definitions.flatMap((definition, at) =>
@@ -58,7 +58,7 @@ function lazily({
   return { text, without: () => loadModel(lowerModel(model)) }
 }
 
-/** Each type of the list by itself. */
+/** Each type of the list as one part. */
 function partsOfList(
   definition: TypeDefinition,
   relation: string,
@@ -79,10 +79,10 @@ interface RewritePart {
   readonly without: Userset
 }
 
-/** What a relation nobody has is computed from: a name that no model can define. */
+/** A relation without any users: it is computed from a name that no model can define. */
 const nobody: Userset = { computedUserset: { relation: "" } }
 
-/** The rewrite without each of its parts in turn. A list of types is not among them: its types are. */
+/** The rewrite without each of its parts in turn. A list of types is not a part itself, but its types are. */
 function partsOfRewrite(rewrite: Userset): RewritePart[] {
   if ("this" in rewrite) return []
   if ("computedUserset" in rewrite || "tupleToUserset" in rewrite)
@@ -92,7 +92,7 @@ function partsOfRewrite(rewrite: Userset): RewritePart[] {
     return [
       ...inside(base, (other) => ({ difference: { base: other, subtract } })),
       { text: `but not ${textOf(subtract)}`, without: base },
-      // A lone relation after `but not` is that part itself.
+      // A single relation after `but not` is the same part as the `but not` itself.
       ...(isLeaf(subtract) ? [] : inside(subtract, (other) => ({ difference: { base, subtract: other } }))),
     ]
   }

@@ -8,14 +8,14 @@ interface PlacedText {
   readonly span: Span
 }
 
-/** One way to ask, as a list of a test: its keys, and how an entry becomes questions. */
+/** One kind of question list in a test: its keys, and how an entry becomes questions. */
 interface Asking {
   readonly key: "check" | "list_objects" | "list_users"
   readonly keys: readonly string[]
   questions(entry: Entry): TestAssertion[]
 }
 
-/** Questions of one entry: a few hundred users and objects would otherwise be millions. */
+/** Maximum questions per entry: a few hundred users and objects would otherwise give millions. */
 const questionsMax = 100_000
 
 const checks: Asking = {
@@ -144,7 +144,7 @@ class Entry {
     return this.reader.json(this.#find(name)?.value, `\`${name}\``)
   }
 
-  /** `user` or `users`: one of them is needed, both are too many. */
+  /** `user` or `users`: exactly one of them is required. */
   oneOrMore(one: string, more: string): readonly PlacedText[] {
     const single = this.#find(one)
     const several = this.#find(more)
@@ -179,7 +179,7 @@ class Entry {
     return { filter: { type, ...(relation ? { relation } : {}) }, span: value.span }
   }
 
-  /** The asserted relations; that there is none is a warning. */
+  /** The asserted relations. Reports a missing or empty map. */
   assertions(): readonly YamlEntry[] {
     const entry = this.#find("assertions")
     if (entry === undefined) {

@@ -2,7 +2,7 @@ import type { Report } from "../core/diagnostic.ts"
 import type { DeclaredTests } from "./declared-tests.ts"
 import { answerText, questionText, runSuite } from "./run.ts"
 
-/** Runs the tests that stores name; every answer that is not the expected one is an error at its assertion. */
+/** Runs the tests that stores name. Every answer that differs from the expected one is an error at its assertion. */
 export async function runDeclaredTests(declared: readonly DeclaredTests[], report: Report): Promise<void> {
   for (const { store, at, suites } of declared)
     for (const suite of suites)

@@ -6,10 +6,10 @@ import { MemorySource } from "../../runtime/check/memory-source.ts"
 import { type CheckAnswer, CheckError, type TupleKey } from "../../runtime/check/ports.ts"
 import type { ModelTest, TestAssertion, TestSuite } from "./suite.ts"
 
-/** What a question was answered: the answer, or the message of the error there was instead. */
+/** The answer to a question, or the message of the error. */
 export type TestAnswer = { readonly got: boolean | readonly string[] } | { readonly error: string }
 
-/** Why one check came out as it did. */
+/** Explains the result of one check. */
 export interface Reason {
   readonly user: string
   readonly relation: string
@@ -17,33 +17,33 @@ export interface Reason {
   readonly answer: CheckAnswer
 }
 
-/** One question, what came of it, and for a wrong answer why. */
+/** One question, its result, and the reasons of a wrong answer. */
 export interface QuestionResult {
   readonly question: TestAssertion
   readonly passed: boolean
   readonly answer: TestAnswer
-  /** Of a list: the first items that are missing or too many. */
+  /** For a list: the first missing or unexpected items. */
   readonly reasons: readonly Reason[]
 }
 
-/** One test; it passes when all its questions do. */
+/** One test. It passes when all its questions pass. */
 export interface TestResult {
   readonly test: ModelTest
   readonly results: readonly QuestionResult[]
   readonly passed: boolean
 }
 
-/** The tests of one store that were run. */
+/** The tests of one store that ran. */
 export interface SuiteResult {
   readonly suite: TestSuite
   readonly tests: readonly TestResult[]
   readonly passed: boolean
 }
 
-/** Items of a wrong list that are explained. */
+/** Maximum number of explained items per wrong list. */
 const explainedMax = 3
 
-/** Runs those tests of a store that `chosen` says, in the order of the file; none sees the tuples of another. */
+/** Runs the tests of a store that `chosen` selects, in file order. No test sees the tuples of another. */
 export async function runSuite(
   suite: TestSuite,
   chosen: (test: ModelTest) => boolean = () => true,
@@ -59,7 +59,7 @@ export async function runSuite(
   return { suite, tests, passed: tests.every(({ passed }) => passed) }
 }
 
-/** Calls `run` for each test in turn, in a world of its tuples. Tests without tuples of their own share the store's world. */
+/** Calls `run` for each test in turn, in a world with its tuples. Tests without tuples of their own share the store's world. */
 export async function inWorlds(
   tests: readonly ModelTest[],
   run: (world: TestWorld, test: ModelTest) => Promise<void>,
@@ -85,7 +85,7 @@ export async function inWorlds(
   }
 }
 
-/** The list of tuples that more than one test has. */
+/** The list of tuples that several tests share. */
 function commonTuples(tests: readonly ModelTest[]): readonly TupleKey[] | undefined {
   const seen = new Set<readonly TupleKey[]>()
   for (const { tuples } of tests)
@@ -104,7 +104,7 @@ async function runQuestion(
   return { question, passed, answer, reasons: passed ? [] : await world.reasons(model, question, answer) }
 }
 
-/** Answers as text that is equal for equal answers: the order of a list means nothing. */
+/** Equal answers give equal text: the order of a list does not matter. */
 export function answerKey(answer: TestAnswer): string {
   if (!("got" in answer)) return `error ${answer.error}`
   return typeof answer.got === "boolean"
@@ -112,14 +112,14 @@ export function answerKey(answer: TestAnswer): string {
     : JSON.stringify([...new Set(answer.got)].sort())
 }
 
-/** The tuples of one test, and questions about them under any model. */
+/** The tuples of one test, which can be queried with any model. */
 export class TestWorld {
   readonly #engine: Engine
 
   constructor(tuples: readonly TupleKey[]) {
     const source = new MemorySource()
     source.write(...tuples)
-    // There is nobody else who could change them.
+    // No other process changes the tuples, so polling is off.
     this.#engine = new Engine(source, { pollMs: 0 })
   }
 
@@ -136,7 +136,7 @@ export class TestWorld {
     }
   }
 
-  /** Why a wrong answer is what it is. An error says so itself. */
+  /** Explains a wrong answer. An error needs no explanation. */
   async reasons(model: LoadedModel, question: TestAssertion, answer: TestAnswer): Promise<readonly Reason[]> {
     const reasons: Reason[] = []
     for (const { user, relation, object } of checksBehind(question, answer).slice(0, explainedMax)) {
@@ -167,7 +167,7 @@ export class TestWorld {
   }
 }
 
-/** The checks that tell why an answer is wrong: the question itself, or of a list the items that differ. */
+/** The checks that explain a wrong answer: the question itself, or for a list the items that differ. */
 function checksBehind(
   question: TestAssertion,
   answer: TestAnswer,

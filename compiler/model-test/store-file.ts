@@ -19,7 +19,7 @@ export class StoreFiles {
   readonly #report: Report
   readonly #models: TestedModels
 
-  /** `known` are models that were compiled already; others are when a store file names them. */
+  /** `known` are models that are already compiled. Others are compiled when a store file names them. */
   constructor(project: Project, report: Report, known: readonly CompiledModel[] = []) {
     this.#project = project
     this.#report = report
@@ -27,8 +27,8 @@ export class StoreFiles {
   }
 
   /**
-   * The stores of a file, several when it holds several YAML documents, with their models, tuples and tests. Every mistake is a finding at its
-   * place. A file with an error has no stores: a test that was read by half would be believed whole.
+   * The stores of a file (one per YAML document), with their models, tuples and tests. Every mistake is a finding at its place. A file with an
+   * error has no stores: a half-read test would be trusted as if it were complete.
    */
   read(file: SourceFile): readonly TestSuite[] {
     const suites: TestSuite[] = []
@@ -46,7 +46,7 @@ export class StoreFiles {
   }
 }
 
-/** One document while it is read. */
+/** Reads one document. */
 class StoreDocument {
   readonly #reader: YamlReader
   readonly #project: Project

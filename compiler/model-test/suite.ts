@@ -2,25 +2,24 @@ import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 
-/** A model as a store file names it: ready for questions, and where its parts stand. */
+/** A model that a store file names: loaded for questions, with the places of its parts. */
 export interface TestedModel {
-  /** Its parts in the order of plans, so that equal models have equal digests. */
+  /** With its parts in the order of plans, so that equal models have equal digests. */
   readonly loaded: LoadedModel
-  /** What people call it: the path of its file. */
+  /** Display name: the path of its file. */
   readonly name: string
-  /** Where a relation or, without `relation`, a type is declared; undefined for a model in JSON. */
+  /** The place where a relation is declared, or without `relation` the type. Undefined for a model in JSON. */
   placeOf(type: string, relation?: string): Span | undefined
   /** Where a condition is declared. */
   placeOfCondition(name: string): Span | undefined
 }
 
-/** A tuple and where it stands. */
 export interface PlacedTuple {
   readonly key: TupleKey
   readonly span: Span
 }
 
-/** What all questions have; `span` is the assertion, `places` where the words of the question stand. */
+/** Common to all questions. `span` is the assertion, `places` are the places of the question's words. */
 interface Asked {
   readonly relation: string
   readonly context: Readonly<Record<string, unknown>> | undefined
@@ -28,7 +27,7 @@ interface Asked {
   readonly places: Readonly<Partial<Record<"user" | "object" | "type" | "filter", Span>>>
 }
 
-/** Has the user the relation on the object? */
+/** Does the user have the relation on the object? */
 export interface CheckQuestion extends Asked {
   readonly kind: "check"
   readonly user: string
@@ -36,12 +35,12 @@ export interface CheckQuestion extends Asked {
   readonly expected: boolean
 }
 
-/** On which objects of the type has the user the relation? */
+/** On which objects of the type does the user have the relation? */
 export interface ListObjectsQuestion extends Asked {
   readonly kind: "list_objects"
   readonly user: string
   readonly type: string
-  /** Objects as `type:id`; their order means nothing. */
+  /** Objects as `type:id`, in any order. */
   readonly expected: readonly string[]
 }
 
@@ -50,11 +49,11 @@ export interface ListUsersQuestion extends Asked {
   readonly kind: "list_users"
   readonly object: string
   readonly filter: { readonly type: string; readonly relation?: string | undefined }
-  /** Users as `type:id`, `type:*` or `type:id#relation`; their order means nothing. */
+  /** Users as `type:id`, `type:*` or `type:id#relation`, in any order. */
   readonly expected: readonly string[]
 }
 
-/** One assertion: a question and the answer that is expected. */
+/** One assertion: a question and the expected answer. */
 export type TestAssertion = CheckQuestion | ListObjectsQuestion | ListUsersQuestion
 
 /** An entry of `tests`. */
@@ -62,7 +61,7 @@ export interface ModelTest {
   readonly name: string
   readonly description: string | undefined
   readonly span: Span
-  /** The store's tuples and its own; one list for all tests that have none of their own. */
+  /** The tuples of the store and of the test. Tests without own tuples share one list. */
   readonly tuples: readonly TupleKey[]
   readonly questions: readonly TestAssertion[]
 }
@@ -71,7 +70,7 @@ export interface ModelTest {
 export interface TestSuite {
   readonly file: SourceFile
   readonly name: string
-  /** Where the model is named, or written. */
+  /** The place that names or contains the model. */
   readonly modelSpan: Span
   readonly model: TestedModel
   readonly tests: readonly ModelTest[]

@@ -9,13 +9,13 @@ import { embeddedText, reportEmbedded } from "./embedded-text.ts"
 import type { TestedModel } from "./suite.ts"
 import type { YamlReader, YamlValue } from "./yaml-reader.ts"
 
-/** Reads the models that store files name or hold; a file that several of them name is compiled once. */
+/** Reads the models that store files name or contain. A file that several store files name is compiled once. */
 export class TestedModels {
   readonly #project: Project
   readonly #report: Report
   readonly #byFile = new Map<SourceFile, TestedModel | undefined>()
 
-  /** `known` are models that were compiled already. */
+  /** `known` are models that are already compiled. */
   constructor(project: Project, report: Report, known: readonly CompiledModel[]) {
     this.#project = project
     this.#report = report
@@ -26,7 +26,7 @@ export class TestedModels {
       )
   }
 
-  /** The model of the file `path` names: a text, OpenFGA's JSON, or a `fga.mod`. `at` is the place that names it. */
+  /** The model in the file `path`: text, OpenFGA's JSON, or a `fga.mod`. `at` is the place that names the file. */
   fromFile(path: string, at: Span): TestedModel | undefined {
     const file = this.#project.readNamed(path, at)
     if (file === undefined) return undefined
@@ -40,7 +40,7 @@ export class TestedModels {
     return this.#byFile.get(file)
   }
 
-  /** The model that stands in the store file itself. */
+  /** The model that the store file contains. */
   fromText(reader: YamlReader, value: YamlValue): TestedModel | undefined {
     const text = reader.text(value, "`model`")
     const scalar = reader.scalar(value)

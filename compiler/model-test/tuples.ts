@@ -16,8 +16,8 @@ export function readTuples(reader: YamlReader, value: YamlValue | undefined, rep
 }
 
 /**
- * The tuples of a file, by the ending of its name: YAML and JSON lists, JSON lines, CSV (the formats of OpenFGA's command line).
- * `at` is the place that names the file.
+ * The tuples of a file. The ending of its name selects the format: YAML and JSON lists, JSON lines, CSV (the formats of OpenFGA's command
+ * line). `at` is the place that names the file.
  */
 export function readTupleFile(file: SourceFile, at: Span, report: Report): PlacedTuple[] {
   const ending = /\.[^./]*$/.exec(file.path)?.[0].toLowerCase() ?? ""
@@ -43,7 +43,7 @@ const readYaml: ReadFormat = (file, report) => {
   return tuples
 }
 
-/** Each line by itself, at its place in the file. */
+/** Reads each line separately, with its place in the file. */
 const readJsonLines: ReadFormat = (file, report) => {
   const tuples: PlacedTuple[] = []
   let start = 0
@@ -127,7 +127,7 @@ const columnNames = [
 type Column = (typeof columnNames)[number]
 const neededColumns: readonly Column[] = ["user_type", "user_id", "relation", "object_type", "object_id"]
 
-/** Which column stands where; undefined, and findings, when that can't be told. */
+/** The position of each column. Undefined, with findings, when the header is invalid. */
 function columnsOf(head: readonly CsvField[], report: Report): ReadonlyMap<Column, number> | undefined {
   const mistakes = report.errors
   const columns = new Map<Column, number>()
@@ -172,7 +172,7 @@ function contextOf({ text, span }: CsvField, report: Report): Readonly<Record<st
     if (typeof json === "object" && json !== null && !Array.isArray(json))
       return json as Record<string, unknown>
   } catch {
-    // Said below.
+    // Reported below.
   }
   report.add("SP6011", span, "the context of a condition is a JSON object")
   return undefined

@@ -16,7 +16,7 @@ import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { yamlCauses, yamlProblem } from "../core/yaml-problem.ts"
 
-/** A value of a YAML file: its node (undefined for an empty value), and the place that says it. */
+/** A value of a YAML file: its node (undefined for an empty value), and its place. */
 export interface YamlValue {
   readonly node: Node | undefined
   readonly span: Span
@@ -29,12 +29,12 @@ export interface YamlEntry {
   readonly value: YamlValue
 }
 
-/** Values that references (`*name`) may repeat in one file. */
+/** Maximum number of values in one file that come from aliases (`*name`). */
 const repeatedMax = 50_000
 
 /**
- * Reads one YAML 1.2 file as the caller expects it to be. What is otherwise is a finding at its place, and undefined or empty here;
- * empty values (`tuples:` with nothing behind it) count as absent, as in OpenFGA's command line.
+ * Reads one YAML 1.2 file in the expected form. A deviation is a finding at its place, and the method returns undefined or an empty list.
+ * Empty values (`tuples:` without a value) count as absent, as in OpenFGA's command line.
  */
 export class YamlReader {
   readonly #file: SourceFile
@@ -46,7 +46,7 @@ export class YamlReader {
   /** How many values may still be read. */
   #left = repeatedMax
 
-  /** `part` is what of the file is read; all of it when absent. */
+  /** `part` is the part of the file to read (default: all of it). */
   constructor(file: SourceFile, report: Report, part?: Span) {
     this.#file = file
     this.#report = report
@@ -63,18 +63,18 @@ export class YamlReader {
       this.#document = document
       const { targets, count } = targetsOf(document)
       this.#targets = targets
-      // What stands in the file is read a few times at most; what is beyond that comes of references.
+      // Values that the file contains directly are read a few times at most. More reads come from aliases.
       this.#left += 4 * count
       read(this.#valueOf(document.contents, this.#span(0, 0)))
     }
   }
 
-  /** Whether nothing stands there. */
+  /** Whether the value is empty. */
   isEmpty({ node }: YamlValue): boolean {
     return node === undefined || (isScalar(node) && node.value === null)
   }
 
-  /** The entries of a map, `<<` resolved; undefined when it is none. Every key must be one of `known`, where that is given. */
+  /** The entries of a map, with `<<` resolved. Undefined when it is not a map. When `known` is given, every key must be in it. */
   entries(value: YamlValue, what: string, known?: readonly string[]): readonly YamlEntry[] | undefined {
     const node = this.#resolved(value)
     if (node === undefined) return undefined
@@ -98,7 +98,7 @@ export class YamlReader {
     })
   }
 
-  /** The items of a list; none when it is empty or no list. */
+  /** The items of a list. Empty when the list is empty or the value is not a list. */
   list(value: YamlValue | undefined, what: string): readonly YamlValue[] {
     if (value === undefined) return []
     const node = this.#resolved(value)
@@ -108,7 +108,7 @@ export class YamlReader {
     return []
   }
 
-  /** A text; numbers and words such as `true` are taken as they are written. Undefined when empty or none. */
+  /** A text; numbers and words such as `true` are taken as written. Undefined when empty or not a scalar. */
   text(value: YamlValue | undefined, what: string): string | undefined {
     const node = value === undefined ? undefined : this.#resolved(value)
     if (value === undefined || node === undefined) return undefined
@@ -116,7 +116,7 @@ export class YamlReader {
     return typeof node.value === "string" ? node.value : (node.source ?? String(node.value))
   }
 
-  /** True or false, also in the words of YAML 1.1, which OpenFGA's command line takes here. */
+  /** True or false, also in the words of YAML 1.1, which OpenFGA's command line accepts here. */
   flag(value: YamlValue, what: string): boolean | undefined {
     const node = this.#resolved(value)
     if (isScalar(node)) {
@@ -127,7 +127,7 @@ export class YamlReader {
     return this.#wrong(value, `${what} is \`true\` or \`false\`, this is ${this.#shown(node)}`)
   }
 
-  /** A value in the words of a message: `"true"` is a text, whatever it says. */
+  /** A value for a message: `"true"` in quotes is a text. */
   #shown(node: Node | undefined): string {
     if (node === undefined) return "nothing"
     if (!isScalar(node)) return kindOf(node)
@@ -135,7 +135,7 @@ export class YamlReader {
     return typeof node.value === "string" ? `the text ${source}` : source
   }
 
-  /** A map as JSON, for conditions. Undefined when empty or none. */
+  /** A map as JSON, for conditions. Undefined when empty or not a map. */
   json(value: YamlValue | undefined, what: string): Readonly<Record<string, unknown>> | undefined {
     const node = value === undefined ? undefined : this.#resolved(value)
     if (value === undefined || node === undefined || this.#document === undefined) return undefined
@@ -148,7 +148,7 @@ export class YamlReader {
     }
   }
 
-  /** The node of a text in the file itself, for who has to know how it is written. */
+  /** The scalar node in the file, for callers that need to know its style. */
   scalar(value: YamlValue): Scalar | undefined {
     const node = this.#resolved(value)
     return isScalar(node) ? node : undefined
@@ -161,7 +161,7 @@ export class YamlReader {
       const name = isScalar(place.node) ? this.#source(place.node) : undefined
       if (name === undefined) this.#wrong(place, "a key is a text")
       else if (name !== "<<") found.set(name, { key: place.span, name, value: target })
-      // What stands in the map itself goes before what it takes in.
+      // Keys of the map itself take precedence over merged keys.
       else if (depth < 10)
         for (const each of this.#merged(target)) {
           const inherited = new Map<string, YamlEntry>()
@@ -186,7 +186,7 @@ export class YamlReader {
     return typeof node.value === "string" ? node.value : (node.source ?? String(node.value))
   }
 
-  /** The node a value means; undefined when it is empty. */
+  /** The node of a value with aliases resolved. Undefined when it is empty. */
   #resolved(value: YamlValue): Node | undefined {
     if (--this.#left < 0) {
       if (this.#left === -1)
@@ -208,7 +208,7 @@ export class YamlReader {
     return this.#span(node.range?.[0] ?? 0, node.range?.[1] ?? 0)
   }
 
-  /** Of what goes over several lines the first is meant; blanks at its end are not. */
+  /** For a value of several lines, only its first line without spaces at its end. */
   #span(start: number, end: number): Span {
     const [line = ""] = this.#text.slice(start, end).split("\n", 1)
     const from = this.#start + start
@@ -222,8 +222,8 @@ export class YamlReader {
 }
 
 /**
- * What each reference means, the nearest node above it of that name; and how many nodes there are. In one walk, because the
- * library takes one for each reference.
+ * The target of each alias (the nearest anchor of that name before it), and the number of nodes. Computed in one walk, because the library
+ * needs a walk per alias.
  */
 function targetsOf(document: Document): { targets: ReadonlyMap<Node, Node>; count: number } {
   const named = new Map<string, Node>()
