@@ -1,21 +1,21 @@
 import type { SourceFile, Span } from "../core/source.ts"
 
 /**
- * A piece of a document as it stands there, between its quotes or tags. `expression`: it is one C# expression (`@(…)`) or its statements (`@{…}`),
- * `inner` being what stands between the outermost brackets. `markup`: it holds tags and is kept as written.
+ * A piece of a document as written, between its quotes or tags. `expression`: it is one C# expression (`@(…)`) or its statements (`@{…}`), and
+ * `inner` is the code between the outermost brackets. `markup`: it contains tags and is kept as written.
  */
 export interface Raw {
   readonly kind: "text" | "expression" | "statements" | "markup"
   readonly span: Span
-  /** Of expressions. */
+  /** Only for expressions. */
   readonly inner?: Span
-  /** An expression with text around it: the rest of the span is text. */
+  /** The expression inside surrounding text: the rest of the span is text. */
   readonly hole?: Raw
-  /** Parts of the span that are meant as they stand: CDATA without its frame. Absent: the whole span, with entities. */
+  /** Parts of the span to read literally: CDATA sections without their delimiters. When absent, the whole span is read, with entities. */
   readonly literal?: readonly { readonly span: Span; readonly entities: boolean }[]
 }
 
-/** An attribute: its name and what stands between its quotes. */
+/** An attribute: its name and the text between its quotes. */
 export interface Attribute {
   readonly name: string
   readonly nameSpan: Span
@@ -25,18 +25,18 @@ export interface Attribute {
 /** A comment, which `convert` keeps. */
 export interface CommentNode {
   readonly kind: "comment"
-  /** Between `<!--` and `-->`. */
+  /** The text between `<!--` and `-->`. */
   readonly text: string
   readonly span: Span
 }
 
-/** Text between tags; blank text is none. */
+/** Text between tags. Text that is only white space has no node. */
 export interface TextNode {
   readonly kind: "text"
   readonly raw: Raw
 }
 
-/** An element with all that is in it. */
+/** An element with its content. */
 export interface Element {
   readonly kind: "element"
   readonly name: string
@@ -48,19 +48,19 @@ export interface Element {
   readonly span: Span
 }
 
-/** What may stand in an element. */
+/** A node that an element may contain. */
 export type PolicyNode = Element | TextNode | CommentNode
 
 /** An XML policy document. */
 export interface PolicyDocument {
   readonly file: SourceFile
-  /** `policies` or `fragment`; undefined when there is none (reported). */
+  /** `policies` or `fragment`. Undefined when it is missing (reported). */
   readonly root: Element | undefined
   /** Comments before and after the root. */
   readonly around: readonly CommentNode[]
-  /** Written as text that only looks like XML: an expression holds `"`, `<` or `&` as they are, so entities in its texts are meant as they stand. */
+  /** The text only looks like XML: an expression contains raw `"`, `<` or `&`. So entities in its strings are taken literally. */
   readonly plain: boolean
-  /** Something was not understood (reported): what seems to be missing may be there. */
+  /** A part could not be read (reported): content that seems to be missing may exist. */
   readonly damaged: boolean
 }
 
@@ -69,12 +69,12 @@ export function elementsOf(element: Element): Element[] {
   return element.children.filter((child) => child.kind === "element")
 }
 
-/** An element and all elements in it. */
+/** An element and all its descendants. */
 export function everyElement(element: Element): Element[] {
   return [element, ...elementsOf(element).flatMap(everyElement)]
 }
 
-/** The attribute of a name. */
+/** The attribute with a name. */
 export function attributeOf(element: Element, name: string): Attribute | undefined {
   return element.attributes.find((each) => each.name === name)
 }

@@ -1,17 +1,17 @@
 import type { Expression, Text } from "../../runtime/plan/text.ts"
 
 /**
- * Where a request keeps something that a step may have put there itself, with the step's place in the text (`api.xml:12`). Places: `header NAME`,
- * `query NAME`, `variable NAME`, `body`, `path`; `header *` is every header. What is not named is the caller's, or not there.
+ * Parts of a request that a step may have filled itself, with the step's place in the text (`api.xml:12`). Keys: `header NAME`, `query NAME`,
+ * `variable NAME`, `body`, `path`; `header *` is every header. A part that is not a key has the caller's value, or no value.
  */
 export type Own = ReadonlyMap<string, string>
 
-/** A text of the document that may be a credential: the shortest signed token is longer. Words with blanks, names of headers and patterns are none. */
+/** A text of the document that may be a credential: the shortest signed token is longer. Words with spaces, header names and patterns do not match. */
 const credential = /[A-Za-z0-9._~+/=-]{41}/
-/** The same where the text alone may be the value: an opaque token is shorter. */
+/** The same for a text that may be the whole value: an opaque token is shorter. */
 const opaque = /[A-Za-z0-9._~+/=-]{8}/
 
-/** Who put there what is at a place; undefined when the caller did. `*`: anything of its kind. */
+/** The step that filled a part of the request. Undefined when the caller did. `*`: any part of that kind. */
 export function ownerOf(own: Own, place: string): string | undefined {
   const [kind = "", name] = place.split(" ", 2)
   const found = own.get(place) ?? own.get(`${kind} *`)
@@ -22,12 +22,18 @@ export function ownerOf(own: Own, place: string): string | undefined {
 
 type Written = Text | { readonly expression: Expression }
 
-/** Whether a text is made of what the caller sent, and of nothing else that could stand for a caller: no named value, no long text, no variable of the document's own. */
+/**
+ * Whether a text consists only of caller input, and of nothing that could act as a credential: no named value, no long text, no variable that
+ * the document filled itself.
+ */
 export function isCallers(text: Written, own: Own): boolean {
   return ownSource(text, own, "") === undefined
 }
 
-/** Of a text that is not the caller's: the place of what put its content there, `here` where that is the text itself. */
+/**
+ * For a text that is not the caller's: the place of the step that supplied its content, or `here` when the text itself did. Undefined when the
+ * text is the caller's.
+ */
 export function ownSource(text: Written, own: Own, here: string): string | undefined {
   if (typeof text === "string") return here
   const parts = "expression" in text ? [text] : text.text
@@ -45,7 +51,7 @@ export function ownSource(text: Written, own: Own, here: string): string | undef
   return read ? undefined : here
 }
 
-/** The same of an expression. Of a native one nothing is known: it counts as the document's own. */
+/** The same for an expression. A CEL expression is not analysed: it counts as the document's own. */
 function ownExpression(expression: Expression, own: Own, here: string): string | undefined {
   if (expression.lang !== "cs") return here
   const sources = new Sources(own, here)
@@ -63,7 +69,7 @@ interface Node {
   readonly args?: readonly unknown[]
 }
 
-/** What the members of `context.Request` read that are not looked at more closely; names are those of the library. */
+/** Parts that whole-object members of `context.Request` read. Names are those of the library. */
 const places: Readonly<Record<string, readonly string[]>> = {
   "IRequest.Headers": ["header *"],
   "IRequest.Url": ["path", "query *"],
@@ -74,7 +80,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "IProxyContext.Variables": ["variable *"],
 }
 
-/** What no step changes. */
+/** Members that no step changes. */
 const unchanged: ReadonlySet<string> = new Set([
   "IRequest.OriginalUrl",
   "IRequest.IpAddress",
@@ -83,19 +89,19 @@ const unchanged: ReadonlySet<string> = new Set([
   "IRequest.Method",
 ])
 
-/** Dictionaries whose entries are places of their own. */
+/** Dictionaries whose entries are tracked separately. */
 const dictionaries: Readonly<Record<string, string>> = {
   "IRequest.Headers": "header",
   "IUrl.Query": "query",
   "IProxyContext.Variables": "variable",
 }
 
-/** Looks for what a program of C# reads. */
+/** Collects what a C# program reads. */
 class Sources {
   readonly #own: Own
   readonly #here: string
   callers = false
-  /** The place of the first that is the document's own. */
+  /** The place of the first source that is the document's own. */
   own: string | undefined
 
   constructor(own: Own, here: string) {
@@ -109,11 +115,11 @@ class Sources {
       for (const each of Object.values(node)) this.look(each)
   }
 
-  /** Whether nothing inside has to be looked at. */
+  /** Whether the content of a node needs no further analysis. */
   #known(node: Node): boolean {
     if (node.k === "if" || node.op === "??" || node.s === "if" || node.s === "while" || node.s === "return") {
       const { test, ...rest } = node as Readonly<Record<string, unknown>>
-      // What is asked for is no part of what comes out, unless it is left in a local.
+      // The condition is not part of the result, unless it writes a local.
       if (test !== undefined && /"k":"(?:out|set|safe)"|"slot":/.test(JSON.stringify(test))) this.look(test)
       for (const each of Object.values(rest)) this.#value(each)
       return true
@@ -134,7 +140,7 @@ class Sources {
     return true
   }
 
-  /** What may come out as it is: one of two branches, what is returned, what stands for what is not there. */
+  /** A part that may become the result unchanged: a branch, a returned value, or a default. */
   #value(node: unknown): void {
     const { k, value } = (node ?? {}) as Node
     if (k === "const" && typeof value === "string" && opaque.test(value)) this.own ??= this.#here
@@ -162,7 +168,7 @@ function memberOf(node: unknown): string | undefined {
   return String(node.member)
 }
 
-/** A part of the request as the client sent it. */
+/** Whether it is a part of the request as the client sent it. */
 function isOriginal(node: unknown): boolean {
   const member = memberOf(node)
   if (member === undefined) return false

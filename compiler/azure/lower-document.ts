@@ -13,12 +13,12 @@ import {
   type Used,
 } from "./site.ts"
 
-/** What judges requests, and so keeps callers out as guards do. */
+/** Steps that check requests, and so reject callers like guards do. */
 const judging: ReadonlySet<StepKind> = new Set<StepKind>(["validate-content", "validate-parameters"])
 
 /**
- * The steps of a document where it is used. `outer` is what the documents of outer scopes have: `<base />` stands for it, a section without `<base />`
- * has its own policies only, and a section that is not there is as if it were `<base />` alone.
+ * The steps of a document where it is used. `outer` are the steps of the documents of outer scopes: `<base />` inserts them. A section without
+ * `<base />` has only its own policies, and a missing section works like `<base />` alone.
  */
 export function lowerDocument(
   document: PolicyDocument,
@@ -55,7 +55,7 @@ export function lowerDocument(
   return steps
 }
 
-/** The steps of a document's `on-error` alone, where no operation is: a request that none serves fails before one is known. */
+/** Only the steps of a document's `on-error`, without an operation: a request that no route serves fails before its operation is known. */
 export function lowerOnError(
   document: PolicyDocument,
   place: DocumentPlace,
@@ -110,7 +110,7 @@ function noteCut(
   host: DocumentHost,
 ): void {
   if (holdsBase(element)) return
-  // Cut by a section that leaves it out it would be gone without a trace.
+  // A section without `<base />` would drop this guard silently.
   const guard = everyStep(outer).find(({ id }) => {
     const kind = host.kindOf(id)
     return kind !== undefined && (isGuard({ kind }) || judging.has(kind))
@@ -127,7 +127,7 @@ function holdsBase(element: Element): boolean {
   return elementsOf(element).some((child) => child.name === "base" || holdsBase(child))
 }
 
-/** Steps and those inside of them. */
+/** Steps and the steps inside them. */
 export function everyStep(steps: readonly Used[]): Used[] {
   return steps.flatMap((step) => [step, ...Object.values(step.inside).flatMap(everyStep)])
 }

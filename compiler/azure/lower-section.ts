@@ -11,12 +11,10 @@ import { type Context, numbered, Use } from "./use.ts"
 const fragmentsMax = 20
 const stepsMax = 5_000
 
-/** Elements that no table has: they are part of how documents are put together. */
+/** Elements without a table row: they control how documents are combined. */
 const structure = ["base", "include-fragment"]
 
-/**
- * Makes steps of one section of a document. `outer` is what outer scopes have in this section: `<base />` stands for it.
- */
+/** Makes the steps of one section of a document. `outer` are the steps of outer scopes for this section: `<base />` inserts them. */
 export function lowerSection(
   element: Element,
   document: PolicyDocument,
@@ -45,7 +43,7 @@ class SectionLowering {
     this.#outer = outer
   }
 
-  /** `parent`: where the nodes stand. */
+  /** `parent`: the element that contains the nodes. */
   nodes(
     nodes: readonly PolicyNode[],
     document: PolicyDocument,
@@ -168,12 +166,12 @@ class SectionLowering {
   }
 }
 
-/** Whether nothing behind an element runs. */
+/** Whether the steps after an element never run. */
 function answers(element: Element): boolean {
   return element.name === "return-response" || element.name === "mock-response"
 }
 
-/** A span without the blanks at its ends. */
+/** A span without surrounding white space. */
 function trimmed({ file, start, end }: Span): Span {
   const text = file.text.slice(start, end)
   return file.span(start + text.length - text.trimStart().length, start + text.trimEnd().length)

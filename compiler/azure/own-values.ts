@@ -11,7 +11,7 @@ import {
 } from "../../runtime/plan/steps.ts"
 import { isCallers, type Own, ownerOf, ownSource } from "./callers-value.ts"
 
-/** What is the document's own behind a step. */
+/** Records which parts of a request are the document's own after a step. */
 class Marks {
   readonly own: Map<string, string>
   readonly #origin: string
@@ -36,7 +36,7 @@ type Effect<Kind extends StepKind> = (step: StepOf<Kind>, marks: Marks) => void
 
 const nothing = (): void => undefined
 
-/** Kinds of which the facts alone do not say it: what they put there may be the caller's, or leaves it the caller's. */
+/** Step kinds for which facts are not enough: the value they write may be the caller's, or they leave the caller's value in place. */
 const effects: { readonly [Kind in StepKind]?: Effect<Kind> } = {
   "set-header": (step, marks) => {
     if (step.message === "request") setLines("header", step, marks)
@@ -57,7 +57,7 @@ const effects: { readonly [Kind in StepKind]?: Effect<Kind> } = {
   "set-variable": ({ name, value }, marks) => marks.variable(name, isCallers(value, marks.own)),
 }
 
-/** What a step writes where a guard behind it could find it: variables, and of a step that changes messages the parts of the request. */
+/** What a step writes that a later guard could read: variables, and for a step that changes messages also the parts of the request. */
 function markWritten(step: Step, marks: Marks): void {
   const isChange = kindFacts(step.kind).role === "change"
   for (const place of factsOf(step).writes ?? []) {
@@ -70,7 +70,7 @@ function markWritten(step: Step, marks: Marks): void {
   }
 }
 
-/** Fields that go with the body, which no guard reads. */
+/** Headers that describe the body. No guard reads them. */
 const describesBody: ReadonlySet<string> = new Set([...fieldsOfBody.request, "content-type"])
 
 function isCallersBody(content: BodyContent, own: Own): boolean {
@@ -78,7 +78,10 @@ function isCallersBody(content: BodyContent, own: Own): boolean {
   return "value" in content && isCallers({ expression: content.value }, own)
 }
 
-/** What stays of the caller's beside what a step adds is not looked for: a caller who sends nothing would have the step's alone. */
+/**
+ * A step that adds a value marks the whole header, even if the caller's values stay next to it: a caller who sends none would pass with the
+ * step's value alone.
+ */
 function setLines(
   kind: "header" | "query",
   { name, action, values }: Pick<StepOf<"set-header">, "name" | "action" | "values">,
@@ -91,7 +94,7 @@ function setLines(
   else if (replaces && typeof name === "string") marks.put(place, true)
 }
 
-/** What is the document's own behind a step that runs where `own` was before. `origin`: the step's place in the text. */
+/** The parts that are the document's own after a step, when `own` were before it. `origin`: the step's place in the text. */
 export function ownBehind(step: Step, own: Own, origin: string): Own {
   const marks = new Marks(own, origin)
   const effect = effects[step.kind] as Effect<StepKind> | undefined
@@ -100,7 +103,7 @@ export function ownBehind(step: Step, own: Own, origin: string): Own {
   return marks.own
 }
 
-/** Whose credential a guard judges; `undefined`: the caller's, else the place in the text of what put it there. Of no guard: undefined too. */
+/** The place of the step that supplied the credential a guard judges. Undefined when the caller supplied it, and for a step that is not a guard. */
 export function ownCredential(step: Step, own: Own, origin: string): string | undefined {
   if (step.kind === "check-header") return ownerOf(own, `header ${step.name}`)
   if (!isCredential(step)) return undefined

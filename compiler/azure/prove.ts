@@ -3,28 +3,29 @@ import type { Own } from "./callers-value.ts"
 import { ownBehind, ownCredential } from "./own-values.ts"
 import type { Used } from "./site.ts"
 
-/** A way through steps that no guard stands in: its turns, e.g. `when` at a place, whose condition does not hold. */
+/** A path through the steps without a guard, and its turns, e.g. the `when` at a place whose condition does not hold. */
 export interface WayAround {
   readonly turns: readonly string[]
-  /** What it leads to: the step that sends the request, or answers it from the cache or with what a request of the document's own brought. */
+  /** The end of the path: the step that sends the request, or answers it from the cache or with the response of a request that the document sent. */
   readonly end: Used
 }
 
-/** What stands in a request that nobody changed. */
+/** A request that no step has changed. */
 export const untouched: Own = new Map()
 
-/** A request of which everything may have been changed by `origin`. */
+/** A request that `origin` may have changed completely. */
 export function touched(origin: string): Own {
   return new Map(["header *", "query *", "variable *", "body", "path"].map((place) => [place, origin]))
 }
 
 /**
- * Looks for a way through the steps to the backend that passes no guard. Conditions are not looked into: each branch is a way. Steps that may not
- * run at all (those of `cache-value`) guard nothing; of branches that run side by side one guard is enough where all must end well, else each must
- * have one. A guard counts only where what it judges is what the caller sent: a credential of the document's own is the same for everybody.
+ * Searches for a path through the steps to the backend without a guard. Conditions are not evaluated: each branch is a path. Steps that may be
+ * skipped (inside `cache-value`) are not guards. Of parallel branches, one guard is enough when all branches must succeed; otherwise each
+ * branch needs one. A guard counts only when it judges input of the caller, because a credential of the document itself is the same for all
+ * callers.
  *
- * @param stepOf the step of an id.
- * @param own what is not the caller's before the first step.
+ * @param stepOf returns the step with an id.
+ * @param own the parts of the request that are not the caller's before the first step.
  */
 export function wayAround(
   steps: readonly Used[],
@@ -34,13 +35,13 @@ export function wayAround(
   return new Search(stepOf).find(steps, own)
 }
 
-/** A way that passed no guard yet, and what is the document's own there. */
+/** A path without a guard so far, and the parts that are the document's own there. */
 interface Way {
   readonly turns: readonly string[]
   readonly own: Own
 }
 
-/** More ways are looked at as one on which all is own that is on any of them. */
+/** Above this number, the paths are merged into one: a part that is the document's own on any of them is its own on the merged path. */
 const waysMax = 32
 
 class Search {
@@ -56,7 +57,7 @@ class Search {
     return this.#found
   }
 
-  /** The ways that leave the list without a guard. */
+  /** The paths that leave the list without a guard. */
   #walk(steps: readonly Used[], ways: readonly Way[]): readonly Way[] {
     let left = ways
     for (const step of steps) {
@@ -70,7 +71,7 @@ class Search {
     const step = this.#stepOf(used.id)
     if (step === undefined) return [way]
     if (isAnswer(step)) {
-      // The document's own words are for everybody; another's response is not.
+      // A text of the document is public anyway; the response of another service is not.
       if (step.from !== undefined) this.#found ??= { turns: way.turns, end: used }
       return []
     }
@@ -109,7 +110,7 @@ class Search {
         return [{ turns: way.turns, own: union([behind, ...made]) }]
       }
       case "retry": {
-        // What a repetition leaves is there in the next one.
+        // Changes of one iteration are visible in the next.
         const once = this.#walk(inside("steps"), [behind])
         return [...once, ...this.#walk(inside("steps"), once)]
       }
@@ -120,7 +121,7 @@ class Search {
 
   #parallel({ inside }: Used, all: boolean, way: Way): readonly Way[] {
     const branches = Object.values(inside)
-    // Branches run at the same time: what one leaves, the others may find.
+    // Branches run concurrently: each may see the changes of the others.
     const own = branches.reduce((before, branch) => this.#spoiled(branch, before), way.own)
     const ways = branches.map((branch) => this.#walk(branch, [{ turns: way.turns, own }]))
     if (!all) return ways.flat()
@@ -129,7 +130,7 @@ class Search {
     return ways.some((left) => left.length === 0) ? [] : [{ turns, own: union(open) }]
   }
 
-  /** What is own if any of the steps, and those inside of them, did what it may do. */
+  /** The parts that are the document's own when any of the steps, or of the steps inside them, may have run. */
   #spoiled(steps: readonly Used[], before: Own): Own {
     return steps.reduce((own, used) => {
       const step = this.#stepOf(used.id)
@@ -144,7 +145,7 @@ function union(ways: readonly { readonly own: Own }[]): Own {
   return new Map(ways.flatMap(({ own }) => [...own]))
 }
 
-/** One way of each state. */
+/** Keeps one path for each state. */
 function distinct(ways: readonly Way[]): readonly Way[] {
   if (ways.length < 2) return ways
   const found = new Map<string, Way>()
@@ -156,7 +157,7 @@ function distinct(ways: readonly Way[]): readonly Way[] {
   return left.length <= waysMax ? left : [{ turns: left[0]?.turns ?? [], own: union(left) }]
 }
 
-/** A header that must be a secret of gateway.conf. */
+/** Whether the step compares a header with secrets of gateway.conf only. */
 function isSecretCheck(step: Step): boolean {
   if (step.kind !== "check-header") return false
   return step.values.length > 0 && step.values.every((value) => JSON.stringify(value).includes('{"secret":'))

@@ -5,22 +5,22 @@ import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
 import { elementWith, refusalOfAttribute } from "./elements/refused.ts"
 import { beginsExpression } from "./reader/expression-scan.ts"
 
-/** What an attribute may hold. */
+/** The allowed values of an attribute. */
 export interface AttributeRow {
   readonly required?: true
-  /** It may be an expression; otherwise its value must be known when the plan is made. */
+  /** An expression is allowed. Otherwise the value must be known at compile time. */
   readonly dynamic?: true
-  /** The values there are. */
+  /** The valid values. */
   readonly values?: readonly string[]
 }
 
-/** What an element may hold: a row of a table, not code. */
+/** The allowed content of an element, as data instead of code. */
 export interface Shape {
   readonly attributes?: Readonly<Record<string, AttributeRow>>
   readonly children?: Readonly<Record<string, ChildRow>>
-  /** It has text: a literal, perhaps an expression; `body`: anything. */
+  /** The element has text: a literal, a value that may be an expression, or with `body` any content. */
   readonly text?: "literal" | "value" | "body"
-  /** It holds policies instead of children of its own. */
+  /** The element contains policies instead of its own child elements. */
   readonly policies?: true
 }
 
@@ -29,10 +29,10 @@ export interface ChildRow extends Shape {
   readonly many?: true
 }
 
-/** Attributes every policy may have: `id` names it in errors. */
+/** Attributes that every policy may have. `id` names the policy in errors. */
 const common: Readonly<Record<string, AttributeRow>> = { id: {} }
 
-/** Whether an element is as its shape says; what is not is reported (SP7006 to SP7010). */
+/** Whether an element matches its shape. Deviations are reported (SP7006 to SP7010). */
 export function fits(element: Element, shape: Shape, document: PolicyDocument, report: Report): boolean {
   const before = report.errors
   checkAttributes(element, shape, document, report)
@@ -41,7 +41,7 @@ export function fits(element: Element, shape: Shape, document: PolicyDocument, r
   return report.errors === before
 }
 
-/** Prefixes of XML mean nothing here: tools leave their declarations behind. */
+/** Whether it declares an XML prefix. Such declarations are ignored, because tools leave them in documents. */
 export function declaresPrefix(attribute: string): boolean {
   return /^xmlns(?::|$)/.test(attribute)
 }
@@ -170,7 +170,7 @@ function checkChildren(
       })
 }
 
-/** `` `a`, `b` and `c` ``. */
+/** A list in words: `` `a`, `b` and `c` ``. */
 export function listed(words: readonly string[], conjunction: "and" | "or" = "and"): string {
   const marked = words.map((word) => `\`${word}\``)
   return marked.length < 2

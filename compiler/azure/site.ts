@@ -14,23 +14,23 @@ export type DocumentSection = "inbound" | "backend" | "outbound" | "on-error"
 /** The sections in the order they run. */
 export const sections: readonly DocumentSection[] = ["inbound", "backend", "outbound", "on-error"]
 
-/** A step where it is used: its key in the plan, where it was written, the steps inside of it. */
+/** A step where it is used: its key in the plan, the place of its source, and the steps inside it. */
 export interface Used {
   readonly id: string
   /** `orders.policy.xml:12`. */
   readonly origin: string
   readonly inside: Readonly<Record<Inside, readonly Used[]>>
-  /** The element it was made of; absent: a statement of gateway.conf. */
+  /** The source element. Absent for a statement of gateway.conf. */
   readonly element?: PolicyElement
 }
 
 /** The steps of the four sections of documents. */
 export type DocumentSteps = Readonly<Record<DocumentSection, readonly Used[]>>
 
-/** How lists of steps inside of a step are called, e.g. `matched`; branches of `parallel` are `branches.0`, `branches.1`, … */
+/** Name of a list of steps inside a step, e.g. `matched`. Branches of `parallel` are `branches.0`, `branches.1`, … */
 type Inside = string
 
-/** A named value: its text, or the value or secret of the plan that has it. */
+/** A named value: its text, or the name of the value or secret in the plan. */
 export type NamedValue =
   | { readonly constant: string }
   | { readonly value: string }
@@ -42,10 +42,10 @@ export type SigningKey =
   | { readonly id: string | null; readonly certificate: string }
   | { readonly id: string | null; readonly secret: NamedValue }
 
-/** Where the keys of tokens come from: OIDC discovery, or the document itself. */
+/** Source of the keys that verify tokens: OIDC discovery, or the document itself. */
 export type IssuerSource = { readonly discovery: LoadText } | { readonly keys: readonly SigningKey[] }
 
-/** An expression that is to be compiled: `code` is what stands between the brackets. */
+/** An expression to compile. `code` is the text between the brackets. */
 export interface ExpressionSource {
   readonly code: SourceText
   /** `@(…)` or `@{…}`. */
@@ -53,79 +53,82 @@ export interface ExpressionSource {
   readonly section: DocumentSection
 }
 
-/** What documents find outside of themselves. Each answers undefined after it has reported what is wrong at `span`. */
+/** Everything documents need from outside. Each method reports a problem at `span` and returns undefined. */
 export interface DocumentHost {
   readonly report: Report
-  /** Puts a step into the plan. */
+  /** Adds a step to the plan. */
   step(step: Step, at: Span, inside?: Used["inside"]): Used
-  /** The kind of a step that `step` put there. */
+  /** The kind of a step that was added with `step`. */
   kindOf(id: string): StepKind | undefined
-  /** A value or secret of gateway.conf; undefined (not reported) where there is none of this name. */
+  /** A value or secret of gateway.conf. Undefined (not reported) when no such name is declared. */
   named(name: string): NamedValue | undefined
-  /** Names that `named` knows, for hints. */
+  /** Names that `named` knows, for suggestions. */
   namedNames(): readonly string[]
   backend(id: string, span: Span): string | undefined
-  /** Counts a backend as used that a document names for something that is not asked here. It need not be declared. */
+  /** Counts a backend as used although no request of this document is sent to it. It need not be declared. */
   mention(backendId: string): void
-  /** All backends by the ids documents call them. */
+  /** All backends, with the ids that documents use. */
   backends(): readonly { readonly id: string; readonly name: string }[]
   fragment(id: string, span: Span): PolicyDocument | undefined
   /** A certificate of gateway.conf whose key verifies tokens. */
   certificate(id: string, span: Span): string | undefined
-  /** A certificate of gateway.conf that requests are sent with. */
+  /** A client certificate of gateway.conf for outgoing requests. */
   clientCertificate(id: string, span: Span): Authentication | undefined
-  /** What stands for a managed identity's tokens for a resource; null: one that is found out later. */
+  /** The token client that replaces a managed identity for a resource. Null: the resource is only known per request. */
   identity(resource: string | null, span: Span): Authentication | undefined
-  /** What stands for a credential of a provider; without names, which are found per request, for any. */
+  /** The token client that replaces a credential of a provider. Without names, which are then only known per request, the client for any credential. */
   authorization(
     names: { readonly provider: string; readonly id: string } | undefined,
     span: Span,
   ): Authentication | undefined
-  /** Where what is logged to a hub of this id goes; undefined (not reported) where gateway.conf names none. */
+  /** Destination of log entries for the hub with this id. Undefined (not reported) when gateway.conf does not declare the hub. */
   hub(id: string): { readonly url: LoadText; readonly authentication?: Authentication } | undefined
-  /** Issuers of gateway.conf by the addresses of their discovery; none is reported. */
+  /** Issuers of gateway.conf with the addresses of their discovery. An empty list is reported. */
   declaredIssuers(span: Span): readonly { readonly address: LoadText; readonly issuer: string }[]
   issuer(source: IssuerSource, span: Span): string | undefined
-  /** A schema of the plan: that of a file that gateway.conf names, or the one `ref` leads to in it. */
+  /** A schema of the plan: that of a file that gateway.conf names, or the schema that `ref` points to in it. */
   schema(
     named: { readonly id: string; readonly ref: string | undefined; readonly refAt: Span | undefined },
     message: "request" | "response",
     overrides: SchemaOverrides,
     span: Span,
   ): string | undefined
-  /** The names APIs have in gateway.conf; undefined where that is not known. */
+  /** The names of APIs in gateway.conf. Undefined when they are unknown. */
   apis(): readonly string[] | undefined
-  /** Something is demanded of the properties of a body, and no schema is known that says which there are. */
+  /** Reports that the properties of a body are restricted, but no schema is known that declares them. */
   unjudged(span: Span): void
   compile(code: ExpressionSource): Expression | undefined
 }
 
-/** What an OpenAPI document says of an operation. */
+/** The description of an operation in an OpenAPI document. */
 export interface OperationDescription {
-  /** How the bodies of a message are judged; of answers by their status. */
+  /** The rules for the bodies of a message; for responses by status. */
   contents(message: "request" | "response", overrides?: SchemaOverrides): ContentRule[]
-  /** Its parameters but cookies, which Azure API Management does not check, each to be prevented where it does not fit. Names are those of the route. */
+  /** Its parameters with the action `prevent`, except cookies, which Azure API Management does not check. Names are those of the route. */
   parameters(): StepOf<"validate-parameters">["parameters"]
-  /** Names of path parameters in the document, to those of the route. */
+  /** Names of path parameters: from the document to the route. */
   readonly names: ReadonlyMap<string, string>
-  /** Parameters in cookies. */
+  /** Names of cookie parameters. */
   readonly cookies: readonly string[]
-  /** Statuses it describes: `200`, `4xx`, `default`. */
+  /** The described statuses: `200`, `4xx`, `default`. */
   readonly statuses: readonly string[]
-  /** Headers of its answers by status, each to be prevented where it does not fit. */
+  /** Response headers by status, with the action `prevent`. */
   headers(): NonNullable<StepOf<"validate-headers">["described"]>
-  /** An answer made of its examples, else of its schemas; undefined where it describes none of this status and media type (undefined: any). `index` of the example, from 0 on. */
+  /**
+   * A response made from the examples, otherwise from the schemas. Undefined when the document does not describe this status and media type
+   * (undefined: any). `index` selects the example, from 0.
+   */
   answer(status: number, media: string | undefined, index: number): AnswerStep | undefined
-  /** How many examples of such an answer there are. */
+  /** Number of examples for such a response. */
   examples(status: number, media: string | undefined): number
-  /** Required parameters of the query: they are part of the operation's template. */
+  /** Required query parameters: they belong to the template of the operation. */
   readonly query: readonly string[]
 }
 
-/** Where the sections of a document run. */
+/** The scope and route in which the sections of a document run. */
 export interface DocumentPlace {
   readonly file: SourceFile
-  /** Names the scope in counters: `api orders`. */
+  /** The name of the scope in counters: `api orders`. */
   readonly scope: string
   readonly level: PolicyElement["scope"]
   readonly api: string
@@ -134,8 +137,8 @@ export interface DocumentPlace {
   /** Parameters of the route's path. */
   readonly pathParameters: readonly string[]
   readonly described?: OperationDescription | undefined
-  /** The backend that gateway.conf names for the route. */
+  /** The backend of the route in gateway.conf. */
   readonly backend: string | null
-  /** Callers come with a subscription. */
+  /** Whether callers present a subscription key. */
   readonly keyed: boolean
 }

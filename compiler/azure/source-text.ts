@@ -2,7 +2,7 @@ import type { SourceFile, Span } from "../core/source.ts"
 import type { Raw } from "./ast.ts"
 import { readEntity } from "./reader/characters.ts"
 
-/** A run of text and where it begins in the file. `fixed`: the whole run stands for the one place it came from (an entity, a named value). */
+/** A run of text and its position in the file. `fixed`: the whole run maps to one source range (an entity or a named value). */
 interface Run {
   readonly at: number
   readonly source: number
@@ -10,7 +10,7 @@ interface Run {
   readonly fixed: boolean
 }
 
-/** Text made of a document's text: entities replaced, named values put in. Knows for each place where it came from. */
+/** Text derived from a document: entities decoded, named values inserted. Maps every position back to the file. */
 export class SourceText {
   readonly file: SourceFile
   readonly text: string
@@ -22,7 +22,7 @@ export class SourceText {
     this.#runs = runs
   }
 
-  /** Pieces of a file in their order: as they stand, or replaced by a text. */
+  /** Joins pieces of a file in order: as written, or replaced by `text`. */
   static of(
     file: SourceFile,
     pieces: readonly { readonly start: number; readonly end: number; readonly text?: string }[],
@@ -37,13 +37,13 @@ export class SourceText {
     return new SourceText(file, text, runs)
   }
 
-  /** Whether it stands in the file as it is: places in it count on from its beginning. */
+  /** Whether the text equals its source, so that positions in it are offsets from its start. */
   get isVerbatim(): boolean {
     const { start, end } = this.span(0, this.text.length)
     return this.file.text.slice(start, end) === this.text
   }
 
-  /** Where a part of the text came from. */
+  /** The source range of a part of the text. */
   span(start: number, end: number): Span {
     const first = this.#runAt(start)
     const last = this.#runAt(Math.max(start, end - 1))
@@ -52,7 +52,7 @@ export class SourceText {
     return this.file.span(from, Math.max(from, to))
   }
 
-  /** The text with some parts replaced; places in what is put in lead to what it replaced. */
+  /** Replaces parts of the text. Positions in a replacement map to the replaced range. */
   replace(
     parts: readonly { readonly start: number; readonly end: number; readonly text: string }[],
   ): SourceText {
@@ -92,8 +92,8 @@ export class SourceText {
 }
 
 /**
- * The text of a piece of a document. Entities become their characters. In code they do so everywhere but in C# texts that began with a raw `"` where
- * the document is `plain`: there `&amp;` is what the author wrote and meant.
+ * The text of a piece of a document, with entities decoded. Exception: in a `plain` document, C# strings that begin with a raw `"` are kept as
+ * written, because the author of `&amp;` meant these characters.
  */
 export function sourceTextOf(raw: Raw, file: SourceFile, plain: boolean): SourceText {
   if (raw.inner !== undefined) return SourceText.of(file, codePieces(raw.inner, plain))
@@ -121,7 +121,7 @@ function textPieces({ file, start, end }: Span): Piece[] {
   return pieces
 }
 
-/** Like `textPieces`, with an eye on texts of the code. */
+/** Like `textPieces`, but recognises C# strings. */
 function codePieces({ file, start, end }: Span, plain: boolean): Piece[] {
   const { text } = file
   const pieces: Piece[] = []

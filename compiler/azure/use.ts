@@ -14,29 +14,29 @@ import {
 import type { DocumentHost, DocumentPlace, DocumentSection, Used } from "./site.ts"
 import { constantOf, type ElementValue, type Reading, readValue, textOf } from "./values.ts"
 
-/** What lowering of an element works with. The element's shape was checked; getters report what is wrong in values and answer undefined. */
+/** Input for lowering an element whose shape was checked. The getters report wrong values and return undefined. */
 export interface Context {
   readonly document: PolicyDocument
   readonly section: DocumentSection
   readonly place: DocumentPlace
   readonly host: DocumentHost
-  /** The policy's element, and where it stands in its section: `choose[1]/when[2]/set-header[1]`. */
+  /** The element of the policy, and its path in the section: `choose[1]/when[2]/set-header[1]`. */
   readonly policy: Element
   readonly path: string
-  /** Steps of some of the policies in an element. */
+  /** Makes the steps of some policies in an element. */
   readonly inside: (nodes: readonly PolicyNode[], parent: Use) => Used[]
 }
 
-/** Azure API Management bounds few times otherwise: they are whole numbers of 32 bits there. */
+/** Maximum for most durations: Azure API Management uses 32-bit integers. */
 export const secondsMax = 2_147_483_647
 
-/** Bounds of a whole number, and what its bounds are called. */
+/** Bounds of an integer, and the unit for the message. */
 interface Bounds {
   readonly min?: number
   readonly max?: number
 }
 
-/** An element where it is used: reads its attributes, texts and children as what they mean. */
+/** An element in its context. Reads attributes, texts and children as typed values. */
 export class Use {
   readonly element: Element
   readonly context: Context
@@ -46,7 +46,7 @@ export class Use {
     this.context = context
   }
 
-  /** The element's tag, which is where its steps come from. */
+  /** The element's tag, which is the origin of its steps. */
   get at(): Span {
     return this.element.nameSpan
   }
@@ -61,13 +61,13 @@ export class Use {
     return [{ ...host.step(step, this.at, inside), element }]
   }
 
-  /** Where the element stands in its section; a part of a policy is known by its number among its like. */
+  /** The element's path in its section. A part of a policy is numbered among its siblings of the same name. */
   get path(): string {
     const { policy, path } = this.context
     return this.element === policy ? path : `${path}/${numbered(this.element, policy.children)}`
   }
 
-  /** Steps of the policies in the element. */
+  /** Makes the steps of the policies in the element. */
   policies(): Used[] {
     return this.context.inside(this.element.children, this)
   }
@@ -99,13 +99,13 @@ export class Use {
     return this.children(name)[0]
   }
 
-  /** The value of an attribute; undefined when it is absent or wrong. */
+  /** The value of an attribute. Undefined when it is absent or wrong. */
   value(name: string, reading: Partial<Reading> = {}): ElementValue | undefined {
     const raw = attributeOf(this.element, name)?.raw
     return raw === undefined ? undefined : this.#read(raw, { exact: true, ...reading })
   }
 
-  /** The element's text as a value; undefined when it has none. */
+  /** The element's text as a value. Undefined when it has none. */
   content(reading: Partial<Reading> = {}): ElementValue | undefined {
     const text = this.element.children.find((child) => child.kind === "text")
     return text?.kind === "text" ? this.#read(text.raw, reading) : undefined
@@ -121,20 +121,20 @@ export class Use {
     return value === undefined ? undefined : textOf(value, this.context.host)
   }
 
-  /** The element's text; empty where it has none. */
+  /** The element's text. Empty when it has none. */
   ownText(): Text | undefined {
     if (this.contentRaw === undefined) return ""
     const value = this.content()
     return value === undefined ? undefined : textOf(value, this.context.host)
   }
 
-  /** Texts of all children of a name. */
+  /** Texts of all children with a name. */
   texts(name: string): Text[] | undefined {
     const texts = this.children(name).map((child) => child.ownText())
     return texts.includes(undefined) ? undefined : (texts as Text[])
   }
 
-  /** A value that must be text known now. */
+  /** A value that must be a constant at compile time. */
   constant(name: string): string | undefined {
     const value = this.value(name)
     return value === undefined ? undefined : this.constantOf(value, `\`${name}\``)
@@ -151,7 +151,7 @@ export class Use {
     )
   }
 
-  /** Text of constants and named values. */
+  /** Text made of constants and named values. */
   loadText(name: string): LoadText | undefined {
     const value = this.value(name)
     if (value === undefined) return undefined
@@ -182,7 +182,7 @@ export class Use {
     )
   }
 
-  /** A required word that may be found per request. */
+  /** A required keyword that may be computed per request. */
   anyChoice<const Word extends string>(
     name: string,
     words: readonly Word[],
@@ -212,7 +212,7 @@ export class Use {
     )
   }
 
-  /** Yes or no that is known now. */
+  /** A boolean that must be known at compile time. */
   fixedFlag(name: string, byDefault: boolean): boolean | undefined {
     const flag = this.flag(name, byDefault)
     if (typeof flag !== "object") return flag
@@ -233,12 +233,12 @@ export class Use {
     return { expression: { lang: "cel", text: `int(${named})`, type: "int" } }
   }
 
-  /** A length of time, in seconds. */
+  /** A duration in seconds. */
   seconds(name: string, min = 0): Count | undefined {
     return this.count(name, { min, max: secondsMax })
   }
 
-  /** A whole number that is known now. */
+  /** An integer that must be known at compile time. */
   number(name: string, bounds: Bounds = {}): number | undefined {
     const value = this.value(name)
     return value === undefined ? undefined : this.#number(name, value, bounds)
@@ -257,7 +257,7 @@ export class Use {
     )
   }
 
-  /** The expression of an attribute; a literal becomes one. */
+  /** The expression of an attribute. A literal is converted to an expression. */
   condition(name: string): Expression | undefined {
     const value = this.value(name)
     if (value === undefined) return undefined
@@ -289,13 +289,13 @@ function idOf(element: Element): string | undefined {
   return raw?.span.file.text.slice(raw.span.start, raw.span.end).trim()
 }
 
-/** `when[2]`: the second of its name among those beside it. There is one `otherwise`. */
+/** `when[2]`: the second `when` among its siblings. `otherwise` has no number, because it occurs only once. */
 export function numbered(element: Element, beside: readonly PolicyNode[]): string {
   const same = beside.filter((node) => node.kind === "element" && node.name === element.name)
   return element.name === "otherwise" ? element.name : `${element.name}[${same.indexOf(element) + 1}]`
 }
 
-/** The named value that a text is, known when the plan is loaded. */
+/** The named value that makes up the whole text. It is known when the plan is loaded. */
 function soleValue(value: ElementValue): string | undefined {
   const [part, ...more] = value.kind === "text" && value.behind === undefined ? value.parts : []
   return typeof part === "object" && "value" in part && more.length === 0 ? part.value : undefined

@@ -7,36 +7,36 @@ import { beginsExpression, expressionEnd } from "./reader/expression-scan.ts"
 import type { DocumentHost, DocumentSection, ExpressionSource, NamedValue } from "./site.ts"
 import { type SourceText, sourceTextOf } from "./source-text.ts"
 
-/** What an attribute or a text holds: one expression, or text with named values in it. */
+/** The value of an attribute or a text: one expression, or text with named values in it. */
 export type ElementValue =
   | { readonly kind: "code"; readonly code: ExpressionSource; readonly span: Span }
   | {
       readonly kind: "text"
       readonly parts: readonly ValuePart[]
-      /** An expression behind that, and text behind the expression. */
+      /** An expression after the parts, and the text after that expression. */
       readonly behind?: { readonly code: ExpressionSource; readonly parts: readonly ValuePart[] }
       readonly span: Span
     }
 
 type ValuePart = string | Exclude<NamedValue, { constant: string }>
 
-/** How a text is read. */
+/** Options for reading a text. */
 export interface Reading {
   readonly section: DocumentSection
-  /** Blanks around it count, as in an attribute. */
+  /** Surrounding white space is significant, as in an attribute. */
   readonly exact?: boolean
-  /** `{{…}}` that is the name of no value stays as it is: it belongs to a template or a body. */
+  /** An unknown `{{…}}` stays as written: it belongs to a template or a body. */
   readonly lenient?: boolean
 }
 
-/** Names of named values; people's examples have `|` in them too. */
+/** Names of named values. Examples in use also contain `|`. */
 const namePattern = /\{\{\s*([A-Za-z0-9._|-]{1,256})\s*\}\}/g
-/** In a template or body `{{ name }}` is most likely the template's own. */
+/** In a template or body, `{{ name }}` with spaces most likely belongs to the template. */
 const tightPattern = /\{\{([A-Za-z0-9._|-]{1,256})\}\}/g
 
 /**
- * Reads a piece of a document. A named value that gateway.conf gives as text is put in before anything else is looked at, so it may be code or be
- * part of code; one that is known only when the plan is loaded stays a reference. Undefined when a name is unknown (reported).
+ * Reads a piece of a document. A named value whose text is known from gateway.conf is inserted first, so it may contain code or a part of
+ * code. A value that is only known when the plan is loaded stays a reference. Returns undefined when a name is unknown (reported).
  */
 export function readValue(
   raw: Raw,
@@ -70,7 +70,7 @@ export function readValue(
   return { kind: "text", parts: joined(parts), span: raw.span }
 }
 
-/** Text, an expression, text. */
+/** Text, an expression, and text again. */
 function readAround(
   { span }: Raw,
   hole: Raw,
@@ -88,7 +88,7 @@ function readAround(
   return { kind: "text", parts: before.parts, behind: { code: code.code, parts: after.parts }, span }
 }
 
-/** A named value may hold a whole expression. */
+/** The code of a named value that contains a whole expression. */
 function codeOf(source: SourceText, constant: string): Omit<ExpressionSource, "section"> | undefined {
   const text = constant.trim()
   if (!beginsExpression(text, 0)) return undefined
@@ -142,7 +142,7 @@ function namesIn(source: SourceText, host: DocumentHost, lenient: boolean): Foun
   return undefined
 }
 
-/** Code with the named values in it that are known; others stay, for the compiler of the code. */
+/** Inserts the named values with known text into code. The others are left for the compiler of the code. */
 function putIntoCode(source: SourceText, host: DocumentHost): SourceText | undefined {
   const put: { start: number; end: number; text: string }[] = []
   let complete = true
@@ -151,7 +151,7 @@ function putIntoCode(source: SourceText, host: DocumentHost): SourceText | undef
     const start = each.index
     const end = start + each[0].length
     if (value === undefined) {
-      // `{{` and `}}` are braces in an interpolated text.
+      // In an interpolated string, `{{` and `}}` are escaped braces.
       if (isInInterpolation(source.text, start)) continue
       reportUnknown(each[1] as string, source.span(start, end), host)
       complete = false
@@ -166,7 +166,7 @@ function isInInterpolation(text: string, at: number): boolean {
   return opened >= 0 && !/[^\\]"/.test(before.slice(before.indexOf('"', opened) + 1))
 }
 
-/** The name a named value has in gateway.conf, where names are those of expressions: `my-api.key` is `my_api_key` there. */
+/** The name of a named value in gateway.conf, which allows only identifiers: `my-api.key` becomes `my_api_key`. */
 export function declaredAs(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_")
 }
@@ -192,14 +192,14 @@ function joined(parts: readonly ValuePart[]): ValuePart[] {
   return result
 }
 
-/** The constant a text is, if it is one. */
+/** The constant text of a value, if it is constant. */
 export function constantOf(value: ElementValue): string | undefined {
   if (value.kind === "code" || value.behind !== undefined) return undefined
   const [first = "", ...more] = value.parts
   return typeof first === "string" && more.length === 0 ? first : undefined
 }
 
-/** The plan's text of a value. Undefined when an expression in it is wrong (reported). */
+/** The value as text of the plan. Undefined when an expression in it is wrong (reported). */
 export function textOf(value: ElementValue, host: DocumentHost): Text | undefined {
   if (value.kind === "code") {
     const expression = host.compile(value.code)

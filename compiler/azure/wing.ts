@@ -8,8 +8,8 @@ import { type DocumentHost, type ExpressionSource, sections } from "./site.ts"
 import { declaredAs } from "./values.ts"
 
 /**
- * Everything the compiler calls of this wing. It is loaded by `import()`, and only for a project that has policy documents or
- * templates: it is a quarter of the compiler, and most projects have neither.
+ * Everything that the compiler calls in this wing. It is loaded with `import()` only for a project that has policy documents or templates: it
+ * is a quarter of the compiler, and most projects have neither.
  */
 export const azure = {
   sections,
@@ -25,10 +25,10 @@ export const azure = {
   templateProblem,
 }
 
-/** The wing as `compile` takes it. Types of documents and their places are in `ast.ts` and `site.ts`. */
+/** The wing as the parameter type of `compile`. Types of documents and their places are in `ast.ts` and `site.ts`. */
 export type AzureCompiler = typeof azure
 
-/** What is wrong with a Liquid template, and at which offset; undefined when nothing is. */
+/** The first mistake in a Liquid template and its offset. Undefined when the template is correct. */
 function templateProblem(source: string): { readonly offset: number; readonly message: string } | undefined {
   try {
     compileTemplate(source)
@@ -39,7 +39,7 @@ function templateProblem(source: string): { readonly offset: number; readonly me
   }
 }
 
-/** Compiles an expression of a document with the named values around it. Undefined after what is wrong was reported at its place. */
+/** Compiles an expression of a document together with its named values. Reports mistakes at their places and returns undefined. */
 function compileCode(
   { code, form, section }: ExpressionSource,
   around: Pick<DocumentHost, "named" | "report">,

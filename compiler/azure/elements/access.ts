@@ -87,7 +87,7 @@ const signAttributes: Readonly<Record<string, AttributeRow>> = {
   "total-calls-variable-name": optional,
 }
 
-/** Headers and variables a limit tells its state by. */
+/** Headers and variables in which a limit reports its state. */
 function signsOf(use: Use): Record<string, string | undefined> {
   const signs: Record<string, string | undefined> = {}
   const add = (attribute: string, field: string, header: boolean): void => {
@@ -105,7 +105,7 @@ function signsOf(use: Use): Record<string, string | undefined> {
 const calls = { min: 1, max: 1_000_000_000 }
 const period = { min: 1, max: secondsMax }
 
-/** A caller without subscription is told by the address. */
+/** A caller without a subscription is identified by IP address. */
 const callerKeys: LimitKey[] = [{ by: "subscription" }, { by: "ip" }]
 
 /** The limit itself, and one more for each child that names this API or operation. */
@@ -158,7 +158,7 @@ function rateLimitByKey(use: Use): Used[] | undefined {
   })
 }
 
-/** Kilobytes in the document. */
+/** Converts the kilobytes of the document to bytes. */
 function volumeOf(use: Use): { callsMax?: number; bytesMax?: number } | undefined {
   const callsMax = use.has("calls") ? use.number("calls", calls) : null
   const kilobytes = use.has("bandwidth") ? use.number("bandwidth", { min: 1, max: 8_000_000_000 }) : null
@@ -217,7 +217,7 @@ function quotaByKey(use: Use): Used[] | undefined {
   })
 }
 
-/** The year 1 is how the default is written. */
+/** Null for the default, which documents write as a date in the year 1. */
 function startOf(use: Use): string | null | undefined {
   const text = use.constant("first-period-start")
   if (text === undefined || text.startsWith("0001-01-01")) return text === undefined ? undefined : null
@@ -310,7 +310,7 @@ export const access: ElementTable = {
   },
 }
 
-/** Limits of children that are for this API or this operation: ` of orders` names them in counters. Others are for other routes. */
+/** Limits of child elements for this API or this operation. ` of orders` names them in counters. Limits for other APIs and operations are skipped. */
 function scopedLimits(
   use: Use,
   limit: (use: Use, what: string) => Used[] | undefined,
@@ -341,7 +341,7 @@ function scopedLimits(
   })
 }
 
-/** A limit of an API that there is nowhere limits nothing: names are those of gateway.conf, and not those that portals show. */
+/** Warns about a limit for an unknown API. Names are those of gateway.conf, not the display names of portals. */
 function warnOfUnknown(use: Use, name: string): void {
   const { report } = use.context.host
   const apis = use.context.host.apis()
@@ -354,7 +354,7 @@ function warnOfUnknown(use: Use, name: string): void {
   )
 }
 
-/** `id` counts before `name`. */
+/** `id` takes precedence over `name`. */
 function nameOf(use: Use): string | undefined {
   if (use.has("id") || use.has("name")) return use.constant(use.has("id") ? "id" : "name")
   return use.report("SP7008", use.at, `\`${use.element.name}\` has neither \`id\` nor \`name\``, "Add one.")

@@ -2,7 +2,7 @@ import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { Use } from "../use.ts"
 
-/** Whether an address that is known when the plan is made can be asked at all; what is wrong is reported (SP7009). */
+/** Whether a request can be sent to an address that is known at compile time. Problems are reported (SP7009). */
 export function isAddress(text: string, use: Use, span: Span): boolean {
   const hole = /<[^<>]*>/.exec(text)?.[0]
   const url = `\`${shown(text)}\``

@@ -5,7 +5,7 @@ import { constantOf, textOf } from "../values.ts"
 import { isAddress } from "./address.ts"
 import { complete, dynamic, type ElementTable, flag, given, optional } from "./row.ts"
 
-/** A backend of gateway.conf by its id, known now or found per request among all of them; or a URL. */
+/** A backend of gateway.conf by its id, either fixed or computed per request; or a URL. */
 function setBackend(use: Use): Used[] | undefined {
   const { host } = use.context
   const id = use.value("backend-id")
@@ -67,7 +67,7 @@ function forwardRequest(use: Use): Used[] | undefined {
   return use.step({ kind: "forward", backend: place.backend, ...chosen, ...given("timeoutMs", timeoutMs) })
 }
 
-/** Seconds in the document, milliseconds in the plan. */
+/** Converts the seconds of the document to the milliseconds of the plan. */
 function timeoutOf(use: Use): ReturnType<Use["count"]> | "wrong" {
   const name = use.has("timeout-ms") ? "timeout-ms" : "timeout"
   if (!use.has(name)) return undefined

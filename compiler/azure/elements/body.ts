@@ -20,7 +20,7 @@ export const bodyChild: ChildRow = {
   text: "body",
 }
 
-/** What a body is made of. Some documents write the expression into a `<value>` in it. */
+/** The content of a body. Some documents put the expression into a `<value>` inside it. */
 export function bodyOf(use: Use): Body | undefined {
   const holder = use.child("value") ?? use
   const template = use.choice("template", ["liquid", "none"], "none")
@@ -41,7 +41,7 @@ export function bodyOf(use: Use): Body | undefined {
   return text === undefined ? undefined : { text }
 }
 
-/** Inside of a body `@(…)` is text (SP7020): most likely it was meant otherwise. The first is told. */
+/** Warns that `@(…)` inside a body is plain text (SP7020), because the author probably meant an expression. Only the first is reported. */
 function tellOfExpressions({ span: { file, start, end } }: ElementValue, use: Use): void {
   const text = file.text.slice(0, end)
   for (let at = text.indexOf("@", start); at >= 0; at = text.indexOf("@", at + 1)) {
@@ -53,7 +53,7 @@ function tellOfExpressions({ span: { file, start, end } }: ElementValue, use: Us
   }
 }
 
-/** A template that can be read; undefined when it can't (reported, where it stands in the document as it is written). */
+/** A Liquid template without mistakes. Undefined when it has one (reported at its place in the document). */
 function templateOf(holder: Use, value: ElementValue): string | undefined {
   const template = holder.constantOf(value, "a template")
   if (template === undefined) return undefined
@@ -63,7 +63,7 @@ function templateOf(holder: Use, value: ElementValue): string | undefined {
   } catch (error) {
     if (!(error instanceof TemplateProblem)) throw error
     const { file, start, end } = value.span
-    // Named values and entities may have moved what comes behind them: the tag is looked for as it is written.
+    // Named values and entities may have shifted the text after them, so the tag is searched in the source text.
     const tag = /^(?:\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\})/.exec(template.slice(error.offset))?.[0] ?? ""
     const at = tag === "" ? -1 : file.text.slice(start, end).indexOf(tag)
     const span = at === -1 ? value.span : file.span(start + at, start + at + tag.length)

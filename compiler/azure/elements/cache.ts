@@ -20,13 +20,13 @@ type CacheGet = Extract<Step, { kind: "cache-get" }>
 const caching = { values: ["internal", "external", "prefer-external"] }
 const vary: ChildRow = { many: true, text: "literal" }
 
-/** There is one cache, in the process: `external` would be another one. */
+/** Warns that the gateway has only the cache of the process: `external` would be another one. */
 function noteExternal(use: Use): void {
   if (use.has("caching-type") && use.constant("caching-type") === "external")
     use.context.host.report.add("SP7019", use.spanOf("caching-type"), "the cache is the process's own", {})
 }
 
-/** A value: an expression keeps what it is, text is text. */
+/** A value: an expression keeps its type, a text is a string. */
 export function contentOf(use: Use, name: string): CacheGet["default"] {
   const value = use.value(name)
   if (value === undefined) return undefined
@@ -35,7 +35,7 @@ export function contentOf(use: Use, name: string): CacheGet["default"] {
   return expression === undefined ? undefined : { expression }
 }
 
-/** The field, absent where the attribute is; undefined in it where that is wrong. */
+/** The field `default`. No field when the attribute is absent; undefined when it is wrong. */
 function optionalContent(use: Use, name: string): { default: CacheGet["default"] } | Record<never, never> {
   return use.has(name) ? { default: contentOf(use, name) } : {}
 }
@@ -68,7 +68,7 @@ function remove(use: Use): Used[] | undefined {
 
 function value(use: Use): Used[] | undefined {
   noteExternal(use)
-  // What makes the value stands in the element, or in a `<value>` in it.
+  // The policies that compute the value are in the element itself, or in a `<value>` inside it.
   const steps = (use.child("value") ?? use).policies()
   const parts = {
     key: use.text("key"),
@@ -81,7 +81,7 @@ function value(use: Use): Used[] | undefined {
   return use.step({ kind: "cache-value", ...parts, steps: steps.map(({ id }) => id) }, { steps })
 }
 
-/** Names that stand one per element, or several with `;` between. */
+/** Names, one per element or several separated by `;`. */
 function names(use: Use, child: string): string[] {
   return use.children(child).flatMap((each) => {
     const text = each.ownText()
@@ -112,7 +112,7 @@ function lookup(use: Use): Used[] | undefined {
       'Write `vary-by-developer-groups="false"`, or vary by a header.',
     )
   const { keyed } = use.context.place
-  // A developer is told by the subscription; where nobody has one, all are the same.
+  // A developer is identified by the subscription. Callers without one share an entry.
   const key = { text: [{ expression: { lang: "cel" as const, text: "subscription.name", type: "string" } }] }
   const query =
     use.children("vary-by-query-parameter").length === 0 ? null : names(use, "vary-by-query-parameter")
@@ -192,7 +192,7 @@ export const cache: ElementTable = {
   },
 }
 
-/** `set-variable` takes values as the cache does. */
+/** `set-variable` accepts the same values as the cache. */
 function setVariable(use: Use): Used[] | undefined {
   const parts = { name: use.constant("name"), value: contentOf(use, "value") }
   return complete(parts) ? use.step({ kind: "set-variable", ...parts }) : undefined

@@ -7,7 +7,7 @@ import type { Used } from "../site.ts"
 import { secondsMax, type Use } from "../use.ts"
 import { complete, inboundOnly, optional, type PolicyRow, values } from "./row.ts"
 
-/** Constant texts of a list. */
+/** The constant texts of a list. */
 function constants(use: Use, holder: string, item: string): string[] | undefined {
   const found = (use.child(holder)?.children(item) ?? []).map((each) => {
     const value = each.content()
@@ -43,7 +43,7 @@ function cors(use: Use): Used[] | undefined {
   return use.step({ kind: "cors", ...parts, methods: methods.length === 0 ? ["GET", "POST"] : methods })
 }
 
-/** Warns of what no browser sends: it never matches. Azure API Management takes such documents, so they compile. */
+/** Warns about values that no browser sends, so that they never match. Azure API Management accepts such documents, so they compile. */
 function warnOfCors(use: Use, origins: readonly Text[], methods: readonly string[]): void {
   const { report } = use.context.host
   const warn = (holder: string, index: number, detail: string): void => {
@@ -92,7 +92,7 @@ function crossDomain(use: Use): Used[] {
   return []
 }
 
-/** What plug-ins of browsers asked for. Exchanges are the same without it: it is checked, and becomes no step. */
+/** Browser plug-ins used to request this. It does not affect other requests, so it is checked but makes no step. */
 export const crossDomainRow: PolicyRow = {
   sections: inboundOnly,
   children: {

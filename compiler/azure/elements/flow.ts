@@ -14,7 +14,7 @@ import {
   requiredDynamic,
 } from "./row.ts"
 
-/** The first `when` that holds, else `otherwise`: steps in steps, from the last to the first. */
+/** The first `when` that holds, otherwise `otherwise`: nested steps, built from the last to the first. */
 function choose(use: Use): Used[] | undefined {
   const { element, context } = use
   const otherwise = use.child("otherwise")
@@ -64,7 +64,7 @@ function retry(use: Use): Used[] | undefined {
 
 function nothingInside(use: Use): undefined {
   const { report } = use.context.host
-  // What is inside may be wrong, which was reported.
+  // A policy inside may be wrong, which was already reported.
   if (report.errors > 0 && elementsOf(use.element).length > 0) return undefined
   return use.report(
     "SP7008",
@@ -74,7 +74,7 @@ function nothingInside(use: Use): undefined {
   )
 }
 
-/** Each policy inside is a branch. */
+/** Each policy inside becomes a branch. */
 function wait(use: Use): Used[] | undefined {
   const until = use.choice("for", ["all", "any"], "all")
   const branches = elementsOf(use.element)
@@ -120,8 +120,8 @@ function returnResponse(use: Use): Used[] | undefined {
 }
 
 /**
- * The example of the operation, else a sample of its schema, where an OpenAPI document describes it; else the answer is empty. `index` counts examples from 1 on, and 0 is the
- * first too: nothing that Azure API Management publishes says from where it counts.
+ * The example of the operation, otherwise a sample of its schema, when an OpenAPI document describes it. Without a description the response is
+ * empty. `index` counts examples from 1, and 0 also means the first: the published reference does not say where it starts.
  */
 function mockResponse(use: Use): Used[] | undefined {
   const status = use.has("status-code") ? use.number("status-code", { min: 200, max: 599 }) : 200

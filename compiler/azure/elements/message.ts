@@ -39,7 +39,7 @@ export const headerChild: ChildRow = {
 export const statusChild: ChildRow = { attributes: { code: requiredDynamic, reason: dynamic } }
 export const methodChild: ChildRow = { text: "value" }
 
-/** Which message policies of a section work on. */
+/** The message that policies of a section change. */
 export function messageOf(section: DocumentSection): "request" | "response" {
   return section === "inbound" || section === "backend" ? "request" : "response"
 }
@@ -74,7 +74,7 @@ export function headerName(use: Use, attribute: string): string | undefined {
   )
 }
 
-/** A name that may be found per request only. */
+/** A name that may be computed per request. */
 function nameOf(use: Use, pattern: RegExp): string | { text: Text } | undefined {
   const value = use.value("name")
   if (value === undefined) return undefined
@@ -92,7 +92,7 @@ function nameOf(use: Use, pattern: RegExp): string | { text: Text } | undefined 
   )
 }
 
-/** `<set-header>` of a response or of a request of our own. */
+/** A `<set-header>` for a response or for a request that the gateway sends itself. */
 export function headerLine(use: Use): HeaderLines[number] | undefined {
   const name = headerName(use, "name")
   const setting = settingOf(use)
@@ -125,7 +125,7 @@ function setQuery(use: Use): Used[] | undefined {
     : use.step({ kind: "set-query", name, ...setting })
 }
 
-/** Text of `<set-method>`; a literal is a token (RFC 9110 section 9.1). */
+/** The text of `<set-method>`. A literal must be a token (RFC 9110 section 9.1). */
 export function methodOf(use: Use): Text | undefined {
   const text = use.ownText()
   if (typeof text !== "string" || headerPattern.test(text)) return text
@@ -137,7 +137,7 @@ function setMethod(use: Use): Used[] | undefined {
   return method === undefined ? undefined : use.step({ kind: "set-method", method })
 }
 
-/** Status and reason of `<set-status>`. An empty reason is none. */
+/** Status and reason of `<set-status>`. An empty reason counts as absent. */
 export function statusOf(use: Use): Pick<StepOf<"set-status">, "status" | "reason"> | undefined {
   const status = use.count("code", { min: 100, max: 999 })
   const reason = use.has("reason") ? use.text("reason") : ""
@@ -150,12 +150,12 @@ function setStatus(use: Use): Used[] | undefined {
   return status === undefined ? undefined : use.step({ kind: "set-status", ...status })
 }
 
-/** Parameters of the route in a template: `/orders/{id}`. */
+/** A path template with parameters of the route: `/orders/{id}`. */
 function templateOf(use: Use, value: Extract<ElementValue, { kind: "text" }>): Text | undefined {
   const { pathParameters, described } = use.context.place
   const parts: TextPart[] = []
   const [start] = value.parts
-  // Templates are often written without the slash they begin with.
+  // Templates are often written without the leading slash.
   if (typeof start === "string" && !start.startsWith("/")) parts.push("/")
   for (const part of value.parts) {
     if (typeof part !== "string") {
@@ -190,7 +190,7 @@ function unknownParameter(use: Use, span: Span, name: string): undefined {
   )
 }
 
-/** A path in gateway.conf has no `-` in its names: what a document calls `{order-id}` is `{order_id}` there. */
+/** Names of path parameters in gateway.conf have no `-`: the document's `{order-id}` is `{order_id}` there. */
 function pathParameterOf(name: string, known: readonly string[]): string | undefined {
   const plain = name.replaceAll(/[^A-Za-z0-9_]/g, "_").toLowerCase()
   return known.find((each) => each === name) ?? known.find((each) => each.toLowerCase() === plain)
@@ -221,7 +221,10 @@ function rewrite(use: Use): Used[] | undefined {
   return value.kind === "code" ? steps : [...steps, ...matchedAway(use, value)]
 }
 
-/** What an expression makes is a template, too: the parameters of the route it names in braces; of one that reads variables, those the document names anywhere. */
+/**
+ * The result of an expression is a template, too. Returns the route parameters that its code names in braces; for code that reads variables,
+ * those that the document names anywhere.
+ */
 function namedInBraces(use: Use, { file, start, end }: Span): Record<string, string> {
   const { pathParameters } = use.context.place
   const found: Record<string, string> = {}
@@ -234,7 +237,7 @@ function namedInBraces(use: Use, { file, start, end }: Span): Record<string, str
   return found
 }
 
-/** Parameters of the operation's template were matched: the new address has them only where it says so. */
+/** Steps that remove the query parameters of the operation's template, except those that the new address uses. */
 function matchedAway(use: Use, { parts }: Extract<ElementValue, { kind: "text" }>): Used[] {
   const template = parts.map((part) => (typeof part === "string" ? part : "")).join("")
   const kept = new URLSearchParams(template.slice(template.indexOf("?") + 1 || template.length))

@@ -1,4 +1,4 @@
-/** Policies that are known and not possible: why, and what to write instead. */
+/** A known but unsupported policy: the reason, and the alternative. */
 interface Refusal {
   readonly why: string
   readonly instead: string
@@ -39,12 +39,12 @@ export const refused: Readonly<Record<string, Refusal>> = {
   "set-graphql-request": { why: "GraphQL queries are not inspected", instead: "Remove it." },
 }
 
-/** Why a policy is not possible; undefined for one that is not known at all. */
+/** Why a policy is unsupported. Undefined for an unknown policy. */
 export function refusalOf(name: string): Refusal | undefined {
   return refused[name]
 }
 
-/** Attributes that are known and not possible, by the element and how they begin. */
+/** Known but unsupported attributes, by element and prefix of the name. */
 const refusedAttributes: readonly (Refusal & { readonly of: string; readonly begins: string })[] = [
   {
     of: "set-backend-service",
@@ -60,23 +60,23 @@ const refusedAttributes: readonly (Refusal & { readonly of: string; readonly beg
   },
 ]
 
-/** Why an attribute is not possible; undefined for one that is not known at all. */
+/** Why an attribute is unsupported. Undefined for an unknown attribute. */
 export function refusalOfAttribute(element: string, name: string): Refusal | undefined {
   return refusedAttributes.find(({ of, begins }) => of === element && name.startsWith(begins))
 }
 
-/** Names published documents have for policies that are called otherwise, too far from them to be guessed by their letters. */
+/** Wrong policy names in published documents that are too different from the right name for a spelling suggestion. */
 const misnamed: Readonly<Record<string, string>> = {
   "validate-header": "check-header",
   "cross-origin-resource-sharing": "cors",
 }
 
-/** What a policy that there is not is called; undefined where nothing is known of the name. */
+/** The right name of a policy for a wrong one. Undefined when no correction is known. */
 export function rightName(name: string): string | undefined {
   return Object.hasOwn(misnamed, name) ? misnamed[name] : undefined
 }
 
-/** Attributes that another policy of the same kind has: by both names, the policy that has it. */
+/** Attributes that belong to a similar policy. Key: element and attribute; value: the policy that has the attribute. */
 const attributesOfOthers: Readonly<Record<string, string>> = {
   "rate-limit counter-key": "rate-limit-by-key",
   "rate-limit increment-condition": "rate-limit-by-key",
@@ -84,7 +84,7 @@ const attributesOfOthers: Readonly<Record<string, string>> = {
   "quota increment-condition": "quota-by-key",
 }
 
-/** The policy that has an attribute this one has not, where they are easily confused. */
+/** The easily confused policy that has this attribute. */
 export function elementWith(element: string, attribute: string): string | undefined {
   const key = `${element} ${attribute}`
   return Object.hasOwn(attributesOfOthers, key) ? attributesOfOthers[key] : undefined

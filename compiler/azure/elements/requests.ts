@@ -59,7 +59,7 @@ function identityOf(use: Use): Authentication | undefined {
   const resource = value === undefined ? undefined : (constantOf(value) ?? null)
   if (value !== undefined && resource === null && textOf(value, use.context.host) === undefined)
     return undefined
-  // Which identity of the cloud it was: here the declared client says who asks.
+  // Selects an identity of the cloud. Here, the token client declared in gateway.conf determines the identity.
   if (use.has("client-id") && use.text("client-id") === undefined) return undefined
   if (use.flag("ignore-error", false) === undefined || resource === undefined) return undefined
   return use.context.host.identity(resource, use.spanOf("resource"))
@@ -84,7 +84,7 @@ const requestChildren: Readonly<Record<string, ChildRow>> = {
 
 type Request = Omit<Extract<Step, { kind: "send-request" }>, "kind" | "wait" | "variable" | "ignoreError">
 
-/** Undefined inside: absent; undefined itself: wrong (reported). */
+/** Reads a child as a part of the step. `value` is undefined when the child is absent. Returns undefined when it is wrong (reported). */
 function partOf<Value>(
   use: Use | undefined,
   read: (use: Use) => Value | undefined,
@@ -165,7 +165,7 @@ function authenticate(use: Use): Used[] | undefined {
   return use.step({ kind: "authenticate", authentication, ...output })
 }
 
-/** The credential of a provider that the document asks for by name, for the whole gateway. */
+/** The credential of a provider that the document names, shared by the whole gateway. */
 function authorizationContext(use: Use): Used[] | undefined {
   if (use.choice("identity-type", ["managed", "jwt"], "managed") === "jwt")
     return use.report(
@@ -189,7 +189,7 @@ function authorizationContext(use: Use): Used[] | undefined {
     : use.step({ kind: "authenticate", authentication, output, outputAs: "object" })
 }
 
-/** By the HTTP address of the service, as the identity that gets its tokens. Properties are header fields there. */
+/** Sends through the HTTP API of the service, with a token of the declared identity. Message properties become header fields. */
 function sendMessage(use: Use): Used[] | undefined {
   const destination = ["queue-name", "topic-name"].filter((name) => use.has(name))
   const [name] = destination
@@ -230,13 +230,13 @@ function sendMessage(use: Use): Used[] | undefined {
   })
 }
 
-/** Texts one behind the other. */
+/** Concatenates texts. */
 function joined(...texts: readonly Text[]): Text {
   const parts = texts.flatMap((text) => (typeof text === "string" ? [text] : text.text))
   return parts.every((part) => typeof part === "string") ? parts.join("") : { text: parts }
 }
 
-/** The service takes values of properties as JSON. */
+/** The service expects property values as JSON. */
 function quoted(value: Text): Text {
   return typeof value === "string" ? JSON.stringify(value) : joined('"', value, '"')
 }

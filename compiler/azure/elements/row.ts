@@ -2,10 +2,10 @@ import type { AttributeRow, ChildRow, Shape } from "../shape.ts"
 import type { DocumentSection, Used } from "../site.ts"
 import type { Use } from "../use.ts"
 
-/** A policy: where it may stand, what it holds, which steps it becomes. */
+/** A policy: the sections that allow it, its content, and its steps. */
 export interface PolicyRow extends Shape {
   readonly sections: readonly DocumentSection[]
-  /** The steps; undefined when a value is wrong (reported). */
+  /** Makes the steps. Undefined when a value is wrong (reported). */
   readonly lower: (use: Use) => Used[] | undefined
 }
 
@@ -23,14 +23,14 @@ export const flag: AttributeRow = { dynamic: true }
 /** `<value>` with text, any number of them. */
 export const values: ChildRow = { text: "value", many: true }
 
-/** Whether nothing is undefined: a wrong part was reported and makes the whole wrong. */
+/** Whether no part is undefined: an undefined part was reported and makes the whole invalid. */
 export function complete<Parts extends Record<string, unknown>>(
   parts: Parts,
 ): parts is Parts & { [Key in keyof Parts]: Exclude<Parts[Key], undefined> } {
   return !Object.values(parts).includes(undefined)
 }
 
-/** The field, where there is one. */
+/** An object with the field, or without it when the value is undefined. */
 export function given<Key extends string, Value>(
   key: Key,
   value: Value | undefined,

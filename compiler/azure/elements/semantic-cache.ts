@@ -14,7 +14,7 @@ import {
   values,
 } from "./row.ts"
 
-/** The texts in one, each between quotes and escaped: no value of a caller runs into the next. */
+/** Joins texts, each quoted and escaped, so that values of different callers cannot be confused. */
 function together(texts: readonly Text[]): Text {
   const parts = texts.flatMap((each) => {
     const own = typeof each === "string" ? [JSON.stringify(each).slice(1, -1)] : each.text
@@ -65,7 +65,7 @@ function lookup(use: Use): Used[] | undefined {
     varyHeaders: [],
     varyQuery: null,
     ...(vary.length === 0 ? {} : { key: together(vary) }),
-    // Whose answer it may be is said by `vary-by`, as in Azure.
+    // `vary-by` separates the responses of callers, as in Azure.
     authorized: true,
     downstream: "none",
     mustRevalidate: false,
@@ -97,7 +97,7 @@ const storeRow: PolicyRow = {
   lower: store,
 }
 
-/** Answers to prompts that are alike. */
+/** Caches responses to similar prompts. */
 export const semanticCache: ElementTable = {
   "llm-semantic-cache-lookup": lookupRow,
   "azure-openai-semantic-cache-lookup": lookupRow,

@@ -13,7 +13,7 @@ import { tokens } from "./tokens.ts"
 import { contentValidation } from "./validate-content.ts"
 import { validation } from "./validation.ts"
 
-/** Every policy of a document, by its name. A new one is a row in the table of its family. */
+/** Every policy of a document, by name. To add one, add a row to the table of its family. */
 export const policies: ElementTable = {
   ...access,
   ...backend,

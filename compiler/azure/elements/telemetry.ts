@@ -22,7 +22,7 @@ type Metric = Extract<Step, { kind: "metric" }>
 
 function trace(use: Use): Used[] | undefined {
   const message = use.child("message")
-  // Older documents have the message as the element's own text.
+  // Older documents contain the message as the text of the element itself.
   const text = (message ?? use).ownText()
   const metadata = use.children("metadata").map((each) => {
     const parts = { name: each.constant("name"), value: each.text("value") }
@@ -37,7 +37,7 @@ function trace(use: Use): Used[] | undefined {
   return use.step({ kind: "trace", ...parts, metadata: metadata as { name: string; value: Text }[] })
 }
 
-/** Names of metrics and labels have letters, digits and `_` only (the text format of Prometheus). */
+/** Names of metrics and labels may contain only letters, digits and `_` (the text format of Prometheus). */
 function metricName(text: string): string {
   return text
     .trim()
@@ -46,7 +46,7 @@ function metricName(text: string): string {
     .toLowerCase()
 }
 
-/** What a dimension without a value is, where the exchange knows it. */
+/** Default values of dimensions, read from the exchange. */
 const knownDimensions: Readonly<Record<string, string>> = {
   api_id: "api.name",
   operation_id: "operation.name",
@@ -83,7 +83,7 @@ function emitMetric(use: Use): Used[] | undefined {
   return use.step({ kind: "metric", value, name, labels })
 }
 
-/** Three counters, as the service has them. */
+/** Three counters, with the names that the service uses. */
 function emitTokenMetric(use: Use): Used[] | undefined {
   const parts = {
     namespace: use.has("namespace") ? use.constant("namespace") : "",
@@ -100,9 +100,7 @@ function emitTokenMetric(use: Use): Used[] | undefined {
   )
 }
 
-/**
- * Where a hub is not named in gateway.conf nothing is sent: for the caller the exchange is the same. What is written is compiled all the same.
- */
+/** Sends nothing when gateway.conf does not declare the hub: the caller sees no difference. The content is compiled all the same. */
 function logToHub(use: Use): Used[] | undefined {
   const id = use.constant("logger-id")
   const body = bodyOf(use)

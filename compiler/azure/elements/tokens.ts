@@ -29,7 +29,7 @@ const claimChild: ChildRow = {
 }
 const list = (item: string): ChildRow => ({ children: { [item]: values } })
 
-/** Where the token is: one of three attributes. A header other than Authorization holds the token alone. */
+/** The source of the token: one of three attributes. A header other than Authorization contains only the token. */
 function sourceOf(use: Use): CredentialSource | undefined {
   const [first, ...more] = ["header-name", "query-parameter-name", "token-value"].filter((name) =>
     use.has(name),
@@ -56,7 +56,7 @@ function sourceOf(use: Use): CredentialSource | undefined {
   return scheme === undefined ? undefined : { header, scheme }
 }
 
-/** Without `separator` a string is one value, also where it holds blanks. */
+/** Without `separator`, a string is one value even if it contains spaces. */
 function claimsOf(use: Use): ClaimRule[] | undefined {
   const rules = (use.child("required-claims")?.children("claim") ?? []).map((each) => {
     const parts = {
@@ -72,7 +72,7 @@ function claimsOf(use: Use): ClaimRule[] | undefined {
   return rules.includes(undefined) ? undefined : (rules as ClaimRule[])
 }
 
-/** What the two policies have in common. */
+/** The parts that both policies have in common. */
 function commonOf(use: Use): Omit<ValidateJwt, "kind" | "issuers"> | undefined {
   const status: Count | undefined = use.has("failed-validation-httpcode")
     ? use.count("failed-validation-httpcode", { min: 400, max: 599 })
@@ -93,7 +93,7 @@ function commonOf(use: Use): Omit<ValidateJwt, "kind" | "issuers"> | undefined {
   return { ...parts, claimStatus: parts.status }
 }
 
-/** The texts in a list of children, absent where the list is. */
+/** The texts of a list of children. Absent when the list is absent. */
 function textsOf(
   use: Use,
   holder: "audiences",
@@ -104,7 +104,7 @@ function textsOf(
   return { audiences: child.texts(item) }
 }
 
-/** Whether tokens are to be decrypted, which is reported. */
+/** Whether encrypted tokens are requested, which is reported. */
 function wantsEncrypted(use: Use): boolean {
   const decryption = use.child("decryption-keys")
   if (decryption !== undefined)
@@ -172,14 +172,14 @@ function isFoundLater({ element }: Use): boolean {
   return (raw?.inner ?? raw?.hole) !== undefined
 }
 
-/** An address that is found per request must be that of an issuer of gateway.conf: what a request brings may not say whose tokens count. */
+/** An address computed per request must belong to an issuer of gateway.conf: the request must not decide whose tokens are trusted. */
 function chosenOf(use: Use): ValidateJwt["chosen"] {
   const by = use.text("url")
   const cases = use.context.host.declaredIssuers(use.spanOf("url"))
   return by === undefined || cases.length === 0 ? undefined : { by, cases: [...cases] }
 }
 
-/** Shared secrets and public keys are never one issuer's: a public key must not be taken for a secret (RFC 8725 section 2.1). */
+/** Shared secrets and public keys never belong to the same issuer: a public key must not be accepted as a secret (RFC 8725 section 2.1). */
 function keyIssuers(use: Use): (string | undefined)[] {
   const keys = use.children("key").map(keyOf)
   if (keys.includes(undefined)) return [undefined]
@@ -209,7 +209,7 @@ function keyOf(use: Use): SigningKey | undefined {
   return secret === undefined ? undefined : { id, secret }
 }
 
-/** A shared secret in Base64: text, or a value or secret of gateway.conf alone. */
+/** A shared secret in Base64: a text, or exactly one value or secret of gateway.conf. */
 function secretOf(use: Use): NamedValue | undefined {
   const value = use.content()
   if (value === undefined)
@@ -236,8 +236,8 @@ function urlSafe(base64: string): string {
 }
 
 /**
- * Tokens of one tenant: those of both versions, which differ in issuer and in the claim that names the client. So there may be two checks, of
- * which one must pass.
+ * Accepts tokens of one tenant in both versions, which differ in the issuer and in the claim that names the client. So there may be two
+ * checks, of which one must pass.
  */
 function validateAzureAdToken(use: Use): Used[] | undefined {
   const tenant = use.loadText("tenant-id")

@@ -13,7 +13,7 @@ type Plan = StepOf<"validate-content">
 type Content = Plan["types"][number]
 type MediaMap = NonNullable<Plan["mediaMap"]>
 
-/** A media type or range, in lower case; undefined where the attribute says none (reported). */
+/** A media type or range, in lower case. Undefined when the attribute has none (reported). */
 function mediaOf(use: Use, name: string): string | undefined {
   const media = use.constant(name)?.trim().toLowerCase()
   if (media === undefined || mediaRange.safeParse(media).success) return media
@@ -25,7 +25,7 @@ function mediaOf(use: Use, name: string): string | undefined {
   )
 }
 
-/** What the element says that the schema says otherwise. */
+/** The attributes of the element that override the schema. */
 function overridesOf(use: Use): SchemaOverrides | undefined {
   const name = "allow-additional-properties"
   const additional = use.has(name) ? use.fixedFlag(name, false) : null
@@ -34,7 +34,7 @@ function overridesOf(use: Use): SchemaOverrides | undefined {
   return { ...given("additional", additional ?? undefined), ...(anyCase ? { anyCase } : {}) }
 }
 
-/** A schema that is named counts, else those of the operation's OpenAPI document. */
+/** Uses the named schema, otherwise the schemas of the operation's OpenAPI document. */
 function contentsOf(use: Use): readonly Content[] | undefined {
   const as = use.choice("validate-as", ["json", "xml", "soap"], "json")
   const overrides = overridesOf(use)
@@ -60,7 +60,7 @@ function anyCaseOf({ anyCase }: SchemaOverrides): { anyCase?: true } {
   return anyCase === true ? { anyCase } : {}
 }
 
-/** Whether there is nothing about schemas that can't be: XML has none here. */
+/** Whether the element uses no unsupported schema feature: XML schemas are not supported. */
 function schemaFits(use: Use, as: string): boolean {
   const name = [
     "schema-id",
@@ -98,7 +98,7 @@ function formOf(use: Use, { as, media, action }: Pick<Content, "as" | "media" | 
   return described.map((each) => ({ ...each, as, action }))
 }
 
-/** Without a type each that the document describes is meant; where it describes none, any there is. */
+/** Without `type`: every media type that the document describes. When it describes none: any media type. */
 function contentsOfType(
   use: Use,
   { media, action, overrides }: { media: string; action: Content["action"]; overrides: SchemaOverrides },
@@ -122,7 +122,7 @@ function contentsOfType(
   return contents
 }
 
-/** A rule of the map: a type, or a condition. */
+/** A rule of the content type map: a type, or a condition. */
 function mapRule(use: Use): MediaMap["rules"][number] | undefined {
   const to = mediaOf(use, "to")
   if (use.has("from") === use.has("when"))
@@ -140,7 +140,7 @@ function mapRule(use: Use): MediaMap["rules"][number] | undefined {
   return complete(parts) ? parts : undefined
 }
 
-/** What types count as; null where nothing is said. */
+/** The content type map. Null when the policy has none. */
 function mapOf(map: Use | undefined): MediaMap | null | undefined {
   if (map === undefined) return null
   const rules = map.children("type").map(mapRule)
@@ -178,7 +178,6 @@ function validateContent(use: Use): Used[] | undefined {
 
 const foundAction = { ...requiredAction, dynamic: true as const }
 
-/** `validate-content`. */
 export const contentValidation: ElementTable = {
   "validate-content": {
     sections: ["inbound", "outbound", "on-error"],

@@ -10,18 +10,18 @@ import { complete, type ElementTable, given, inboundOnly, optional, required } f
 type StepOf<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>
 type Action = "ignore" | "detect" | "prevent"
 
-/** What may be done about a violation. */
+/** Possible actions for a violation. */
 export const actions: readonly Action[] = ["ignore", "detect", "prevent"]
 const action: AttributeRow = { values: actions }
-/** An attribute that says what is done. */
+/** A required attribute with an action. */
 export const requiredAction: AttributeRow = { required: true, values: actions }
-/** Attributes that name the variable for what was found. */
+/** Attributes that name the variable for the errors found. */
 export const errors: Readonly<Record<string, AttributeRow>> = {
   "errors-variable-name": optional,
   "error-variable-name": optional,
 }
 
-/** What an attribute says is done. */
+/** The action of an attribute. */
 export const actionOf = (use: Use, name: string): Action | undefined => use.choice(name, actions, "prevent")
 
 /** Both spellings of the attribute are in use. */
@@ -30,7 +30,7 @@ export function errorsOf(use: Use): { errors?: string } {
   return given("errors", name === undefined ? undefined : use.constant(name))
 }
 
-/** Warns where no document describes the operation: `consequence` says what that means. */
+/** Warns when no document describes the operation. `consequence` says what that means. */
 function tellUndescribed(use: Use, consequence: string): void {
   const { place, host } = use.context
   if (place.described !== undefined) return
@@ -39,13 +39,13 @@ function tellUndescribed(use: Use, consequence: string): void {
   })
 }
 
-/** What is done about something of this name. */
+/** The action for one name. */
 interface Override {
   readonly name: string
   readonly action: Action
 }
 
-/** Parts in the order of the document; undefined where one is wrong (reported). */
+/** Parts in the order of the document. Undefined when one is wrong (reported). */
 function allOf<Part>(parts: readonly (Part | undefined)[]): Part[] | undefined {
   return parts.includes(undefined) ? undefined : (parts as Part[])
 }
@@ -68,7 +68,7 @@ function validateStatus(use: Use): Used[] | undefined {
   if (codes === undefined || unspecified === undefined) return undefined
   if (unspecified !== "ignore") tellUndescribed(use, "every status counts as unspecified")
   const statuses = described?.statuses ?? []
-  // Nothing is unspecified then.
+  // With `default`, no status is unspecified.
   if (statuses.includes("default")) return []
   const known = new Set(statuses)
   return use.step({
@@ -119,14 +119,14 @@ const holders: readonly (readonly [string, Place])[] = [
   ["path", "path"],
 ]
 
-/** What is done about parameters of a place: those that are described, others, and some by their names. */
+/** The actions for parameters in one place: specified ones, unspecified ones, and overrides by name. */
 interface Judged {
   readonly specified: Action
   readonly unspecified: Action
   readonly overrides: readonly (Override & { readonly use: Use })[]
 }
 
-/** What `headers`, `query` or `path` says, and where it says nothing the policy itself; undefined where something is wrong (reported). */
+/** The actions of `headers`, `query` or `path`, with those of the policy itself as default. Undefined when one is wrong (reported). */
 function judgedIn(use: Use, holder: string): Judged | undefined {
   const child = use.child(holder)
   const inside = (name: string): Action | undefined => actionOf(child?.has(name) ? child : use, name)
@@ -142,13 +142,13 @@ function judgedIn(use: Use, holder: string): Judged | undefined {
   return complete(parts) ? parts : undefined
 }
 
-/** Names count in any letter case, as in Azure API Management. */
+/** Names are compared in any letter case, as in Azure API Management. */
 function overrideOf({ overrides }: Judged, ...names: readonly string[]): Action | undefined {
   const wanted = names.map((name) => name.toLowerCase())
   return overrides.find(({ name }) => wanted.includes(name.toLowerCase()))?.action
 }
 
-/** What the document describes, each with what is done about it. */
+/** Each parameter that the document describes, with its action. */
 function specifiedRules(use: Use, judged: Readonly<Record<Place, Judged>>): Rule[] {
   const { described } = use.context.place
   return (described?.parameters() ?? []).map((rule) => {
@@ -160,7 +160,7 @@ function specifiedRules(use: Use, judged: Readonly<Record<Place, Judged>>): Rule
   })
 }
 
-/** Overrides of what is not described: in the path they have no effect (told), elsewhere they count in place of `unspecified`. */
+/** Overrides for parameters that the document does not describe. In the path they have no effect (reported); elsewhere they replace `unspecified`. */
 function namedOthers(
   use: Use,
   judged: Readonly<Record<Place, Judged>>,

@@ -6,7 +6,7 @@ import { expressionIn, readAround, readExpression } from "./texts.ts"
 
 const attributesMax = 50
 
-/** Reads the attributes of a start tag, up to `>` or `/>` or to where it can't go on. */
+/** Reads the attributes of a start tag, up to `>` or `/>` or to the place where reading cannot continue. */
 export function readAttributes(cursor: Cursor, element: string): Attribute[] {
   const attributes: Attribute[] = []
   const first = new Map<string, Attribute>()
@@ -67,7 +67,7 @@ function readAttribute(cursor: Cursor): Attribute | undefined {
   return raw === undefined ? undefined : { name, nameSpan, raw }
 }
 
-/** At least one character, up to a place where something else may begin. */
+/** Skips at least one character, up to a place where an attribute or the end of the tag may begin. */
 function skipStray(cursor: Cursor): void {
   cursor.at += 1
   while (!cursor.done && !/[\s<>]/.test(cursor.text[cursor.at] ?? "") && !cursor.sees("/>")) cursor.at += 1
@@ -114,7 +114,7 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
   }
   cursor.at = end + 1
   const less = start + value.indexOf("<")
-  // On one line it is most likely meant; over several, the closing quote is missing.
+  // On one line, `<` is most likely intended. Over several lines, the closing quote is probably missing.
   if (less >= start && value.includes("\n") && !cursor.damaged)
     cursor.report("SP7001", less, less + 1, `the value of \`${shown(name)}\` holds \`<\``, {
       help: `Write \`&lt;\`; or \`${quote}\` is missing where the value should have ended.`,
@@ -122,7 +122,7 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
   return { kind: "text", span: cursor.file.span(start, end) }
 }
 
-/** Behind an expression that has no end: what looks most like the end of its attribute is taken for that. */
+/** After an expression without an end: continues at the most likely end of the attribute. */
 function recover(cursor: Cursor): undefined {
   const ends = /["'](?=\s*\/?>|\s+[A-Za-z_][\w.:-]*\s*=\s*["'])/g
   ends.lastIndex = cursor.at

@@ -1,15 +1,15 @@
-/** The five entities of XML. There are no others: a document can't declare any. */
+/** The five entities of XML. A document can't declare others. */
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
 
-/** A character as it is meant, and how many characters it is written with. */
+/** A decoded character, and its length in the text. */
 export interface Character {
   readonly character: string
   readonly length: number
 }
 
 /**
- * The character at a place, an entity (`&lt;`, `&#60;`, `&#x3C;`) being the character it stands for. Tools that export documents escape what is
- * escaped already, so `&amp;quot;` counts as `"` too where `twice`.
+ * The character at a place, with entities decoded (`&lt;`, `&#60;`, `&#x3C;`). Tools that export documents escape text twice, so with `twice`
+ * `&amp;quot;` counts as `"` too.
  */
 export function characterAt(text: string, at: number, twice = true): Character {
   const character = text[at] ?? ""
@@ -17,7 +17,7 @@ export function characterAt(text: string, at: number, twice = true): Character {
   return readEntity(text, at, twice) ?? { character, length: 1 }
 }
 
-/** The entity at a place, if one is there. */
+/** The entity at a place, if there is one. */
 export function readEntity(text: string, at: number, twice: boolean): Character | undefined {
   const found = /^&(?:#(\d{1,7})|#x([0-9A-Fa-f]{1,6})|([a-z]{2,4}));/.exec(text.slice(at, at + 12))
   if (found === null) return undefined
@@ -27,7 +27,7 @@ export function readEntity(text: string, at: number, twice: boolean): Character 
     if (character === undefined) return undefined
     const inner =
       twice && name === "amp" ? readEntity(`&${text.slice(at + 5, at + 17)}`, 0, false) : undefined
-    // `&amp;amp;` stays `&amp;` + `;`-less text only where nobody escaped twice; in code `&amp;` is never meant.
+    // With `twice`, `&amp;` before the rest of an entity belongs to a double escape: code never contains an escaped entity on purpose.
     if (inner !== undefined) return { character: inner.character, length: 4 + inner.length }
     return { character, length: written.length }
   }
@@ -36,7 +36,7 @@ export function readEntity(text: string, at: number, twice: boolean): Character 
   return character === undefined ? undefined : { character, length: written.length }
 }
 
-/** Undefined for what is no character of XML 1.0 (section 2.2). */
+/** Undefined for a code that is not a character of XML 1.0 (section 2.2). */
 function characterOf(code: number): string | undefined {
   const allowed =
     code === 9 ||

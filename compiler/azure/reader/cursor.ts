@@ -5,12 +5,12 @@ import type { SourceFile } from "../../core/source.ts"
 const nameStart = /[A-Za-z_]/
 const namePart = /[A-Za-z0-9_.:-]*/y
 
-/** A place in a document that is being read, and what was found on the way. */
+/** The current position in a document, and facts found while reading. */
 export class Cursor {
   readonly file: SourceFile
   readonly text: string
   at = 0
-  /** Some expression was written as text that is no XML. */
+  /** An expression was written in a way that is not valid XML. */
   plain = false
   readonly #report: Report
   #findingsLeft: number
@@ -34,7 +34,7 @@ export class Cursor {
     return this.#damaged
   }
 
-  /** Nothing is to be read any more. */
+  /** Whether reading has stopped. */
   get givenUp(): boolean {
     return this.#givenUp
   }
@@ -43,7 +43,7 @@ export class Cursor {
     this.#givenUp = true
   }
 
-  /** Reports what breaks the nesting of elements: whatever is found behind it follows from it, in the reader and later. */
+  /** Reports a mistake that breaks the nesting of elements: all later findings would only follow from it, in the reader and in later steps. */
   derail(start: number, end: number, detail: string, extra: Extra): void {
     this.report("SP7001", start, end, detail, extra)
     this.#derailed = true
@@ -88,7 +88,7 @@ export class Cursor {
     return found < 0 ? undefined : found
   }
 
-  /** The name that begins here. */
+  /** The name that begins at the current position. */
   name(): string | undefined {
     if (!nameStart.test(this.text[this.at] ?? "")) return undefined
     namePart.lastIndex = this.at

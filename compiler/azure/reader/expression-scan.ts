@@ -1,9 +1,9 @@
 import { type Character, characterAt } from "./characters.ts"
 
-/** Where an expression ends, or where it stopped making sense: `at` is the bracket or the end of the text that fits nothing. */
+/** The end of an expression. Otherwise `at` is the bracket that does not match or the end of the text, and `expected` is the missing bracket or quote. */
 export type ExpressionEnd = { readonly end: number } | { readonly at: number; readonly expected: string }
 
-/** One thing that is open: brackets of code, or a text. `quote` is the quote as it is written, raw or as an entity. */
+/** An open bracket or string. `quote` is the quote as written, raw or as an entity. */
 type Frame =
   | { readonly kind: "code"; readonly close: string }
   | {
@@ -22,9 +22,9 @@ export function beginsExpression(text: string, at: number): boolean {
 }
 
 /**
- * Finds the end of the expression that begins at `start` with `@(` or `@{`: its balanced close, where brackets in C# texts (`"…"`, `@"…"`, `$"…{…}…"`),
- * characters and comments do not count. Documents are written as XML and as text that is only nearly XML, so a quote may be raw or an entity;
- * a text ends with the quote it began with.
+ * Finds the end of the expression that begins at `start` with `@(` or `@{`: its matching bracket. Brackets in C# strings (`"…"`, `@"…"`,
+ * `$"…{…}…"`), character literals and comments do not count. Documents are XML or text that only resembles XML, so a quote may be raw or an
+ * entity; a string ends with the same form of quote that began it.
  */
 export function expressionEnd(text: string, start: number): ExpressionEnd {
   return new ExpressionScan(text, start + 1).run()
@@ -34,7 +34,7 @@ class ExpressionScan {
   readonly #text: string
   readonly #frames: Frame[] = []
   #at: number
-  /** `$` and `@` right before: they tell what the text after them is. */
+  /** `$` and `@` directly before the position: they determine the kind of a string that follows. */
   #prefix = ""
 
   constructor(text: string, at: number) {
@@ -82,7 +82,10 @@ class ExpressionScan {
     return undefined
   }
 
-  /** In code a backslash means nothing: before a quote somebody escaped it as in JSON. Such a text ends as it began, and what is wrong is told of its quotes. */
+  /**
+   * A backslash has no meaning in C# code outside strings. Before a quote it is a JSON-style escape, so `\"` begins a string that ends with
+   * `\"`, and the compiler reports the quotes.
+   */
   #codeCharacter(): Character {
     const here = characterAt(this.#text, this.#at)
     if (here.character !== "\\") return here
@@ -90,7 +93,7 @@ class ExpressionScan {
     return next.character === '"' ? { character: '"', length: next.length + 1 } : here
   }
 
-  /** A character literal, if it is one: an apostrophe may also stand alone in code that is wrong anyway. */
+  /** Skips a character literal. A single apostrophe may also occur in code that is wrong anyway. */
   #character(length: number): undefined {
     const found =
       /^(?:\\(?:[xu][0-9A-Fa-f]{1,8}|&(?:amp;)?\w+;|.)|&(?:amp;)?#?\w+;|[^\\'\n])(?:'|&apos;|&#39;)/.exec(

@@ -9,10 +9,10 @@ import { readOpaque, readText } from "./texts.ts"
 
 const sectionNames: ReadonlySet<string> = new Set(["inbound", "backend", "outbound", "on-error"])
 
-/** Elements whose content is a body: markup in it belongs to the body. */
+/** Elements whose content is a body: markup inside belongs to the body. */
 const opaque: ReadonlySet<string> = new Set(["set-body", "xsl-transform"])
 
-/** Elements that hold one text, and no elements. */
+/** Elements that contain one text and no elements. */
 const oneText: ReadonlySet<string> = new Set([
   ...["value", "audience", "issuer", "application-id", "backend-application-id", "key", "origin", "header"],
   ...["method", "address", "set-url", "set-method", "message"],
@@ -23,7 +23,7 @@ const depthMax = 64
 const elementsMax = 20_000
 const findingsMax = 50
 
-/** What is being read: an element whose end tag was not seen yet. */
+/** An element whose end tag was not read yet. */
 interface Open {
   readonly name: string
   readonly start: number
@@ -33,9 +33,10 @@ interface Open {
 }
 
 /**
- * Reads a policy document. Most of them are no XML: an attribute that begins with `@(` holds `"` and `<` as C# has them. So an expression runs to its
- * balanced close, whatever is in it; the rest is XML without document types and without entities of its own.
- * Whatever is wrong is reported (SP7001, SP7002, SP7003) with its place, several in one run up to the first that breaks the nesting of elements; nothing is thrown, and every document comes to an end.
+ * Reads a policy document. Most documents are not XML: an attribute that begins with `@(` contains `"` and `<` as C# writes them. So an
+ * expression ends at its matching bracket, whatever it contains; the rest is XML without document types and without its own entities. Mistakes
+ * are reported with their places (SP7001, SP7002, SP7003): several per run, up to the first that breaks the nesting of elements. Never throws,
+ * and terminates for every input.
  */
 export function readPolicyDocument(file: SourceFile, report: Report): PolicyDocument {
   if (file.text.length > documentMax) {
@@ -54,7 +55,7 @@ class DocumentReader {
   readonly #cursor: Cursor
   readonly #around: CommentNode[] = []
   readonly #open: Open[] = []
-  /** Policies that stand in no element: published snippets of fragments do. */
+  /** Policies outside any element: published snippets of fragments look like this. */
   readonly #bare: Element[] = []
   #root: Element | undefined
   #elements = 0
@@ -127,7 +128,7 @@ class DocumentReader {
     )
   }
 
-  /** Sections without an element around them are a document, policies without one what a fragment holds. */
+  /** Top-level sections form a document, top-level policies form a fragment. */
   #fragment(): Element | undefined {
     const [first] = this.#bare
     const last = this.#bare.at(-1)
@@ -175,7 +176,7 @@ class DocumentReader {
     this.#add({ kind: "comment", text, span: cursor.file.span(start, end + 3) })
   }
 
-  /** `<?xml …?>` says nothing that would count here. */
+  /** `<?xml …?>` has no relevant content. */
   #instruction(): void {
     const cursor = this.#cursor
     const end = cursor.find("?>", cursor.at)
@@ -235,7 +236,7 @@ class DocumentReader {
     }
   }
 
-  /** Whether a tag is a hole of a template, as in `<audience>api://<client-id></audience>`: it stands in what holds one text, and nothing ends it. */
+  /** Whether a tag is a placeholder of a template, as in `<audience>api://<client-id></audience>`: its parent allows only text, and it has no end tag. */
   #isPlaceholder({ name, nameEnd, attributes }: Open): boolean {
     const cursor = this.#cursor
     const around = this.#open.at(-1)?.name ?? ""
@@ -287,7 +288,7 @@ class DocumentReader {
     this.#finish(this.#open.pop() as Open)
   }
 
-  /** One of the two names is misspelt: the one that the document has less often. */
+  /** Reports that one of two names is misspelt: the one that occurs less often in the document. */
   #reportMisspelt({ name, start, nameEnd }: Open, ended: string, endStart: number): void {
     const cursor = this.#cursor
     const often = (tag: string): number =>

@@ -4,7 +4,10 @@ import { readEntity } from "./characters.ts"
 import type { Cursor } from "./cursor.ts"
 import { beginsExpression, expressionEnd } from "./expression-scan.ts"
 
-/** Where an expression stands: `start` is where its text or value begins, `until` what ends that, `alone` where it must be all of it. */
+/**
+ * The context of an expression: `start` is the start of its text or value, `until` the delimiter that ends it, `alone` whether the expression
+ * must be all of it.
+ */
 interface Surrounding {
   readonly start: number
   readonly until: string
@@ -13,8 +16,8 @@ interface Surrounding {
 }
 
 /**
- * The expression at the cursor and the end of what holds it. Undefined, and reported, when it has no end or is not alone; the cursor then is where
- * the text around it can be read as plain text.
+ * Reads the expression at the cursor up to the end of its text or value. Returns undefined when it has no end or is not alone (reported). The
+ * cursor is then at a position from which the surrounding text can be read as plain text.
  */
 export function readExpression(
   cursor: Cursor,
@@ -52,7 +55,10 @@ export function readExpression(
   return { ...code, span: file.span(start, end) }
 }
 
-/** Whether what stands behind an expression goes on with its text, as in `@(…)ms`. An operator is one that was meant to be in it, a bracket or a quote is one too many. */
+/**
+ * Whether the text continues after an expression, as in `@(…)ms`. A following operator probably belongs in the expression, and a following
+ * bracket or quote is one too many.
+ */
 function textFollows(cursor: Cursor, end: number, until: string): boolean {
   const close = cursor.find(until, end)
   const rest = close === undefined ? "" : cursor.text.slice(end, close)
@@ -74,7 +80,7 @@ function codeAt(
   }
 }
 
-/** An expression that text stands before: its quotes would end a value. */
+/** The first expression in a value that begins with text. Its quotes would otherwise end the value. */
 export function expressionIn(
   cursor: Cursor,
   start: number,
@@ -86,7 +92,7 @@ export function expressionIn(
   return "end" in found ? { start: start + at, end: found.end } : undefined
 }
 
-/** Text with one `@(…)` in it, up to what ends it, where the cursor then is; undefined where there are more, or statements: those stand alone. */
+/** Text with one `@(…)` in it, up to its delimiter, where the cursor then is. Undefined for several expressions or for statements: those must be alone. */
 export function readAround(
   cursor: Cursor,
   {
@@ -108,7 +114,7 @@ export function readAround(
   return { kind: "text", span: file.span(start, close), hole }
 }
 
-/** Whether the code can't be XML: its `"` would end the attribute, `<` or `&` would begin something. */
+/** Whether the code is not valid XML: its `"` would end the attribute, or `<` or `&` would begin a tag or entity. */
 function isPlain(text: string, start: number, end: number, until: string): boolean {
   for (let at = start; at < end; at++) {
     const character = text[at]
@@ -122,7 +128,7 @@ function isPlain(text: string, start: number, end: number, until: string): boole
   return false
 }
 
-/** Text up to the next tag or comment; CDATA is part of it. Undefined where it is only blank. */
+/** Text up to the next tag or comment, including CDATA. Undefined when it is only white space. */
 export function readText(cursor: Cursor, element: string): Raw | undefined {
   const start = cursor.at
   cursor.blanks()
@@ -162,7 +168,7 @@ export function readText(cursor: Cursor, element: string): Raw | undefined {
   return framed ? textOfParts(span, literal, cursor) : { kind: "text", span }
 }
 
-/** Elements whose text is one value: no template, no markup. */
+/** Elements whose text is one value: not a template, no markup. */
 const ofOneValue: ReadonlySet<string> = new Set(["value", "set-url", "message"])
 
 function textAround(cursor: Cursor, start: number): Raw | undefined {
@@ -171,7 +177,7 @@ function textAround(cursor: Cursor, start: number): Raw | undefined {
   return behind === undefined ? undefined : readAround(cursor, { start, until: "<", behind })
 }
 
-/** An expression may stand in CDATA as well. */
+/** An expression may be inside CDATA as well. */
 function textOfParts(span: Span, literal: NonNullable<Raw["literal"]>, cursor: Cursor): Raw {
   const parts = literal.filter(
     (part) => !part.entities || cursor.text.slice(part.span.start, part.span.end).trim() !== "",
@@ -192,10 +198,10 @@ function textOfParts(span: Span, literal: NonNullable<Raw["literal"]>, cursor: C
   return { kind: "text", span, literal: parts }
 }
 
-/** Some tools write the expression of a body into a `<value>`. */
+/** Some tools put the expression of a body into a `<value>`. */
 const wrapped = /^\s*<value>\s*@[({]/
 
-/** The content of an element that may hold anything, up to its end tag, which stays. */
+/** The content of an element that may contain anything, up to its end tag, which is not consumed. */
 export function readOpaque(cursor: Cursor, name: string): Raw | undefined {
   const start = cursor.at
   if (wrapped.test(cursor.text.slice(start, start + 64))) return undefined
@@ -218,7 +224,7 @@ export function readOpaque(cursor: Cursor, name: string): Raw | undefined {
   return { kind: "markup", span: cursor.file.span(start, end) }
 }
 
-/** Where `</name` stands; such an element inside of the markup counts. */
+/** The position of the matching `</name`. Nested elements of the same name are counted. */
 function endTag(cursor: Cursor, name: string, start: number): number | undefined {
   const tags = new RegExp(`<(/?)${name}(?=[\\s/>])`, "g")
   tags.lastIndex = start
