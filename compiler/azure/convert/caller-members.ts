@@ -12,7 +12,7 @@ const callers: Readonly<Record<string, string>> = {
 const note =
   "the text reads the caller's subscription: it is for APIs with `auth subscription`, and who comes in otherwise has none"
 
-/** The caller's subscription and its product, and their names; undefined for other members. @throws NoCounterpart */
+/** Members of the caller's subscription and product. Returns undefined for other members. @throws NoCounterpart */
 export function callerMember(node: Call, translation: Translation): Cel | undefined {
   const caller = Object.hasOwn(callers, node.member) ? callers[node.member] : undefined
   if (caller !== undefined) {
@@ -27,6 +27,6 @@ export function callerMember(node: Call, translation: Translation): Cel | undefi
   const on = node.on === undefined ? constant(null) : translation.node(node.on)
   if (on.kind !== "caller") return none(`\`${shortName(node.member)}\``)
   if (on.sure === true) return cel(`${on.text}.name`, "string")
-  // Without a subscription there is no name in either language.
+  // Without a subscription, the name has no value in either language.
   return cel(`[${on.text}.name].filter(n, n != "")[0]`, "string", { total: false })
 }

@@ -1,6 +1,7 @@
 /**
- * Types of values that both languages have; `long` is a whole number of 64 bits, `int` one of 32, `time` a timestamp, `id` a new id, `group` what a group of a pattern matched; `response` is a response that a request of our own left in a variable, `jwt` a token that was checked, `caller` its subscription or product, `claims` what is in
- * one, `json` an object of JSON or something in it.
+ * Types that both languages have. `long`: 64-bit integer; `int`: 32-bit integer; `time`: timestamp; `id`: new unique id; `group`: a matched
+ * group of a pattern; `response`: response of a `send-request` in a variable; `jwt`: a checked token; `claims`: its claims; `caller`: the
+ * caller's subscription or product; `json`: a JSON object or a part of one.
  */
 export type CelKind =
   | "string"
@@ -20,96 +21,94 @@ export type CelKind =
   | "claims"
   | "caller"
 
-/** An expression of gateway.conf that stands for one of a policy document. */
+/** A CEL expression that replaces a C# expression of a policy document. */
 export interface Cel {
   readonly text: string
   readonly kind: CelKind
-  /** How tightly its outermost operator binds; `binds` has the levels. */
+  /** Precedence of its outermost operator, see `binds`. */
   readonly binds: number
-  /** It has a value whatever the request is. */
+  /** It has a value for every request. */
   readonly total: boolean
-  /** The other language may have null where this one has "". `absent` asks for that; `present` is the value where it has not. */
+  /** C# may have null where CEL has "". `absent` is true in that case; `present` is the value otherwise. */
   readonly nullable: boolean
   readonly absent?: Cel
   readonly present?: Cel
-  /** Its characters are ASCII's, so that upper and lower case are the same in both. */
+  /** All characters are ASCII, so that upper and lower case are the same in both languages. */
   readonly ascii?: boolean
-  /** Of a `long`: JSON has it as it is. */
+  /** For a `long`: JSON contains the number unchanged. */
   readonly exact?: true
-  /** What it always is. */
+  /** Its constant value. */
   readonly constant?: string | number | boolean | null
-  /** Of texts that are joined: the parts. */
+  /** For a concatenation: the parts. */
   readonly parts?: readonly Cel[]
-  /** What it is the opposite of. */
+  /** The expression it negates. */
   readonly negates?: Cel
-  /** A named value and nothing else. */
+  /** The name of the named value, when it is nothing else. */
   readonly named?: string
-  /** A secret, or a text with one in it: it has a place in texts of statements only. */
+  /** The name of a secret in it. It is then allowed only in texts of statements. */
   readonly secret?: string
-  /** Upper and lower case of any letters: compared with constants only. */
+  /** A text converted to one case. With non-ASCII letters it can only be compared with constants. */
   readonly folded?: { readonly of: Cel; readonly by: Folding }
-  /** It has no value where the other language has null. */
+  /** It has no value (the call fails) where C# has null. */
   readonly fails?: true
-  /** How many characters: compared with nothing and one where any text is measured. */
+  /** The length of this text. For any text it can only be tested for empty; other uses require ASCII. */
   readonly measured?: Cel
-  /** Of a list or a caller: it is there, or has no value where the other language has none. */
+  /** For a list or a caller: never null. Where C# has null it has no value. */
   readonly sure?: true
-  /** JSON that is put together: of what. */
+  /** The members or items of JSON that the document builds. */
   readonly written?: ReadonlyMap<string, Cel> | readonly Cel[]
-  /** The text of such JSON: a body it is, and nothing else. */
+  /** The JSON that this text serialises. It can only be used as a body. */
   readonly writes?: Cel
-  /** Of a member of JSON: the object is one and has no such member. */
+  /** For a member of JSON: true when the parent is an object without this member. */
   readonly lacks?: Cel
-  /** Of the JSON of a body: its text. */
+  /** For the JSON of a body: its text. */
   readonly sent?: Cel
-  /** Of JSON: what it must be as a whole. */
+  /** For JSON: the required type of the whole. */
   readonly whole?: "map"
 }
 
-/** Which case letters are brought to. */
+/** The case that letters are converted to. */
 export type Folding = "lower" | "upper"
 
-/** From loose to tight. */
+/** Precedence levels, from loose to tight. */
 export const binds = { choice: 0, or: 1, and: 2, relation: 3, sum: 4, unary: 5, primary: 6 } as const
 
-/** The type of it in gateway.conf. */
+/** Its type in gateway.conf. */
 export function typeOf({ kind }: Cel): string {
   return kind === "json" ? "dyn" : kind === "long" ? "int" : kind
 }
 
-/** An expression that says the same in every case; what it lacks it has by default. */
+/** Creates an expression, by default one that always has a value. */
 export function cel(text: string, kind: CelKind, more: Partial<Cel> = {}): Cel {
   return { text, kind, binds: binds.primary, total: true, nullable: false, ...more }
 }
 
-/** A text as a literal of CEL. */
+/** A CEL string literal. */
 export function literal(text: string): string {
   return JSON.stringify(text)
 }
 
-/** A constant. */
 export function constant(value: string | number | boolean | null): Cel {
   if (value === null) return cel("null", "null", { constant: null, nullable: true })
   if (typeof value === "string")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are ASCII too.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII includes control characters.
     return cel(literal(value), "string", { constant: value, ascii: /^[\u0000-\u007f]*$/.test(value) })
   return cel(String(value), typeof value === "boolean" ? "bool" : "int", { constant: value })
 }
 
-/** An expression where an operator of this level stands around it. */
+/** The text of an operand, in parentheses when an operator of this level needs them. */
 export function inside(part: Cel, level: number): string {
   return part.binds < level ? `(${part.text})` : part.text
 }
 
-/** A whole number that fits into 32 bits; another has no value. */
+/** An integer that must fit into 32 bits; otherwise it has no value. */
 export function within32(text: string): string {
   return `[${text}].filter(n, n >= -2147483648 && n <= 2147483647)[0]`
 }
 
-/** A whole number of either size. */
 export const isWhole = ({ kind }: Cel): boolean => kind === "int" || kind === "long"
 
-/** Texts joined. Constants beside each other become one; null is no text, as in the other language. */
+/** Concatenates texts. Adjacent constants are merged. Null counts as "", as in C#. */
 export function joined(parts: readonly Cel[]): Cel {
   const flat = parts.flatMap((part) => part.parts ?? [part])
   const merged: Cel[] = []
@@ -133,12 +132,12 @@ export function joined(parts: readonly Cel[]): Cel {
   })
 }
 
-/** A text that is "" where the other language has null. */
+/** The same text with null replaced by "". */
 function asValue({ absent: _absent, present: _present, fails: _fails, ...part }: Cel): Cel {
   return { ...part, nullable: false }
 }
 
-/** A text, or null of the other language where `absent` holds. `fails`: `present` has no value then. */
+/** A text that is null in C# where `absent` is true. `fails`: `present` has no value where C# has null. */
 export function optional(absent: Cel, present: Cel, fails = false): Cel {
   const value = asValue(present)
   return {
@@ -149,12 +148,12 @@ export function optional(absent: Cel, present: Cel, fails = false): Cel {
   }
 }
 
-/** `a || b`, where b is not looked at when a holds, and decides nothing where a has no value. */
+/** `a || b`, evaluated like in C#: b is not evaluated when a is true, and does not matter when a has no value. */
 export function either(a: Cel, b: Cel): Cel {
   return a.total ? eitherOf(a, b) : choice(a, constant(true), b)
 }
 
-/** `a || b`, which holds where one does although the other has no value. */
+/** `a || b` in CEL: true when one side is true even if the other has no value. */
 export function eitherOf(a: Cel, b: Cel): Cel {
   return cel(`${inside(a, binds.or)} || ${inside(b, binds.or + 1)}`, "bool", {
     binds: binds.or,
@@ -162,7 +161,6 @@ export function eitherOf(a: Cel, b: Cel): Cel {
   })
 }
 
-/** `a == b` and the like. */
 export function compared(left: Cel, op: string, right: Cel): Cel {
   return cel(`${inside(left, binds.sum)} ${op} ${inside(right, binds.sum)}`, "bool", {
     binds: binds.relation,
@@ -170,7 +168,6 @@ export function compared(left: Cel, op: string, right: Cel): Cel {
   })
 }
 
-/** `test ? yes : no`. */
 export function choice(test: Cel, yes: Cel, no: Cel): Cel {
   if (typeof test.constant === "boolean") return test.constant ? yes : no
   if (test.negates !== undefined) return choice(test.negates, no, yes)
@@ -182,7 +179,7 @@ export function choice(test: Cel, yes: Cel, no: Cel): Cel {
   })
 }
 
-/** A value as the other language writes it into a text; undefined where this one writes another. */
+/** A value as C# converts it to a string. Undefined when CEL's conversion differs. */
 export function asText(part: Cel): Cel | undefined {
   if (part.kind === "string") return part
   if (part.kind === "null") return constant("")
@@ -194,7 +191,6 @@ export function asText(part: Cel): Cel | undefined {
   return undefined
 }
 
-/** `!x`. */
 export function negated(value: Cel): Cel {
   if (typeof value.constant === "boolean") return constant(!value.constant)
   if (value.negates !== undefined) return value.negates

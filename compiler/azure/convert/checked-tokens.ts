@@ -2,42 +2,42 @@ import type { Step } from "../../../runtime/plan/steps.ts"
 import { attributeOf, type Element, elementsOf, type PolicyDocument } from "../ast.ts"
 import { policiesIn } from "./holders.ts"
 
-/** The tokens that every call has shown when a policy runs: of `validate-jwt`s that stand in `inbound` itself, by the header they came in. */
+/** Tokens that every request has passed a check for: those of `validate-jwt` directly in `inbound`, by the header they came in. */
 export class CheckedTokens {
   readonly #byHeader = new Map<string, Element>()
   readonly #always: ReadonlySet<Element>
-  /** Checks whose token is read from its header, so that they leave it in a variable. */
+  /** Checks whose token an expression reads, so that they must store it in a variable. */
   readonly #read: Set<Element>
 
-  /** `read`: what earlier drafts have found to be read, and this one adds to. */
+  /** `read`: the checks that earlier drafts found to be read. This draft adds to it. */
   constructor({ root }: PolicyDocument, read: Set<Element>) {
     const inbound = root === undefined ? undefined : elementsOf(root).find(({ name }) => name === "inbound")
     this.#always = new Set(inbound === undefined ? [] : elementsOf(inbound))
     this.#read = read
   }
 
-  /** The step, with the variable its token is read from. */
+  /** The step with an output variable, when its token is read. */
   withOutput(step: Step, element: Element): Step {
     if (step.kind !== "validate-jwt" || step.output !== undefined || !this.#read.has(element)) return step
     return { ...step, output: this.#variableOf(element) }
   }
 
-  /** Whether every call comes through a policy: it stands in `inbound` itself. */
+  /** Whether every request passes a policy: it is directly in `inbound`. */
   runsAlways(element: Element): boolean {
     return this.#always.has(element)
   }
 
-  /** A check of every call is behind us. */
+  /** Records a check that every request has passed. */
   see(step: Step, element: Element): void {
     if (step.kind !== "validate-jwt" || !this.#always.has(element) || !("header" in step.from)) return
     const { header, scheme } = step.from
     if (scheme === null || scheme.toLowerCase() === "bearer") this.#byHeader.set(header, element)
   }
 
-  /** What a policy does to headers: then they are no longer what was checked. */
+  /** A policy that changes a header invalidates its checked token. */
   forget(element: Element): void {
     for (const policy of policiesIn(element)) {
-      // Whoever we are to the backend is said in Authorization, but for a token that goes into a variable.
+      // Authentication policies overwrite Authorization, except those that write the token to a variable.
       const isOurs =
         policy.name.startsWith("authentication-") &&
         attributeOf(policy, "output-token-variable-name") === undefined
@@ -50,7 +50,7 @@ export class CheckedTokens {
     }
   }
 
-  /** The variable with the token of a header, by its name in the document; undefined where nothing has checked it. */
+  /** The variable with the token of a header, by its name in the document. Undefined when no check covers that header. */
   of(header: string): string | undefined {
     const element = this.#byHeader.get(header.toLowerCase())
     if (element === undefined) return undefined

@@ -7,7 +7,7 @@ import { madeOr, none, refuse } from "./translation.ts"
 import type { ConversionLoss, ConvertedBlock, ConvertedStatement, Unit } from "./units.ts"
 import { commentLines, parenthesized } from "./write-text.ts"
 
-/** `test`: of a `when`, or why its condition has no counterpart; undefined for `otherwise`. */
+/** `test`: the condition of a `when`, or the reason why it has no counterpart. Undefined for `otherwise`. */
 interface Branch {
   readonly element: Element
   readonly test: Step | string | undefined
@@ -22,9 +22,9 @@ const never = {
 } as const satisfies Step
 
 /**
- * `when … else when … else …`. A condition that has no counterpart leaves its branch and those behind it as they would be once it is written: under one that
- * never holds, and where they may guard behind the answer 501.
- * @throws NoCounterpart where it is no `choose` at all.
+ * `when … else when … else …`. When a condition has no counterpart, its branch and the later ones are written in their final form, but under a
+ * condition that is always false, and after a 501 response when one of them may be a guard.
+ * @throws NoCounterpart when the element is not a valid `choose`.
  */
 export function chooseOf(element: Element, site: Site, unitsOf: Inner): Unit[] {
   const tests = testsOf(element, site)
@@ -50,7 +50,7 @@ export function chooseOf(element: Element, site: Site, unitsOf: Inner): Unit[] {
 
 type Tests = ReadonlyMap<Element, BlockStep | string>
 
-/** The tests of the `when`s: all at once, else each by itself, so that one that is wrong stands for itself. */
+/** The conditions of the `when`s: compiled together, otherwise one by one, so that a wrong condition affects only its own branch. */
 function testsOf(element: Element, site: Site): Tests {
   const branches = elementsOf(element)
   const whens = branches.filter(({ name }) => name === "when")
@@ -101,7 +101,10 @@ function chained(
   return { kind: "statement", element, steps, lines: [], blocks }
 }
 
-/** The branches from the one whose condition is still to be written: what they hold runs for nobody until then, nor do those behind it, which want it to be false. */
+/**
+ * The branches from the first one whose condition is not translated. Until it is written, no request runs them: neither that branch nor the
+ * later ones, which require its condition to be false.
+ */
 function unwritten(
   reason: string,
   branches: readonly Branch[],

@@ -2,7 +2,10 @@ import type { Element } from "../ast.ts"
 import type { DocumentSection } from "../site.ts"
 import { heldBy } from "./holders.ts"
 
-/** Policies without which a call is neither let in nor shown to anybody otherwise: they write logs, keep values, or send what nobody waits for. */
+/**
+ * Policies whose removal neither lets a request pass nor changes what anyone sees: they write logs, store values, or send requests without
+ * waiting for the response.
+ */
 const harmless: ReadonlySet<string> = new Set([
   "trace",
   "emit-metric",
@@ -24,7 +27,7 @@ const harmless: ReadonlySet<string> = new Set([
   "forward-request",
 ])
 
-/** What holds others and guards nothing itself. */
+/** Containers that are not guards themselves. */
 const open: ReadonlySet<string> = new Set([
   "choose",
   "when",
@@ -36,8 +39,8 @@ const open: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether calls are to be refused where the policy is left out: it may guard, answer, change what the backend or the caller sees, or set a variable
- * that others decide by. In `on-error` the call has failed anyway.
+ * Whether requests must be refused when the policy is left out: it may be a guard, respond, change what the backend or the caller sees, or set
+ * a variable that later decisions use. Not in `on-error`: there the request has failed already.
  */
 export function mustClose(element: Element, section: DocumentSection): boolean {
   if (section === "on-error") return false

@@ -5,10 +5,10 @@ import { headOf } from "./print-step.ts"
 import { none, refuse } from "./translation.ts"
 import type { ConvertedBlock, ConvertedStatement, Unit } from "./units.ts"
 
-/** Converts what is inside of a container. */
+/** Converts the content of a container. */
 export type Inner = (nodes: readonly PolicyNode[], site: Site) => Unit[]
 
-/** `retry`, `wait`, `limit-concurrency`, `cache-value`. @throws NoCounterpart */
+/** Converts `retry`, `wait`, `limit-concurrency` and `cache-value`. @throws NoCounterpart */
 export function containerOf(element: Element, site: Site, unitsOf: Inner): ConvertedStatement {
   const [header] = headersOf(element, site)
   if (header === undefined) return refuse("it has no effect here")
@@ -34,7 +34,7 @@ export function containerOf(element: Element, site: Site, unitsOf: Inner): Conve
   }
 }
 
-/** A comment between branches belongs to the next. */
+/** A comment between branches belongs to the next branch. */
 function merged(branches: readonly ConvertedBlock[]): ConvertedBlock[] {
   const made: ConvertedBlock[] = []
   let comments: Unit[] = []

@@ -8,19 +8,19 @@ import type { DocumentHost, ExpressionSource, IssuerSource, NamedValue, SigningK
 import { azure } from "../wing.ts"
 import { plainName, unique, valueName } from "./names.ts"
 
-/** Names that documents use, as they are declared in gateway.conf. */
+/** Names that documents use, as declared in gateway.conf. */
 export interface Declared {
-  /** By the name of the document. */
+  /** Key: the name in the document. */
   readonly values: Map<string, string>
   readonly backends: Map<string, string>
   readonly certificates: Map<string, string>
-  /** Clients whose tokens stand for those of a managed identity or a provider, by what the tokens are for. */
+  /** Token clients that replace a managed identity or a provider. Key: what the tokens are for. */
   readonly clients: Map<string, string>
-  /** By the name it gets. */
+  /** Key: the name in gateway.conf. */
   readonly issuers: Map<string, IssuerSource>
 }
 
-/** What a document finds around it while it is converted: every name is there, and each that is used is kept to be declared. */
+/** Host of a document during conversion: it accepts every name and records the used ones, so that they can be declared. */
 export class ConversionHost implements DocumentHost {
   report = new Report()
   readonly declared: Declared = {
@@ -35,7 +35,7 @@ export class ConversionHost implements DocumentHost {
   readonly #secrets: ReadonlySet<string>
   readonly #values: ReadonlyMap<string, string>
 
-  /** `secrets`: names as gateway.conf has them; `values`: texts of named values that are known, by the names of documents. */
+  /** `secrets`: names in gateway.conf; `values`: known texts of named values, by their names in documents. */
   constructor(known: {
     readonly fragments: ReadonlyMap<string, PolicyDocument>
     readonly secrets: ReadonlySet<string>
@@ -60,7 +60,7 @@ export class ConversionHost implements DocumentHost {
     return this.#steps.get(id)?.kind
   }
 
-  /** What templates call so is none. */
+  /** A placeholder of a template is not a named value. */
   named(name: string): NamedValue | undefined {
     const constant = this.#values.get(name)
     if (constant !== undefined) return { constant }
@@ -69,7 +69,7 @@ export class ConversionHost implements DocumentHost {
     return this.#secrets.has(declared) ? { secret: declared } : { value: declared }
   }
 
-  /** Those of other documents are in no file that is looked at. */
+  /** Unknown, because only files of this document are read. */
   apis(): undefined {
     return undefined
   }
@@ -142,12 +142,12 @@ export class ConversionHost implements DocumentHost {
 
   mention(): void {}
 
-  /** In an API with a document it would be judged. */
+  /** Refused: in an API with an OpenAPI document its schemas would apply, and they are unknown here. */
   unjudged(span: Span): void {
     this.#none(span, "the schema with these properties")
   }
 
-  /** Also what is always the same stays code: it is translated with all the rest. */
+  /** Expressions are never folded to constants, so that they are translated like all others. */
   compile(written: ExpressionSource): Expression | undefined {
     const compiled = azure.compileCode(written, this)
     if (compiled === undefined) return undefined
@@ -159,7 +159,7 @@ export class ConversionHost implements DocumentHost {
   }
 }
 
-/** A shared secret in the document would be in the text too. */
+/** A shared secret inside the document cannot be converted, because the text would contain it too. */
 function isWritable(key: SigningKey): boolean {
   return "jwk" in key || ("secret" in key && !("constant" in key.secret))
 }

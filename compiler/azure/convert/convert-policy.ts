@@ -10,47 +10,47 @@ import { missingHalf, type Sections } from "./same-steps.ts"
 import type { Tally } from "./translate-step.ts"
 import type { ConversionLoss, ConvertedLine, Unit } from "./units.ts"
 
-/** How a document is converted. */
+/** Options of a conversion. */
 export interface ConvertOptions {
-  /** Of the policy in gateway.conf. */
+  /** The name of the policy in gateway.conf. */
   readonly name: string
-  /** Where the policies of a fragment stand. */
+  /** The section in which a fragment's policies run. */
   readonly section: "inbound" | "outbound" | "on-error"
-  /** Fragments by their ids. */
+  /** Fragments by id. */
   readonly fragments: ReadonlyMap<string, PolicyDocument>
-  /** Texts of named values that are put in before anything else: they may be part of code. Others are declared. */
+  /** Texts of named values to insert before parsing, because they may contain code. Other named values are declared. */
   readonly values: ReadonlyMap<string, string>
 }
 
-/** What became of a document. */
+/** The result of a conversion. */
 export interface PolicyConversion {
-  /** Text of gateway.conf as the formatter writes it: what is to be declared, and `policy NAME { … }`. */
+  /** Formatted text of gateway.conf: the needed declarations, and `policy NAME { … }`. */
   readonly text: string
-  /** What has no statement, each with `file:line:column`, in the order of the text. */
+  /** Policies without a statement, each with `file:line:column`, in the order of the text. */
   readonly losses: readonly {
     readonly place: string
     readonly what: string
     readonly reason: string
     readonly closed: boolean
   }[]
-  /** What is not the same although everything has a statement. */
+  /** Differences in behaviour, although every policy has a statement. */
   readonly notes: readonly Note[]
   readonly counts: Tally & { readonly policies: number; readonly policiesConverted: number }
-  /** The units by section, for those who compare them with what the text means. */
+  /** The units by section, for comparing them with the steps of the compiled text. */
   readonly sections: Sections
-  /** Parameters of the path that the text reads: the route must have them. */
+  /** Path parameters that the text reads: the route must have them. */
   readonly parameters: readonly string[]
-  /** It reads the caller's subscription: the route must have `auth subscription`. */
+  /** The text reads the caller's subscription: the route must have `auth subscription`. */
   readonly keyed: boolean
 }
 
-/** Rounds until nothing changes any more: each loses a policy, or a secret that has to be a value. */
+/** Maximum rounds until nothing changes. Each round drops a policy, or turns a secret into a value. */
 const roundsMax = 200
 
 /**
- * Text of gateway.conf that does what a policy document does. It is compiled as it comes: a policy whose statement is refused in its place is left out like
- * one that has none, and so is everything that reads a variable which would then not be set. What is left out and may guard calls is answered 501.
- * The document must be read without errors.
+ * Text of gateway.conf with the same behaviour as a policy document. The text is compiled. A policy whose statement is refused is left out
+ * like a policy without a statement, and so is everything that reads a variable that would then be unset. A left-out policy that may be a
+ * guard is replaced by a 501 response. The document must have been read without errors.
  */
 export function convertPolicy(document: PolicyDocument, options: ConvertOptions): PolicyConversion {
   const refused = new Map<Element, string>()
@@ -140,10 +140,10 @@ function concluded(
   }
 }
 
-/** Elements that are no policies of their own. */
+/** Elements that are not policies. */
 const parts: ReadonlySet<string> = new Set(["when", "otherwise", "base", "value"])
 
-/** Policies in an element, those in others too. */
+/** Number of policies in an element, including nested ones. */
 function countOf(root: Element | undefined): number {
   const holds =
     root?.name === "policies"
@@ -158,7 +158,7 @@ function countIn(element: Element): number {
   return policiesIn(element).filter(({ name }) => !parts.has(name)).length
 }
 
-/** Of a `choose` with a condition that is still to be written what is in it counts by itself. */
+/** For a `choose` with an untranslated condition, the policies inside are counted separately. */
 function countLost(losses: readonly ConversionLoss[]): number {
   const chooses = new Set(losses.flatMap(({ element, branch }) => (branch === undefined ? [] : [element])))
   return losses.reduce(

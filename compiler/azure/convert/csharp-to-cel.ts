@@ -31,9 +31,9 @@ import {
 } from "./translation.ts"
 
 /**
- * The expression of gateway.conf that has the same value as a policy expression, and none where that has none, for every request. `source` says how
- * its variables are called.
- * @throws NoCounterpart where there is none; its message says what has no counterpart.
+ * The CEL expression with the same value as a policy expression, and without a value where that has none, for every request. `source` contains
+ * the names of its variables.
+ * @throws NoCounterpart when there is none; its message names what has no counterpart.
  */
 export function toCel(
   program: CsharpProgram,
@@ -55,7 +55,7 @@ export function toCel(
           () => undefined,
         )
   const isLong = inline === undefined || inline.made.text.length > lineMax
-  // What is written out at each place it is used is for short texts only.
+  // Repeating a variable's expression at each use is only acceptable in short texts.
   const bound = names.size > 0 && isLong ? plainlyOr(inline, () => plainly(names)) : inline
   const chosen = bound ?? none("statements")
   for (const note of chosen.notes) notes.add(note)
@@ -67,17 +67,17 @@ interface Translated {
   readonly notes: ReadonlySet<string>
 }
 
-/** How long a text may be that says things twice. */
+/** Maximum length of a text with repeated expressions. */
 const lineMax = 120
 
-/** The shorter one, where both are possible. */
+/** The shorter of both forms, or the one that is possible. */
 function plainlyOr(inline: Translated | undefined, make: () => Translated): Translated {
   if (inline === undefined) return make()
   const bound = madeOr(make, () => inline)
   return bound.made.text.length < inline.made.text.length ? bound : inline
 }
 
-/** `names`: variables that are named in the text; what others hold is written out where they are read. */
+/** `names`: variables with a name in the text. The expressions of all others are repeated where they are read. */
 function translated(
   program: CsharpProgram,
   around: Around,
@@ -113,13 +113,13 @@ function translated(
   return { made: isSpecial ? made : plain(made), notes }
 }
 
-/** What is another each time it is asked for stands in the text as often as in the other language: not where a value that is kept there is written out twice. */
+/** `now` and `uuid()` give a new value at each use. Refuses a text that contains them more often than the C# source evaluates them. */
 function oftenEnough({ text, writes }: Cel, { fresh }: Translation): void {
   const found = (writes?.text ?? text).match(/\bnow\b|\buuid\(\)/g)?.length ?? 0
   if (fresh.size > 0 && found > fresh.size) none("a time or an id that is used several times")
 }
 
-/** What stands in several places of the text is translated for each: nobody would read more than this. */
+/** A repeated expression is translated at each use. Larger texts would be unreadable. */
 const nodesMax = 2_000
 const textMax = 4_000
 
@@ -183,7 +183,7 @@ function expression(node: CsNode, translation: Translation): Cel {
   }
 }
 
-/** `$"{json}"`: the text of a body. */
+/** `$"{json}"`: the serialised JSON of a body. */
 function jsonAlone(parts: readonly { readonly on: CsNode }[], translation: Translation): Cel | undefined {
   const [only, ...more] = parts
   if (only === undefined || more.length > 0) return undefined
@@ -211,7 +211,7 @@ const fits: Readonly<Record<string, Cel["kind"]>> = {
   JObject: "json",
 }
 
-/** A cast changes nothing where the value is known to be of the type. */
+/** A cast changes nothing when the value is known to have the type. */
 function converted(node: Extract<CsNode, { k: "convert" }>, translation: Translation): Cel {
   const value = translation.node(node.on)
   if (node.to === "object") return value
@@ -220,19 +220,19 @@ function converted(node: Extract<CsNode, { k: "convert" }>, translation: Transla
   const kind = Object.hasOwn(fits, node.to) ? fits[node.to] : undefined
   if (kind === undefined) return none(`a cast to \`${node.to}\``)
   if (value.kind === kind && (kind !== "json" || value.whole === "map")) return value
-  // What is no text fails where it is added to one, as the cast does.
+  // A value that is not a string fails when it is concatenated, like the cast.
   if (value.kind === "dyn" && kind === "string") return textOfVariable(value)
   return none(`a cast to \`${node.to}\` of what may be something else`)
 }
 
-/** `x as T` of what is one. */
+/** `x as T` when x is known to be a T. */
 function known(node: Extract<CsNode, { k: "as" }>, translation: Translation): Cel {
   const value = translation.node(node.on)
   const kind = Object.hasOwn(fits, node.type) ? fits[node.type] : undefined
   return kind === value.kind && kind !== undefined ? value : none("`as`")
 }
 
-/** `a?.b`: null where `a` is. */
+/** `a?.b`: null when `a` is null. */
 function safe(node: Extract<CsNode, { k: "safe" }>, translation: Translation): Cel {
   const value = translation.node(node.on)
   const { absent, present = value } = value
@@ -244,7 +244,7 @@ function safe(node: Extract<CsNode, { k: "safe" }>, translation: Translation): C
   if (absent === undefined) return made
   const neither = made.absent === undefined ? absent : either(absent, made.absent)
   if (made.kind === "string") return optional(neither, made.present ?? made)
-  // A list that is not there is asked for nothing but that.
+  // For a list that may be null, only the null check is possible.
   if (made.kind === "list" || made.kind === "json") return { ...made, nullable: true, absent: neither }
   if (made.kind === "bool") return { ...choice(absent, constant(false), made), nullable: true, absent }
   return none("`?.` before a value that is not a string")
@@ -253,7 +253,7 @@ function safe(node: Extract<CsNode, { k: "safe" }>, translation: Translation): C
 const orders = new Set(["<", "<=", ">", ">="])
 const calculations = new Set(["+", "-", "*", "/", "%"])
 
-/** Of whole numbers; where the other language goes on with the lower bits only, the call fails here. */
+/** Integer arithmetic. On overflow C# drops the upper bits; here the call fails. */
 function calculated(
   { op, type }: Extract<CsNode, { k: "binary" }>,
   left: Cel,
@@ -294,7 +294,7 @@ function binary(node: Extract<CsNode, { k: "binary" }>, translation: Translation
   return calculations.has(op) ? calculated(node, left, right, translation) : none(`\`${op}\``)
 }
 
-/** `text.Length > 0` and the like: any text is empty or not in both languages. */
+/** `text.Length > 0` and similar: an emptiness test works for any text in both languages. */
 function nothing(op: string, { measured }: Cel, { constant: number }: Cel): Cel | undefined {
   if (measured === undefined || typeof number !== "number") return undefined
   const asked = `${op} ${number}`
@@ -314,7 +314,7 @@ function equality(op: "==" | "!=", a: CsNode, b: CsNode, translation: Translatio
     : equal(op, left, right)
 }
 
-/** The source of a failure, where it is compared with what is no policy and no statement: those are called otherwise in each language. */
+/** `LastError.Source` compared with `configuration`. Other sources are policies or statements, whose names differ between the languages. */
 function ownSource(node: CsNode, other: CsNode): Cel | undefined {
   const isOwn = other.k === "const" && other.value === "configuration"
   return isOwn && pathOf(node) === "LastError.Source" ? cel("error.source", "string") : undefined
@@ -330,7 +330,7 @@ function equal(op: "==" | "!=", left: Cel, right: Cel): Cel {
   if (left.kind !== right.kind || !["string", "int", "bool"].includes(left.kind))
     return none("a comparison of values of two types")
   if (!left.nullable && !right.nullable) return compared(left, op, right)
-  // Null and "" are the same here: only a text that is neither tells nothing about them.
+  // CEL has "" for null. So a comparison is only safe with a constant text that is not empty.
   if (isText ? right.constant !== "" : right.constant === true) return compared(left, op, right)
   if (right.constant !== "" || left.absent === undefined || left.present === undefined)
     return none("a comparison of texts that may be null")
@@ -341,7 +341,7 @@ function isNull(value: Cel, op: string): Cel {
   if (value.constant === null) return constant(op === "==")
   if (value.kind === "response" || value.kind === "dyn") return compared(value, op, constant(null))
   if (value.absent === undefined) return none("a comparison with null")
-  // What is neither null nor a text has no value: the cast fails.
+  // A value that is neither null nor a string has no value here, because the cast fails in C#.
   const found =
     value.present?.fails === true
       ? either(
@@ -352,17 +352,16 @@ function isNull(value: Cel, op: string): Cel {
   return op === "==" ? found : negated(found)
 }
 
-/** `a ?? b`. */
 function fallback(left: Cel, right: Cel): Cel {
   const { absent, present = left } = left
   if (absent === undefined || left.kind !== right.kind || left.kind === "json") return none("`??`")
   if (right.absent === undefined) return choice(absent, right, present)
-  // Null of both is null.
+  // Null when both sides are null.
   const neither = choice(absent, right.absent, constant(false))
   return { ...choice(absent, right, present), nullable: true, absent: neither }
 }
 
-/** In CEL the right side may decide where the left one has no value; in the other language it is not looked at. */
+/** In CEL, the right side may decide when the left side has no value; C# does not evaluate it then. */
 function decided(op: "&&" | "||", left: Cel, node: CsNode, translation: Translation): Cel {
   if (left.constant === (op === "||")) return left
   const right = truth(translation.node(node))
@@ -376,13 +375,13 @@ function decided(op: "&&" | "||", left: Cel, node: CsNode, translation: Translat
   })
 }
 
-/** What the variables of a program are called in a text, by their slots: as in the source, where that says of all of them what they are called. */
+/** Names of a program's variables in the text, by slot. Uses the names of the source when it names all of them unambiguously. */
 function localNames({ body }: CsharpProgram, source: string): ReadonlyMap<number, string> {
   const slots = "s" in body ? [...new Set(slotsOf(body))] : []
   const written = [...source.matchAll(/(?<![\w.])[A-Za-z]\w*(?:\[\])?\s+([A-Za-z_]\w*)\s*=(?![=>])/g)]
   const words = written.map(([, name]) => name as string)
   const isClear = new Set(words).size === slots.length && words.length === slots.length
-  // Named values stand in expressions by their names.
+  // Names of named values are taken, because expressions use them.
   const names = new Map(namedIn(body).map((name) => [`value ${name}`, name]))
   return new Map(
     slots.map((slot, at) => {
@@ -392,7 +391,7 @@ function localNames({ body }: CsharpProgram, source: string): ReadonlyMap<number
   )
 }
 
-/** Variables that are declared with a value. */
+/** The slots of variables that are declared with a value. */
 function slotsOf(statement: CsStatement): number[] {
   switch (statement.s) {
     case "block":

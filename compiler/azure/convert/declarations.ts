@@ -4,7 +4,7 @@ import type { IssuerSource, SigningKey } from "../site.ts"
 import type { Declared } from "./conversion-host.ts"
 import { commentLines } from "./write-text.ts"
 
-/** Everything a document names, as blocks to be filled in. `secrets`: the values among them that nobody may see. */
+/** Declaration blocks for all names that a document uses, to be completed by the user. `secrets`: the values that must not be shown. */
 export function declarationLines(declared: Declared, secrets: ReadonlySet<string>): string[] {
   const values = [...declared.values].sort(([, a], [, b]) => (a < b ? -1 : 1))
   const lines = values.map(([id, name]) => {
@@ -34,7 +34,7 @@ export function declarationLines(declared: Declared, secrets: ReadonlySet<string
   ]
 }
 
-/** A blank line before each. */
+/** Adds an empty line before each block. */
 function blocks<Item>(items: Iterable<Item>, print: (item: Item) => readonly string[]): string[] {
   return [...items].flatMap((item) => ["", ...print(item)])
 }
@@ -49,7 +49,7 @@ function scopeOf(resource: string): string {
 
 const allAlgorithms = `algorithms ${[...signatureAlgorithm.options].sort().join(" ")}`
 
-/** What a token must be made for, and how far clocks may be apart, each `auth` says by itself. */
+/** Any audience and no clock skew: each `auth` declares its own. */
 function issuerLines(name: string, source: IssuerSource): string[] {
   if ("discovery" in source)
     return [

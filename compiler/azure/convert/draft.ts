@@ -22,7 +22,7 @@ import type { ConversionLoss, ConvertedLine, Unit } from "./units.ts"
 import { DocumentVariables, nothingYet, variablesNamedBy } from "./variable-kinds.ts"
 import { commentLines } from "./write-text.ts"
 
-/** What is known when a draft begins: what earlier ones have shown. */
+/** Input of a draft: results of earlier drafts. */
 export interface DraftOptions {
   readonly section: "inbound" | "outbound" | "on-error"
   readonly fragments: ReadonlyMap<string, PolicyDocument>
@@ -30,13 +30,13 @@ export interface DraftOptions {
   readonly refused: ReadonlyMap<Element, string>
   readonly lost: ReadonlySet<string>
   readonly notSecret: ReadonlySet<string>
-  /** Checks whose token is read from its header; a draft adds to it. */
+  /** Checks whose token an expression reads. A draft adds to it. */
   readonly read: Set<Element>
 }
 
 type Part = "scope" | "inbound" | "outbound" | "on-error"
 
-/** One attempt at a document. */
+/** One attempt to convert a document. */
 export class Draft {
   readonly tally: Tally = { expressions: 0, converted: 0 }
   readonly notes: Note[] = []
@@ -69,7 +69,7 @@ export class Draft {
     this.#checked = new CheckedTokens(document, options.read)
     this.#variables = new DocumentVariables(options.lost, this.#checked)
     this.#seeVariables()
-    // What was seen is declared only where it is printed.
+    // Only names in the printed text are declared, so names from the first pass are forgotten.
     for (const map of Object.values(this.#host.declared)) map.clear()
     this.#convert()
     for (const { span } of sharingCounters(Object.values(this.sections).flat()))
@@ -100,7 +100,7 @@ export class Draft {
     return Object.values(this.sections).flatMap((units) => units.flatMap(lossesIn))
   }
 
-  /** Variables that something left out would have set, although calls go on there. */
+  /** Variables that a left-out policy would have set, while requests continue there. */
   lostVariables(): string[] {
     const open = this.losses().filter(({ closed }) => !closed)
     return open.flatMap(({ element, document, branch }) => {
@@ -112,7 +112,6 @@ export class Draft {
     })
   }
 
-  /** The policy itself. */
   lines(name: string): ConvertedLine[] {
     const { root, around, file } = this.#document
     const isBefore = (at: number): boolean => root === undefined || at < root.span.start
@@ -154,7 +153,7 @@ export class Draft {
     }
   }
 
-  /** Variables that would be set here, by statements that nobody gets to. */
+  /** Variables that would be set here, as statements that no request reaches. */
   #unset(element: Element, document: PolicyDocument, section: DocumentSection): Step[] {
     const names = everyElement(element).flatMap((each) => this.#setBy(each, document, section))
     const around = this.#variables.around(section)
@@ -194,7 +193,7 @@ export class Draft {
     else this.sections[section].push(...unitsOf(element.children, site))
   }
 
-  /** What runs before the request is sent runs as well at the end of `inbound`; there is no place behind. */
+  /** Policies before the sending of the request become the end of `inbound`. Policies after it have no place in gateway.conf. */
   #backend(element: Element, site: Site): Unit[] {
     const sends = (node: PolicyNode): boolean =>
       node.kind === "element" && (node.name === "base" || node.name === "forward-request")
@@ -211,7 +210,10 @@ export class Draft {
     return [...unitsOf(before, site), ...lost]
   }
 
-  /** What is said of sending a request: where it may be more than that it is sent, what and where else that is said. */
+  /**
+   * `forward-request` needs no statement, unless an option changes more than the sending. Then it is a loss, with the place where gateway.conf
+   * declares that option.
+   */
   #sending(element: Element, site: Site): readonly Unit[] {
     return orLoss(element, site, () => {
       const reasons = lowered(element, site).flatMap((used) => lackingOf(stepOf(used, site)))
@@ -230,7 +232,7 @@ export class Draft {
       })
   }
 
-  /** Outer blocks run first in gateway.conf, always. */
+  /** In gateway.conf, outer blocks always run first. */
   #noteBase(element: Element, section: DocumentSection): void {
     const children = elementsOf(element)
     const at = children.findIndex(({ name }) => name === "base")
@@ -266,7 +268,7 @@ export class Draft {
     return steps?.flatMap(variablesSetBy) ?? variablesNamedBy(element).map(({ name }) => name)
   }
 
-  /** Of policies that say the name of a variable: nothing else is looked at here. Undefined for one that can't be made into steps. */
+  /** The steps of a policy, only used to find names of variables. Undefined when it can't be lowered. */
   #stepsOf(element: Element, section: DocumentSection, document: PolicyDocument): Step[] | undefined {
     const isNaming =
       element.name === "set-variable" || element.attributes.some(({ name }) => name.includes("variable"))
@@ -280,14 +282,14 @@ export class Draft {
   }
 }
 
-/** The document and the fragments it may include. */
+/** All elements of the document and of the fragments it may include. */
 function documentsOf(document: PolicyDocument, fragments: ReadonlyMap<string, PolicyDocument>): Element[] {
   return [document, ...fragments.values()].flatMap(({ root }) =>
     root === undefined ? [] : everyElement(root),
   )
 }
 
-/** Names in the templates of paths: which the route has only its block says. */
+/** Parameter names in path templates. Only the route block declares which ones the route has. */
 function templateParameters(elements: readonly Element[]): string[] {
   return elements.flatMap((element) => {
     const raw = element.name === "rewrite-uri" ? attributeOf(element, "template")?.raw : undefined
@@ -298,11 +300,11 @@ function templateParameters(elements: readonly Element[]): string[] {
 
 const secretWords = /secret|passw|pwd|token|credential|(?:^|[_.-])key|key$|sas/i
 
-/** Times, counts and statuses that named values say. */
+/** Durations, counts and statuses that come from named values. */
 const numbersSaid =
   /\b(?:duration|timeout|interval|delta|max-interval|count|calls|bandwidth|renewal-period|code)\s*=\s*["']\{\{\s*([A-Za-z0-9._|-]{1,256})\s*\}\}["']/g
 
-/** Values that are secrets by their name, where no number is what they say, unless they stand where a secret would be shown. */
+/** Values whose names look like secrets, except those used as numbers, and those used where a secret would be shown. */
 function secretNames(elements: readonly Element[], notSecret: ReadonlySet<string>): ReadonlySet<string> {
   const [first] = elements
   const text = first?.span.file.text ?? ""
@@ -323,7 +325,7 @@ function lossesIn(unit: Unit): ConversionLoss[] {
   return unit.kind === "statement" ? unit.blocks.flatMap(({ units }) => units.flatMap(lossesIn)) : []
 }
 
-/** `inbound`, and what gateway.conf says outside of it: the first `cors`, which runs before everything in both. */
+/** Splits `inbound` into the first `cors`, which runs before everything else in both languages and is outside of the policy in gateway.conf, and the rest. */
 function scopedOf(element: Element, site: Site): { scope: Unit[]; inbound: Unit[] } {
   const scope: Unit[] = []
   const inbound: Unit[] = []
@@ -348,7 +350,10 @@ function corsOf(element: Element, site: Site): Unit[] {
   return [{ kind: "statement", element, steps, lines: steps.flatMap(printStep), blocks: [] }]
 }
 
-/** Limits that count in a counter which another one before them has: in a document those of one key and period count together wherever they stand, and statements count by the block they are in. */
+/**
+ * Limits whose counter an earlier limit also uses. In a document, limits with the same key and period share a counter anywhere; the counters
+ * of statements belong to their block.
+ */
 function sharingCounters(units: readonly Unit[]): Element[] {
   const seen = new Set<string>()
   return limitsIn(units).flatMap(({ counter, element }) => {

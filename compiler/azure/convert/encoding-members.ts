@@ -6,7 +6,7 @@ import { none, shortName, type Translation } from "./translation.ts"
 type Call = Extract<CsNode, { k: "call" }>
 type Member = (node: Call, translation: Translation) => Cel
 
-/** Bytes, base64, percent forms and patterns; undefined for other members. @throws NoCounterpart */
+/** Bytes, Base64, percent-encoding and patterns. Returns undefined for other members. @throws NoCounterpart */
 export function encodingMember(node: Call, translation: Translation): Cel | undefined {
   const found = Object.hasOwn(members, node.member) ? members[node.member] : undefined
   return found?.(node, translation)
@@ -46,7 +46,7 @@ const toBase64: Member = (node, translation) => {
   return cel(`base64.encode(${bytes.text})`, "string", { total: bytes.total, ascii: true })
 }
 
-/** In the other language with its padding only. */
+/** C# accepts Base64 only with padding. */
 const ofBase64: Member = (node, translation) => {
   const text = translation.text(argument(node, 0))
   translation.notes.add(
@@ -66,10 +66,10 @@ const unescaped: Member = (node, translation) => {
   return cel(`${inside(text, binds.primary)}.percentDecode()`, "string", { total: false })
 }
 
-/** A pattern that is written out, which both languages give to one engine. */
+/** A literal pattern: both languages pass it to the same engine. */
 function patternOf(node: CsNode): string {
   const pattern = node.k === "const" && typeof node.value === "string" ? node.value : undefined
-  // Only .NET quotes the names of groups.
+  // Only .NET supports quotes around group names.
   return pattern === undefined || pattern.includes("(?'")
     ? none("a pattern that is not written out")
     : pattern
@@ -82,10 +82,10 @@ const isMatch: Member = (node, translation) => {
   })
 }
 
-/** One group, which has a part in every match, and nothing beside it: what is found then is the first that is found at all. */
+/** A pattern with one group that takes part in every match, without alternatives. Then the first match of the group is the group of the first match. */
 const oneGroup = /^[^|()]*\((?:\?P?<(\w+)>)?[^()|?][^()|]*\)(?![?*{])[^|()]*$/
 
-/** `Regex.Match(text, "a(b)").Groups[1]`, and its `Value`: empty where nothing is found. */
+/** `Regex.Match(text, "a(b)").Groups[1]`, and its `Value`: empty without a match. */
 const group: Member = (node, translation) => {
   const [key] = node.args
   const match = node.on?.k === "call" && node.on.member === "Match.Groups" ? node.on.on : undefined
@@ -110,13 +110,13 @@ const groupText: Member = (node, translation) => {
   return found?.kind === "group" ? { ...found, kind: "string" } : none("a group of a match")
 }
 
-/** `Regex.Match(text, "pattern").Value`: what is found first, empty where nothing is. */
+/** `Regex.Match(text, "pattern").Value`: the first match, empty without a match. */
 function matchText(match: Call, translation: Translation): Cel {
   const pattern = patternOf(argument(match, 1))
   return pattern.includes("(") ? none("a match with groups") : firstOf(match, pattern, "string", translation)
 }
 
-/** Of what stands for itself, and groups by their numbers, both languages make the same. */
+/** Both languages treat plain text and numbered groups in a replacement the same. */
 const replaced: Member = (node, translation) => {
   const text = translation.text(argument(node, 0))
   const pattern = patternOf(argument(node, 1))

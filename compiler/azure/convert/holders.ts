@@ -11,13 +11,13 @@ const holders: ReadonlySet<string> = new Set([
   "cache-value",
 ])
 
-/** The elements among the children that are policies, or hold some; none of what only takes settings. */
+/** The child elements that are policies or contain some, without those that only hold settings. */
 export function heldBy(element: Element): Element[] {
   const isValue = element.name === "value" && elementsOf(element).length > 0
   return holders.has(element.name) || isValue ? elementsOf(element) : []
 }
 
-/** An element and all policies in it. */
+/** An element and all policies inside it. */
 export function policiesIn(element: Element): Element[] {
   return [element, ...heldBy(element).flatMap(policiesIn)]
 }

@@ -19,7 +19,7 @@ import { none, pathOf, type Translation } from "./translation.ts"
 type Call = Extract<CsNode, { k: "call" }>
 type Member = (node: Call, translation: Translation) => Cel
 
-/** Bodies and the JSON in them; undefined for other members. @throws NoCounterpart */
+/** Bodies and JSON in them. Returns undefined for other members. @throws NoCounterpart */
 export function jsonMember(node: Call, translation: Translation): Cel | undefined {
   const found = Object.hasOwn(members, node.member) ? members[node.member] : undefined
   return found?.(node, translation)
@@ -30,7 +30,7 @@ const target = (node: Call): CsNode => node.on ?? none("JSON")
 const strict =
   "where JSON is read: JSON that only Newtonsoft accepts, a value of another type than expected, or a date fails the call"
 
-/** `request`, `response`, `var.reply`. */
+/** The message as `request`, `response` or `var.reply`. */
 function messageOf(node: CsNode | undefined, translation: Translation): string {
   if (node?.k !== "call") return none("a body")
   const path = pathOf(node)
@@ -57,21 +57,21 @@ const body: Member = (node, translation) => {
   translation.notes.add(strict)
   const json = cel(`${message}.body`, "json", { total: false })
   if (type !== "JObject") return json
-  // What is there and no object has no value in either language.
+  // A body that exists but is not an object has no value in either language.
   const absent = choice(compared(text, "==", constant("")), constant(true), nullIn(wholeOf(json)))
   return { ...json, nullable: true, absent, whole: "map", sent: text }
 }
 
-/** The text of a body that is an object, as it was sent; undefined for other JSON. */
+/** The text of a body that is an object, as it was sent. Undefined for other JSON. */
 export function sentText({ sent, text: json }: Cel): Cel | undefined {
-  // Dates would be written otherwise.
+  // Newtonsoft would rewrite dates.
   const isDate = `t.matches(${literal('"\\d{4}-\\d{2}-\\d{2}T')})`
   return sent === undefined
     ? undefined
     : cel(`[${sent.text}].filter(t, type(${json}) == map && !${isDate})[0]`, "string", { total: false })
 }
 
-/** The whole object, which a body must be then. */
+/** The whole object. Has no value when the body is not an object. */
 export function wholeOf(json: Cel): Cel {
   return cel(`[${json.text}].filter(o, type(o) == map)[0]`, "json", { total: false, whole: "map" })
 }
@@ -81,7 +81,7 @@ function jsonOf(node: CsNode, translation: Translation): Cel {
   return value.kind === "json" ? value : none("what may be no JSON")
 }
 
-/** What stands in an object under a name, or in a list at a place: null of C# where an object has no such member; what is no object has no value. */
+/** A member of an object or an item of a list. Null in C# when an object has no such member; no value when it is not an object. */
 function within(base: Cel, key: string | number): Cel {
   const from = inside(base, binds.primary)
   if (typeof key === "number") return cel(`${from}[${key}]`, "json", { total: false })
@@ -112,7 +112,7 @@ const item: Member = (node, translation) => {
     : none("a name that is not written out")
 }
 
-/** `a.b` of an object; what has no such member is null. */
+/** `a.b` of an object. Null when there is no such member. */
 const selected: Member = (node, translation) => {
   const base = jsonOf(target(node), translation)
   const [path] = node.args
@@ -131,7 +131,7 @@ const isThere: Member = (node, translation) => {
   return absent === undefined ? none("a member of JSON") : negated(absent)
 }
 
-/** A text that Newtonsoft takes for no date; what is no text has no value. */
+/** A text that Newtonsoft does not parse as a date. No value when it is not a text. */
 function textIn({ text }: Cel): Cel {
   return cel(`[${text}].filter(t, !t.matches("^\\\\d{4}-\\\\d{2}-\\\\d{2}T"))[0]`, "string", { total: false })
 }
@@ -140,11 +140,11 @@ function nullIn(value: Cel): Cel {
   return compared(value, "==", constant(null))
 }
 
-/** The cast: null of C# and of JSON are null. */
+/** The cast: null of C# and null of JSON both become null. */
 function cast(value: Cel, { notes }: Translation): Cel {
   notes.add(strict)
   const isNull = nullIn(value)
-  // Of what is no object there is no such member, nor null in its place.
+  // When the parent is not an object, the member counts neither as missing nor as null: the cast has no value.
   const lacks = value.lacks ?? value.absent
   return optional(lacks === undefined ? isNull : eitherOf(lacks, isNull), textIn(value), true)
 }
@@ -152,7 +152,7 @@ function cast(value: Cel, { notes }: Translation): Cel {
 const castText: Member = (node, translation) =>
   cast(jsonOf(node.args[0] ?? none("JSON"), translation), translation)
 
-/** Of what is not there there is no text, of null the empty one. */
+/** A missing member has no value; null gives the empty text. */
 const text: Member = (node, translation) => {
   const value = jsonOf(target(node), translation)
   if (value.whole !== undefined) return none("JSON that is written again")
@@ -161,7 +161,7 @@ const text: Member = (node, translation) => {
   return { ...made, nullable: false }
 }
 
-/** What is in no list of `null`s: the value itself, where it is not null of C#. */
+/** A cast to a value type. */
 const castWhole =
   (check: (value: Cel) => Cel): Member =>
   (node, translation) => {
@@ -169,7 +169,7 @@ const castWhole =
     return check(jsonOf(node.args[0] ?? none("JSON"), translation))
   }
 
-/** A whole number within 32 bits, perhaps written as a text. */
+/** An integer within 32 bits, which may be written as a text. */
 function wholeNumber({ text: from }: Cel): Cel {
   return cel(
     `[${from}].filter(n, double(n) == double(int(n))).map(n, int(n)).filter(n, n >= -2147483648 && n <= 2147483647)[0]`,
@@ -182,7 +182,7 @@ function yesOrNo(value: Cel): Cel {
   return cel(`${inside(value, binds.or)} ? true : false`, "bool", { binds: binds.choice, total: false })
 }
 
-/** `Value<string>()`, with a name or without. */
+/** `Value<string>()`, with or without a name. */
 const typedValue: Member = (node, translation) => {
   if (node.types?.[0] !== "string") return none("`Value` of a value that is not a string")
   if (node.args.length > 0) return cast(item(node, translation), translation)

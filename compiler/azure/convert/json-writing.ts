@@ -6,7 +6,7 @@ import { none, type Translation } from "./translation.ts"
 type Call = Extract<CsNode, { k: "call" }>
 type Fields = ReadonlyMap<string, Cel>
 
-/** JSON that a document puts together, and the text of it; undefined for other members. @throws NoCounterpart */
+/** JSON that a document builds, and its text. Returns undefined for other members. @throws NoCounterpart */
 export function writtenJson(node: Call, translation: Translation): Cel | undefined {
   const { member } = node
   if (member === "JObject.new()") return objectOf(new Map())
@@ -23,7 +23,7 @@ export function writtenJson(node: Call, translation: Translation): Cel | undefin
   return made?.written === undefined && made?.sent === undefined ? undefined : jsonText(made)
 }
 
-/** `object["name"] = value` and `object.Add("name", value)`: the object with it; undefined for other calls. */
+/** `object["name"] = value` and `object.Add("name", value)`: the object with the new member. Returns undefined for other calls. */
 export function withProperty(
   node: CsNode,
   translation: Translation,
@@ -60,7 +60,7 @@ function propertyOf([name, value]: readonly CsNode[], translation: Translation):
   return [name.value, memberOf(value, translation)]
 }
 
-/** A text, whole number, yes or no, null, or JSON made of them. */
+/** A text, integer, boolean, null, or JSON made of them. */
 function memberOf(node: CsNode, translation: Translation): Cel {
   if (node.k === "convert" && (node.to === "object" || node.to === "JToken"))
     return memberOf(node.on, translation)
@@ -98,7 +98,7 @@ function written(text: string, parts: readonly Cel[], of: Fields | readonly Cel[
   return cel(text, "json", { binds: binds.primary, total: parts.every(({ total }) => total), written: of })
 }
 
-/** The text of JSON, for those who write it: the same JSON, with other white space perhaps. */
+/** The text of built JSON: the same JSON, but white space may differ. */
 export function jsonText(json: Cel): Cel {
   const sent = sentText(json)
   if (sent !== undefined) return cel("", "string", { total: false, writes: sent })

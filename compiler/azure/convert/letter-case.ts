@@ -1,7 +1,7 @@
 import { binds, type Cel, cel, compared, constant, type Folding, inside } from "./cel.ts"
 import { none } from "./translation.ts"
 
-/** How much of a text a constant must be. */
+/** The part of a text that a constant is compared with. */
 export type Extent = "all" | "start" | "end" | "part"
 
 const fold: Readonly<Record<Folding, (text: string) => string>> = {
@@ -9,10 +9,10 @@ const fold: Readonly<Record<Folding, (text: string) => string>> = {
   upper: (text) => text.toUpperCase(),
 }
 
-/** Letters beyond ASCII that are several of ASCII's in upper case, so that a constant with these in it may begin or end inside of one. */
+/** Some non-ASCII letters become two or three ASCII letters in upper case (`ß` → `SS`). A constant may begin or end inside of one. */
 const ligatures = /SS|FF|FI|FL|ST/
 
-/** Whether a text, letters brought to one case, is a constant, or begins or ends with it, or has it in it: as a pattern. @throws NoCounterpart */
+/** Compares a text, converted to one case, with an ASCII constant: equal, prefix, suffix or substring. The result is a pattern. @throws NoCounterpart */
 export function matching(
   of: Cel,
   by: Folding,
@@ -23,7 +23,7 @@ export function matching(
   if (typeof sought !== "string" || wanted.ascii !== true || of.kind !== "string")
     return none("upper and lower case of letters that are not ASCII's")
   if (of.constant !== undefined) return constant(holds(fold[by](String(of.constant)), sought, extent))
-  // A letter of the other case is in no text that was brought to one.
+  // A text converted to one case contains no letter of the other case.
   if (fold[by](sought) !== sought) return constant(false)
   if (by === "upper" && ligatures.test(sought)) return inAscii(asciiOnly(of, notes), by, wanted, extent)
   const start = extent === "all" || extent === "start" ? "^" : ""
@@ -50,12 +50,12 @@ function inAscii(of: Cel, by: Folding, wanted: Cel, extent: Extent): Cel {
   return cel(`${text.text}.${asked[extent]}(${wanted.text})`, "bool", { total: of.total })
 }
 
-/** Whether a text in one case is compared with a constant. */
+/** Whether a text converted to one case is compared with a constant. */
 export function isInOneCase(a: Cel, b: Cel): boolean {
   return (a.folded ?? b.folded) !== undefined && typeof (a.folded === undefined ? a : b).constant === "string"
 }
 
-/** `a == b` where one was brought to one case and the other is a constant. @throws NoCounterpart */
+/** `a == b` where one side was converted to one case and the other is a constant. @throws NoCounterpart */
 export function sameInAnyCase(left: Cel, right: Cel, notes: Set<string>): Cel {
   const { folded } = left.folded === undefined ? right : left
   const wanted = left.folded === undefined ? left : right
@@ -77,7 +77,7 @@ interface Edges {
   readonly last: boolean
 }
 
-/** All units that are this letter when they are brought to the case; at an open edge also those of which it is the beginning or the end. */
+/** All UTF-16 units that become this letter in the given case. At an open edge also those whose conversion starts or ends with it. */
 function unitsOf(letter: string, by: Folding, { first, last }: Edges): string {
   return expansions(by)
     .filter(
@@ -93,7 +93,7 @@ function unitsOf(letter: string, by: Folding, { first, last }: Edges): string {
 
 const known = new Map<Folding, readonly (readonly [string, string])[]>()
 
-/** Every UTF-16 unit that becomes something with a letter of ASCII in it, and what. */
+/** Every UTF-16 unit whose conversion contains an ASCII character, with that conversion. */
 function expansions(by: Folding): readonly (readonly [string, string])[] {
   const found = known.get(by) ?? []
   if (found.length > 0) return found
@@ -101,14 +101,14 @@ function expansions(by: Folding): readonly (readonly [string, string])[] {
   for (let code = 0; code < 0x10000; code++) {
     const unit = String.fromCharCode(code)
     const folded = fold[by](unit)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are ASCII too.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII includes control characters.
     if (/[\u0000-\u007f]/.test(folded)) made.push([unit, folded])
   }
   known.set(by, made)
   return made
 }
 
-/** Letters that are two units, in both cases and nothing else, stand together in `(?i:…)`; `k` and `s` have a third there. */
+/** Letters with exactly two units, upper and lower case, are joined in `(?i:…)`. `k` and `s` have a third unit there. */
 function joinedClasses(letters: readonly string[], units: readonly string[]): string {
   const isPlain = (at: number): boolean => {
     const letter = (letters[at] as string).toLowerCase()
@@ -141,7 +141,7 @@ function classOf(units: string): string {
 
 const hex = (unit: string): string => unit.charCodeAt(0).toString(16)
 
-/** A text of ASCII, as which both languages count and cut it; another has no value. */
+/** A text that must be ASCII, so that both languages measure and cut it the same. Other texts have no value. */
 export function asciiOnly(text: Cel, notes: Set<string>): Cel {
   if (text.ascii === true) return text
   notes.add("a text that is measured, cut or brought to one case is ASCII, else the call fails here")
@@ -151,7 +151,7 @@ export function asciiOnly(text: Cel, notes: Set<string>): Cel {
   })
 }
 
-/** What can stand anywhere: no secret; and a text is ASCII where it is measured or brought to one case. */
+/** A value for any use: not a secret, and a text that is measured or converted to one case must be ASCII. */
 export function ordinary(value: Cel, notes: Set<string>): Cel {
   if (value.secret !== undefined) return none("secrets in expressions")
   if (value.writes !== undefined) return none("JSON as a string that is not a body")

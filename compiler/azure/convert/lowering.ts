@@ -11,7 +11,7 @@ import { type Tally, translateStep } from "./translate-step.ts"
 import { type Around, madeOr, refuse } from "./translation.ts"
 import type { ConversionLoss, Unit } from "./units.ts"
 
-/** What conversion of a section works with. */
+/** Input of the conversion of a section. */
 export interface Site {
   readonly section: DocumentSection
   readonly document: PolicyDocument
@@ -19,42 +19,42 @@ export interface Site {
   readonly host: ConversionHost
   readonly around: Around
   readonly tally: Tally
-  /** What has been changed up to here; `around` looks at it. */
+  /** Parts of the exchange that were changed so far. `around` reads it. */
   readonly changes: Set<string>
   readonly checked: CheckedTokens
-  /** What is not the same although nothing is left out. */
+  /** Differences in behaviour that are not losses. */
   readonly notes: Note[]
-  /** Policies whose statement was refused in its place, and why. */
+  /** Policies whose statement the compiler refused, with the reason. */
   readonly refused: ReadonlyMap<Element, string>
-  /** Statements that set the variables an element would have set, to nothing yet. */
+  /** Statements that set the variables an element would have set, to an empty value. */
   setBy(element: Element, document: PolicyDocument): Step[]
-  /** Every call that goes on has these steps behind it. */
+  /** Records that every request that continues has run these steps. */
   passed(steps: readonly Step[]): void
-  /** Files of fragments that are being gone through. */
+  /** The fragments that are being converted, outermost first. */
   readonly fragments: readonly PolicyDocument[]
 }
 
-/** Something to know, and the place it is about. */
+/** A remark and its place. */
 export interface Note {
   readonly place: string
   readonly note: string
 }
 
-/** What is left out, and whether calls are refused in its place. */
+/** The loss of a policy, and whether requests are refused in its place. */
 export function lossOf(element: Element, reason: string, site: Site): ConversionLoss {
   const { section, document } = site
   if (!mustClose(element, section)) return { kind: "loss", element, document, reason, closed: false }
   return { kind: "loss", element, document, reason, closed: true, sets: site.setBy(element, document) }
 }
 
-/** What a policy becomes; left out where its statement was refused in its place, or it has no counterpart. */
+/** The units of a policy. A loss when its statement was refused or has no counterpart. */
 export function orLoss(element: Element, site: Site, make: () => readonly Unit[]): readonly Unit[] {
   const lost = (why: string): Unit[] => [lossOf(element, why, site)]
   const refusal = site.refused.get(element)
   return refusal === undefined ? madeOr(make, lost) : lost(refusal)
 }
 
-/** The steps of one policy. @throws NoCounterpart with the first finding where it is wrong or not possible here. */
+/** The steps of one policy. @throws NoCounterpart with the first finding when the policy is wrong or not possible here. */
 export function lowered(element: Element, site: Site, outer: readonly Used[] = []): Used[] {
   const { host, section, place, document } = site
   const report = new Report()
@@ -65,25 +65,24 @@ export function lowered(element: Element, site: Site, outer: readonly Used[] = [
   return wrong === undefined ? used : refuse(wrong.detail)
 }
 
-/** The step of the plan. */
 export function stepOf({ id }: Used, { host }: Site): Step {
   const step = host.stepOf(id)
   if (step === undefined) throw new Error(`there is no step ${id}`)
   return step
 }
 
-/** The step as a statement of gateway.conf makes it. @throws NoCounterpart */
+/** The step of the corresponding statement of gateway.conf. @throws NoCounterpart */
 export function translated(step: Step, element: Element, site: Site): Step {
   return translateStep(step, site.around, site.tally, (note) => tell(note, element, site))
 }
 
-/** Each thing is told once, of the first place that it is about. */
+/** Reports each note only once, at its first place. */
 function tell(note: string, element: Element, { notes, document }: Site): void {
   if (notes.some((known) => known.note === note)) return
   notes.push({ place: placeOf(document.file, element.span.start), note })
 }
 
-/** A container as if there were one statement in it: what it says of itself. */
+/** The steps of a container, or of all `when`s of a `choose`, with a placeholder for their content. */
 export function headersOf(element: Element, site: Site): BlockStep[] {
   const { start } = element.span
   const span = site.document.file.span(start, start)

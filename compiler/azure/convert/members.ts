@@ -12,7 +12,7 @@ import { variableOf } from "./variables.ts"
 
 type Call = Extract<CsNode, { k: "call" }>
 
-/** A member of the library, where CEL has the same. @throws NoCounterpart */
+/** The CEL counterpart of a library member. @throws NoCounterpart */
 export function memberOf(node: Call, translation: Translation): Cel {
   const path = pathOf(node)
   const known = path === undefined ? undefined : fact(path, translation)
@@ -35,7 +35,7 @@ interface Fact {
   readonly text: string
   readonly kind?: Cel["kind"]
   readonly ascii?: true
-  /** What makes it something else when a document changes it. */
+  /** The change by a document that makes the values differ. */
   readonly unless?: string
   readonly sections?: readonly string[]
 }
@@ -43,7 +43,7 @@ interface Fact {
 const behind = ["outbound", "on-error"]
 const failed = ["on-error"]
 
-/** What both languages know of the exchange, always. */
+/** Facts about the exchange that both languages always know. */
 const facts: Readonly<Record<string, Fact>> = {
   "Request.Method": { text: "request.method", ascii: true, unless: "method" },
   "Request.IpAddress": { text: "request.ip", ascii: true },
@@ -61,13 +61,13 @@ const facts: Readonly<Record<string, Fact>> = {
   "Deployment.GatewayId": { text: "gateway.name" },
   "Response.StatusCode": { text: "response.status", kind: "int", sections: behind },
   "Response.StatusReason": { text: "response.reason", sections: behind },
-  // Not its source, scope, path and policy: those of a statement are others than those of a document's policy.
+  // Source, scope, path and policy are missing, because those of a statement differ from those of a policy.
   "LastError.Reason": { text: "error.reason", sections: failed },
   "LastError.Message": { text: "error.message", sections: failed },
   "LastError.Section": { text: "error.section", sections: failed },
 }
 
-/** What the gateway knows of nobody, and what that is then. */
+/** Facts about Azure that the gateway does not know, and the value used instead. */
 const unknown: Readonly<Record<string, { readonly value: string | null; readonly note: string }>> = {
   "Deployment.Region": {
     value: "",
@@ -91,7 +91,7 @@ function fact(path: string, { around, notes }: Translation): Cel | undefined {
     return none(`\`context.${path}\` in \`${around.section}\``)
   if (found.unless !== undefined && around.changes.has(found.unless))
     return none(`\`context.${path}\` behind what changes it`)
-  // Where a call failed before the backend there may be no answer.
+  // When a request failed before the backend, there may be no response.
   const total = found.sections !== behind || around.section === "outbound"
   return cel(found.text, found.kind ?? "string", found.ascii ? { total, ascii: true } : { total })
 }
@@ -99,7 +99,7 @@ function fact(path: string, { around, notes }: Translation): Cel | undefined {
 interface List {
   readonly text: string
   readonly sections?: readonly string[]
-  /** What makes it something else when a document changes it. */
+  /** The changes by a document that make the values differ. */
   readonly unless?: readonly string[]
 }
 
@@ -110,7 +110,7 @@ const lists: Readonly<Record<string, List>> = {
   "Response.Headers": { text: "response.headers", sections: behind },
 }
 
-/** Headers, parameters of the query and of the path by a name that is written out. */
+/** Headers, query parameters and path parameters with a literal name. */
 function listed(node: Call, translation: Translation): Cel | undefined {
   const path = pathOf(node.on)
   const [key, ...rest] = node.args
@@ -130,7 +130,7 @@ function listed(node: Call, translation: Translation): Cel | undefined {
     return none(`\`context.${path}\` in \`${translation.around.section}\``)
   if (list.unless?.some((each) => translation.around.changes.has(each)) === true)
     return none(`\`context.${path}\` behind what changes it`)
-  // What the host is, each language says in its own way.
+  // The languages differ in the value of the Host header.
   if (path === "Request.Headers" && name.toLowerCase() === "host") return none("the header Host")
   const values = `${list.text}(${literal(name)})`
   const total = list.sections === undefined || translation.around.section === "outbound"

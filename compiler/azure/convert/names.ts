@@ -1,13 +1,13 @@
 import { isReservedInExpressions } from "../../gateway/bind/names.ts"
 import { azure } from "../wing.ts"
 
-/** A name as variables and values of gateway.conf may have it. */
+/** Converts a name to a valid name for variables and values of gateway.conf. */
 export function valueName(name: string): string {
   const plain = azure.declaredAs(name).slice(0, 100)
   return isReservedInExpressions(plain) ? `${plain}_value` : plain
 }
 
-/** Letters, digits and `_` of any text. */
+/** Keeps letters, digits and `_` of a text. `otherwise` is the name when nothing is left. */
 export function plainName(text: string, otherwise: string): string {
   const plain = text
     .replace(/[^A-Za-z0-9_]+/g, "_")
@@ -16,7 +16,7 @@ export function plainName(text: string, otherwise: string): string {
   return plain === "" ? otherwise : plain.replace(/^(?=\d)/, `${otherwise}_`)
 }
 
-/** The name something has got, or gets: two things never have the same. */
+/** The name that was given to a key, or a new one. No two keys get the same name. */
 export function unique(names: Map<string, string>, key: string, wanted: string): string {
   const known = names.get(key)
   if (known !== undefined) return known

@@ -6,7 +6,6 @@ import { commentLines } from "./write-text.ts"
 
 const plain = (text: string): ConvertedLine => ({ text })
 
-/** Lines of a block of the text. */
 export function linesOf(units: readonly Unit[]): ConvertedLine[] {
   return units.flatMap((unit): ConvertedLine[] => {
     if (unit.kind === "comment") return unit.lines.map(plain)
@@ -30,7 +29,7 @@ function chained(blocks: readonly ConvertedBlock[], whole: Element): ConvertedLi
   ])
 }
 
-/** The original as a comment, why, and what stands in its place. */
+/** The original policy as a comment, the reason, and the replacement. */
 function lossLines(loss: ConversionLoss): ConvertedLine[] {
   const { document, element, reason, closed, branch } = loss
   const { file } = document
@@ -65,7 +64,7 @@ export function commentsOf(comments: readonly CommentNode[]): string[] {
   return comments.flatMap(({ text }) => commentLines(text))
 }
 
-/** Where something stands, as findings have it. */
+/** A place in the format of findings. */
 export function placeOf(file: SourceFile, offset: number): string {
   const { line, column } = file.position(offset)
   return `${file.path}:${line}:${column}`

@@ -4,30 +4,30 @@ import { printStep as statementOf } from "../../gateway/step-texts.ts"
 import { none, refuse } from "./translation.ts"
 import { headerCase, textLines } from "./write-text.ts"
 
-/** The statement that makes this step; what is inside of it is not looked at. @throws NoCounterpart */
+/** The statement that creates this step, without the steps inside. @throws NoCounterpart */
 export function printStep(step: Step): string[] {
-  // Cases for the backends of the gateway: here those alone are known that the document names.
+  // A `case` for each backend of the gateway: here only the backends that the document names are known.
   if (step.kind === "set-backend" && "by" in step.target)
     return none("a backend whose id is found per request: `use by` names each")
   return printedLines(step)
 }
 
-/** The same with the steps inside of it. @throws NoCounterpart */
+/** The same with the steps inside it. @throws NoCounterpart */
 export function printWith(step: Step, inside: readonly Step[]): string[] {
   return printedLines(step, inside)
 }
 
-/** The head of the statement that makes a step that holds blocks. @throws NoCounterpart */
+/** The first line of the statement of a step with blocks. @throws NoCounterpart */
 export function headOf(step: BlockStep): string {
   return printed(step).head
 }
 
-/** What the language cannot write of a step. */
+/** Reasons why the language cannot express a step. */
 export function lackingOf(step: Step): readonly string[] {
   return printTo(step).lacking
 }
 
-/** The lines of a step that the language can write. @throws NoCounterpart */
+/** The lines of a step, if the language can express it. @throws NoCounterpart */
 function printedLines(step: Step, inside: readonly Step[] = []): string[] {
   return linesOf(printed(step, inside))
 }

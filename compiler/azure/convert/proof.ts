@@ -9,23 +9,23 @@ import { azure } from "../wing.ts"
 import { firstDifference, missingHalf, type Sections } from "./same-steps.ts"
 import type { ConvertedLine } from "./units.ts"
 
-/** What a compilation says against a policy's statement. `secret`: it is one, and the place shows it. */
+/** An error of the compiler for the statement of a policy. `secret`: the value is treated as a secret, but this place shows it. */
 export interface StatementProblem {
   readonly element: Element | undefined
   readonly detail: string
   readonly secret?: string
-  /** A variable is not set: perhaps only because of another problem. */
+  /** A variable is unset, possibly only because of another problem. */
   readonly follows: boolean
 }
 
-/** What the route must have that the policy is used on: parameters of its path, whether callers show keys, and the other half of a cache that the text has one half of. */
+/** Requirements for the route that uses the policy: path parameters, whether callers send subscription keys, and the missing half of a cache. */
 export interface RouteNeeds {
   readonly parameters: readonly string[]
   readonly keyed: boolean
   readonly sections: Sections
 }
 
-/** A gateway in which the policy is used, on a route that has all that it needs. */
+/** A gateway that uses the policy on a route that meets its requirements. */
 export function withGateway(text: string, name: string, { parameters, keyed, sections }: RouteNeeds): string {
   const half = missingHalf(sections)
   const block = half === undefined ? "" : ` { ${halves[half]} }`
@@ -42,7 +42,7 @@ const halves = {
   store: "outbound { cache store 60s }",
 } as const
 
-/** Compiles the text where it would stand, and tells which statements are refused, or mean something else than the policy. */
+/** Compiles the text in a gateway, and reports statements that are refused or differ from their policies. */
 export function problemsOf(
   lines: readonly ConvertedLine[],
   name: string,
@@ -74,7 +74,7 @@ export function problemsOf(
   return causes.length > 0 ? causes : problems.slice(0, 1)
 }
 
-/** The text as `sallyport fmt` writes it. */
+/** The text in the format of `sallyport fmt`. */
 export function formatted(lines: readonly ConvertedLine[]): string {
   const text = `${lines.map((line) => line.text).join("\n")}\n`
   const report = new Report()

@@ -3,24 +3,22 @@ import { isAnswer, nestedSteps, type Step } from "../../../runtime/plan/steps.ts
 import type { Element } from "../ast.ts"
 import type { ConvertedBlock, ConvertedStatement, Unit } from "./units.ts"
 
-/** The units of a text: what stands beside the sections, and in them. */
+/** The units of a text: inside the sections, and outside of them (`scope`). */
 export type Sections = Readonly<Record<"scope" | "inbound" | "outbound" | "on-error", readonly Unit[]>>
 
-/** A step and what is in it, without what means nothing here: ids, names of counters and issuers, types of expressions. */
+/** A step with the steps inside it, without fields that do not matter here: ids, names of counters and issuers, types of expressions. */
 interface Tree {
   readonly step: unknown
   readonly inside: readonly (readonly Tree[])[]
 }
 
-/** What a unit becomes, and the policy to blame where the plan has something else. */
+/** The expected step of a unit, and the policy to report when the plan differs. */
 interface Expected extends Tree {
   readonly element: Element
   readonly inside: readonly (readonly Expected[])[]
 }
 
-/**
- * The first policy whose statement became something else in the plan than the policy itself, of the only route there is; undefined where all are the same.
- */
+/** The first policy whose statement became a different step in the plan. The plan has exactly one route. Undefined when all steps are equal. */
 export function firstDifference(sections: Sections, plan: Plan): Element | undefined {
   const [route] = Object.values(plan.plan.routes)
   if (route === undefined) throw new Error("the gateway around the text has no route")
@@ -41,14 +39,17 @@ export function firstDifference(sections: Sections, plan: Plan): Element | undef
   return undefined
 }
 
-/** The check of the key that the route around the text makes: no policy does. */
+/** Whether it is the key check that the surrounding route adds. */
 function isKey({ step }: Tree): boolean {
   return kindOf({ step }) === "validate-key"
 }
 
 const kindOf = ({ step }: Pick<Tree, "step">): string => (step as { readonly kind: string }).kind
 
-/** The half of a cache that the route must have, where the text has the other one alone: what is kept by nobody, or looked for by nobody, is an error. */
+/**
+ * The half of a cache that the route must have, when the text has only the other one: the compiler refuses a lookup without a store, and a
+ * store without a lookup.
+ */
 export function missingHalf(sections: Sections): "lookup" | "store" | undefined {
   const kinds = new Set(Object.values(sections).flatMap(kindsIn))
   const [looks, keeps] = [kinds.has("cache-lookup"), kinds.has("cache-store")]
@@ -99,7 +100,7 @@ function expected(units: readonly Unit[]): Expected[] {
   })
 }
 
-/** Each `when` in the `otherwise` of the one before. */
+/** Each later `when` is in the `otherwise` of the previous one. */
 function chained(
   { element: whole, ...unit }: ConvertedStatement,
   steps: readonly Step[],
@@ -123,12 +124,12 @@ function treesOf(ids: readonly string[], plan: Plan): Tree[] {
   })
 }
 
-/** The answer in the place of what is left out. */
+/** The 501 response in place of a left-out policy. */
 const closed = { step: { kind: "closed" }, inside: [] }
 
 const nothing: ReadonlySet<string> = new Set(["counter", "type", "matched", "steps", "branches", "issuers"])
 
-/** The fields in one order. */
+/** The fields in a fixed order. */
 function bare(step: Step): unknown {
   const inOrder = (value: unknown, key: string): unknown => {
     if (Array.isArray(value)) return value.map((each) => inOrder(each, key))

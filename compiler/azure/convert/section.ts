@@ -13,7 +13,6 @@ import { commentLines } from "./write-text.ts"
 
 const fragmentsMax = 20
 
-/** The units of a list of policies, in their order. */
 export function unitsOf(nodes: readonly PolicyNode[], site: Site): Unit[] {
   return nodes.flatMap((node): readonly Unit[] => {
     if (node.kind === "text") return [strayText(node, site)]
@@ -24,7 +23,7 @@ export function unitsOf(nodes: readonly PolicyNode[], site: Site): Unit[] {
   })
 }
 
-/** Text between policies means nothing. */
+/** Reports text between policies, which has no effect. */
 function strayText({ raw: { span } }: TextNode, { notes }: Site): Unit {
   const text = span.file.text.slice(span.start, span.end).trim()
   const start = span.start + span.file.text.slice(span.start, span.end).search(/\S/)
@@ -42,7 +41,7 @@ const changing: Readonly<Record<string, string>> = {
   "set-backend-service": "backend",
 }
 
-/** What runs again, or beside others, may find what it changes itself. */
+/** Policies that repeat or run concurrently may read their own changes. */
 const unordered: ReadonlySet<string> = new Set(["retry", "wait"])
 
 function noteChanges(element: Element, { changes, checked }: Site): void {
@@ -51,7 +50,7 @@ function noteChanges(element: Element, { changes, checked }: Site): void {
   if (change !== undefined) changes.add(change)
 }
 
-/** A policy as a statement, with its own comments in front, or as what is lost. */
+/** A policy as a statement, with its own comments before it, or as a loss. */
 export function unitOf(element: Element, site: Site): readonly Unit[] {
   if (unordered.has(element.name)) for (const each of policiesIn(element)) noteChanges(each, site)
   const units = tried(element, site)
@@ -102,12 +101,12 @@ function leafOf(element: Element, site: Site): ConvertedStatement {
     return refuse("it belongs in gateway.conf outside of `inbound`, once, and runs before everything else")
   const lines = steps.flatMap(printStep)
   for (const step of steps) checked.see(step, element)
-  // By their names in the document.
+  // Before translation, because the steps then still have the document's names of variables.
   if (checked.runsAlways(element)) site.passed(used.map((each) => stepOf(each, site)))
   return { kind: "statement", element, steps, lines, blocks: [] }
 }
 
-/** The policies of a fragment in the place that includes it. */
+/** The policies of a fragment, inserted at its place. */
 function fragmentOf(element: Element, site: Site): Unit[] {
   const raw = element.attributes.find(({ name }) => name === "fragment-id")?.raw.span
   const id = raw?.file.text.slice(raw.start, raw.end).trim() ?? ""

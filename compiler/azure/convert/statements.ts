@@ -28,11 +28,11 @@ export function statements(list: readonly CsStatement[], translation: Translatio
 
 function returned({ on }: Extract<CsStatement, { s: "return" }>, translation: Translation): Cel {
   const made = on === undefined ? none("`return` without a value") : translation.special(on)
-  // What fails in the other language although nobody reads it.
+  // A variable that nothing reads may still fail in C#.
   return translation.failing.size > 0 ? none("statements") : made
 }
 
-/** The statements behind belong to both ways; what one of them does to a variable the other does not see. */
+/** The statements after the `if` belong to both branches. Changes of variables in one branch are invisible in the other. */
 function branched(
   { test: condition, yes: matched, no: otherwise }: Extract<CsStatement, { s: "if" }>,
   rest: readonly CsStatement[],
@@ -70,7 +70,7 @@ const nameable: ReadonlySet<Cel["kind"]> = new Set([
   "id",
 ])
 
-/** A variable that gets a name in the text: what it holds is found where it is declared, also where that fails. Undefined for others. */
+/** Binds a variable to a name in the text: its value is evaluated at the declaration, also when that fails. Undefined for variables that need no name. */
 function named(node: CsNode, translation: Translation): Binding | undefined {
   const { locals, names } = translation
   const name = node.k === "set" ? names.get(node.slot) : undefined
@@ -86,7 +86,7 @@ function named(node: CsNode, translation: Translation): Binding | undefined {
   return { name, value }
 }
 
-/** What is made of a variable, behind its declaration. */
+/** The expression after the declaration of a variable. */
 function bound({ name, value }: Binding, made: Cel, { notes }: Translation): Cel {
   const is = made.writes === undefined ? ordinary(made, notes) : made
   if (is.written !== undefined && is.writes === undefined) return none("statements")
@@ -96,7 +96,7 @@ function bound({ name, value }: Binding, made: Cel, { notes }: Translation): Cel
     const { constant: _, negates: __, parts, ...known } = part
     const total = value.total && part.total
     const isPlain = /^[\w.]+$/.test(value.text) && value.text !== "now"
-    // Where all is looked at anyway, what is read once may stand where it is read.
+    // When every part is evaluated anyway, a value that is read once can be inserted where it is read.
     if (isStrict(part.text) && count > 0 && (isPlain || (count === 1 && value.text.length <= shortMax))) {
       const inPlace = (each: Cel): Cel => ({
         ...each,
@@ -116,10 +116,10 @@ function bound({ name, value }: Binding, made: Cel, { notes }: Translation): Cel
   }
 }
 
-/** What is no longer than this may stand in the middle of another expression. */
+/** Longer expressions are not inserted into another expression. */
 const shortMax = 80
 
-/** A text or a name; fields of others are none. */
+/** A string or a name; names of fields do not match. */
 const tokens = /"(?:[^"\\]|\\.)*"|(?<![\w.])[A-Za-z_]\w*/g
 
 function readsOf(text: string, name: string): number {
@@ -130,12 +130,12 @@ function replaced(text: string, name: string, by: string): string {
   return text.replace(tokens, (token) => (token === name ? by : token))
 }
 
-/** Nothing in it is left alone, or looked at several times. */
+/** Whether every part is evaluated exactly once. */
 function isStrict(text: string): boolean {
   return !/\?|&&|\|\||\.(?:filter|map|all|exists)\(/.test(text.replace(/"(?:[^"\\]|\\.)*"/g, '""'))
 }
 
-/** A variable that is set once, or JSON that gets another member. @throws NoCounterpart */
+/** A variable that is assigned once, or JSON that gets a new member. @throws NoCounterpart */
 export function run(node: CsNode, translation: Translation): void {
   const { locals, failing } = translation
   const member = withProperty(node, translation)

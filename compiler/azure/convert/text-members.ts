@@ -17,7 +17,7 @@ import { none, refuse, shortName, type Translation, texts } from "./translation.
 
 type Call = Extract<CsNode, { k: "call" }>
 
-/** Methods of texts and lists, static ones too; undefined for other members. @throws NoCounterpart */
+/** Methods of strings and lists, including static ones. Returns undefined for other members. @throws NoCounterpart */
 export function textMember(node: Call, translation: Translation): Cel | undefined {
   const found = Object.hasOwn(methods, node.member) ? methods[node.member] : undefined
   return found?.(node, translation)
@@ -29,7 +29,7 @@ const target = (node: Call): CsNode => node.on ?? none(`\`${shortName(node.membe
 const argument = (node: Call, index: number): CsNode =>
   node.args[index] ?? none(`\`${shortName(node.member)}\``)
 
-/** Of a comparison whether it leaves case out of account; undefined for another. */
+/** Whether a comparison type ignores case. Undefined for unsupported ones. */
 function ignoresCase(comparison: CsNode | undefined): boolean | undefined {
   if (comparison === undefined) return false
   const found =
@@ -39,12 +39,12 @@ function ignoresCase(comparison: CsNode | undefined): boolean | undefined {
   return found === null ? undefined : found[1] !== undefined
 }
 
-/** In upper case, as comparisons have it that leave case out of account. */
+/** Converts to upper case, as case-insensitive comparisons in .NET do. */
 function inUpperCase(value: Cel): Cel {
   return typeof value.constant === "string" ? constant(value.constant.toUpperCase()) : value
 }
 
-/** `text.name(text)`, perhaps with a comparison. */
+/** `text.name(text)`, with an optional comparison type. */
 function asking(name: string, extent: Extent): Method {
   return (node, translation) => {
     const on = translation.special(target(node))
@@ -124,7 +124,7 @@ function trimmed(text: Cel): Cel {
   })
 }
 
-/** Both languages take White_Space away. */
+/** Both languages remove the White_Space characters of Unicode. */
 const trim: Method = (node, translation) => {
   const [characters] = node.args
   if (characters !== undefined && !(characters.k === "array" && characters.items.length === 0))
@@ -162,7 +162,7 @@ function position(name: string): Method {
   }
 }
 
-/** `list[number]`, of lists that CEL has too. */
+/** `list[number]`, for lists that exist in CEL too. */
 const item: Method = (node, translation) => {
   const list = listOf(target(node), translation)
   const index = translation.node(argument(node, 0))
@@ -175,7 +175,7 @@ function listOf(node: CsNode, translation: Translation): Cel {
   return list.kind === "list" && list.absent === undefined ? list : none("an item of a list")
 }
 
-/** A header or parameter that is there has a value. */
+/** A header or parameter that exists has at least one value. */
 const first: Method = (node, translation) =>
   cel(`${listOf(target(node), translation).text}[0]`, "string", { total: false })
 
@@ -184,7 +184,7 @@ const last: Method = (node, translation) => {
   return cel(`${text}[size(${text}) - 1]`, "string", { total: false })
 }
 
-/** Of a list that is there: an empty one is a header that is not. */
+/** An empty list means a missing header, which has no value. */
 const join: Method = (node, translation) => {
   const by = translation.text(argument(node, 0))
   const { text } = listOf(argument(node, 1), translation)
@@ -216,7 +216,7 @@ function isInFound(list: Cel, sought: Cel): Cel {
   return cel(`${inside(sought, binds.sum)} in ${list.text}`, "bool", { binds: binds.relation, total: false })
 }
 
-/** By one text; then both have the same pieces. */
+/** Splitting by one string gives the same parts in both languages. */
 const split: Method = (node, translation) => {
   const on = translation.text(target(node))
   const by = argument(node, 0)
@@ -226,7 +226,7 @@ const split: Method = (node, translation) => {
   return cel(`${inside(on, binds.primary)}.split(${literal(only.value)})`, "list", { total: false })
 }
 
-/** A number within 32 bits that is written in digits. */
+/** A number within 32 bits, written in digits. */
 const parsed: Method = (node, translation) => {
   const text = translation.text(argument(node, 0))
   translation.notes.add("a text that is read as a number is digits alone, else the call fails here")
@@ -258,7 +258,7 @@ const concat: Method = (node, translation) => {
   return texts(only?.k === "array" ? only.items : node.args, translation)
 }
 
-/** What a text is by itself. */
+/** The string itself. */
 const itself: Method = (node, translation) => translation.text(target(node))
 
 const number: Method = (node, translation) => {
@@ -267,7 +267,7 @@ const number: Method = (node, translation) => {
   return cel(`string(${value.text})`, "string", { total: value.total, ascii: true })
 }
 
-/** Of a variable that may hold anything: it is a text. */
+/** A variable of unknown type, which must be a string. */
 const anyText: Method = (node, translation) => {
   const value = translation.node(target(node))
   if (value.kind === "dyn") {

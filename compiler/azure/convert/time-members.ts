@@ -5,7 +5,7 @@ import { none, type Translation } from "./translation.ts"
 type Call = Extract<CsNode, { k: "call" }>
 type Member = (node: Call, translation: Translation) => Cel
 
-/** Times and ids that are made when they are asked for; undefined for other members. @throws NoCounterpart */
+/** The current time and new ids. Returns undefined for other members. @throws NoCounterpart */
 export function timeMember(node: Call, translation: Translation): Cel | undefined {
   const found = Object.hasOwn(members, node.member) ? members[node.member] : undefined
   if (found !== undefined) return found(node, translation)
@@ -27,7 +27,7 @@ const orders: Readonly<Record<string, string>> = {
 
 interface Unit {
   readonly seconds: number
-  /** How many it is of which unit of this language. */
+  /** The CEL equivalent: a factor and a unit. */
   readonly of: readonly [number, "s" | "m" | "h"]
 }
 
@@ -43,13 +43,13 @@ function timeIn(node: CsNode | undefined, translation: Translation): Cel {
   return time?.kind === "time" ? time : none("a time that may be none")
 }
 
-/** The clock of the other language is read once where it is written: so must this one be. */
+/** C# reads the clock once for each occurrence in the source, so this text must read it equally often. */
 const now: Member = (node, { fresh }) => {
   fresh.add(node)
   return cel("now", "time")
 }
 
-/** A hundred years: what both languages add to any time there is now. */
+/** A hundred years: both languages can add it to any current time. */
 const secondsMax = 3_155_760_000
 
 function later(node: Call, { seconds: unit, of: [many, letter] }: Unit, translation: Translation): Cel {
@@ -77,7 +77,7 @@ const seconds: Member = (node, translation) => {
 const milliseconds: Member = (node, translation) => {
   const time = timeIn(node.on, translation)
   const text = `(${inside(time, binds.sum)} - timestamp(0)).getMilliseconds()`
-  // A duration ends after 292 years.
+  // A CEL duration is limited to about 292 years.
   translation.notes.add(far)
   return cel(text, "long", { total: false, exact: true })
 }
@@ -100,7 +100,7 @@ const ofSeconds: Member = (node, translation) => {
   return cel(`timestamp(${count.text})`, "time", { total: false })
 }
 
-/** What stands around the seconds of RFC 3339, by the format. */
+/** The part around the seconds of RFC 3339, by format. */
 const formats: Readonly<Record<string, (text: string) => string>> = {
   "yyyy-MM-ddTHH:mm:ssZ": (text) => text,
   "yyyy-MM-ddTHH:mm:ss'Z'": (text) => text,

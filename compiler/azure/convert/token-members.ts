@@ -11,8 +11,8 @@ const claimOf: Readonly<Record<string, string>> = {
 }
 
 /**
- * A token in a variable, which a check left there, and its claims; undefined for other members. A token that nobody checked has no counterpart: what native
- * expressions read of tokens is always checked.
+ * A token in a variable that a check stored there, and its claims. Returns undefined for other members. An unchecked token has no counterpart,
+ * because CEL expressions read only checked tokens.
  * @throws NoCounterpart
  */
 export function tokenMember(node: Call, translation: Translation): Cel | undefined {
@@ -39,7 +39,7 @@ export function tokenMember(node: Call, translation: Translation): Cel | undefin
   const given = otherwise === undefined ? constant(null) : translation.node(otherwise)
   if (given.kind === "null") return optional(negated(isThere(token, name)), value)
   if (given.kind !== "string") return none("a default that is not a string")
-  // What is written out means the same inside of the brackets.
+  // A literal means the same inside the brackets.
   return typeof given.constant === "string"
     ? cel(inClaims(token, name, `${literal(name)} in c ? ${joined} : ${given.text}`), "string", {
         total: false,
@@ -51,20 +51,20 @@ function isThere(token: Cel, name: string): Cel {
   return cel(inClaims(token, name, `${literal(name)} in c`), "bool", { total: false })
 }
 
-/** The values of a claim, which are texts. */
+/** The values of a claim that are strings. */
 function valuesOf(name: string): string {
   const values = `c[${literal(name)}]`
   return `(type(${values}) == list ? ${values} : [${values}]).map(v, "" + v)`
 }
 
-/** What is found in the claims `c`, where none has this name in other letters: C# looks for it in any case. */
+/** `found` for the claims `c`, unless a claim has the same name in another letter case: C# ignores the case. */
 function inClaims({ text }: Cel, name: string, found: string): string {
   const pattern = `(?i)^${name.replace(/[^A-Za-z0-9_]/g, "\\$&")}$|[^\\x00-\\x7f]`
   const other = `c.exists(k, k != ${literal(name)} && k.matches(${literal(pattern)}))`
   return `[${text}.claims].filter(c, !${other}).map(c, ${found})[0]`
 }
 
-/** `context.Request.Headers.GetValueOrDefault("Authorization", "").AsJwt()` behind the check of that token. */
+/** `context.Request.Headers.GetValueOrDefault("Authorization", "").AsJwt()` after a check of that token. */
 function checkedToken(node: CsNode | undefined, { around, notes }: Translation): Cel {
   const isHeader =
     node?.k === "call" &&
@@ -86,7 +86,7 @@ function tokenIn(node: CsNode | undefined, kind: Cel["kind"], translation: Trans
 const note =
   "a claim is read with its exact spelling, as one string or a list of strings; a token with another form fails the call"
 
-/** Claims that are one text: their names are looked for as they are. */
+/** Claims with a single string. Their names are compared exactly. */
 function single(token: Cel, name: string, { notes }: Translation): Cel {
   notes.add(note)
   const claim = cel(`${inside(token, binds.primary)}.claims.${name}`, "dyn", { total: false })

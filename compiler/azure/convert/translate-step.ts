@@ -6,7 +6,7 @@ import { toCel } from "./csharp-to-cel.ts"
 import { wholeOf } from "./json-members.ts"
 import { type Around, NoCounterpart, none } from "./translation.ts"
 
-/** Fields of steps that hold the name of a variable. */
+/** Fields of steps that contain the name of a variable. */
 const variableFields: ReadonlySet<string> = new Set([
   "variable",
   "output",
@@ -17,18 +17,18 @@ const variableFields: ReadonlySet<string> = new Set([
   "consumedVariable",
 ])
 
-/** Texts whose expressions are judged or encoded as a whole: they stay one. */
+/** Texts whose expressions are checked or encoded as a whole: they stay one expression. */
 const whole: ReadonlySet<string> = new Set(["url", "path", "by", "method", "name"])
 
-/** How many expressions there were, and how many have a counterpart. */
+/** Number of expressions, and how many of them have a counterpart. */
 export interface Tally {
   expressions: number
   converted: number
 }
 
 /**
- * The step as a statement of gateway.conf makes it: expressions in CEL, variables by their names there, lists whose order means nothing in the order
- * the compiler gives them.
+ * The step as a statement of gateway.conf creates it: expressions in CEL, variables with their names there, and unordered lists in the order
+ * of the compiler.
  * @throws NoCounterpart
  */
 export function translateStep(step: Step, around: Around, tally: Tally, tell: (note: string) => void): Step {
@@ -45,7 +45,7 @@ class StepTranslation {
   readonly #around: Around
   readonly #tally: Tally
   failed: unknown
-  /** What is not the same for every request, and is refused then. */
+  /** Cases in which a request now fails although the document would continue. */
   readonly notes = new Set<string>()
 
   constructor(around: Around, tally: Tally) {
@@ -76,7 +76,7 @@ class StepTranslation {
     )
   }
 
-  /** What was found out of a variable before must hold for each value that it is set to. */
+  /** Every value of a variable must have the kind that was inferred for it. */
   #checkKind(name: string, value: unknown): void {
     const declared = this.#around.variable(name)?.kind
     const known = declared === "long" ? "int" : declared
@@ -87,7 +87,7 @@ class StepTranslation {
       this.failed ??= new NoCounterpart(`\`${name}\` holds values of several types`)
   }
 
-  /** A template reads variables by the names they have in the document. */
+  /** A template reads variables by their names in the document. */
   #template(text: string): string {
     const lost = this.#around.unreadable().find((name) => text.includes(name))
     if (lost !== undefined)
@@ -97,7 +97,7 @@ class StepTranslation {
     return text
   }
 
-  /** A variable that is read: something in the text must set it. */
+  /** A variable that is read: the text must set it. */
   #read(name: string): string {
     const known = this.#around.variable(name)
     if (known === undefined) {
@@ -109,7 +109,7 @@ class StepTranslation {
     return known.name
   }
 
-  /** All expressions are tried, so that the count is right where one fails. */
+  /** All expressions are translated even after a failure, so that the count is right. */
   #cel(
     { program, text: source }: CsharpExpression,
     use: (cel: Cel, notes: Set<string>) => Cel,
@@ -135,7 +135,7 @@ class StepTranslation {
     return made === undefined ? code : expressionOf(made)
   }
 
-  /** A body or a value that is one expression; with a secret in it it is a text of the statement. */
+  /** A body or value that is one expression. If it contains a secret, it becomes a text of the statement. */
   #own({ name, code }: OwnCode, key: string, kind: string): unknown {
     const use = (cel: Cel, notes: Set<string>): Cel => fitting(cel, nameOf(name, key), kind, notes)
     const made = this.#cel(code, use, { inText: true })
@@ -162,7 +162,7 @@ class StepTranslation {
   }
 }
 
-/** The only expression of a body, or of the value of a variable. */
+/** The single expression of a body, or of the value of a variable. */
 interface OwnCode {
   readonly name: "value" | "expression"
   readonly code: CsharpExpression
@@ -180,7 +180,7 @@ function expressionOf(made: Cel): { lang: "cel"; text: string; type: string } {
   return { lang: "cel", text: made.text, type: typeOf(made) }
 }
 
-/** Constants beside each other are one. */
+/** Merges adjacent constants. */
 function textOf(parts: readonly TextPart[]): Text {
   const made: TextPart[] = []
   for (const part of parts) {
@@ -193,7 +193,7 @@ function textOf(parts: readonly TextPart[]): Text {
   return made.length === 1 && typeof first === "string" ? first : { text: made }
 }
 
-/** What is in `{ expression }` or in the value of a body is used as the field around it. */
+/** The content of `{ expression }` or of a body's value has the role of the field around it. */
 function nameOf(name: string, around: string): string {
   return name === "expression" || name === "text"
     ? around
@@ -202,13 +202,13 @@ function nameOf(name: string, around: string): string {
       : name
 }
 
-/** Words with expressions between them: as a text of one line that is how they are read. */
+/** Whether it is a concatenation with words on one line, which is more readable as a text. */
 function isJoined({ parts = [] }: Cel): boolean {
   const words = parts.flatMap(({ constant }) => (typeof constant === "string" ? [constant] : []))
   return words.some((word) => /\S/.test(word)) && words.every((word) => !/[\r\n]/.test(word))
 }
 
-/** What is found out when the exchange has ended, with an answer or without. */
+/** Fields that are evaluated after the exchange, with or without a response. */
 const whenEnded: ReadonlySet<string> = new Set(["countIf", "increment"])
 
 const truths: ReadonlySet<string> = new Set(["test", "when", "countIf", "storeIf"])
@@ -221,7 +221,7 @@ function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
   }
   if (cel.writes !== undefined) return none("JSON as a string that is not a body")
   if (key === "body" || kind === "cache-set" || kind === "cache-get") {
-    // Null is no body, and another value in the cache than an empty text.
+    // Null means no body, and in the cache it differs from an empty text.
     if (cel.present?.fails === true) {
       notes.add("a null that is sent or kept as a value: the call fails here")
       return fitting(cel.present, key, kind, notes)
@@ -268,7 +268,7 @@ function partsOf(cel: Cel, asOne: boolean): TextPart[] {
   })
 }
 
-/** Lists whose order means nothing have one order in plans; a body of several lines ends with a line, as texts of gateway.conf do. */
+/** Sorts unordered lists like plans do, and ends a multi-line body with a line break, as texts in gateway.conf do. */
 function ordered(step: Step, section: Around["section"]): Step {
   switch (step.kind) {
     case "ip-filter":
@@ -325,7 +325,7 @@ function withBody<Made extends StepOf<"respond"> | StepOf<"send-request">>(step:
   return step.body === undefined ? step : { ...step, body: ended(step.body) }
 }
 
-/** Where a message begins empty, each line is the first of its name. */
+/** In a message that starts without headers, every line acts like `set`. */
 function begun(lines: HeaderLines, fresh: boolean): HeaderLines {
   if (!fresh) return lines
   return lines.flatMap((line) => (line.action === "remove" ? [] : [{ ...line, action: "set" as const }]))

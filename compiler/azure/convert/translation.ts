@@ -2,35 +2,38 @@ import type { CsNode } from "../../../runtime/plan/csharp.ts"
 import type { DocumentSection } from "../site.ts"
 import { asText, binds, type Cel, cel, choice, compared, constant, joined, optional } from "./cel.ts"
 
-/** What is known of a variable of a document: the kind of all that is ever put in, and whether that may be null. */
+/** The inferred type of a document variable: the kind of all values assigned to it, and whether one may be null. */
 export interface VariableKind {
   readonly kind: Cel["kind"]
   readonly nullable: boolean
 }
 
-/** What a translation finds around the expression. */
+/** The context of an expression. */
 export interface Around {
   readonly section: DocumentSection
-  /** Its name in gateway.conf, what is in it, and whether every call has set it here; undefined for a variable that the document does not set, or whose `set-variable` is left out. */
+  /**
+   * The variable's name in gateway.conf, its kind, and whether every request has set it at this point. Undefined for a variable that the
+   * document does not set, or whose `set-variable` is left out.
+   */
   variable(name: string): (VariableKind & { readonly name: string; readonly isSet: boolean }) | undefined
-  /** How a variable is called in gateway.conf. */
+  /** The name of a variable in gateway.conf. */
   nameOf(name: string): string
-  /** Variables of the document that are called otherwise in gateway.conf, or not always set. */
+  /** Variables of the document whose name differs in gateway.conf, or that are not always set. */
   unreadable(): readonly string[]
-  /** What the document may have changed before: `method`, `path`, `backend`. */
+  /** Parts that the document may have changed before: `method`, `path`, `backend`. */
   readonly changes: ReadonlySet<string>
-  /** The variable with the token of a header that every call has been checked for; undefined where there is none. */
+  /** The variable with the token of a header, when every request has passed a check for it. Undefined otherwise. */
   checkedToken(header: string): string | undefined
-  /** The subscription of the caller is read: the route's `auth` must bring it. */
+  /** Records that the caller's subscription is read: the route needs an `auth` that provides it. */
   keyed(): void
-  /** A parameter of the route's path is read. */
+  /** Records that a parameter of the route's path is read. */
   parameter(name: string): void
 }
 
-/** Thrown where the two languages have nothing that is exactly the same. */
+/** Thrown when CEL has no exact equivalent. */
 export class NoCounterpart extends Error {}
 
-/** What is made, else what stands in its place where there is no counterpart: `otherwise` is told why. */
+/** The result of `make`, or of `otherwise` with the reason when there is no counterpart. */
 export function madeOr<Made, Other>(make: () => Made, otherwise: (why: string) => Other): Made | Other {
   try {
     return make()
@@ -50,39 +53,39 @@ export function refuse(why: string): never {
   throw new NoCounterpart(why)
 }
 
-/** A translation under way. */
+/** The state of one translation. */
 export interface Translation {
   readonly around: Around
   readonly locals: Map<number, Cel>
-  /** Variables of a program that have a name in the text, by their slots. */
+  /** Variables of the program that have a name in the text, by slot. */
   readonly names: ReadonlyMap<number, string>
-  /** Variables of a program that may have no value, which nobody has read yet. */
+  /** Variables of the program that may have no value and were not read yet. */
   readonly failing: Set<number>
-  /** What is another each time it is asked for, as often as the other language asks. */
+  /** Nodes that give a new value at each evaluation (`now`, `uuid()`). */
   readonly fresh: Set<CsNode>
-  /** What is told of it: where it has no value although the other language has one. */
+  /** Cases in which CEL has no value although C# has one. */
   readonly notes: Set<string>
   node(node: CsNode): Cel
-  /** Also a secret, or a text in any case, which few can take. */
+  /** Like `node`, but also returns secrets and texts in any case, which few uses allow. */
   special(node: CsNode): Cel
   /** A text that is not null. @throws NoCounterpart */
   text(node: CsNode): Cel
 }
 
-/** @throws NoCounterpart where a value is neither true nor false. */
+/** @throws NoCounterpart when the value is not a boolean */
 export function truth(value: Cel): Cel {
   return value.kind === "bool" && value.absent === undefined
     ? value
     : none("a condition that is neither true nor false")
 }
 
-/** A choice between two of one kind. @throws NoCounterpart */
+/** A conditional between two values of one kind. @throws NoCounterpart */
 export function same(test: Cel, yes: Cel, no: Cel): Cel {
   if (yes.kind !== no.kind) return none("a choice between values of two types")
   return choice(test, yes, no)
 }
 
-/** Texts one behind the other. */
+/** Concatenates texts. */
 export function texts(parts: readonly CsNode[], translation: Translation): Cel {
   return joined(
     parts.map((part) => {
@@ -93,20 +96,20 @@ export function texts(parts: readonly CsNode[], translation: Translation): Cel {
   )
 }
 
-/** What is expected of a variable of unknown type in a text: it is one. */
+/** A variable of unknown type inside a text must be a string. */
 function dynamicText(value: Cel, { notes }: Translation): Cel | undefined {
   if (value.kind !== "dyn") return undefined
   notes.add("a variable of no known type is a text where one is wanted, else the call fails here")
   return textOfVariable(value)
 }
 
-/** A text or null in a variable; what is something else has no value. */
+/** A string or null in a variable. Other types have no value. */
 export function textOfVariable(value: Cel): Cel {
   const absent = compared(value, "==", constant(null))
   return optional(absent, cel(`"" + ${value.text}`, "string", { binds: binds.sum, total: false }), true)
 }
 
-/** `IUrl.Query` as people write it, without the types of arguments. */
+/** A readable name of a member, such as `IUrl.Query`, without the types of arguments. */
 export function shortName(member: string): string {
   return member
     .replace(/\(.*$/, "")

@@ -1,55 +1,55 @@
 import type { Step } from "../../../runtime/plan/steps.ts"
 import type { Element, PolicyDocument } from "../ast.ts"
 
-/** What stands in a block of the text, in the order of the document. */
+/** A part of a block of the text, in document order. */
 export type Unit =
   | { readonly kind: "comment"; readonly lines: readonly string[] }
   | ConvertedStatement
   | ConversionLoss
 
-/** A policy that has a statement. */
+/** A policy with a statement. */
 export interface ConvertedStatement {
   readonly kind: "statement"
   readonly element: Element
-  /** What the statement becomes in the plan. */
+  /** The steps of the statement in the plan. */
   readonly steps: readonly Step[]
-  /** Of `check any`: the checks of which one is enough. */
+  /** For `check any`: the checks, of which one must pass. */
   readonly ways?: readonly Step[]
-  /** All lines, or those up to its first block. */
+  /** All lines, or the lines up to the first block. */
   readonly lines: readonly string[]
-  /** Lists of steps inside: each opens with a line that ends in `{`, behind the `}` of the one before. */
+  /** Lists of steps inside. Each begins with a line that ends in `{`, after the `}` of the previous one. */
   readonly blocks: readonly ConvertedBlock[]
 }
 
-/** `place` is the field of the step that holds the list; `choose` has one step for each `when`. */
+/** A block of a statement; `open` is its first line. A `choose` has one block for each branch. */
 export interface ConvertedBlock {
   readonly open: string
   readonly units: readonly Unit[]
-  /** Of a `choose`: the branch. */
+  /** For a `choose`: the branch. */
   readonly element?: Element
 }
 
-/** A policy that has no statement, or whose statement is not all of it. */
+/** A policy without a statement, or with an incomplete one. */
 export interface ConversionLoss {
   readonly kind: "loss"
   readonly element: Element
   readonly document: PolicyDocument
   readonly reason: string
-  /** Calls are answered 501 in its place: it may be what refuses them, or what makes them what the backend may see. */
+  /** Requests get a 501 response in its place, because it may be a guard or change what the backend may see. */
   readonly closed: boolean
-  /** Variables it would have set, where calls end: what reads them behind is converted all the same, and finds them set. */
+  /** Variables it would have set. Only when requests end here: later readers are still converted and find the variables set. */
   readonly sets?: readonly Step[]
-  /** Of a `choose`: the branch whose condition is still to be written, and what stands in the text until then. */
+  /** For a `choose`: the branch whose condition is not translated, and the replacement text. */
   readonly branch?: { readonly element: Element; readonly rest: Unit }
 }
 
-/** A line of the text and the policy it comes from. */
+/** A line of the text and its source policy. */
 export interface ConvertedLine {
   readonly text: string
   readonly element?: Element
 }
 
-/** The status and sentence of the answer in the place of what is still to be written. */
+/** The 501 response in place of a policy that must be written by hand. */
 export function stand(loss: ConversionLoss): string {
   const { document, element, branch } = loss
   const { line } = document.file.position((branch?.element ?? element).span.start)

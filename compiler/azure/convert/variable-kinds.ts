@@ -8,12 +8,12 @@ import { toCel } from "./csharp-to-cel.ts"
 import { unique, valueName } from "./names.ts"
 import { type Around, madeOr, type VariableKind } from "./translation.ts"
 
-/** What puts something into a variable: the value, or the kind of what comes from elsewhere. */
+/** An assignment of a variable: the value, or the kind of a value from another source. */
 type Setter =
   | { readonly section: DocumentSection; readonly value: TextOrExpression }
   | { readonly kind: VariableKind["kind"] }
 
-/** Steps that leave something in their variable, if only null, whenever calls go on. */
+/** Steps that always set their variable when requests continue, possibly to null. */
 const alwaysSetting: ReadonlySet<Step["kind"]> = new Set([
   "set-variable",
   "send-request",
@@ -23,28 +23,28 @@ const alwaysSetting: ReadonlySet<Step["kind"]> = new Set([
 
 const dynamic: VariableKind = { kind: "dyn", nullable: true }
 
-/** The variables of a document: how they are called in gateway.conf, and what is in them. */
+/** The variables of a document: their names in gateway.conf, and the kinds of their values. */
 export class DocumentVariables {
   readonly #setters = new Map<string, Setter[]>()
   readonly #kinds = new Map<string, VariableKind>()
   readonly #names = new Map<string, string>()
   readonly #lost: ReadonlySet<string>
   readonly #checked: CheckedTokens
-  /** Variables that every call has set in `inbound` by now. */
+  /** Variables that every request has set in `inbound` so far. */
   readonly #passed = new Set<string>()
-  /** What policies that have been gone through change. */
+  /** Parts that the policies converted so far change. */
   readonly changes = new Set<string>()
   readonly parameters = new Set<string>()
-  /** The subscription of the caller is read. */
+  /** Whether the caller's subscription is read. */
   keyed = false
 
-  /** `lost`: variables some of whose setters are left out, so that nobody knows what is in them. */
+  /** `lost`: variables with a left-out assignment, so that their values are unknown. */
   constructor(lost: ReadonlySet<string>, checked: CheckedTokens) {
     this.#lost = lost
     this.#checked = checked
   }
 
-  /** A step of the document, before anything is translated. */
+  /** Records the assignments of a step, before any translation. */
   see(step: Step, section: DocumentSection): void {
     for (const name of variablesSetBy(step)) {
       const setter: Setter =
@@ -57,12 +57,12 @@ export class DocumentVariables {
     }
   }
 
-  /** A variable of a policy that can't be made into a step. */
+  /** Records a variable of a policy that can't be lowered. */
   seeName({ name, kind }: NamedVariable): void {
     this.#setters.set(name, [...(this.#setters.get(name) ?? []), { kind }])
   }
 
-  /** Those whose name gateway.conf can't have, and what they are called there. */
+  /** Variables with names that gateway.conf does not allow, and their names there. */
   renamed(): ReadonlyMap<string, string> {
     const all = [...this.#setters.keys()].map(
       (name) => [name, unique(this.#names, name, valueName(name))] as const,
@@ -70,7 +70,7 @@ export class DocumentVariables {
     return new Map(all.filter(([name, other]) => name !== other))
   }
 
-  /** Steps of a policy of `inbound` itself are behind every call that goes on. */
+  /** Records that every request that continues has run these steps of `inbound`. */
   pass(steps: readonly Step[]): void {
     for (const step of steps)
       if (alwaysSetting.has(step.kind)) for (const name of variablesSetBy(step)) this.#passed.add(name)
@@ -87,7 +87,7 @@ export class DocumentVariables {
         this.keyed = true
       },
       checkedToken: (header) => {
-        // Behind the backend, and where a call failed, the header may be another.
+        // After the backend, and after a failure, the header may have changed.
         const isBefore = section === "inbound" || section === "backend"
         const name = isBefore ? this.#checked.of(header) : undefined
         return name === undefined ? undefined : unique(this.#names, name, valueName(name))
@@ -103,7 +103,7 @@ export class DocumentVariables {
   #kindOf(name: string): VariableKind {
     const known = this.#kinds.get(name)
     if (known !== undefined) return known
-    // What is asked for while it is being found out reads itself.
+    // Needed for a variable that depends on itself.
     this.#kinds.set(name, dynamic)
     const kinds = (this.#setters.get(name) ?? []).flatMap((setter) => this.#kindOfSetter(setter) ?? [])
     const [first = dynamic, ...more] = kinds
@@ -113,7 +113,7 @@ export class DocumentVariables {
     return made
   }
 
-  /** Undefined for one that has no counterpart: calls end where it stands. */
+  /** Undefined for an assignment without a counterpart: requests end there. */
   #kindOfSetter(setter: Setter): VariableKind | undefined {
     if ("kind" in setter)
       return { kind: setter.kind, nullable: setter.kind !== "string" && setter.kind !== "jwt" }
@@ -133,14 +133,14 @@ export class DocumentVariables {
   }
 }
 
-/** What a step that is no `set-variable` leaves in a variable. */
+/** The kind of value that a step other than `set-variable` leaves in a variable. */
 function leftBy(step: Step, name: string): VariableKind["kind"] {
   if (step.kind === "send-request") return "response"
   if (step.kind === "authenticate") return step.outputAs === undefined ? "string" : "dyn"
   return step.kind === "validate-jwt" && step.output === name ? "jwt" : "dyn"
 }
 
-/** What an expression that has no counterpart leaves there once it is written: calls end until then. */
+/** The kind that an untranslated expression will have once it is written. Requests end there until then. */
 const written: Readonly<Record<string, VariableKind>> = {
   string: { kind: "string", nullable: false },
   bool: { kind: "bool", nullable: false },
@@ -155,19 +155,19 @@ interface NamedVariable {
   readonly kind: VariableKind["kind"]
 }
 
-/** What a policy would set, by its attributes: names that are written out. */
+/** The variables that a policy would set, by its attributes with literal names. */
 export function variablesNamedBy({ name: policy, attributes }: Element): NamedVariable[] {
   return attributes.flatMap(({ name, raw }) => {
     const isName = policy === "set-variable" ? name === "name" : /variable(?:-name)?$/.test(name)
     const text = raw.span.file.text.slice(raw.span.start, raw.span.end)
     if (!isName || raw.kind !== "text" || !/^[\w.-]{1,100}$/.test(text)) return []
-    // A token that is output may be text or object; it is a response only of a request.
+    // The output of a token may be a string or an object. Only `send-request` gives a response.
     const isResponse = name === "response-variable-name" && policy === "send-request"
     return policy === "return-response" ? [] : [{ name: text, kind: isResponse ? "response" : "dyn" }]
   })
 }
 
-/** What stands in a variable until somebody has written what sets it: nobody gets to read it. */
+/** A placeholder value until the assignment is written by hand. No request reads it. */
 export function nothingYet(kind: VariableKind["kind"]): TextOrExpression {
   const constants: Readonly<Record<string, string>> = { bool: "false", int: "0", long: "0" }
   if (kind === "string") return ""

@@ -4,7 +4,7 @@ import { none, pathOf, type Translation } from "./translation.ts"
 
 type Call = Extract<CsNode, { k: "call" }>
 
-/** Variables of the exchange, and what a response in one of them says; undefined for other members. @throws NoCounterpart */
+/** Variables of the exchange, and members of a response in one of them. Returns undefined for other members. @throws NoCounterpart */
 export function variableOf(node: Call, translation: Translation): Cel | undefined {
   if (Object.hasOwn(ofResponse, node.member)) return responseOf(node, translation)
   if (pathOf(node.on) !== "Variables") return undefined
@@ -37,7 +37,7 @@ const defaults: Readonly<Record<string, Cel>> = {
   int: constant(0),
 }
 
-/** A text, or yes or no, of a variable that may hold anything; null counts as not set. What is of another type has no value here. */
+/** A string or boolean from a variable of unknown type. Null counts as unset. Other types have no value here. */
 function unknownWithDefault(node: Call, value: Cel, isSet: Cel, translation: Translation): Cel {
   const [type] = node.types ?? []
   const given = node.args[1] === undefined ? undefined : translation.node(node.args[1])
@@ -54,12 +54,12 @@ function unknownWithDefault(node: Call, value: Cel, isSet: Cel, translation: Tra
   return given.kind === "string" ? choice(isThere, text, given) : none("a default of another type")
 }
 
-/** A number that is no int, a text that is null: what the library does with those is its own. */
+/** The library has special rules for numbers other than int and for null strings, so those have no counterpart. */
 function withDefault(node: Call, value: Cel, isSet: Cel, translation: Translation): Cel {
   const [type] = node.types ?? []
   const given = node.args[1] === undefined ? undefined : translation.node(node.args[1])
   const isNull = given === undefined || given.kind === "null"
-  // Null where nothing is set, and where null is.
+  // Null when the variable is unset, or set to null.
   if (value.nullable && isNull && value.kind === "string" && (type === undefined || type === "string"))
     return { ...choice(isSet, { ...value, total: true }, constant("")), nullable: true }
   if (value.nullable || (type !== undefined && type !== value.kind))

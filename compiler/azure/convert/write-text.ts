@@ -1,12 +1,11 @@
 import type { Text } from "../../../runtime/plan/text.ts"
 import { piecesOf, textWords } from "../../analysis/words.ts"
 
-/** An expression as a statement has it. */
 export function parenthesized(text: string): string {
   return `(${text})`
 }
 
-/** The lines of an argument that is a text and the last of its statement: over several lines where that is how it reads, and exactly the same. */
+/** The lines of a text argument at the end of a statement. Uses several lines when that is more readable and gives exactly the same text. */
 export function textLines(head: string, text: Text): string[] {
   const found = piecesOf(text)
   const source = found
@@ -15,7 +14,7 @@ export function textLines(head: string, text: Text): string[] {
   const isPlain = found.every(
     (piece) =>
       !("literal" in piece) ||
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: no file of gateway.conf holds them.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: files of gateway.conf cannot contain them.
       (!/[\u0000-\u0008\u000b-\u001f\u007f]/.test(piece.literal) &&
         !(piece.beforeExpression && piece.literal.endsWith("$"))),
   )
@@ -26,7 +25,6 @@ export function textLines(head: string, text: Text): string[] {
   return [`${head} <<${tag}`, ...lines, tag]
 }
 
-/** The lines of a comment. */
 export function commentLines(text: string): string[] {
   const lines = text.replace(/\t/g, "  ").split(/\r?\n/)
   const filled = lines.map((line) => line.trimEnd())
@@ -36,7 +34,7 @@ export function commentLines(text: string): string[] {
     .slice(1)
     .flatMap((line) => (line === "" ? [] : [line.length - line.trimStart().length]))
   const indent = indents.length === 0 ? 0 : Math.min(...indents)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: no file of gateway.conf holds them.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: files of gateway.conf cannot contain them.
   const clean = (line: string): string => line.replace(/[\u0000-\u001f\u007f-\u009f]/g, " ").trimEnd()
   return filled.map((line, index) => {
     const content = clean(index === 0 ? line.trimStart() : line.slice(indent))

@@ -9,7 +9,7 @@ import { type Typed, types } from "./typed.ts"
 
 type Lambda = Extract<ExpressionSyntax, { kind: "lambda" }>
 
-/** An argument before its parameter is known: checked, a function still to be checked, or a place to write to. */
+/** An argument before its parameter is known: a checked value, an unchecked function, or an assignable target. */
 export type Given =
   | { readonly kind: "value"; readonly name?: string; readonly value: Typed; readonly at: ArgumentSyntax }
   | { readonly kind: "lambda"; readonly name?: string; readonly lambda: Lambda; readonly at: ArgumentSyntax }
@@ -27,7 +27,7 @@ export function readArguments(args: readonly ArgumentSyntax[], scope: Scope): Gi
   })
 }
 
-/** A member with its arguments in place: what they became, what it gives, and how far they had to go. */
+/** A member with matched arguments: their nodes, the result type, and the cost of their conversions. */
 export interface Fit {
   readonly member: Member
   readonly args: readonly CsNode[]
@@ -37,8 +37,8 @@ export interface Fit {
 }
 
 /**
- * Puts arguments to a member's parameters. `owner` holds the type parameters of the object it is called on, `written` the type arguments
- * that stand in the call. Undefined when they do not fit; throws where the body of a function is wrong.
+ * Matches arguments with the parameters of a member. `owner` holds the type arguments of the object, `written` the type arguments in the call.
+ * Returns undefined when they do not fit. Throws when the body of a function is wrong.
  */
 export function fitMember(
   member: Member,
@@ -48,7 +48,7 @@ export function fitMember(
   scope: Scope,
 ): Fit | undefined {
   if (written.length > 0 && written.length !== member.generics.length) {
-    // What is called on a sequence is an extension in .NET, where the element's type is an argument as well: `ToArray<string>()`.
+    // Methods of a sequence are extension methods in .NET, which take the element type as a type argument as well: `ToArray<string>()`.
     const element = member.owner === "IEnumerable" ? owner.get("T") : undefined
     const [first, ...rest] = written
     if (element === undefined || first === undefined || rest.length !== member.generics.length)
@@ -64,7 +64,7 @@ export function fitMember(
   return spread === undefined ? undefined : { ...spread, cost: spread.cost + 3 }
 }
 
-/** Whether elements of the one type are elements of the other: a reference is one of its bases, too. */
+/** Whether elements of one type are elements of the other. A reference type is also any of its base types. */
 function isKindOf(element: CsType, wanted: CsType): boolean {
   if (sameType(element, wanted)) return true
   return !isValueType(element) && lineage(element).some((base) => sameType(base, wanted))
@@ -76,7 +76,7 @@ type Placed = readonly {
   readonly spread: boolean
 }[]
 
-/** Which argument goes to which parameter: by name, by order, the rest into `params` when it is `spread`. */
+/** Assigns arguments to parameters: by name, by order, and the rest to `params` when it is `spread`. */
 function place(
   parameters: readonly Parameter[],
   given: readonly Given[],
@@ -196,7 +196,7 @@ function one(
   return functionFor(given.lambda, wanted, names, bound, scope)
 }
 
-/** `out var x` declares x; `out x` writes to one that is there. */
+/** `out var x` declares x; `out x` writes to an existing variable. */
 function outPlace({ out }: ArgumentSyntax, type: CsType, scope: Scope): Converted | undefined {
   if (out === undefined) return undefined
   if (out.type === undefined && out.name !== "_") {
@@ -215,7 +215,7 @@ function outPlace({ out }: ArgumentSyntax, type: CsType, scope: Scope): Converte
   return { node: { k: "out", slot: scope.declare(out.name, type).slot }, cost: 0 }
 }
 
-/** A function against `Func` or `Action`: its parameters' types are known by now, its result may tell one more. */
+/** A function for `Func` or `Action`. The types of its parameters are known here; its result may determine another type parameter. */
 function functionFor(
   lambda: Lambda,
   wanted: CsType,
@@ -236,7 +236,7 @@ function functionFor(
   return { node: made.node, cost: made.cost }
 }
 
-/** Everything by value, for a member only the value will tell. */
+/** All arguments as values, for a member that is only known at run time. */
 export function looseArguments(given: readonly Given[]): CsNode[] | undefined {
   const nodes: CsNode[] = []
   for (const argument of given) {
@@ -248,15 +248,15 @@ export function looseArguments(given: readonly Given[]): CsNode[] | undefined {
   return nodes
 }
 
-/** The type parameters found so far. */
+/** The type parameters inferred so far. */
 type TypeArguments = Map<string, CsType>
 
-/** Learns what the type parameters `names` in `wanted` are from an argument's type. What does not fit is found out later. */
+/** Infers the type parameters `names` in `wanted` from the type of an argument. A mismatch is detected later. */
 function infer(wanted: CsType, given: CsType, names: ReadonlySet<string>, bound: TypeArguments): void {
   if (["null", "never"].includes(given.name)) return
   if (names.has(wanted.name) && wanted.args.length === 0) {
     const known = bound.get(wanted.name)
-    // Of several arguments the first that is no plain object decides.
+    // Of several arguments, the first whose type is not `object` decides.
     if (known === undefined || known.name === "object") bound.set(wanted.name, given)
     return
   }
@@ -274,7 +274,7 @@ function infer(wanted: CsType, given: CsType, names: ReadonlySet<string>, bound:
     })
 }
 
-/** Whether a type still holds parameters nobody has found. */
+/** Whether a type contains type parameters that are not inferred yet. */
 function isOpen(type: CsType, names: ReadonlySet<string>, bound: ReadonlyMap<string, CsType>): boolean {
   if (type.args.length === 0) return names.has(type.name) && !bound.has(type.name)
   return type.args.some((arg) => isOpen(arg, names, bound))

@@ -18,7 +18,7 @@ import { type Typed, typed, types } from "./typed.ts"
 
 type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: K }>
 
-/** Something that can be assigned to: how it is read, and how a value is put there. */
+/** An assignable target: how to read it, and how to assign a value. */
 interface Target {
   readonly read: () => Typed
   readonly write: (value: Typed) => Typed
@@ -56,14 +56,14 @@ export function checkAssign(expression: Of<"assign">, scope: Scope): Typed {
   return target.write(back(made, target.type, expression))
 }
 
-/** `x += y` casts back to the type of x, as C# does for `byte` and `short`. */
+/** `x += y` converts the result back to the type of x, as C# does for `byte` and `short`. */
 function back(value: Typed, type: CsType, place: ExpressionSyntax): Typed {
   if (sameType(value.type, type)) return value
   const node = explicit(value, type)
   return node === undefined ? typed(demand(value, type, place), type) : typed(node, type)
 }
 
-/** `x++`, `--x`: the value before or after. */
+/** `x++`, `--x`: the value before or after the change. */
 export function checkStep(expression: Of<"step">, scope: Scope): Typed {
   const target = targetOf(expression.on, scope, true)
   const before = target.read()
@@ -98,7 +98,7 @@ export function checkStep(expression: Of<"step">, scope: Scope): Typed {
   )
 }
 
-/** `twice`: it is read and written, so that what it hangs on is evaluated into places of its own. */
+/** `twice`: the target is read and written, so its operands are evaluated once and stored. */
 function targetOf(target: ExpressionSyntax, scope: Scope, twice: boolean): Target {
   if (target.kind === "name") return variableTarget(target, scope)
   if (target.kind === "member") return memberTarget(target, scope)
@@ -165,7 +165,7 @@ function indexTarget(target: Of<"index">, scope: Scope, twice: boolean): Target 
   const given = readArguments(target.args, scope)
   const [first] = given
   if (!twice || first?.kind !== "value") return plainIndex(target, on, given, scope)
-  // `list[i++] += 1` moves i once: what stands in the brackets is kept.
+  // `list[i++] += 1` must increment i once: the operands are stored.
   const [object, key] = [scope.place(), scope.place()]
   const held = typed({ k: "local", slot: object }, on.type)
   const keys = [

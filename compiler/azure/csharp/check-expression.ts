@@ -26,7 +26,7 @@ import { type Typed, typed, types } from "./typed.ts"
 
 type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: K }>
 
-/** Checks an expression and makes it a node. @throws CsharpMistake at the first thing that is wrong in it */
+/** Checks an expression and returns its typed node. @throws CsharpMistake at the first mistake */
 export function checkExpression(expression: ExpressionSyntax, scope: Scope, wanted?: CsType): Typed {
   scope.work(expression)
   switch (expression.kind) {
@@ -112,7 +112,7 @@ function checkOther(expression: ExpressionSyntax, scope: Scope, wanted: CsType |
   }
 }
 
-/** What a type has where nothing was given. */
+/** The default value of a type. */
 function defaultValue(
   type: CsType | undefined,
   place: { readonly start: number; readonly end: number },
@@ -155,7 +155,7 @@ function interpolated({ parts }: Of<"interpolated">, scope: Scope): Typed {
   const made = parts.map((part) => {
     if (typeof part === "string" || "kind" in part) return { on: piece(part), type: "string" }
     const value = checkExpression(part.value, scope)
-    // Boxing keeps apart what numbers alone would not tell: `{x:X2}` of a byte.
+    // Boxing preserves a type that a number alone does not show: `{x:X2}` of a byte.
     const on = value.type.name === "void" ? demand(value, types.object, part.value) : value.node
     return {
       on,
@@ -216,7 +216,7 @@ function call(expression: Of<"call">, scope: Scope): Typed {
   return method(checkExpression(on.on, scope), on, written, expression, scope)
 }
 
-/** `ExpressionSyntaxExtensions.AsJwt(text)` is `text.AsJwt()`. */
+/** Rewrites `ExpressionSyntaxExtensions.AsJwt(text)` to `text.AsJwt()`. */
 function asExtension(expression: Of<"call">, on: Of<"member">, scope: Scope): Of<"call"> | undefined {
   const holder = "ExpressionSyntaxExtensions"
   if (on.on.kind !== "name" || on.on.name !== holder || scope.find(holder) !== undefined) return undefined
@@ -242,7 +242,7 @@ function method(
   }
   const late = lateBound(target, on.name, "method", given, place)
   if (late !== undefined) return late
-  // A property that holds a function, or a dictionary that is called: `context.Request.MatchedParameters("id")`.
+  // A property with a function, or a dictionary used like a method: `context.Request.MatchedParameters("id")`.
   if (candidates(target.type, on.name, "get", false).length > 0)
     return invoke(getMember(target, on.name, place, scope), expression, scope)
   throw unknownMember(target.type, on.name, false, place)
@@ -277,7 +277,7 @@ function nameOf(expression: Of<"call">): Typed {
   return { node: { k: "const", type: "string", value: last }, type: types.string, constant: last }
 }
 
-/** Calls a function of the program. A dictionary that is called is asked for a value, as some published policies write it. */
+/** Calls a function of the program. Calling a dictionary looks up a value, because some published policies do that. */
 function invoke(target: Typed, expression: Of<"call">, scope: Scope): Typed {
   const { name: kind, args: signature } = target.type
   const given = readArguments(expression.args, scope)
@@ -338,7 +338,7 @@ function safe(expression: Of<"safe">, scope: Scope): Typed {
   const hole = inner.declare("?", bare)
   const rest = checkExpression(expression.rest, inner)
   const type = isValueType(rest.type) ? generic("?", rest.type) : rest.type
-  // biome-ignore lint/suspicious/noThenProperty: a plan is data, never awaited.
+  // biome-ignore lint/suspicious/noThenProperty: a plan is data and is never awaited.
   return typed({ k: "safe", slot: hole.slot, on: on.node, then: rest.node }, type)
 }
 

@@ -11,7 +11,7 @@ interface Body {
   readonly cost: number
 }
 
-/** The body of a function: what it gives converts to `wanted`, or tells the result. Undefined when it does not convert. */
+/** Checks the body of a function. Its result is converted to `wanted`, or determines the result type. Undefined when it does not convert. */
 export function checkLambdaBody(
   body: ExpressionSyntax | BlockSyntax,
   scope: Scope,
@@ -27,7 +27,7 @@ export function checkLambdaBody(
   return way === undefined ? undefined : { body: way.node, result: wanted, cost: way.cost }
 }
 
-/** `null` alone tells no type. */
+/** `null` alone does not determine a type. */
 function settled(type: CsType): CsType {
   return type.name === "null" || type.name === "never" ? types.object : type
 }
@@ -39,7 +39,7 @@ function checkBlockBody(block: BlockSyntax, scope: Scope, wanted: CsType | undef
   return { body, result, cost: 0.1 }
 }
 
-/** Converts every `return` to one type: the wanted one, the one all others convert to, or `object`. */
+/** Converts every `return` to one type: the wanted type, the type that all others convert to, or `object`. */
 export function unifyReturns(returns: Returns, wanted: CsType | undefined): CsType {
   const result =
     wanted ??
@@ -55,7 +55,7 @@ export function unifyReturns(returns: Returns, wanted: CsType | undefined): CsTy
   return result
 }
 
-/** The one type among several that all convert to; `object` when there is none. */
+/** The type among several that all others convert to. `object` when there is none. */
 export function commonType(values: readonly Typed[]): CsType {
   const real = values.filter(({ type }) => type.name !== "never")
   const [first] = real

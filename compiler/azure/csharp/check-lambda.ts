@@ -11,7 +11,7 @@ import { typed, types } from "./typed.ts"
 
 type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: K }>
 
-/** A function where its type is written: `Func<int, int> f = x => x + 1`. */
+/** A function whose type is declared: `Func<int, int> f = x => x + 1`. */
 export function checkFunction(lambda: Of<"lambda">, type: CsType, scope: Scope): CsNode | undefined {
   if (type.name !== "Func" && type.name !== "Action") return undefined
   const params = type.name === "Func" ? type.args.slice(0, -1) : type.args
@@ -19,7 +19,7 @@ export function checkFunction(lambda: Of<"lambda">, type: CsType, scope: Scope):
   return checkLambda(lambda, params, type.name === "Func" ? type.args.at(-1) : types.void, scope)?.node
 }
 
-/** A function with parameters of these types. `wanted` is what it gives: undefined to find out, `void` for nothing. */
+/** A function with parameters of these types. `wanted` is its result type: undefined to infer it, `void` for no result. */
 export function checkLambda(
   lambda: Of<"lambda">,
   params: readonly CsType[],
@@ -45,7 +45,7 @@ export function checkLambda(
   }
 }
 
-/** A method named where a function is wanted, as the function that calls it: `Select(int.Parse)`. */
+/** A method name where a function is expected, as a function that calls the method: `Select(int.Parse)`. */
 export function groupAsLambda(expression: ExpressionSyntax, scope: Scope): Of<"lambda"> | undefined {
   if (expression.kind !== "member") return undefined
   const owner = typeAt(expression.on, scope)

@@ -12,7 +12,7 @@ import { type Typed, typed, types } from "./typed.ts"
 
 type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: K }>
 
-/** `new T(…) { … }`: the constructor, then what the initializer adds. */
+/** `new T(…) { … }`: the constructor call, then the members of the initializer. */
 export function checkNew(expression: Of<"new">, scope: Scope, wanted: CsType | undefined): Typed {
   const type = expression.type === undefined ? wanted : resolveType(expression.type)
   if (type === undefined)

@@ -36,7 +36,7 @@ export function checkBinary(expression: Of<"binary">, scope: Scope): Typed {
   )
 }
 
-/** A binary operator on operands that were checked. `place` tells where they stand. */
+/** A binary operator with checked operands. `place` is the place of the operator and of each operand. */
 export function binary(op: string, left: Typed, right: Typed, place: Sides, scope: Scope): Typed {
   if (op === "&&" || op === "||") {
     const [a, b] = [
@@ -68,7 +68,7 @@ export function binary(op: string, left: Typed, right: Typed, place: Sides, scop
   )
 }
 
-/** Whether one of the types has a `+` of its own for texts, which goes before joining texts (C# 7 section 12.4.5): `XNamespace + "name"`. */
+/** Whether one of the types declares its own `+` for strings, which takes precedence over concatenation (C# 7 section 12.4.5): `XNamespace + "name"`. */
 function takesText(left: Typed, right: Typed): boolean {
   const at = right.type.name === "string" ? 1 : 0
   return candidates((at === 1 ? left : right).type, "op_Addition", "method", true).some(
@@ -76,7 +76,7 @@ function takesText(left: Typed, right: Typed): boolean {
   )
 }
 
-/** A value of unknown type takes the type of the other side. */
+/** A value of unknown type gets the type of the other operand. */
 function settle(value: Typed, other: Typed): Typed {
   if (value.type.name !== "dynamic") return value
   const target = other.type.name === "dynamic" || other.type.name === "null" ? types.object : other.type
@@ -105,17 +105,17 @@ function concat(left: Typed, right: Typed, place: Place): Typed {
   return typed({ k: "concat", parts }, types.string)
 }
 
-/** Numbers are constants as they are written, which is not how they are shown. */
+/** A numeric constant is excluded, because its source text may differ from its string form. */
 function isText({ constant, type }: Typed): boolean {
   return typeof constant === "string" && (type.name === "string" || type.name === "char")
 }
 
-/** Texts joined to texts make one list; what is no text yet is joined by itself. */
+/** Merges nested concatenations into one list. An operand that is not a string is kept as one part. */
 function partsOf({ node, type }: Typed): CsNode[] {
   return type.name === "string" && node.k === "concat" ? node.parts : [node]
 }
 
-/** The type both numbers go to (C# 7, 12.4.7): decimal, double, float, ulong, long, uint, int. */
+/** The common type of two numbers (C# 7, 12.4.7): decimal, double, float, ulong, long, uint, int. */
 function promoted(a: string, b: string): string | undefined {
   for (const name of ["decimal", "double", "float", "ulong"])
     if (a === name || b === name)
@@ -154,7 +154,7 @@ function arithmetic(op: string, left: Typed, right: Typed): Typed | undefined {
   return common === undefined ? undefined : build(op, left, right, named(common), isNull)
 }
 
-/** A constant int takes the other side's type where it fits: `1 + someUlong`. */
+/** A constant int gets the type of the other operand if it fits: `1 + someUlong`. */
 function promotedOf(left: Typed, right: Typed, a: string, b: string): string | undefined {
   if (b === "uint" || b === "ulong")
     if (a === "int" && typeof left.constant === "number" && left.constant >= 0) return b
@@ -188,7 +188,7 @@ function build(op: string, left: Typed, right: Typed, type: CsType, isNull: bool
   return typed(node, comparisons.has(op) ? types.bool : operand)
 }
 
-/** Constant ints are worked out here: `60 * 20` may become a `uint`, `1` alone a `byte`. Overflow is left to the runtime. */
+/** Evaluates constant ints: `60 * 20` may become a `uint`, `1` alone a `byte`. Overflow is left to the runtime. */
 function fold(op: string, { constant: a }: Typed, { constant: b }: Typed, type: CsType): Typed | undefined {
   if (type.name !== "int" || typeof a !== "number" || typeof b !== "number") return undefined
   const value = op === "+" ? a + b : op === "-" ? a - b : op === "*" ? a * b : undefined
@@ -212,14 +212,17 @@ function declaredOperator(
   return callOf(choose(found, given, [], scope, place, op), undefined, place.start)
 }
 
-/** An operator of a type on a value that may be null: null ends in a NullReferenceException, where C# would lift it. */
+/** Unwraps a nullable operand. Null causes a NullReferenceException, where C# would lift the operator. */
 function unwrapped(value: Typed): Typed {
   if (value.type.name !== "?") return value
   const inner = bare(value.type)
   return typed({ k: "convert", from: printType(value.type), to: printType(inner), on: value.node }, inner)
 }
 
-/** Texts, enumerations, times by value; objects by `Equals` where .NET would compare references: policies compare what variables hold. */
+/**
+ * Compares strings, enumerations and times by value, and objects with `Equals` where .NET compares references, because policies compare the
+ * contents of variables.
+ */
 function equality(op: string, left: Typed, right: Typed): Typed | undefined {
   const isText = [left, right].every(({ type }) => ["string", "null"].includes(type.name))
   const result = (type: string, a: CsNode, b: CsNode): Typed =>
@@ -230,7 +233,8 @@ function equality(op: string, left: Typed, right: Typed): Typed | undefined {
     [right, left],
   ] as const) {
     if (from.type.name === "null") {
-      // C# lifts the operator of a value (C# 7, 12.4.8): published policies ask `ContainsKey("x") != null`. A pair has none to lift.
+      // C# lifts the operator for value types (C# 7, 12.4.8): published policies write `ContainsKey("x") != null`. `KeyValuePair` has no
+      // operator to lift.
       if (to.type.name === "KeyValuePair") return undefined
       const boxed = isValueType(to.type) ? implicit(to, types.object)?.node : to.node
       if (boxed === undefined) return undefined
@@ -272,7 +276,7 @@ function coalesce(left: Typed, right: Typed, place: Sides): Typed {
   }
   const other = implicit(typed(left.node, inner), right.type)
   if (other !== undefined && left.type.name !== "?") {
-    // Converted only when it is there: a declared conversion may not take null.
+    // The left side is not converted: a declared conversion may not accept null.
     return typed(
       { k: "binary", op: "??", type: "object", left: left.node, right: right.node },
       right.type.name === "object" ? types.object : right.type,
@@ -290,7 +294,7 @@ function coalesce(left: Typed, right: Typed, place: Sides): Typed {
   )
 }
 
-/** The least int and long are written as minus a number that does not fit (C# 7, 7.4.5.3). */
+/** The smallest int and long are written as the negation of a number that does not fit (C# 7, 7.4.5.3). */
 function leastNumber(op: string, on: ExpressionSyntax): Typed | undefined {
   if (op !== "-" || on.kind !== "literal") return undefined
   if (on.type === "uint" && on.value === 2 ** 31)
@@ -351,7 +355,7 @@ export function checkIf({ test, yes, no }: Of<"if">, scope: Scope, wanted: CsTyp
   return typed({ k: "if", test: asked, yes: demand(a, type, yes), no: demand(b, type, no) }, type)
 }
 
-/** The type of both branches; a value and null make a nullable one. */
+/** The common type of both branches. A value type and null give a nullable type. */
 function branchType(a: Typed, b: Typed, wanted: CsType | undefined): CsType {
   const [x, y] = [a.type, b.type]
   for (const [one, other] of [

@@ -22,7 +22,7 @@ export function checkIs(expression: Of<"is">, scope: Scope): Typed {
   )
 }
 
-/** The test of a pattern on a value that is kept in a place. Names it declares are known from here on. */
+/** The test of a pattern for a stored value. Names declared by the pattern are visible from here on. */
 export function checkPattern(on: Typed, pattern: PatternSyntax, scope: Scope): CsNode {
   switch (pattern.kind) {
     case "any":
@@ -62,7 +62,7 @@ function compare(op: string, on: Typed, value: ExpressionSyntax, scope: Scope): 
   ).node
 }
 
-/** A switch expression: conditions one in another; when no arm fits, an exception. */
+/** A switch expression as nested conditionals. Throws an exception when no arm matches. */
 export function checkSwitch(expression: Of<"switch">, scope: Scope, wanted: CsType | undefined): Typed {
   const on = scope.rules.expression(expression.on, scope)
   const slot = scope.place()

@@ -19,7 +19,7 @@ import { type Typed, typed, types } from "./typed.ts"
 
 type Of<K extends StatementSyntax["kind"]> = Extract<StatementSyntax, { kind: K }>
 
-/** A block with names of its own. Functions are known in all of it, before the place where they stand too. */
+/** A block with its own names. Functions are visible in the whole block, also before their declaration. */
 export function checkBlock(block: BlockSyntax, scope: Scope): CsStatement {
   return { s: "block", body: checkStatements(block.body, scope.inner()) }
 }
@@ -27,7 +27,7 @@ export function checkBlock(block: BlockSyntax, scope: Scope): CsStatement {
 export function checkStatements(body: readonly StatementSyntax[], scope: Scope): CsStatement[] {
   const functions = body.filter((statement) => statement.kind === "function")
   for (const statement of functions) scope.declare(statement.name, signature(statement), statement)
-  // Functions see the variables around them, which are declared first: the statements, then the functions, then in order of running.
+  // Functions see the variables around them. So statements are checked first, then functions; the result is in execution order.
   const rest = body.filter((statement) => statement.kind !== "function")
   if (functions.length === 0) return rest.map((statement) => checkStatement(statement, scope))
   const hoisted: CsStatement[] = []
@@ -142,7 +142,7 @@ function condition(test: ExpressionSyntax, scope: Scope): CsNode {
 }
 
 function checkIfStatement({ test, yes, no }: Of<"if">, scope: Scope): CsStatement {
-  // What `is T x` and `out var x` declare in the condition stays known behind the `if`, as in C#.
+  // As in C#, names that `is T x` and `out var x` declare in the condition stay visible after the `if`.
   const asked = condition(test, scope)
   return {
     s: "if",
@@ -332,7 +332,7 @@ function checkTry({ body, catches, last }: Of<"try">, scope: Scope): CsStatement
   }
 }
 
-/** Whether nothing behind a statement is ever reached: it returns, throws, or loops for ever. */
+/** Whether the code after a statement is unreachable: it returns, throws, or loops forever. */
 export function neverEnds(statement: StatementSyntax): boolean {
   switch (statement.kind) {
     case "return":

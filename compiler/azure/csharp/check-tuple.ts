@@ -13,7 +13,7 @@ type Deconstruct = Extract<StatementSyntax, { kind: "deconstruct" }>
 
 const itemsMax = 7
 
-/** `(a, name: b)`: each item as the wanted tuple has it. */
+/** `(a, name: b)`: each item is converted to the type of the wanted tuple. */
 export function checkTuple(expression: Tuple, scope: Scope, wanted: CsType | undefined): Typed {
   const { items } = expression
   const bare = wanted?.name === "?" ? wanted.args[0] : wanted
@@ -36,7 +36,7 @@ export function checkTuple(expression: Tuple, scope: Scope, wanted: CsType | und
   )
 }
 
-/** The name of an item, if it has one: written, or that of what it is. */
+/** The explicit name of an item, or the name of its expression. Empty when there is none. */
 function nameOf({ name, value }: TupleItem): string {
   return name ?? (value.kind === "name" || value.kind === "member" ? value.name : "")
 }
@@ -54,7 +54,7 @@ function tupleOf(args: CsNode[], place: { start: number; end: number }): CsNode 
   )
 }
 
-/** What a variable of a tuple's type is without a value. */
+/** The default value of a tuple type. */
 export function zeroTuple(
   type: CsType,
   zero: (type: CsType) => Typed,
@@ -69,7 +69,7 @@ export function zeroTuple(
   )
 }
 
-/** `var (a, b) = …`: the value into a place of its own, then its items one after the other. */
+/** `var (a, b) = …`: stores the value, then assigns its items in order. */
 export function checkDeconstruct({ parts, value }: Deconstruct, scope: Scope): CsStatement {
   const made = scope.rules.expression(value, scope)
   const members = membersOf(made.type)

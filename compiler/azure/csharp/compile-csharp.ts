@@ -10,7 +10,6 @@ import { readExpression, readStatements } from "./parser.ts"
 import { type CheckRules, Scope } from "./scope.ts"
 import { type CsharpFinding, CsharpMistake, type CsharpScope, type CsharpSource, tooLarge } from "./source.ts"
 
-/** All checks together. */
 const checkRules: CheckRules = {
   expression: checkExpression,
   lambda: checkLambda,
@@ -20,27 +19,28 @@ const checkRules: CheckRules = {
   binary,
 }
 
-/** A program and what is known of it: its result's type in C#'s notation, the bodies it reads (1 request, 2 response), a constant value. */
+/** A compiled program: its result type in C# notation, the bodies it reads (1 request, 2 response), and its constant value if it has one. */
 export interface CompiledCsharp {
   readonly program: CsharpProgram
   readonly type: string
   readonly needs: number
-  /** What it always gives, where that needs no evaluation: of a text, a number, `true`, `null`. */
+  /** Its value when that is constant: a string, a number, `true`, `null`. */
   readonly constant?: string | number | boolean | null
 }
 
-/** Longest expression. */
+/** Maximum length of an expression. */
 const lengthMax = 65_536
 
-/** Deepest tree: twice a program's, because a call of a method is two nodes. A chain of thousands of operators is that deep without a bracket. */
+/** Maximum depth of the tree. It is twice the limit of a program, because a method call is two nodes. A long chain of operators reaches it without brackets. */
 const levelsMax = 1600
 
-/** Findings told of one program. */
+/** Maximum number of findings per program. */
 const findingsMax = 20
 
 /**
- * Compiles a policy expression: `@(…)` is an `expression`, `@{…}` a `block` whose every path returns. What is wrong comes back as findings
- * with places in the file, in their order: one of the grammar, or one of each statement and operand; nothing is thrown and no input takes long.
+ * Compiles a policy expression: `@(…)` is an `expression`, `@{…}` a `block` that returns a value on every path. Mistakes are returned as
+ * findings with places in the file, in order: one for a syntax mistake, otherwise one for each wrong statement or operand. Never throws, and
+ * the time is bounded.
  */
 export function compileCsharp(
   source: CsharpSource,
@@ -61,7 +61,10 @@ export function compileCsharp(
   return { findings: told(source, scope).map((finding) => placed(finding, source)) }
 }
 
-/** Without what only follows from another finding: mistakes around it, of values it left without a type, and of names a wrong statement would have declared. */
+/**
+ * Drops findings that only follow from others: mistakes around another finding, in values without a type, and for names that a wrong statement
+ * would have declared.
+ */
 function told({ text }: CsharpSource, { shared }: Scope): CsharpFinding[] {
   const kept: CsharpFinding[] = []
   for (const finding of shared.findings) {
@@ -131,7 +134,7 @@ function compileBlock(source: CsharpSource, scope: Scope): CompiledCsharp {
   return program({ s: "block", body }, type, scope, block)
 }
 
-/** @throws CsharpMistake where a plan could not hold it */
+/** @throws CsharpMistake when the program does not fit into a plan */
 function program(
   body: CsNode | CsStatement,
   type: CsType,

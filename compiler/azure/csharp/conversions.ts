@@ -6,13 +6,13 @@ import { CsharpMistake } from "./source.ts"
 import { isValueType } from "./type-names.ts"
 import { type Typed, typed } from "./typed.ts"
 
-/** A conversion found: the node it makes, and how far it goes; less is better. */
+/** A conversion: the resulting node, and its cost; lower is better. */
 export interface Converted {
   readonly node: CsNode
   readonly cost: number
 }
 
-/** Where numbers go by themselves, nearest first. */
+/** Implicit numeric conversions, nearest first. */
 const widening: Readonly<Record<string, readonly string[]>> = {
   sbyte: ["short", "int", "long", "float", "double", "decimal"],
   byte: ["short", "ushort", "int", "uint", "long", "ulong", "float", "double", "decimal"],
@@ -30,12 +30,12 @@ export function change(node: CsNode, from: CsType, to: CsType): CsNode {
   return { k: "convert", from: printType(from), to: printType(to), on: node }
 }
 
-/** Fields of anonymous types that keep what they are: a whole double stays one in JSON. */
+/** Whether fields of anonymous types keep this type at run time: a double without a fraction stays a double in JSON. */
 export function isBoxedField({ name }: CsType): boolean {
   return name === "double" || name === "float"
 }
 
-/** The implicit conversion of an expression to a type, or undefined. Functions are looked at by whoever calls. */
+/** The implicit conversion of an expression to a type, or undefined. Callers handle functions themselves. */
 export function implicit(from: Typed, to: CsType): Converted | undefined {
   const { type, node } = from
   if (sameType(type, to) || type.name === "never") return { node, cost: 0 }
@@ -84,7 +84,7 @@ function nullable(from: Typed, to: CsType): Converted | undefined {
   return way === undefined ? undefined : { node: way.node, cost: way.cost + 1 }
 }
 
-/** A tuple as another one: where each item already is what it would become. */
+/** A tuple as another tuple type, when no item needs a change. */
 function itemwise(type: CsType, node: CsNode, to: CsType): Converted | undefined {
   if (type.name !== "ValueTuple" || to.name !== "ValueTuple" || type.args.length !== to.args.length)
     return undefined
@@ -94,7 +94,7 @@ function itemwise(type: CsType, node: CsNode, to: CsType): Converted | undefined
     : undefined
 }
 
-/** To a base, an interface, or a sequence of what the elements are a kind of. */
+/** To a base type, an interface, or a sequence of a base type of the elements. */
 function reference({ type, node }: Typed, to: CsType): Converted | undefined {
   const above = lineage(type)
   const distance = above.findIndex((base) => base.name === to.name && fitsArguments(base, to))
@@ -107,12 +107,12 @@ function fitsArguments(base: CsType, to: CsType): boolean {
   return base.args.every((arg, index) => {
     const wanted = to.args[index] as CsType
     if (sameType(arg, wanted)) return true
-    // Sequences of references are sequences of their bases.
+    // A sequence of references is also a sequence of their base types.
     return !isValueType(arg) && !isValueType(wanted) && lineage(arg).some((above) => sameType(above, wanted))
   })
 }
 
-/** A conversion one of the two types declares: `op_Implicit` or `op_Explicit`. */
+/** A conversion that one of the two types declares: `op_Implicit` or `op_Explicit`. */
 export function declared(
   from: Typed,
   to: CsType,
@@ -129,7 +129,7 @@ export function declared(
 
 function throughMember(from: Typed, to: CsType, member: Member): Converted | undefined {
   const parameter = member.parameters[0]?.type as CsType
-  // What the member gives must be the target; what it takes, the source or one of its bases.
+  // The result must have the target type. The parameter must accept the source type or one of its bases.
   if (!sameType(member.result, to) && !(to.name === member.result.name && to.args.length === 0))
     return undefined
   const way = sameType(from.type, parameter)
@@ -139,7 +139,7 @@ function throughMember(from: Typed, to: CsType, member: Member): Converted | und
   return { node: { k: "call", member: member.id, args: [way.node] }, cost: 10 + way.cost }
 }
 
-/** Converts, or says that the type is wrong. */
+/** Converts a value, or throws that its type is wrong. */
 export function demand(
   from: Typed,
   to: CsType,
@@ -158,7 +158,7 @@ export function demand(
   )
 }
 
-/** The explicit conversion `(T)x`, or undefined when there is none. */
+/** The explicit conversion `(T)x`. Undefined when there is none. */
 export function explicit(from: Typed, to: CsType): CsNode | undefined {
   const { type, node } = from
   const way = implicit(from, to)
@@ -175,7 +175,7 @@ export function explicit(from: Typed, to: CsType): CsNode | undefined {
   return related || isInterface(a) || isInterface(b) ? change(node, type, to) : undefined
 }
 
-/** `(byte)jtoken` by way of another number, as C# goes when a type declares only some. */
+/** `(byte)jtoken` through another numeric type, as in C# when a type declares only some conversions. */
 function throughNumbers(from: Typed, to: CsType): Converted | undefined {
   if (!isNumberType(to.name) || lineage(from.type).length < 2) return undefined
   const first = declared(from, { name: "long", args: [] }, "op_Explicit")

@@ -1,9 +1,9 @@
 import { CsharpMistake, type CsharpScope } from "./source.ts"
 
-/** A piece of a text literal: characters, or a named value the runtime looks up. */
+/** A part of a string literal: characters, or a named value that is known at run time. */
 export type TextPiece = string | { readonly kind: "value" | "secret"; readonly name: string }
 
-/** An interpolation's hole: the tokens of its expression (closed by an end), its width and its format. */
+/** A hole of an interpolated string: the tokens of its expression (ending with an end token), its width and its format. */
 export interface Hole {
   readonly tokens: readonly Token[]
   readonly align: readonly Token[] | undefined
@@ -12,7 +12,7 @@ export interface Hole {
 
 export interface Token {
   readonly kind: "name" | "number" | "text" | "char" | "interpolated" | "sign" | "end"
-  /** As it is written; of texts and characters what they stand for is in `pieces`. */
+  /** The source text. For strings and characters, `pieces` holds the value. */
   readonly text: string
   readonly start: number
   readonly end: number
@@ -77,10 +77,10 @@ const numberPattern =
   /0[xX][0-9A-Fa-f_]+[uUlL]*|0[bB][01_]+[uUlL]*|(?:[0-9][0-9_]*\.?[0-9][0-9_]*|[0-9]|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?[fFdDmMuUlL]*/y
 const blankPattern = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#(?:region|endregion|pragma)[^\n]*)+/y
 
-/** Holes inside holes. */
+/** Maximum nesting of holes. */
 const depthMax = 16
 
-/** Cuts the text of an expression into tokens, the last an end. @throws CsharpMistake at the first thing that is none */
+/** Splits an expression into tokens, of which the last is an end token. @throws CsharpMistake at the first character that begins no token */
 export function tokenize(text: string, scope: CsharpScope): Token[] {
   const lexer: Lexer = { text, at: 0, scope, depth: 0 }
   return readTokens(lexer, () => false)
@@ -93,7 +93,7 @@ interface Lexer {
   depth: number
 }
 
-/** Tokens until the text ends, or `stops` says of a sign outside brackets that it closes this part. */
+/** Reads tokens to the end of the text, or to a sign outside brackets for which `stops` returns true. */
 function readTokens(lexer: Lexer, stops: (text: string) => boolean): Token[] {
   const tokens: Token[] = []
   let brackets = 0
@@ -129,7 +129,7 @@ function skip(lexer: Lexer, pattern: RegExp): string | undefined {
   return found[0]
 }
 
-/** `{{name}}` outside texts: the tokens of what it stands for, all at its place. */
+/** `{{name}}` outside strings: the tokens of the inserted text, all at its place. */
 function readNamed(lexer: Lexer): Token[] | undefined {
   const start = lexer.at
   const name = namedAt(lexer, start)
@@ -181,7 +181,7 @@ function readToken(lexer: Lexer): Token {
         : "Remove it, or put it between quotes.",
     )
   }
-  // `a ? .5 : b` is a condition, and `>>` may close two lists of types: the parser joins it where it is a shift.
+  // `a ? .5 : b` is a conditional. `>>` may close two type argument lists, so the parser joins it when it is a shift.
   const taken = sign === "?." && /[0-9]/.test(text[start + 2] ?? "") ? "?" : sign
   lexer.at = start + taken.length
   return { kind: "sign", text: taken, start, end: lexer.at }

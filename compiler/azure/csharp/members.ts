@@ -25,7 +25,7 @@ interface Candidate {
   readonly owner: ReadonlyMap<string, CsType>
 }
 
-/** The members of a name and kind a type has, its own before those of what it is a kind of. */
+/** The members of a type with this name and kind. Own members come before inherited ones. */
 export function candidates(type: CsType, name: string, kind: MemberKind, isStatic: boolean): Candidate[] {
   const found: Candidate[] = []
   for (const at of lineage(type)) {
@@ -34,13 +34,13 @@ export function candidates(type: CsType, name: string, kind: MemberKind, isStati
     const owner = new Map(info.generics.map((generic, index) => [generic, at.args[index] ?? types.object]))
     for (const member of info.members.get(name) ?? [])
       if (member.kind === kind && member.isStatic === isStatic) found.push({ member, owner })
-    // Constructors and conversions are not handed down.
+    // Constructors and conversions are not inherited.
     if (kind === "new") break
   }
   return found
 }
 
-/** Every name a type's values (or the type itself) have, for suggestions. */
+/** All member names of a type, for suggestions. */
 function namesOf(type: CsType, isStatic: boolean): string[] {
   const names = new Set<string>()
   for (const at of lineage(type))
@@ -49,7 +49,7 @@ function namesOf(type: CsType, isStatic: boolean): string[] {
   return [...names]
 }
 
-/** Of a type with few members all are named, more would help nobody. */
+/** A message lists all members of a type only up to this number. */
 const shownMax = 16
 
 export function unknownMember(type: CsType, name: string, isStatic: boolean, place: Place): CsharpMistake {
@@ -64,7 +64,7 @@ export function unknownMember(type: CsType, name: string, isStatic: boolean, pla
   )
 }
 
-/** What may be written instead of a member there is not: those a type has of its own. */
+/** The type's own members, as help for an unknown one. */
 function membersOf(type: CsType, isStatic: boolean): string {
   const ofAll = new Set(namesOf(types.object, isStatic))
   const own = namesOf(type, isStatic).filter((name) => !ofAll.has(name))
@@ -73,7 +73,7 @@ function membersOf(type: CsType, isStatic: boolean): string {
     : `It has ${own.map((name) => `\`${name}\``).join(", ")}.`
 }
 
-/** Chooses the member whose parameters take the arguments best. @throws CsharpMistake when none or no single one does */
+/** Chooses the overload whose parameters fit the arguments best. @throws CsharpMistake when no overload fits, or the choice is ambiguous */
 export function choose(
   found: readonly Candidate[],
   given: readonly Given[],
@@ -102,7 +102,7 @@ export function choose(
   throw noOverload(found, given, place, name)
 }
 
-/** A pattern that stands in the text is checked with the text. */
+/** Checks literal patterns at compile time. */
 function checkPatterns({ member, args }: Fit, given: readonly Given[], place: Place): void {
   if (member.owner !== "Regex") return
   const index = member.parameters.findIndex(({ name }) => name === "pattern")
@@ -144,7 +144,7 @@ function noOverload(
   )
 }
 
-/** The call of a chosen member. */
+/** The call of the chosen member. */
 export function callOf(way: Fit, on: CsNode | undefined, at: number): Typed {
   const node: CsNode = {
     k: "call",
@@ -169,7 +169,7 @@ export function getMember(on: Typed, name: string, place: Place, scope: Scope): 
   }
   const item = on.type.name === "ValueTuple" ? (on.type.fields?.indexOf(name) ?? -1) : -1
   if (item >= 0) return getMember(on, `Item${item + 1}`, place, scope)
-  // The library's tuples have seven items; what is written for one of two has no third.
+  // The library's tuple types have seven items. A tuple with two items must not have a third.
   const isBehind =
     on.type.name.endsWith("Tuple") && Number(/^Item(\d)$/.exec(name)?.[1]) > on.type.args.length
   if (isBehind) throw unknownMember(on.type, name, false, place)
@@ -184,8 +184,8 @@ export function getMember(on: Typed, name: string, place: Place, scope: Scope): 
 }
 
 /**
- * A member of a value whose type is only known at run time: of `dynamic`, and of `object` where some type of the library has a member of
- * that name, which policies in use rely on for what they keep in variables.
+ * A member of a value whose type is only known at run time: of `dynamic`, and of `object` when some type of the library has a member with this
+ * name. Policies rely on the latter for the contents of variables.
  */
 export function lateBound(
   on: Typed,
@@ -210,7 +210,7 @@ function isKnown(name: string, form: MemberKind): boolean {
   return false
 }
 
-/** Which bodies a program reads. A response in a variable is one that is there already. */
+/** Records the bodies that a program reads. The body of a response in a variable is available already. */
 function noteNeeds(member: string, on: CsNode, scope: Scope): void {
   const { shared } = scope
   if (member === "IProxyContext.Response") shared.readsResponse = true
@@ -221,7 +221,7 @@ function noteNeeds(member: string, on: CsNode, scope: Scope): void {
   }
 }
 
-/** `x[…]`, and `x[…] = value` when a value is given. */
+/** `x[…]`, or `x[…] = value` when a value is given. */
 export function indexMember(
   on: Typed,
   given: readonly Given[],
@@ -262,12 +262,12 @@ export function indexMember(
   )
 }
 
-/** A setter takes its value as one more argument, of the type the member gives. */
+/** A setter takes the value as an additional argument of the member's type. */
 export function valueParameter(member: Member): Member["parameters"][number] {
   return { name: "value", type: member.result, kind: "in", fallback: undefined }
 }
 
-/** JObject is a sequence of tokens and of pairs; policies mean the pairs, as `foreach` does. */
+/** A JObject is a sequence of tokens and of pairs. Policies use the pairs, as `foreach` does. */
 export function asSequence(on: Typed, member: Member | undefined): Typed {
   const isSequence = member === undefined || member.owner === "IEnumerable"
   if (!isSequence) return on
@@ -285,7 +285,7 @@ export function asSequence(on: Typed, member: Member | undefined): Typed {
   return typed({ k: "call", member: pairs, on: on.node, args: [] }, { name: "IEnumerable", args: [element] })
 }
 
-/** Members of Azure API Management that programs here never get: why, and what to write instead. Keys: type and member. */
+/** Members of Azure API Management that are deliberately unsupported: the reason, and the alternative. Key: type and member. */
 const refused: Readonly<Record<string, string>> = {
   "ISubscription.PrimaryKey":
     "Keys are stored as digests and cannot be shown again: `context.Subscription.Key` is the key the request came with.",
@@ -293,7 +293,7 @@ const refused: Readonly<Record<string, string>> = {
     "Keys are stored as digests and cannot be shown again: `context.Subscription.Key` is the key the request came with.",
 }
 
-/** Why a type has no such member; undefined where that is not a matter of choice. */
+/** Why a member is deliberately unsupported. Undefined for any other member. */
 function refusalOfMember(type: string, name: string): string | undefined {
   const key = `${type}.${name}`
   return Object.hasOwn(refused, key) ? refused[key] : undefined

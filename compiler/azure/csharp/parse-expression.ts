@@ -11,7 +11,7 @@ import type {
   TypeSyntax,
 } from "./syntax-tree.ts"
 
-/** Binary operators by how tightly they bind. `is` and `as` stand with the comparisons. */
+/** Precedence of binary operators. `is` and `as` have that of comparisons. */
 const precedence: Readonly<Record<string, number>> = {
   "??": 1,
   "||": 2,
@@ -67,7 +67,7 @@ function parseConditional(parser: Parser): ExpressionSyntax {
   return { kind: "if", test, yes, no, start: test.start, end: no.end }
 }
 
-/** The operator at this place: `>>` is two signs to the lexer, because it may close two lists of types. */
+/** The operator at the current position. The lexer splits `>>`, because it may close two type argument lists. */
 function operatorAt(parser: Parser): string | undefined {
   const { kind, text, end } = parser.token
   if (kind === "name") return text === "is" || text === "as" ? text : undefined
@@ -88,7 +88,7 @@ function parseBinary(parser: Parser, least: number): ExpressionSyntax {
     else if (op === "is")
       left = { kind: "is", on: left, pattern: parser.rules.pattern(parser), start, end: parser.end }
     else {
-      // `??` binds to the right: `a ?? b ?? c` is `a ?? (b ?? c)`, and its right side may throw.
+      // `??` is right-associative: `a ?? b ?? c` is `a ?? (b ?? c)`. Its right side may throw.
       const right =
         op === "??" && parser.isWord("throw")
           ? parseExpression(parser)
@@ -98,7 +98,7 @@ function parseBinary(parser: Parser, least: number): ExpressionSyntax {
   }
 }
 
-/** The `?` behind `x as T` begins a condition and no `T?` when an expression follows. */
+/** After `x as T`, a `?` begins a conditional when an expression follows; otherwise it makes `T?`. */
 function asType(parser: Parser): TypeSyntax {
   const type = expectType(parser)
   if (type.suffix.at(-1) !== "?" || !beginsOperand(parser)) return type
@@ -151,7 +151,7 @@ const builtIn = new Set([
   "object",
 ])
 
-/** `(T)x`: brackets around a type, and what follows begins an operand. */
+/** `(T)x`: a type in parentheses, followed by the start of an operand. */
 function tryCast(parser: Parser): ExpressionSyntax | undefined {
   const { start } = parser.token
   const type = parser.attempt(() => {
@@ -159,7 +159,7 @@ function tryCast(parser: Parser): ExpressionSyntax | undefined {
     const found = tryType(parser)
     if (found === undefined || !parser.tryTake(")")) return undefined
     const { kind, text } = parser.token
-    // `(a) - b` is a subtraction, `(int) -b` a cast: only of built-in types may a sign follow.
+    // `(a) - b` is a subtraction, `(int) -b` a cast: a sign may follow only a built-in type.
     const begins =
       kind === "sign"
         ? ["(", "!", "~"].includes(text) || (builtIn.has(found.name) && ["-", "+"].includes(text))
@@ -209,7 +209,7 @@ function parsePrimary(parser: Parser): ExpressionSyntax {
   if (token.text === "new") return parser.rules.creation(parser)
   if (token.text === "checked" && parser.isSign("(", 1)) throw watched(token)
   if (token.text === "unchecked" && parser.isSign("(", 1)) {
-    // Numbers wrap everywhere, so that it says nothing new.
+    // `unchecked` has no effect, because numbers always wrap.
     parser.take()
     return parsePrimary(parser)
   }
@@ -226,7 +226,7 @@ function parsePrimary(parser: Parser): ExpressionSyntax {
   }
 }
 
-/** Overflow is told nowhere but in conversions: `checked` cannot be promised. */
+/** `checked` is unsupported: overflow is only detected in conversions. */
 export function watched({ start, end }: Token): CsharpMistake {
   return new CsharpMistake(
     "syntax",
@@ -247,7 +247,7 @@ function parseTypeWord(parser: Parser): ExpressionSyntax {
   return { kind: text === "typeof" ? "type" : "default", type, start, end: parser.end }
 }
 
-/** `<T>` behind a name is a list of types when a call or a member follows; else `<` compares. */
+/** `<T>` after a name is a type argument list when a call or a member follows. Otherwise `<` is a comparison. */
 function tryGenericCall(parser: Parser): TypeSyntax[] | undefined {
   return parser.attempt(() => {
     const types = tryTypeList(parser)
@@ -281,7 +281,7 @@ function parsePostfix(parser: Parser, first: ExpressionSyntax): ExpressionSyntax
   }
 }
 
-/** `x!` says that x is not null; it stands before whatever goes on with x. */
+/** `x!` asserts that x is not null. It occurs before any postfix of x. */
 function isForgiving(parser: Parser): boolean {
   return [".", "[", ")", ",", ";", "]"].some((sign) => parser.isSign(sign, 1))
 }
@@ -300,7 +300,7 @@ function parseMember(parser: Parser, on: ExpressionSyntax): ExpressionSyntax {
   }
 }
 
-/** `a?.b.c`: everything that follows happens only when `a` is not null. */
+/** `a?.b.c`: everything after `?.` is evaluated only when `a` is not null. */
 function parseSafe(parser: Parser, on: ExpressionSyntax): ExpressionSyntax {
   const { start } = on
   const { text } = parser.take()
@@ -313,7 +313,7 @@ function parseSafe(parser: Parser, on: ExpressionSyntax): ExpressionSyntax {
   return { kind: "safe", on, rest, start, end: parser.end }
 }
 
-/** Arguments with their brackets; the opening one stands at this place. */
+/** Parses arguments in brackets, starting at the opening bracket. */
 export function parseArguments(parser: Parser, close: string): ArgumentSyntax[] {
   parser.take()
   return parseRest(parser, close)

@@ -3,7 +3,7 @@ import { Parser } from "./parser-state.ts"
 import { CsharpMistake } from "./source.ts"
 import type { ExpressionSyntax } from "./syntax-tree.ts"
 
-/** A literal at this place, or undefined. */
+/** A literal at the current position, or undefined. */
 export function parseLiteral(parser: Parser): ExpressionSyntax | undefined {
   const { token } = parser
   const { start, end } = token
@@ -21,7 +21,7 @@ export function parseLiteral(parser: Parser): ExpressionSyntax | undefined {
   return made
 }
 
-/** The type follows from the suffix and the size: int, uint, long, ulong, or double, float, decimal. */
+/** The suffix and the size determine the type: int, uint, long, ulong, or double, float, decimal. */
 function numberLiteral(text: string, start: number, end: number): ExpressionSyntax {
   const bare = text.replaceAll("_", "").toLowerCase()
   const isHex = /^0[xb]/.test(bare)
@@ -61,7 +61,7 @@ function numberLiteral(text: string, start: number, end: number): ExpressionSynt
   }
 }
 
-/** `$"a{b,-8:x}c"`: text and expressions in turn. */
+/** `$"a{b,-8:x}c"`: text and expressions alternate. */
 export function parseInterpolated(parser: Parser): ExpressionSyntax {
   const token = parser.take()
   const parts = (token.parts ?? []).map((part) => (isHole(part) ? parseHole(part, parser) : part))

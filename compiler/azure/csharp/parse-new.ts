@@ -31,7 +31,7 @@ function parseSized(parser: Parser, type: TypeSyntax, start: number): Expression
   return { kind: "array", type, size, start, end: parser.end }
 }
 
-/** `{ a, b }` behind the `=` of a declared array. */
+/** `{ a, b }` after the `=` of a declared array. */
 export function parseArrayItems(parser: Parser, type: TypeSyntax): ExpressionSyntax {
   const { start } = parser.token
   const element: TypeSyntax = { ...type, suffix: type.suffix.slice(0, -1) }

@@ -2,7 +2,7 @@ import { reserved, tryType } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
 import type { ExpressionSyntax, PatternSyntax } from "./syntax-tree.ts"
 
-/** pattern := conjunction (`or` conjunction)*; what `is`, `case` and switch expressions test. */
+/** pattern := conjunction (`or` conjunction)*; the pattern of `is`, `case` and switch expressions. */
 export function parsePattern(parser: Parser): PatternSyntax {
   return joined(parser, "or", () => joined(parser, "and", () => parser.nested(() => single(parser))))
 }
@@ -47,7 +47,7 @@ function single(parser: Parser): PatternSyntax {
     !["when", "and", "or", "switch"].includes(next.text) &&
     !parser.goesOn()
   if (!declares && type.suffix.at(-1) === "?" && !["&&", "||", ")", ";", ","].includes(next.text)) {
-    // `x is T ? a : b`: the `?` belongs to the condition around it.
+    // `x is T ? a : b`: the `?` belongs to the surrounding conditional.
     parser.at--
     return { kind: "type", type: { ...type, suffix: type.suffix.slice(0, -1) }, start, end: parser.end }
   }

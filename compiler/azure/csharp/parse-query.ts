@@ -9,14 +9,14 @@ import type {
   TypeSyntax,
 } from "./syntax-tree.ts"
 
-/** What a query has become so far: a sequence, the names its elements have in what follows, and whether a clause was applied. */
+/** The state of a query: its sequence so far, the names of its elements for later clauses, and whether a clause was applied. */
 interface Query {
   readonly on: ExpressionSyntax
   readonly names: readonly string[]
   readonly isPlain: boolean
 }
 
-/** `from x in xs where … orderby … select …` as the calls it stands for (C# 7, 12.17.3); undefined when no query begins here. */
+/** Translates `from x in xs where … orderby … select …` to method calls (C# 7, 12.17.3). Undefined when no query begins here. */
 export function tryQuery(parser: Parser): ExpressionSyntax | undefined {
   const { start } = parser.token
   const head = parser.attempt(() => {
@@ -49,7 +49,7 @@ function rangeOf(parser: Parser): Range | undefined {
   return type !== undefined && isName(0) ? { name: parser.take().text, type } : undefined
 }
 
-/** What is gone through: with a type each element is cast to it. */
+/** The source sequence. With a declared type, each element is cast to it. */
 function sourceOf(parser: Parser, { type }: Range, start: number): ExpressionSyntax {
   const source = parser.rules.expression(parser)
   if (type === undefined) return source
@@ -65,7 +65,7 @@ function sourceOf(parser: Parser, { type }: Range, start: number): ExpressionSyn
   return { kind: "call", on, args: [], start, end: source.end }
 }
 
-/** Clauses up to `select` or `group`, and what follows an `into` behind those. */
+/** Clauses up to `select` or `group`, and the query after an `into`. */
 function clauses(parser: Parser, first: Query): ExpressionSyntax {
   let query = first
   for (;;) {
@@ -139,7 +139,7 @@ const readers: Readonly<Record<string, (parser: Parser, query: Query, start: num
   },
 }
 
-/** `join y in ys on a equals b`, with `into` all that match at once. */
+/** `join y in ys on a equals b`; with `into`, all matches as one sequence. */
 function parseJoin(parser: Parser, query: Query, start: number): Query {
   const range = rangeOf(parser)
   if (range === undefined) throw parser.wrong("a name")
@@ -164,7 +164,7 @@ function parseJoin(parser: Parser, query: Query, start: number): Query {
   })
 }
 
-/** One name more: elements are objects of all of them from here on. */
+/** Adds a name: from here on, elements are objects with a field for each name. */
 function widened(
   parser: Parser,
   query: Query,
@@ -194,7 +194,10 @@ function call(
   return { kind: "call", on: member, args, start: on.start, end }
 }
 
-/** The function of an element that gives `body`. Of several names each is declared in it, under a name for the element nobody can write. */
+/**
+ * The lambda of an element with the result `body`. With several names, each is declared inside, and the parameter gets a name that cannot
+ * occur in source code.
+ */
 function lambda(parser: Parser, { names }: Query, body: ExpressionSyntax, second?: string): ArgumentSyntax {
   const { start, end } = body
   if (names.length > 1) parser.makes(2 * names.length, body)

@@ -22,7 +22,7 @@ export function parseBlock(parser: Parser): BlockSyntax {
   return { kind: "block", body, start, end: parser.end }
 }
 
-/** Statements up to the end: the body of `@{ … }`. */
+/** Statements up to the end of the text: the body of `@{ … }`. */
 export function parseBody(parser: Parser): BlockSyntax {
   const { start } = parser.token
   const body: StatementSyntax[] = []
@@ -82,7 +82,7 @@ export function parseStatement(parser: Parser): StatementSyntax {
   })
 }
 
-/** `unchecked { … }`: what every statement here is, for numbers wrap. `unchecked(…);` is an expression. */
+/** `unchecked { … }` has no effect, because numbers always wrap. `unchecked(…);` is an expression. */
 function parseUnchecked(parser: Parser): StatementSyntax {
   if (parser.isSign("{", 1)) {
     parser.take()
@@ -98,7 +98,7 @@ function fail(parser: Parser): never {
   throw parser.wrong("a declaration")
 }
 
-/** `T a = …, b;` or a function; undefined when this is neither. */
+/** `T a = …, b;` or a local function. Undefined when it is neither. */
 function parseDeclaration(parser: Parser): StatementSyntax | undefined {
   const { start } = parser.token
   const head = parser.attempt(() => {
@@ -221,14 +221,14 @@ function parseEach(parser: Parser): StatementSyntax {
   }
 }
 
-/** `foreach (var (a, b) in list) …`: each element is taken apart before what is done with it. */
+/** `foreach (var (a, b) in list) …`: each element is deconstructed before the body runs. */
 function parseEachParts(
   parser: Parser,
   parts: readonly DeconstructionTarget[],
   { start, inner }: { start: number; inner: number },
 ): StatementSyntax {
   const place = { start: inner, end: parser.end }
-  // No program can write this name.
+  // This name cannot occur in source code.
   const name = "(element)"
   const over = parser.rules.expression(parser)
   parser.expect(")")
@@ -302,7 +302,7 @@ function parseTry(parser: Parser): StatementSyntax {
   return { kind: "try", body, catches, ...(last === undefined ? {} : { last }), start, end: parser.end }
 }
 
-/** `using (var x = …) statement` or `using var x = …;`: what is used needs no disposing here. */
+/** `using (var x = …) statement` or `using var x = …;`. Disposing is not needed here. */
 function parseUsing(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   if (!parser.tryTake("(")) return parseDeclaration(parser) ?? fail(parser)

@@ -2,7 +2,7 @@ import { reserved, tryType } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
 import type { DeconstructionTarget, ExpressionSyntax, StatementSyntax, TupleItem } from "./syntax-tree.ts"
 
-/** `(a, name: b)` behind its first bracket; one expression in brackets is that. */
+/** `(a, name: b)` after its opening bracket. A single expression in brackets is not a tuple. */
 export function parseBracketed(parser: Parser, start: number): ExpressionSyntax {
   const items: TupleItem[] = []
   do items.push(parseItem(parser))
@@ -23,7 +23,7 @@ function parseItem(parser: Parser): TupleItem {
   return { value: parser.rules.expression(parser) }
 }
 
-/** `var (a, b)`, `(int a, var b)`, `(a, b)`; undefined when `then` does not follow. */
+/** `var (a, b)`, `(int a, var b)`, `(a, b)`. Undefined when `then` does not follow. */
 export function tryParts(parser: Parser, then: "=" | "in"): DeconstructionTarget[] | undefined {
   return parser.attempt(() => {
     const isVar = parser.isWord("var") && parser.isSign("(", 1)

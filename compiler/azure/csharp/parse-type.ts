@@ -1,7 +1,7 @@
 import type { Parser } from "./parser-state.ts"
 import type { TypeSyntax } from "./syntax-tree.ts"
 
-/** Words that are no types and no names of variables. */
+/** Keywords that can be neither types nor names of variables. */
 export const reserved = new Set([
   "as",
   "break",
@@ -38,7 +38,7 @@ export const reserved = new Set([
   "base",
 ])
 
-/** A type at this place, or undefined without saying why: the caller may read it otherwise. */
+/** A type at the current position. Returns undefined without an error, because the caller may parse it differently. */
 export function tryType(parser: Parser): TypeSyntax | undefined {
   return parser.attempt(() => readType(parser))
 }
@@ -77,7 +77,7 @@ function readSuffix(parser: Parser): ("[]" | "?")[] {
   }
 }
 
-/** `(int a, string)`: two types at least, each with a name or without. */
+/** `(int a, string)`: at least two types, each with an optional name. */
 function readTuple(parser: Parser): Pick<TypeSyntax, "name" | "args" | "fields"> | undefined {
   parser.take()
   const args: TypeSyntax[] = []
@@ -92,7 +92,7 @@ function readTuple(parser: Parser): Pick<TypeSyntax, "name" | "args" | "fields">
   return { name: "ValueTuple", args, ...(fields.every((name) => name === "") ? {} : { fields }) }
 }
 
-/** `<A, B>`; undefined when it is no list of types. */
+/** `<A, B>`. Undefined when it is not a list of types. */
 export function tryTypeList(parser: Parser): TypeSyntax[] | undefined {
   return parser.attempt(() => {
     parser.expect("<")

@@ -2,10 +2,10 @@ import type { Token } from "./lexer.ts"
 import { CsharpMistake, tooLarge, workMax } from "./source.ts"
 import type { BlockSyntax, ExpressionSyntax, PatternSyntax, StatementSyntax } from "./syntax-tree.ts"
 
-/** Brackets, operators and statements inside each other. */
+/** Maximum nesting of brackets, operators and statements. */
 const depthMax = 120
 
-/** The rules that call each other across files: put together by `parser.ts`. */
+/** Rules that call each other across files. `parser.ts` combines them. */
 export interface Rules {
   readonly expression: (parser: Parser) => ExpressionSyntax
   readonly literal: (parser: Parser) => ExpressionSyntax | undefined
@@ -17,22 +17,22 @@ export interface Rules {
   readonly statement: (parser: Parser) => StatementSyntax
 }
 
-/** Words that go on with a query, and are names everywhere else. */
+/** Words that continue a query. Elsewhere they are ordinary names. */
 const queryWords = new Set(
   "from where select group into orderby join let in on equals by ascending descending".split(" "),
 )
 
-/** The tokens and the place among them. */
+/** The tokens and the current position. */
 export class Parser {
   readonly tokens: readonly Token[]
   readonly rules: Rules
   at = 0
-  /** Queries that are being read, one inside the other. */
+  /** Nesting depth of the queries being parsed. */
   queries = 0
   #depth: number
   readonly #made: { nodes: number }
 
-  /** `outer` reads the text in whose hole these tokens stand: its bounds are theirs. */
+  /** `outer` parses the string whose hole contains these tokens: both share their limits. */
   constructor(tokens: readonly Token[], rules: Rules, outer?: Parser) {
     this.tokens = tokens
     this.rules = rules
@@ -45,7 +45,7 @@ export class Parser {
   peek(distance: number): Token {
     return this.tokens[Math.min(this.at + distance, this.tokens.length - 1)] as Token
   }
-  /** The end of the token before. */
+  /** The end of the previous token. */
   get end(): number {
     return this.tokens[this.at - 1]?.end ?? 0
   }
@@ -57,7 +57,7 @@ export class Parser {
     const token = this.peek(distance)
     return token.kind === "name" && token.text === text
   }
-  /** Whether a clause of a query goes on here: no operand, and no name for what a pattern found. */
+  /** Whether a clause of a query continues here, so that the word is neither an operand nor a name declared by a pattern. */
   goesOn(): boolean {
     return this.queries > 0 && this.token.kind === "name" && queryWords.has(this.token.text)
   }
@@ -96,12 +96,12 @@ export class Parser {
       "Write the expression as C# 7 has it.",
     )
   }
-  /** Counts nodes which the text does not have: each clause of a query repeats the names before it. @throws CsharpMistake when there were too many */
+  /** Counts nodes that are not in the source: each clause of a query repeats the previous names. @throws CsharpMistake when there are too many */
   makes(nodes: number, place: { readonly start: number; readonly end: number }): void {
     this.#made.nodes += nodes
     if (this.#made.nodes > workMax) throw tooLarge(place)
   }
-  /** Runs a rule one level deeper. */
+  /** Runs a rule with the depth increased by one. */
   nested<T>(rule: () => T): T {
     if (this.#depth >= depthMax)
       throw new CsharpMistake(
@@ -118,7 +118,7 @@ export class Parser {
       this.#depth--
     }
   }
-  /** Runs a rule and goes back to where it began when it finds no reading. */
+  /** Runs a rule and returns to its start when it finds nothing. */
   attempt<T>(rule: () => T | undefined): T | undefined {
     const before = this.at
     const found = rule()

@@ -20,17 +20,17 @@ const rules: Rules = {
   statement: parseStatement,
 }
 
-/** Reads one expression. @throws CsharpMistake */
+/** Parses one expression. @throws CsharpMistake */
 export function readExpression(text: string, scope: CsharpScope): ExpressionSyntax {
   const parser = new Parser(tokenize(text, scope), rules)
   const expression = parseExpression(parser)
-  // A stray semicolon at the end is harmless and seen in the wild.
+  // An extra semicolon at the end is harmless and occurs in published policies.
   parser.tryTake(";")
   if (parser.token.kind !== "end") throw parser.wrong("the end of the expression")
   return expression
 }
 
-/** Reads the statements of a block. @throws CsharpMistake */
+/** Parses the statements of a block. @throws CsharpMistake */
 export function readStatements(text: string, scope: CsharpScope): BlockSyntax {
   return parseBody(new Parser(tokenize(text, scope), rules))
 }

@@ -5,14 +5,14 @@ import { type CsharpFinding, CsharpMistake, type CsharpScope, tooLarge, workMax 
 import type { BlockSyntax, ExpressionSyntax, FunctionStatement, LambdaExpression } from "./syntax-tree.ts"
 import { type Typed, typed, types } from "./typed.ts"
 
-/** A variable: its place in the frame, and the function it is when it is one. */
+/** A variable: its slot in the frame, and its function if it is a local function. */
 export interface Variable {
   readonly slot: number
   readonly type: CsType
   readonly declared?: FunctionStatement
 }
 
-/** What a function returns so far: each `return` with the type of what it gives. */
+/** The `return`s of a function so far, with the types of their values. */
 export type Returns = {
   readonly statement: Extract<CsStatement, { s: "return" }>
   readonly type: CsType
@@ -22,14 +22,14 @@ export type Returns = {
 
 const slotsMax = 2000
 
-/** A function that was checked. */
+/** A checked function. */
 export interface CheckedFunction {
   readonly node: CsNode
   readonly result: CsType
   readonly cost: number
 }
 
-/** The checks that call each other across files: put together by `check-rules.ts`. */
+/** Checks that call each other across files. `compile-csharp.ts` combines them. */
 export interface CheckRules {
   readonly expression: (expression: ExpressionSyntax, scope: Scope, wanted?: CsType) => Typed
   readonly lambda: (
@@ -44,7 +44,7 @@ export interface CheckRules {
   readonly binary: (op: string, left: Typed, right: Typed, place: Sides, scope: Scope) => Typed
 }
 
-/** What all scopes of a program share. `failed` are the statements with a finding: what they declare is not known. */
+/** State shared by all scopes of a program. `failed` are the statements with a finding: the names they declare are unknown. */
 interface Shared {
   slots: number
   work: number
@@ -59,20 +59,20 @@ interface Span {
   readonly end: number
 }
 
-/** Where an operator and its operands stand. */
+/** The places of an operator and its operands. */
 export interface Sides extends Span {
   readonly left: Span
   readonly right: Span
 }
 
-/** What is known at one place of a program. Blocks and functions open one inside another. */
+/** The names that are visible at one place of a program. Blocks and functions create nested scopes. */
 export class Scope {
   readonly outer: Scope | undefined
   readonly policy: CsharpScope
   readonly rules: CheckRules
   readonly returns: Returns
   readonly shared: Shared
-  /** Bodies of functions are tried several times: what is wrong there goes to whoever tries them. */
+  /** Function bodies are checked for several overloads, so their mistakes are thrown to the caller. */
   readonly #isTried: boolean
   readonly #names = new Map<string, Variable>()
 
@@ -82,7 +82,7 @@ export class Scope {
     this.outer = outer
     this.policy = policy
     this.returns = returns ?? outer?.returns ?? []
-    // Place 0 holds what is returned.
+    // Slot 0 holds the return value.
     this.shared = outer?.shared ?? {
       slots: 1,
       work: 0,
@@ -95,7 +95,7 @@ export class Scope {
   inner(): Scope {
     return new Scope(this.policy, this.rules, this)
   }
-  /** A function's body: its `return`s are its own. */
+  /** The scope of a function's body, with its own `return`s. */
   body(): Scope {
     return new Scope(this.policy, this.rules, this, [])
   }
@@ -116,7 +116,7 @@ export class Scope {
   names(): string[] {
     return [...this.#names.keys(), ...(this.outer?.names() ?? [])]
   }
-  /** Checks a part. When it is wrong, that is kept for the report and `instead` stands for it, so that the rest is checked too. */
+  /** Runs a check. A mistake is recorded, and `instead` replaces the result, so that checking continues. */
   attempt<T>(check: () => T, instead: () => T): T {
     if (this.#isTried) return check()
     try {
@@ -127,18 +127,18 @@ export class Scope {
       return instead()
     }
   }
-  /** An expression; of any type when it is wrong. */
+  /** Checks an expression. A wrong one gets the type `dynamic`. */
   operand(expression: ExpressionSyntax, wanted?: CsType): Typed {
     return this.attempt(
       () => this.rules.expression(expression, this, wanted),
       () => typed({ k: "const", type: "null", value: null }, types.dynamic),
     )
   }
-  /** Counts one check. @throws CsharpMistake when there were too many */
+  /** Counts one check. @throws CsharpMistake when there are too many */
   work(place: { readonly start: number; readonly end: number }): void {
     if (++this.shared.work > workMax || this.shared.slots > slotsMax) throw tooLarge(place)
   }
-  /** Refuses to declare what is declared. @throws CsharpMistake */
+  /** Refuses a name that is already declared. @throws CsharpMistake */
   requireFree(name: string, start: number, end: number): void {
     if (!this.isTaken(name)) return
     throw new CsharpMistake(

@@ -1,13 +1,13 @@
 import type { NamedValue } from "../site.ts"
 
-/** The text of a policy expression between its `@(` or `@{` and the closing bracket, and where each of its characters stands in the file. */
+/** The text of a policy expression between its `@(` or `@{` and the closing bracket, with the position of each character in the file. */
 export interface CsharpSource {
   readonly text: string
-  /** The offset in the file of an offset in `text` (0 to its length). */
+  /** Maps an offset in `text` (0 to its length) to an offset in the file. */
   at(offset: number): number
 }
 
-/** What is wrong in an expression. */
+/** Kind of a mistake in an expression. */
 export type CsharpFindingKind =
   | "syntax"
   | "unknown-name"
@@ -18,8 +18,8 @@ export type CsharpFindingKind =
   | "limit"
 
 /**
- * One mistake. `start` and `end` are offsets in the file around the wrong part. `message` is lower-case without a final stop, text of the user in
- * backticks, with the nearest name where one was misspelt; `help` says what to do.
+ * One mistake. `start` and `end` are offsets in the file. `message` is lower-case without a full stop, with user text in backticks and the
+ * nearest name for a misspelt one. `help` says what to do.
  */
 export interface CsharpFinding {
   readonly kind: CsharpFindingKind
@@ -29,16 +29,16 @@ export interface CsharpFinding {
   readonly help: string
 }
 
-/** Where an expression stands, and what it may name. */
+/** The context of an expression: what it may refer to. */
 export interface CsharpScope {
   readonly section: "inbound" | "backend" | "outbound" | "on-error"
-  /** Types of variables known to be set before it, in C#'s notation; others are `object`. */
+  /** Types of variables that are always set before, in C# notation. Others are `object`. */
   readonly variables?: ReadonlyMap<string, string>
-  /** What `{{name}}` stands for; undefined when nothing is called that. */
+  /** The named value behind `{{name}}`. Undefined for an unknown name. */
   readonly namedValue?: (name: string) => NamedValue | undefined
 }
 
-/** Thrown inside to leave a part that cannot be read; caught by the door. Offsets are those of the expression's text. */
+/** Thrown to skip a part that cannot be parsed or checked. `compileCsharp` catches it. Offsets refer to the text of the expression. */
 export class CsharpMistake extends Error {
   readonly finding: CsharpFinding
   constructor(kind: CsharpFindingKind, message: string, start: number, end: number, help: string) {
@@ -48,12 +48,12 @@ export class CsharpMistake extends Error {
 }
 
 /**
- * Nodes one expression may have, and checks it may take: a query's clauses repeat the names before them, overloads try the bodies of
+ * Maximum number of nodes, and of checks, per expression: clauses of a query repeat the previous names, and overloads check the bodies of
  * functions several times.
  */
 export const workMax = 20_000
 
-/** What is said where an expression has more than `workMax` nodes, or needs more checks or variables than it may. */
+/** The mistake for an expression with more than `workMax` nodes, or with too many checks or variables. */
 export function tooLarge({ start, end }: { readonly start: number; readonly end: number }): CsharpMistake {
   return new CsharpMistake(
     "limit",

@@ -5,12 +5,12 @@ interface Place {
   readonly end: number
 }
 
-/** A type as written: `System.Collections.Generic.List<int>[]`. `suffix` holds `[]` and `?` from the inside out. */
+/** A type as written: `System.Collections.Generic.List<int>[]`. `suffix` contains `[]` and `?` from the inside out. */
 export interface TypeSyntax extends Place {
   readonly name: string
   readonly args: readonly TypeSyntax[]
   readonly suffix: readonly ("[]" | "?")[]
-  /** The names in `(int a, string)`, "" where there is none. */
+  /** The names in `(int a, string)`, "" for an unnamed item. */
   readonly fields?: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export interface TupleItem {
   readonly value: ExpressionSyntax
 }
 
-/** One name that an item of a tuple goes to: a new variable, or one that is there. */
+/** A target of one item of a tuple: a new or an existing variable. */
 export interface DeconstructionTarget extends Place {
   readonly name: string
   readonly declares: boolean
@@ -35,7 +35,7 @@ export interface ArgumentSyntax extends Place {
   readonly value?: ExpressionSyntax
 }
 
-/** What `is` and `switch` test. */
+/** A pattern of `is` and `switch`. */
 export type PatternSyntax = Place &
   (
     | { readonly kind: "type"; readonly type: TypeSyntax; readonly name?: string }

@@ -4,7 +4,7 @@ import { CsharpMistake } from "./source.ts"
 import type { ExpressionSyntax } from "./syntax-tree.ts"
 import { isNamespace, libraryName, resolveType } from "./type-names.ts"
 
-/** The type a chain of names is, or undefined: variables come before types. */
+/** The type that a chain of names refers to, or undefined. Variables take precedence over types. */
 export function typeAt(expression: ExpressionSyntax, scope: Scope): CsType | undefined {
   if (expression.kind === "index" || (expression.kind !== "name" && expression.kind !== "member"))
     return undefined
@@ -23,7 +23,10 @@ function pathOf(expression: ExpressionSyntax): string | undefined {
   return before === undefined ? undefined : `${before}.${expression.name}`
 }
 
-/** `System.Txt.X`: says that the type is unknown, and not that `System` is. A member of a type with its namespace, `System.Text.Encoding.UTF8`, is none. */
+/**
+ * Reports the whole type `System.Txt.X` as unknown, not just the name `System`. A member of a qualified type, such as
+ * `System.Text.Encoding.UTF8`, is allowed.
+ */
 export function refuseNamespace(expression: ExpressionSyntax, scope: Scope): void {
   const path = pathOf(expression)
   if (path === undefined || beginsWithType(path)) return

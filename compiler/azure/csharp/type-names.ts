@@ -4,7 +4,7 @@ import { didYouMean } from "../../core/nearest.ts"
 import { CsharpMistake } from "./source.ts"
 import type { TypeSyntax } from "./syntax-tree.ts"
 
-/** The names of System for what C# has words for. */
+/** System names of the types with C# keywords. */
 const aliases: Readonly<Record<string, string>> = {
   String: "string",
   Int32: "int",
@@ -23,7 +23,7 @@ const aliases: Readonly<Record<string, string>> = {
   Object: "object",
 }
 
-/** What may stand before a type; of other namespaces nothing is known. */
+/** Known namespaces. Types in any other namespace are unknown. */
 const namespaces = new Set([
   "System",
   "System.Text",
@@ -51,7 +51,7 @@ export function isNamespace(name: string): boolean {
   return namespaces.has(name)
 }
 
-/** The library's name for a type's last name, or undefined. `name` may carry namespaces that exist. */
+/** The library's name of a type, or undefined. `name` may be qualified with a known namespace. */
 export function libraryName(name: string): string | undefined {
   const dot = name.lastIndexOf(".")
   if (dot >= 0 && !namespaces.has(name.slice(0, dot))) return undefined
@@ -60,12 +60,12 @@ export function libraryName(name: string): string | undefined {
   return typeInfo(known) === undefined || known === "?" || known === "[]" ? undefined : known
 }
 
-/** The written type as the library knows it. @throws CsharpMistake with the nearest name */
+/** Resolves a written type to a type of the library. @throws CsharpMistake with the nearest name */
 export function resolveType(syntax: TypeSyntax): CsType {
   let type = resolveBare(syntax)
   for (const suffix of syntax.suffix) {
     if (suffix === "[]") type = arrayOf(type)
-    // `string?` says something about null that only newer compilers look at.
+    // `string?` only matters for the null checks of newer compilers.
     else if (isValueType(type)) type = generic("?", type)
   }
   return type
@@ -81,7 +81,7 @@ function resolveBare(syntax: TypeSyntax): CsType {
   const name = libraryName(syntax.name)
   if (name === undefined) throw unknownType(syntax)
   const wanted = typeInfo(name)?.generics.length ?? 0
-  // `IEnumerable` and `Dictionary` without their arguments hold anything; tuples may be shorter than the library's.
+  // `IEnumerable` and `Dictionary` without type arguments hold any type. Tuples may be shorter than in the library.
   const filled = args.length === 0 ? new Array<CsType>(wanted).fill(named("object")) : args
   if (args.length > wanted || (args.length < wanted && args.length > 0 && !name.endsWith("Tuple")))
     throw new CsharpMistake(

@@ -1,7 +1,7 @@
 import { type CsType, named } from "../../../runtime/azure/csharp/type.ts"
 import type { CsNode } from "../../../runtime/plan/csharp.ts"
 
-/** An expression that was checked: what it becomes, its type, and its value where that is a constant. */
+/** A checked expression: its node, its type, and its value if it is constant. */
 export interface Typed {
   readonly node: CsNode
   readonly type: CsType
@@ -16,7 +16,7 @@ export const types = {
   double: named("double"),
   bool: named("bool"),
   char: named("char"),
-  /** Of `null`, of `throw`, of what is known at run time alone, and of what gives nothing. */
+  /** The types of `null`, of `throw`, of values only known at run time, and of expressions without a value. */
   null: named("null"),
   never: named("never"),
   dynamic: named("dynamic"),
