@@ -1,7 +1,7 @@
 import type { Span } from "../core/source.ts"
 import type { Schemas } from "./schema.ts"
 
-/** An OpenAPI document, 2.0, 3.0 or 3.1 alike. Schemas are keys of `schemas`. */
+/** An OpenAPI document, in the same form for versions 2.0, 3.0 and 3.1. Schemas are keys of `schemas`. */
 export interface ApiDocument {
   readonly version: "2.0" | "3.0" | "3.1"
   readonly title: string
@@ -10,20 +10,20 @@ export interface ApiDocument {
   readonly span: Span
   readonly servers: readonly Server[]
   readonly operations: readonly Operation[]
-  /** Those that were not read, as they were asked for. */
+  /** Operations that were skipped, as requested (`GET /x`). */
   readonly skipped: ReadonlySet<string>
   readonly securitySchemes: ReadonlyMap<string, SecurityScheme>
   readonly schemas: Schemas
 }
 
-/** Where the API is served according to its document. */
+/** An address of the API, as the document declares it. */
 export interface Server {
   readonly url: string
   readonly description: string | undefined
   readonly span: Span
 }
 
-/** Method and path with all that is said about them. */
+/** Method and path with their description. */
 export interface Operation {
   readonly id: string | undefined
   readonly summary: string | undefined
@@ -31,23 +31,23 @@ export interface Operation {
   readonly deprecated: boolean
   readonly tags: readonly string[]
   readonly method: string
-  /** As written, without the query some have; parameters may have names that no route allows. */
+  /** The path as written, without its query; parameters may have names that routes do not allow. */
   readonly template: string
-  /** As routes have it; undefined where no route can be this path (reported). */
+  /** The path of the route. Undefined when no route can have it (reported). */
   readonly path: string | undefined
-  /** Names of path parameters in the document, to those of the route. */
+  /** Names of path parameters: from the document to the route. */
   readonly names: ReadonlyMap<string, string>
-  /** The method in the document. */
+  /** The place of the method. */
   readonly span: Span
   readonly pathSpan: Span
   readonly parameters: readonly OperationParameter[]
   readonly body: OperationBody | undefined
   readonly responses: readonly OperationResponse[]
-  /** Ways to be let in, any of them; undefined: the document says nothing. */
+  /** Alternative security requirements, of which one suffices. Undefined: the document declares none. */
   readonly security: readonly Requirement[] | undefined
 }
 
-/** How a parameter with several values is written (OpenAPI 3.1 §4.8.12.2). */
+/** How a parameter with several values is serialised (OpenAPI 3.1 §4.8.12.2). */
 export type Style =
   | "simple"
   | "form"
@@ -58,14 +58,14 @@ export type Style =
   | "matrix"
   | "json"
 
-/** A parameter. `style` is `json` where its value is JSON (`content`). */
+/** A parameter. `style` is `json` when its value is JSON (`content`). */
 export interface OperationParameter {
   readonly in: "path" | "query" | "header" | "cookie"
   readonly name: string
   readonly description: string | undefined
   readonly required: boolean
   readonly deprecated: boolean
-  /** Whether a query may have it without a value, whatever its schema says. */
+  /** Whether a query parameter may have no value, whatever its schema requires. */
   readonly allowEmpty: boolean
   readonly style: Style
   readonly explode: boolean
@@ -74,7 +74,7 @@ export interface OperationParameter {
   readonly span: Span
 }
 
-/** A value as it may be. `name`: where there are several, or one that has a name. */
+/** An example value. `name`: undefined for the single, unnamed `example`. */
 export interface Example {
   readonly name: string | undefined
   readonly summary: string | undefined
@@ -82,7 +82,7 @@ export interface Example {
   readonly value: unknown
 }
 
-/** The body of a request, in each of its media types. */
+/** The body of a request, with its media types. */
 export interface OperationBody {
   readonly description: string | undefined
   readonly required: boolean
@@ -90,7 +90,7 @@ export interface OperationBody {
   readonly span: Span
 }
 
-/** How a field of a form is written (OpenAPI 3.1 §4.8.15). `media`: types and ranges its part may have; none: any. */
+/** How a form field is serialised (OpenAPI 3.1 §4.8.15). `media`: media types and ranges allowed for its part; empty: any. */
 export interface FormField {
   readonly name: string
   readonly style: "form" | "spaceDelimited" | "pipeDelimited" | "deepObject"
@@ -98,7 +98,7 @@ export interface FormField {
   readonly media: readonly string[]
 }
 
-/** A body of one media type. `fields` are those of a form that are not written as forms are. `examples` in the order they are written. */
+/** A body of one media type. `fields` are form fields that differ from the usual serialisation. `examples` are in document order. */
 export interface Content {
   readonly media: string
   readonly schema: string | undefined
@@ -107,7 +107,7 @@ export interface Content {
   readonly span: Span
 }
 
-/** What an operation answers. `status`: `200`, `2xx` or `default`. */
+/** A response of an operation. `status`: `200`, `2xx` or `default`. */
 export interface OperationResponse {
   readonly status: string
   readonly description: string
@@ -116,7 +116,7 @@ export interface OperationResponse {
   readonly span: Span
 }
 
-/** A header of an answer. `style` is `json` where its value is JSON (`content`). */
+/** A response header. `style` is `json` when its value is JSON (`content`). */
 export interface ResponseHeader {
   readonly name: string
   readonly description: string | undefined
@@ -127,7 +127,7 @@ export interface ResponseHeader {
   readonly span: Span
 }
 
-/** One way to be let in: all of its schemes together; none: everybody. */
+/** A security requirement: the caller must meet all of its schemes. Without schemes, everyone may call. */
 export interface Requirement {
   readonly schemes: readonly {
     readonly name: string
@@ -137,7 +137,7 @@ export interface Requirement {
   readonly span: Span
 }
 
-/** How callers say who they are. `definition` is the Security Scheme Object of 3.1. */
+/** A security scheme. `definition` is a Security Scheme Object of 3.1. */
 export interface SecurityScheme {
   readonly name: string
   readonly kind: "apiKey" | "basic" | "bearer" | "oauth2" | "openIdConnect" | "mutualTLS" | "http"
@@ -145,13 +145,13 @@ export interface SecurityScheme {
   readonly span: Span
 }
 
-/** Where a document says it is served, as the URL of a backend; undefined where it says none that can be one. */
+/** The first server URL that can be a backend. Undefined when there is none. */
 export function suggestedBackend(servers: readonly Server[]): string | undefined {
   const urls = servers.flatMap(({ url }) => backendUrl(url) ?? [])
   return urls.find((url) => url.startsWith("https:")) ?? urls[0]
 }
 
-/** A server as a backend: without what a base path can't have. */
+/** The URL of a server as a backend, without the parts that a base path can't have. */
 function backendUrl(text: string): string | undefined {
   if (!/^https?:\/\/[^{}\s]+$/i.test(text) || !URL.canParse(text)) return undefined
   const { protocol, host, pathname, username, search, hash } = new URL(text)

@@ -1,4 +1,4 @@
-/** Something that refers to others by their keys. */
+/** An item that refers to others by their keys. */
 interface Referring {
   readonly key: string
   readonly references: ReadonlySet<string>
@@ -12,8 +12,8 @@ interface Visit<Item> {
 }
 
 /**
- * The strongly connected components that are reached from `start`, each after all it refers to (Tarjan 1972; with an own stack, because chains of references may be long).
- * What is in `done` is left out, and so is what is not there.
+ * The strongly connected components reachable from `start`; each comes after all components it refers to (Tarjan 1972, with an explicit stack,
+ * because chains of references may be long). Skips keys in `done` and unknown keys.
  */
 export function components<Item extends Referring>(
   items: ReadonlyMap<string, Item>,

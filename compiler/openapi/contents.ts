@@ -5,16 +5,16 @@ import type { DocumentFields } from "./fields.ts"
 import { type DocumentEntry, type DocumentMap, type DocumentNode, plainOf } from "./node.ts"
 import type { Schemas } from "./schema.ts"
 
-/** What readers of a document share. */
+/** Shared state of the document readers. */
 export interface ReaderContext {
   readonly fields: DocumentFields
   readonly schemas: Schemas
   readonly version: "2.0" | "3.0" | "3.1"
-  /** Operations that are not read, as `GET /x`. */
+  /** Operations to skip, as `GET /x`. */
   readonly skip: ReadonlySet<string>
 }
 
-/** Reads `content` of a body or an answer (3.x). */
+/** Reads `content` of a request body or a response (3.x). */
 export function readContents(map: DocumentMap, reading: ReaderContext): Content[] {
   const { fields } = reading
   return fields.entries(map, "content").flatMap(([media, { key, value }]) => {
@@ -39,7 +39,7 @@ export function readContents(map: DocumentMap, reading: ReaderContext): Content[
 const streamKeys = ["itemSchema", "itemEncoding", "prefixEncoding"]
 const mediaKeys = ["schema", "example", "examples", "encoding", ...streamKeys]
 
-/** Since 3.2 a body may be a sequence of items (JSON lines, events, parts). */
+/** Since 3.2, a body may be a sequence of items (JSON lines, events, parts). */
 function reportStream(content: DocumentMap, { report }: DocumentFields): void {
   const key = streamKeys.map((name) => content.entries.get(name)?.key).find((each) => each !== undefined)
   if (key !== undefined) report.add("SP8015", key, "items of a stream are not judged one by one")
@@ -52,7 +52,7 @@ export function checkMedia(media: string, at: Content["span"], fields: DocumentF
   return false
 }
 
-/** Converted documents have members of an example where media types stand: without a schema they say nothing of a body. */
+/** Converted documents have members of an example in place of media types. Without a schema, they do not describe a body. */
 function isExampleAlone(
   media: string,
   at: Content["span"],
@@ -75,7 +75,7 @@ function isMedia(media: string): boolean {
   return mediaTypeOf(media) !== undefined && media.length <= 256
 }
 
-/** `example` and `examples` of a body or a parameter exclude each other; of both the first is meant. */
+/** `example` and `examples` of a body or a parameter exclude each other. When both exist, `example` is used. */
 export function examplesOf(map: DocumentMap, fields: DocumentFields): Example[] {
   const one = map.entries.get("example")?.value
   if (one !== undefined) return [unnamed(one)]
@@ -130,7 +130,7 @@ export function readResponses(
   })
 }
 
-/** An answer of 2.0: one schema for all media types, and examples by media type. */
+/** A response of 2.0: one schema for all media types, and examples by media type. */
 function oldContents(
   map: DocumentMap,
   produces: readonly string[],
@@ -157,7 +157,7 @@ function oldContents(
     })
 }
 
-/** By media type. Many write one example as it is: its members are no types, and judge nothing. */
+/** Examples by media type. Many documents put the example directly there: its members are not media types, so they are reported and ignored. */
 function oldExamples(map: DocumentMap, fields: DocumentFields): ReadonlyMap<string, DocumentEntry> {
   return new Map(
     fields.entries(map, "examples").filter(([media, { key }]) => {
@@ -178,7 +178,7 @@ function readHeaders(map: DocumentMap, { fields, schemas, version }: ReaderConte
     }
     const old = version === "2.0"
     if (!old) fields.known(header, "a header", headerKeys)
-    // `content` has one media type; a value of another than JSON is a text nothing is known of.
+    // `content` has one media type. A value that is not JSON is a text of unknown structure.
     const [[media, content] = []] = old ? [] : [...(fields.entries(header, "content") ?? [])]
     const written = content === undefined ? undefined : fields.part(content.value, "a media type")
     const schema = (written ?? header).entries.get("schema")?.value
@@ -204,12 +204,12 @@ function readHeaders(map: DocumentMap, { fields, schemas, version }: ReaderConte
 
 const styles = ["form", "spaceDelimited", "pipeDelimited", "deepObject"] as const
 
-/** Whether a body of this type has fields. */
+/** Whether a body of this type has form fields. */
 function isForm(media: string): boolean {
   return /^(?:multipart\/form-data|application\/x-www-form-urlencoded)\s*(?:;|$)/i.test(media)
 }
 
-/** Reads `encoding` of a form: fields it says something about. One that says no more than a type is of consequence for parts alone. */
+/** Reads `encoding` of a form: the fields with a style or media type. A media type alone only matters for multipart. */
 function readEncoding(content: DocumentMap, media: string, fields: DocumentFields): FormField[] {
   const hasParts = /^multipart/i.test(media)
   return fields.entries(content, "encoding").flatMap(([name, { value }]) => {

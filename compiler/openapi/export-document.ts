@@ -13,27 +13,27 @@ import type {
 import { ExportSchemas } from "./export-schemas.ts"
 import { type GatewayFacts, limitHeadersOf, ownAnswers, problemsOf } from "./own-answers.ts"
 
-/** An operation to be written: what its document says, or no more than method and path. */
+/** An operation to export: with its description, or only with method and path. */
 export type ExportOperation = GatewayFacts &
   (
     | { readonly operation: Operation; readonly document: ApiDocument }
     | { readonly method: string; readonly path: string; readonly document: undefined }
   )
 
-/** All that an exported document is made of. */
+/** Input of an export. */
 export interface ExportParts {
   readonly title: string
   readonly release: string
   readonly description: string | undefined
   readonly servers: readonly { readonly url: string; readonly description?: string }[]
   readonly operations: readonly ExportOperation[]
-  /** Schemes the gateway knows, beside those of the documents. */
+  /** Security schemes of the gateway, in addition to those of the documents. */
   readonly securitySchemes: Readonly<Record<string, object>>
 }
 
 type Json = Record<string, unknown>
 
-/** An OpenAPI 3.1 document, as a value for JSON. What was read from documents is written as it was read: reading it again gives the same. */
+/** An OpenAPI 3.1 document as a JSON value. Parts that come from documents are unchanged: reading the result gives the same parts. */
 export function exportDocument(parts: ExportParts): object {
   const schemas = new ExportSchemas()
   const schemes = new Map<string, SecurityScheme["definition"]>()
@@ -71,7 +71,7 @@ export function exportDocument(parts: ExportParts): object {
   }
 }
 
-/** An exported document as text; it ends with its line. */
+/** An exported document as text, ending with a line break. */
 export function printDocument(document: object, format: "json" | "yaml"): string {
   return format === "json"
     ? `${JSON.stringify(document, null, 2)}\n`
@@ -106,7 +106,7 @@ function describedOperation(
   }
 }
 
-/** Parts of an operation that hold schemas. */
+/** Writes the parts of an operation that contain schemas. */
 class Writing {
   readonly #document: ApiDocument
   readonly #schemas: ExportSchemas
@@ -128,7 +128,7 @@ class Writing {
     }
   }
 
-  /** `added`: headers that every answer has besides. */
+  /** `added`: additional headers of every response. */
   responses({ responses }: Operation, added: Json): Json {
     const written = responses.map(({ status, description, headers, contents }) => {
       const lines = headers.map((header) => [
@@ -182,13 +182,13 @@ function parameterOf(parameter: OperationParameter, schema: Json): Json {
     ...head,
     ...(style === usual ? {} : { style }),
     ...(explode === (style === "form") ? {} : { explode }),
-    // A parameter has a schema or content; one that says nothing takes anything.
+    // A parameter needs a schema or content; `{}` accepts any value.
     schema: schema["schema"] ?? {},
     ...examples,
   }
 }
 
-/** One without a name stands alone. */
+/** An unnamed example becomes `example`. */
 function examplesOf(examples: readonly Example[]): Json {
   const [first] = examples
   if (first === undefined) return {}
@@ -214,7 +214,7 @@ function encodingOf(fields: readonly FormField[]): Json {
   return Object.fromEntries(entries)
 }
 
-/** An operation nobody described: its path parameters are texts. */
+/** An operation without a description: its path parameters are strings. */
 function bareOperation(facts: GatewayFacts, path: string): Json {
   const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name)
   const parameters = names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }))

@@ -1,15 +1,15 @@
 import type { JsonSchema, Schemas } from "./schema.ts"
 import { keywords } from "./schema-keywords.ts"
 
-/** Schemas of an exported document: components by their names, others where they are used. */
+/** Schemas of an exported document: components by name, all others inline. */
 export class ExportSchemas {
   readonly #names = new Map<Schemas, Map<string, string>>()
   readonly #taken = new Set<string>()
   readonly #components = new Map<string, JsonSchema>()
-  /** Components whose schemas are still to be written: one after the other, so that a long chain needs no deep stack. */
+  /** Components whose schemas are not written yet. They are written one after the other, so that a long chain needs no deep recursion. */
   readonly #waiting: (() => void)[] = []
 
-  /** The schema with this key, or a reference to it. */
+  /** The schema with this key, or a reference to its component. */
   of(schemas: Schemas, key: string): JsonSchema {
     const made = this.#use(schemas, key)
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) next()
@@ -23,7 +23,7 @@ export class ExportSchemas {
   #use(schemas: Schemas, key: string): JsonSchema {
     const entry = schemas.entries.get(key)
     if (entry === undefined) return true
-    // What is written where it is used has its place for a key.
+    // The key of an inline schema contains its position after `@`.
     if (key.includes("@")) return this.#written(schemas, entry.json)
     let names = this.#names.get(schemas)
     if (names === undefined) {
@@ -40,7 +40,7 @@ export class ExportSchemas {
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  /** A pointer's last step, or the file's name where the file is the schema. */
+  /** The last step of a pointer, or the file name when the whole file is the schema. */
   #nameFor(key: string): string {
     const [file = "", pointer = ""] = key.split("#", 2)
     const last = pointer.split("/").at(-1)
@@ -79,5 +79,5 @@ export class ExportSchemas {
   }
 }
 
-/** Words about where schemas are found: they are found otherwise now. A discriminator's mapping would lead to the old places. */
+/** Keywords about the location of schemas, which has changed. The mapping of a discriminator would point to the old places. */
 const unwritten: ReadonlySet<string> = new Set(["$id", "$anchor", "$schema", "$defs", "definitions"])

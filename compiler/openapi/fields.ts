@@ -5,10 +5,10 @@ import type { Span } from "../core/source.ts"
 import { type DocumentEntry, type DocumentMap, type DocumentNode, kindOf, type ScalarNode } from "./node.ts"
 import type { DocumentReferences } from "./references.ts"
 
-/** For readers: nothing goes by them. */
+/** Texts for human readers. They do not affect the gateway. */
 const words: ReadonlySet<string> = new Set(["title", "summary", "description", "version", "operationId"])
 
-/** Reads the parts of a document as they are expected to be. What is otherwise is a finding at its place, and undefined or empty here. */
+/** Reads the parts of a document in their expected form. A deviation is a finding at its place, and the method returns undefined or an empty list. */
 export class DocumentFields {
   readonly report: Report
   readonly references: DocumentReferences
@@ -18,14 +18,14 @@ export class DocumentFields {
     this.references = references
   }
 
-  /** The map a value is, or what its `$ref` leads to. */
+  /** The map itself, or the map that its `$ref` leads to. */
   map(node: DocumentNode | undefined, what: string): DocumentMap | undefined {
     const found = node === undefined ? undefined : this.references.follow(node)?.node
     if (found === undefined || found.kind === "map") return found
     return this.wrong(found, `${what} is a map, this is ${kindOf(found)}`)
   }
 
-  /** As `map`, of a part that may have nothing in it: one without a value is told. */
+  /** Like `map`, for a part that may be empty. A part without a value is reported and counts as an empty map. */
   part(node: DocumentNode, what: string): DocumentMap | undefined {
     const found = this.references.follow(node)?.node
     if (found === undefined || !isNull(found)) return this.map(node, what)
@@ -33,7 +33,7 @@ export class DocumentFields {
     return { kind: "map", span: found.span, entries: new Map() }
   }
 
-  /** Tells of a key without a value. It states nothing, so nothing that the document states is lost. */
+  /** Reports a key without a value. It declares nothing, so ignoring it loses nothing. */
   withoutValue(node: DocumentNode, what: string): undefined {
     return this.aside(node, `${what} has no value and states nothing`)
   }
@@ -59,7 +59,7 @@ export class DocumentFields {
     const field = map.entries.get(key)?.value
     if (field === undefined || isNull(field)) return undefined
     if (field.kind === "scalar" && typeof field.value === "string") return field.value
-    // Versions and names that look like numbers, written without quotes in YAML.
+    // YAML reads unquoted versions and names as numbers.
     if (field.kind === "scalar" && typeof field.value === "number") return String(field.value)
     const detail = `\`${key}\` is a text, this is ${kindOf(field)}`
     return words.has(key) ? this.aside(field, detail) : this.wrong(field, detail)
@@ -76,7 +76,7 @@ export class DocumentFields {
     )
   }
 
-  /** A scalar that `read` understands. */
+  /** A scalar that `read` accepts. */
   choice<Value>(
     map: DocumentMap,
     key: string,
@@ -92,7 +92,7 @@ export class DocumentFields {
     return this.wrong(field, `\`${key}\` is ${expected}, this is ${shownValue}`)
   }
 
-  /** Warns of keys that mean nothing here. */
+  /** Warns about keys that have no meaning here. */
   known(map: DocumentMap, what: string, keys: readonly string[]): void {
     for (const [name, { key }] of map.entries) {
       if (keys.includes(name) || name.startsWith("x-") || name === "$ref") continue
@@ -105,7 +105,7 @@ export class DocumentFields {
     return undefined
   }
 
-  /** A mistake that keeps no document from being served: it lets nobody in, and no request pass that would not pass without it. */
+  /** Reports a mistake that does not prevent serving the document: it lets no additional request pass. */
   aside(node: { readonly span: Span }, detail: string, extra: Extra = {}): undefined {
     this.report.add("SP8021", node.span, detail, extra)
     return undefined

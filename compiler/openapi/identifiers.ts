@@ -1,13 +1,13 @@
 import type { Span } from "../core/source.ts"
 import type { DocumentNode } from "./node.ts"
 
-/** Steps from a file's root to a value. */
+/** The path from the root of a file to a value. */
 export type Steps = readonly string[]
 
-/** What an identifier leads to: a place in its file, or why to none; undefined where it is none of the file's. */
+/** The target of an identifier: a path in its file, or why there is none. Undefined for an identifier that is not in this file. */
 export type Identified = { readonly steps: Steps } | { readonly problem: string } | undefined
 
-/** A schema by whose URI those inside of it are found: the file's own, or one with an `$id`. */
+/** A schema that is the base for the URIs inside it: the whole file, or a schema with an `$id`. */
 interface Resource {
   readonly uri: string
   readonly steps: Steps
@@ -15,17 +15,17 @@ interface Resource {
 }
 
 /**
- * The `$id` and `$anchor` of the schemas of one file (JSON Schema 2020-12 §8.2). Nothing is fetched: a URI is known where a schema of this file has it. What
- * stands in data (examples, defaults, constants) names nothing.
+ * The `$id` and `$anchor` of the schemas of one file (JSON Schema 2020-12 §8.2). Nothing is fetched: a URI is known when a schema of this file
+ * has it. Data (examples, defaults, constants) is not searched for identifiers.
  */
 export class Identifiers {
   readonly #file: Resource
   readonly #resources = new Map<string, Resource | "several">()
-  /** By the place of a `$ref`. */
+  /** The resource around a `$ref`, by the place of the `$ref`. */
   readonly #around = new Map<Span, Resource>()
   readonly #tree: DocumentNode
 
-  /** `path`: of the file, in the project. */
+  /** `path`: the path of the file in the project. */
   constructor(tree: DocumentNode, path: string) {
     this.#tree = tree
     this.#file = {
@@ -37,7 +37,10 @@ export class Identifiers {
     this.#walk(tree, [], this.#file, false)
   }
 
-  /** What a `$ref` at a place of this file means by identifiers. A pointer that leads to nothing below its `$id` is taken from the file's root, as many are written. */
+  /**
+   * Resolves a `$ref` at a place of this file by identifiers. A pointer that matches nothing below its `$id` is resolved from the root of the
+   * file, because many documents are written that way.
+   */
   find(text: string, at: Span): Identified {
     const from = this.#around.get(at) ?? this.#file
     const url = resolved(text, from.uri)
@@ -51,7 +54,7 @@ export class Identifiers {
     return { problem: "the schema with this `$id` has no such part" }
   }
 
-  /** What a fragment means at the root of the file. */
+  /** Resolves a fragment at the root of the file. */
   atRoot(fragment: string): Identified {
     const own = this.#around.get(this.#tree.span) ?? this.#file
     return this.#inside(own, fragment)
@@ -94,7 +97,7 @@ export class Identifiers {
     }
   }
 
-  /** The resource a schema is in, which may be itself. */
+  /** The resource that contains a schema; the schema itself when it has an `$id`. */
   #named(node: DocumentNode & { readonly kind: "map" }, steps: Steps, around: Resource): Resource {
     const word = (name: string): string | undefined => {
       const value = node.entries.get(name)?.value
@@ -107,7 +110,7 @@ export class Identifiers {
       resource = { uri, steps, anchors: new Map() }
       this.#resources.set(uri, this.#resources.has(uri) ? "several" : resource)
     }
-    // Until draft 7 an `$id` that is a fragment was what an `$anchor` is now.
+    // Until draft 7, an `$id` that was a fragment served as an `$anchor`.
     for (const anchor of [word("$anchor"), word("$dynamicAnchor"), old])
       if (anchor !== undefined && anchor !== "" && !anchor.startsWith("/"))
         resource.anchors.set(anchor, resource.anchors.has(anchor) ? "several" : steps)
@@ -115,12 +118,12 @@ export class Identifiers {
   }
 }
 
-/** Whether a file can have identifiers at all: most have none, and need no walk. */
+/** Whether a file may contain identifiers. Most contain none and need no walk. */
 export function mayIdentify(text: string): boolean {
   return /\$(?:id|anchor|dynamicAnchor)\b/.test(text)
 }
 
-/** What a schema or an operation holds as it is. */
+/** Keywords whose value is data, without schemas inside. */
 const data: ReadonlySet<string> = new Set(["example", "examples", "default", "const", "enum"])
 /** Maps whose keys are names. */
 const named: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import { keywords, leftOut } from "./schema-keywords.ts"
 
 type Keywords = Readonly<Record<string, unknown>>
 
-/** The schemas of a document that judge by less than they say: patterns that can't be matched are left out, here or in what they refer to. */
+/** The schemas of a document that accept more values than written, because they, or schemas they refer to, contain patterns that can't be matched. */
 export class LooseSchemas {
   readonly #unmatchable: ReadonlySet<string>
   readonly #keys = new Set<string>()
@@ -12,7 +12,7 @@ export class LooseSchemas {
     this.#unmatchable = unmatchable
   }
 
-  /** Schemas that refer to each other; what else they refer to has been added. */
+  /** Adds schemas that refer to each other. All other schemas they refer to must have been added before. */
   add(group: readonly SchemaEntry[]): void {
     const any = group.some(
       ({ loose, references }) => loose || [...references].some((key) => this.#keys.has(key)),
@@ -24,7 +24,7 @@ export class LooseSchemas {
     return typeof pattern === "string" && this.#unmatchable.has(pattern)
   }
 
-  /** Whether a schema, or one inside of it, takes more values than it says. */
+  /** Whether a schema, or one inside it, accepts more values than written. */
   has(json: unknown): boolean {
     if (this.#keys.size === 0 || typeof json !== "object" || json === null) return false
     if (leftOut in json) return true
@@ -44,8 +44,8 @@ export class LooseSchemas {
 }
 
 /**
- * One schema without the patterns that can't be matched. It takes every value the whole one takes: where a part that takes more values would make it take fewer
- * (`not`, `oneOf`, `if`, `maxContains`), these words are weakened as well.
+ * A schema without the patterns that can't be matched. It accepts every value that the original accepts. So keywords under which a looser part
+ * would make the whole stricter (`not`, `oneOf`, `if`, `maxContains`) are loosened as well.
  */
 export function loosened(json: Keywords, loose: LooseSchemas): Keywords {
   if (!loose.has(json)) return json
@@ -72,14 +72,14 @@ export function loosened(json: Keywords, loose: LooseSchemas): Keywords {
   return made
 }
 
-/** A list of choices without any: `enum: []`. */
+/** An empty list of choices, e.g. `enum: []`. */
 function isEmpty(keyword: string, value: unknown): boolean {
   return choices.has(keyword) && Array.isArray(value) && value.length === 0
 }
 
 const choices: ReadonlySet<string> = new Set(["enum", "allOf", "anyOf", "oneOf"])
 
-/** Nobody knows which properties have such a name, so each may: it is no additional one. */
+/** It is unknown which names match the removed pattern, so every property may: none counts as additional. */
 function namesMatched(patterns: Keywords, loose: LooseSchemas): Keywords {
   const kept = Object.entries(patterns).filter(([name]) => !loose.leavesOut(name))
   return kept.length === Object.keys(patterns).length
@@ -87,7 +87,7 @@ function namesMatched(patterns: Keywords, loose: LooseSchemas): Keywords {
     : { ...Object.fromEntries(kept), "": patterns[""] ?? true }
 }
 
-/** A condition that may be met by more values than it says: where it seems to be met, `else` may be meant as well. */
+/** A loosened condition accepts more values than written. Where it holds, the original may not hold, so `else` is accepted as well. */
 function eitherWay(condition: unknown, then: unknown = true, otherwise: unknown = true): Keywords {
   return { anyOf: [{ allOf: [condition, then] }, otherwise] }
 }

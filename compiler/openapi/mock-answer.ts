@@ -3,14 +3,18 @@ import { shown } from "../core/shown.ts"
 import type { ApiDocument, Content, Operation, OperationResponse } from "./api-document.ts"
 import { sampleOf } from "./sample.ts"
 
-/** What a mock answers: a status, and the text of a body of a media type. */
+/** A mock response: a status, and the text of a body with its media type. */
 export type MockAnswer = StepOf<"respond"> & {
   readonly status: number
   readonly media: string | null
   readonly body?: { readonly text: string }
 }
 
-/** An answer of what a document says: its example, else a sample of its schema. A text says why there is none. `status`, `media` undefined: the likeliest. `index`: which of several examples, from 0 on; the first where there is none such. */
+/**
+ * A response made from the document: its example, otherwise a sample of its schema. Returns a text with the reason when there is none. When
+ * `status` or `media` is undefined, the most likely one is used. `index` selects one of several examples, from 0; the first is used when there
+ * is no such example.
+ */
 export function mockAnswer(
   operation: Operation,
   document: ApiDocument,
@@ -36,19 +40,19 @@ export function mockAnswer(
   }
 }
 
-/** Whether an answer of a status has no body, whatever a document says (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
+/** Whether responses of a status never have a body (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
 export function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304
 }
 
-/** A type of a range: no answer is of a range. */
+/** A concrete media type for a range, because a response can't have a range. */
 function typeIn(media: string): string {
   if (!media.includes("*")) return media
   if (/^(?:\*|application)\/\*/.test(media) || media.includes("+json")) return "application/json"
   return media.startsWith("text/") ? "text/plain" : "application/octet-stream"
 }
 
-/** The answer of a status: itself, its class, the default; without one the first success. */
+/** The response for a status: the status itself, its class, or `default`. Without a status, the first success. */
 function responseOf({ responses }: Operation, status: number | undefined): OperationResponse | undefined {
   const find = (wanted: string) => responses.find((each) => each.status === wanted)
   if (status !== undefined)
@@ -71,7 +75,7 @@ function contentOf({ contents }: OperationResponse, media: string | undefined): 
   return contents.find((each) => /\/(?:.*\+)?json/.test(each.media)) ?? contents[0]
 }
 
-/** How many examples there are to choose from. */
+/** Number of examples to choose from. */
 export function examplesOf(
   operation: Operation,
   status: number | undefined,
@@ -89,7 +93,7 @@ function bodyOf({ media, schema, examples }: Content, { schemas }: ApiDocument, 
   return typeIn(media).includes("json") && !isJsonText(value) ? JSON.stringify(value) : value
 }
 
-/** Many examples of objects are written as a text that holds them. */
+/** Many documents write the example of an object as a string with its JSON. */
 function isJsonText(text: string): boolean {
   try {
     return /^\s*[{[]/.test(text) && typeof JSON.parse(text) === "object"

@@ -1,6 +1,6 @@
 import type { Span } from "../core/source.ts"
 
-/** A value of a document, JSON or YAML alike, and the place it stands at (its first line). References of YAML make one node stand in several places. */
+/** A value of a JSON or YAML document, with its place (its first line). An alias of YAML puts one node in several places. */
 export type DocumentNode = DocumentMap | DocumentList | ScalarNode
 
 export interface DocumentMap {
@@ -9,7 +9,6 @@ export interface DocumentMap {
   readonly entries: ReadonlyMap<string, DocumentEntry>
 }
 
-/** A key and its value. */
 export interface DocumentEntry {
   readonly key: Span
   readonly value: DocumentNode
@@ -27,14 +26,14 @@ export interface ScalarNode {
   readonly value: string | number | boolean | null
 }
 
-/** The value as JSON has it. */
+/** The value as plain JSON data. */
 export function plainOf(node: DocumentNode): unknown {
   if (node.kind === "scalar") return node.value
   if (node.kind === "list") return node.items.map(plainOf)
   return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, plainOf(value)]))
 }
 
-/** How a value is called in a sentence. */
+/** The name of a value's type for messages. */
 export function kindOf(node: DocumentNode): string {
   if (node.kind === "map") return "a map"
   if (node.kind === "list") return "a list"
@@ -44,7 +43,7 @@ export function kindOf(node: DocumentNode): string {
 
 const shownMax = 160
 
-/** Where something that may go over many lines stands: its first line. */
+/** The first line of a range that may span many lines. */
 export function firstLine(file: Span["file"], start: number, end: number): Span {
   const cut = file.text.slice(start, Math.min(end, start + shownMax))
   const line = cut.indexOf("\n")

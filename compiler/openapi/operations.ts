@@ -42,7 +42,7 @@ const operationsMax = 100_000
 
 type Schemes = ReadonlyMap<string, SecurityScheme>
 
-/** Reads all operations of a document, in its order. */
+/** Reads all operations of a document, in document order. */
 export function readOperations(
   root: DocumentMap,
   schemes: Schemes,
@@ -58,7 +58,7 @@ export function readOperations(
   return { operations: reader.operations(), skipped: reader.skipped }
 }
 
-/** What stands beside the `$ref` of a path belongs to it as well; what is in both has no meaning (OpenAPI 3.1 §4.8.9). */
+/** Keys next to the `$ref` of a path belong to the path as well. A key in both places has no defined meaning (OpenAPI 3.1 §4.8.9). */
 function withSiblings(value: DocumentNode, item: DocumentMap, { fields }: ReaderContext): DocumentMap {
   if (value.kind !== "map" || value === item) return item
   const entries = new Map(item.entries)
@@ -131,7 +131,7 @@ class Reader {
     }
   }
 
-  /** Undefined where nothing is left. */
+  /** Undefined when no operation is left. */
   #withoutSkipped(template: string, item: DocumentMap): DocumentMap | undefined {
     const isSkipped = (name: string): boolean => this.#reading.skip.has(`${name.toUpperCase()} ${template}`)
     const names = [...item.entries.keys()].filter(isSkipped)
@@ -141,14 +141,14 @@ class Reader {
     return methods.some((method) => entries.has(method)) ? { ...item, entries } : undefined
   }
 
-  /** The text says where an API is served. */
+  /** Warns about `servers`, because gateway.conf declares the backend. */
   #reportServers(map: DocumentMap, what: string): void {
     const servers = map.entries.get("servers")
     const detail = `servers of ${what} are not asked: the backend of the text is`
     if (servers !== undefined) this.#reading.fields.report.add("SP8015", servers.key, detail)
   }
 
-  /** Operations of one method and shape of path are one route. What no route can be stands alone. */
+  /** Operations with the same method and path shape become one route. An operation that no route can have stays separate. */
   #add({ method, route, template }: Place, operation: Operation): void {
     const shape = "problem" in route ? `${this.#count}` : `${method} ${shapeOf(route.path)}`
     const group = this.#byShape.get(shape) ?? []
@@ -156,7 +156,7 @@ class Reader {
     this.#byShape.set(shape, group)
   }
 
-  /** One for each route, in the order of the document. To be called when all paths are read. */
+  /** One operation for each route, in document order. Call it after reading all paths. */
   operations(): Operation[] {
     return [...this.#byShape.values()].map((group) => {
       const [first, second] = group
@@ -220,7 +220,7 @@ class Reader {
     }
   }
 
-  /** The parameters that have a place: those of the path must be in its template, and the other way. */
+  /** Checks the path parameters against the path template, in both directions. Keeps the parameters that have a place. */
   #placed(
     parameters: readonly OperationParameter[],
     names: Operation["names"],
@@ -266,14 +266,14 @@ class Reader {
 }
 
 interface Written {
-  /** Of its path. */
+  /** The template of its path. */
   readonly template: string
   readonly operation: Operation
 }
 
-/** Where an operation stands. */
+/** The place of an operation. */
 interface Place {
-  /** As it is written. */
+  /** The path as written. */
   readonly template: string
   readonly path: string
   readonly query: TemplateParts["query"]

@@ -1,22 +1,22 @@
-/** What a gateway adds to an operation: who may call, how often, and what it answers itself. */
+/** What the gateway adds to an operation: who may call, rate limits, and its own responses. */
 export interface GatewayFacts {
-  /** Schemes and scopes, any of the ways; they are the gateway's, or the document's by their names. Undefined: what the document says. */
+  /** Alternative schemes and scopes: those of the gateway, or those of the document by name. Undefined: the declaration of the document applies. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[] | undefined
   readonly limits: readonly { readonly calls: number; readonly periodSeconds: number; readonly by: string }[]
-  /** Headers of limits that every answer has, in lower case. */
+  /** Rate limit headers of every response, in lower case. */
   readonly limitHeaders: readonly string[]
-  /** The header that says when to try again. */
+  /** The header with the time of the next allowed attempt. */
   readonly retryAfter: string
-  /** Statuses the gateway answers itself, and how these answers look. */
+  /** Statuses of the gateway's own responses. `errors` is their format. */
   readonly problems: readonly number[]
   readonly errors: "problem" | "apim"
-  /** Deprecated since its version is. */
+  /** Set when its version is deprecated. */
   readonly deprecated: boolean
 }
 
 type Json = Record<string, unknown>
 
-/** The bodies of what the gateway answers itself. */
+/** Bodies of the gateway's own responses. */
 export const ownAnswers = {
   problem: {
     description: "A problem (RFC 9457).",
@@ -63,7 +63,7 @@ export const ownAnswers = {
   },
 }
 
-/** Names as they are usually written. */
+/** Header names in their usual spelling. */
 function headerName(name: string): string {
   const written: Readonly<Record<string, string>> = {
     ratelimit: "RateLimit",
@@ -90,12 +90,12 @@ function headersFor(names: readonly string[]): Json {
   )
 }
 
-/** Headers every answer of an operation has besides its own. */
+/** Headers that every response of an operation has in addition to its own. */
 export function limitHeadersOf({ limitHeaders }: GatewayFacts): Json {
   return headersFor([...new Set(limitHeaders)])
 }
 
-/** Headers of an answer the gateway gives itself. */
+/** Headers of a response of the gateway itself. */
 function headersOf(status: number, facts: GatewayFacts): Json {
   const all = limitHeadersOf(facts)
   if (status === 401) return { ...all, ...headersFor(["www-authenticate"]) }
@@ -113,7 +113,7 @@ const descriptions: Readonly<Record<number, string>> = {
   429: "The limit of calls is used up.",
 }
 
-/** What the gateway answers itself, where the document does not say it. */
+/** Responses of the gateway itself that the document does not describe. */
 export function problemsOf(facts: GatewayFacts, described: readonly string[]): Json {
   const added = facts.problems.filter((status) => !described.includes(String(status)))
   return Object.fromEntries(

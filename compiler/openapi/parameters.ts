@@ -5,14 +5,14 @@ import { checkMedia, examplesOf, type ReaderContext, readContents } from "./cont
 import { isNull } from "./fields.ts"
 import { type DocumentMap, type DocumentNode, plainOf } from "./node.ts"
 
-/** Parameters of an operation, and its body where 2.0 writes it as one. */
+/** Parameters of an operation, and its body when version 2.0 declares it as a parameter. */
 export interface Inputs {
   readonly parameters: readonly OperationParameter[]
   readonly body: OperationBody | undefined
 }
 
 const places = ["path", "query", "header", "cookie"] as const
-/** Headers that other parts of an operation speak of: a parameter of this name means nothing. */
+/** Headers that other parts of an operation describe. A parameter with such a name has no effect. */
 const elsewhere = ["accept", "content-type", "authorization"]
 const styles: Readonly<Record<OperationParameter["in"], readonly Style[]>> = {
   path: ["simple", "label", "matrix"],
@@ -21,7 +21,7 @@ const styles: Readonly<Record<OperationParameter["in"], readonly Style[]>> = {
   cookie: ["form"],
 }
 
-/** Reads the parameters of a path and of an operation, which replaces those of the path with the same name and place. */
+/** Reads the parameters of a path and of an operation. Those of the operation override those of the path with the same name and location. */
 export function readInputs(
   lists: readonly (readonly DocumentNode[])[],
   operation: DocumentMap,
@@ -128,7 +128,7 @@ function allowsEmpty(
   return false
 }
 
-/** Behind the gateway `X_User` and `X-User` may be the same name. */
+/** Many servers do not distinguish `X_User` from `X-User`, so the gateway drops names with `_`. */
 export function reportDropped(name: string, at: DocumentNode, { report }: ReaderContext["fields"]): void {
   report.add("SP8015", at.span, `fields like \`${shown(name)}\` are dropped from requests`, {
     help: "Let the name have `-` in the place of `_`.",
@@ -174,7 +174,7 @@ function newStyle(
   return { style, explode: explode || style === "deepObject", schema: schemas.use(schema) }
 }
 
-/** No path with `;` gets to a route: servers disagree about what is behind it. */
+/** A path with `;` never reaches a route, because servers disagree about the part after it. */
 function reportMatrix(map: DocumentMap, { fields }: ReaderContext): void {
   fields.report.add(
     "SP8015",
@@ -209,7 +209,7 @@ function oldStyle(
   return place === "query" ? { ...format, schema } : { style: "simple", explode: false, schema }
 }
 
-/** The body of 2.0: a parameter with a schema, in each media type the operation consumes. */
+/** The body of 2.0: a parameter with a schema, for each media type that the operation consumes. */
 function oldBody(
   map: DocumentMap,
   consumes: readonly string[],
@@ -236,7 +236,7 @@ function oldBody(
   }
 }
 
-/** A list in a form of 2.0: `csv` unless it says otherwise. */
+/** A list in a form of 2.0 (default: `csv`). */
 function oldField(map: DocumentMap, fields: ReaderContext["fields"]): FormField[] {
   if (fields.text(map, "type") !== "array") return []
   const written = fields.text(map, "collectionFormat") ?? "csv"
@@ -249,7 +249,7 @@ function oldField(map: DocumentMap, fields: ReaderContext["fields"]): FormField[
   return []
 }
 
-/** The form of 2.0: a parameter for each field. */
+/** The form of 2.0: one parameter for each field. */
 function formBody(
   forms: readonly DocumentMap[],
   consumes: readonly string[],
@@ -307,7 +307,7 @@ function readBody(node: DocumentNode, reading: ReaderContext): OperationBody | u
   }
 }
 
-/** Media types of `consumes` and `produces`, of the operation or of the document. */
+/** Media types in `consumes` and `produces`, of the operation or else of the document. */
 export function mediasOf(
   key: "consumes" | "produces",
   maps: readonly DocumentMap[],

@@ -1,12 +1,13 @@
 import { shown } from "../core/shown.ts"
 
-/** A path of a document as routes have it, or why none can be it. */
+/** The path of a route for a path of the document, or why there is none. */
 export type DocumentPath =
   | { readonly path: string; readonly names: ReadonlyMap<string, string> }
   | { readonly problem: string }
 
 /**
- * The route of a path template. Parameters whose names no route allows (`order-id`) get one it does; a slash at the end means nothing.
+ * The route of a path template. Parameter names that routes do not allow (`order-id`) are replaced by valid ones; a slash at the end is
+ * ignored.
  *
  * @example
  * routePath("/orders/{order-id}:cancel/") // { path: "/orders/{order_id}:cancel", names: order-id → order_id }
@@ -25,7 +26,7 @@ export function routePath(template: string): DocumentPath {
   return { path: `/${segments.join("/")}`, names }
 }
 
-/** A segment as routes have it; the names of its parameters are added. */
+/** A segment in the form of routes. Adds the names of its parameters to `names`. */
 function routeSegment(segment: string, names: Map<string, string>): string | { readonly problem: string } {
   const noText = { problem: `\`${shown(segment)}\` can't be in a canonical path` }
   const literals = segment.split(/\{[^{}]+\}/)
@@ -45,7 +46,7 @@ function routeSegment(segment: string, names: Map<string, string>): string | { r
   return texts.includes(undefined) || made.endsWith(".") ? noText : made
 }
 
-/** The shape two paths share that answer the same requests. */
+/** The shape of a path. Two paths with the same shape match the same requests. */
 export function shapeOf(path: string): string {
   return path.replace(/\{[^}]*\}/g, "{}")
 }

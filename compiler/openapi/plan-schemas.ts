@@ -8,8 +8,9 @@ import { overrideObstacle, overridesKey, type SchemaOverrides } from "./schema-o
 import { type SchemaReading, Stripping } from "./stripped-schema.ts"
 
 /**
- * The schemas of the plan. Each is a resource of its own, named by its digest, and refers to others by theirs, so that equal schemas of several documents,
- * versions and operations are one; schemas that refer to each other in a circle are one resource, the members in its `$defs`.
+ * The schemas of the plan. Each is a resource named by its digest, and refers to others by their digests. So equal schemas of several
+ * documents, versions and operations are stored once. Schemas that refer to each other in a cycle are one resource with the members in its
+ * `$defs`.
  */
 export class PlanSchemas {
   readonly #report: Report
@@ -23,7 +24,7 @@ export class PlanSchemas {
     this.#report = report
   }
 
-  /** The name of a schema in the plan. What keeps it from judging, or from judging otherwise than it says itself, is reported. */
+  /** Adds a schema to the plan and returns its name. Reports why it can't be used, or checks less than written. */
   use(schemas: Schemas, key: string, direction: Direction, overrides: SchemaOverrides = {}): string {
     let known = this.#names.get(schemas)
     if (known === undefined) {
@@ -39,12 +40,15 @@ export class PlanSchemas {
     return names.get(key) ?? key
   }
 
-  /** All that were used, by name. */
+  /** All schemas in use, by name. */
   table(): Readonly<Record<string, ValueSchema>> {
     return Object.fromEntries([...this.#table].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** Where each was written, by its name in the plan: a pointer into its document where references have one (`api.yaml#/components/schemas/Order`), else the line. */
+  /**
+   * The source place of each schema, by its name in the plan: a pointer into its document where `$ref` can use one
+   * (`api.yaml#/components/schemas/Order`), otherwise the line.
+   */
   places(): Iterable<readonly [string, string]> {
     return this.#places
   }
@@ -84,7 +88,7 @@ export class PlanSchemas {
     this.#reportEndless(members)
   }
 
-  /** The schemas that judge by less than they say, those of this group among them: what they refer to was added before. */
+  /** The loose schemas, including those of this group. The schemas that the group refers to were added before. */
   #looseWith(group: readonly SchemaEntry[], schemas: Schemas): LooseSchemas {
     const loose = this.#loose.get(schemas) ?? new LooseSchemas(schemas.unmatchable)
     this.#loose.set(schemas, loose)
@@ -92,7 +96,7 @@ export class PlanSchemas {
     return loose
   }
 
-  /** A circle of schemas that judge the same value goes on for ever. */
+  /** Reports a cycle of schemas that all apply to the same value: validation would never end. */
   #reportEndless(members: readonly SchemaEntry[]): void {
     const inside = new Map(members.map((each) => [each.key, each]))
     const without = new Map(

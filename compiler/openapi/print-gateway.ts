@@ -3,20 +3,23 @@ import type { ApiDocument, Operation, Requirement, SecurityScheme } from "./api-
 import { suggestedBackend } from "./api-document.ts"
 import { mockAnswer } from "./mock-answer.ts"
 
-/** Longer examples would be most of the text. */
+/** Maximum length of an example in the text. */
 const mockMax = 65_536
 
-/** How an imported API is called, and where it is found. */
+/** Names for an imported API. */
 export interface ImportNames {
   readonly name: string
   readonly path: string
-  /** The document, for the comment at the top. */
+  /** The document, named in the comment at the top. */
   readonly file: string
-  /** Whether operations answer what the document has for examples, instead of asking a backend. */
+  /** Whether operations respond with examples of the document instead of calling a backend. */
   readonly mock: boolean
 }
 
-/** Text of gateway.conf for the operations of a document. What the document does not say, who signs tokens above all, is left to be filled in, and said in comments. */
+/**
+ * The text of gateway.conf for the operations of a document. Values that the document does not contain, especially the issuer of tokens, are
+ * left to the user and explained in comments.
+ */
 export function printGateway(document: ApiDocument, names: ImportNames): string {
   const served = document.operations.filter(({ path }) => path !== undefined)
   const demanded = new Set(
@@ -48,7 +51,7 @@ export function printGateway(document: ApiDocument, names: ImportNames): string 
   return lines.join("\n")
 }
 
-/** What the text can't hold: schemas judge by the document alone. */
+/** Comment about the parts that the text can't express: only `openapi` with `validate` checks schemas. */
 function leftBehind(operations: readonly Operation[]): string[] {
   const parameters = operations.reduce((sum, each) => sum + each.parameters.length, 0)
   const bodies = operations.filter(({ body }) => body !== undefined).length
@@ -61,7 +64,7 @@ function leftBehind(operations: readonly Operation[]): string[] {
   return [`Nothing here judges ${what.join(" and ")} by the document's schemas. To have that,`, help]
 }
 
-/** `auth` for all operations, where all demand the same. */
+/** The `auth` of all operations, if all have the same requirements. */
 function commonSecurity(operations: readonly Operation[]): readonly Requirement[] | undefined {
   const [first] = operations
   const shape = (security: Operation["security"]): string =>
@@ -91,7 +94,7 @@ function operationLines(
   ]
 }
 
-/** The answer of an example, or of a sample of the schema. */
+/** The response with an example, or with a sample of the schema. */
 function mockLines(operation: Operation, document: ApiDocument): string[] {
   const answer = mockAnswer(operation, document, undefined, undefined)
   if (typeof answer === "string") return [`respond 501  # ${answer}`]
@@ -102,7 +105,7 @@ function mockLines(operation: Operation, document: ApiDocument): string[] {
   return [`respond ${status} {`, ...bodyLines(type, body.text).map((line) => `  ${line}`), "}"]
 }
 
-/** JSON over several lines, anything else in one. Backslashes mean nothing between the tags. */
+/** JSON on several lines, everything else on one line. Between the tags, backslashes have no special meaning. */
 function bodyLines(type: string, text: string): string[] {
   if (!/^\s*[{[]/.test(text)) return [`body ${type} ${quoted(text)}`]
   try {
@@ -174,7 +177,7 @@ function issuerName({ name }: SecurityScheme, api: string): string {
   return declaredName(name, api, "issuer")
 }
 
-/** No document says who they are: without the variable nobody gets in, nor does the gateway start. */
+/** The document does not contain the users. Until the variable is set, the gateway does not start, so no caller is let in. */
 function usersLines(scheme: SecurityScheme, names: ImportNames): string[] {
   const name = usersName(scheme, names.name)
   const variable = `${name.replaceAll("-", "_").toUpperCase()}_PASSWORD`
@@ -191,7 +194,7 @@ function usersName({ name }: SecurityScheme, api: string): string {
   return declaredName(name, api, "users")
 }
 
-/** The name of a scheme as a name of gateway.conf that is no other's. */
+/** The name of a scheme as a valid name of gateway.conf that differs from the API's. */
 function declaredName(scheme: string, api: string, kind: string): string {
   const plain = scheme.replace(/[^A-Za-z0-9_-]/g, "_")
   return /^[A-Za-z_]/.test(plain) && plain !== api ? plain : `${kind}_${plain}`

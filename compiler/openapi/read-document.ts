@@ -47,15 +47,16 @@ const componentKeys = [
   ...["links", "callbacks", "pathItems", "mediaTypes"],
 ]
 
-/** What a project says of a document of others: whether mistakes in its parts are warnings, and operations that are not read (`GET /x`). */
+/** How to read a document of another party: whether mistakes in its parts are only warnings, and operations to skip (`GET /x`). */
 export interface ReadAs {
   readonly lenient?: boolean
   readonly skip?: ReadonlySet<string>
 }
 
 /**
- * Reads an OpenAPI document (2.0, 3.0, 3.1, 3.2; JSON or YAML) with the files of the project its `$ref` lead to. All mistakes are reported, each at its place (SP8xxx);
- * undefined when the file is no such document at all. With errors the rest of it is there, but must not be served.
+ * Reads an OpenAPI document (2.0, 3.0, 3.1, 3.2; JSON or YAML), including the project files that its `$ref`s lead to. All mistakes are
+ * reported with their places (SP8xxx). Returns undefined when the file is not an OpenAPI document. After errors, the result contains the other
+ * parts, but it must not be served.
  */
 export function readApiDocument(
   file: SourceFile,
@@ -105,14 +106,14 @@ function versionOf(root: DocumentMap, fields: DocumentFields): ApiDocument["vers
   const text = value.kind === "scalar" ? String(value.value) : ""
   if (root.entries.has("openapi")) {
     if (/^3\.0(?:\.|$)/.test(text)) return "3.0"
-    // What 3.2 adds is told where it stands, and takes no part in routes: the rest is as in 3.1.
+    // 3.2 is read as 3.1. Its additions are reported at their places and do not affect routes.
     if (/^3\.[12](?:\.|$)/.test(text)) return "3.1"
   } else if (/^2(?:\.0)?$/.test(text)) return "2.0"
   fields.report.add("SP8001", value.span, `version \`${shown(text)}\` is not read`)
   return undefined
 }
 
-/** Tells what a document may have and no gateway can do for its callers. */
+/** Warns about features that a gateway can't offer to its callers. */
 function reportUnserved(root: DocumentMap, { report }: DocumentFields): void {
   const webhooks = root.entries.get("webhooks")
   if (webhooks !== undefined)
@@ -156,7 +157,7 @@ function oldServers(root: DocumentMap, fields: DocumentFields): Server[] {
   ]
 }
 
-/** Mistakes of which each has a place, and without which the rest of a document still means something. */
+/** Mistakes with a place, after which the rest of the document is still usable. */
 const parts: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "SP8003",
   "SP8004",
@@ -165,7 +166,7 @@ const parts: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "SP8009",
 ])
 
-/** Tells mistakes in parts of a document as parts that are left out: what `lenient` asks for. */
+/** Turns mistakes in parts of a document into warnings that the part is left out, for `lenient`. */
 class LenientReport extends Report {
   readonly #to: Report
 

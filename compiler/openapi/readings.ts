@@ -3,14 +3,20 @@ import type { Content } from "./api-document.ts"
 import type { Direction, Schemas } from "./schema.ts"
 import { annotations } from "./schema-keywords.ts"
 
-/** How bodies of a media type or range are read to be judged. `bytes` are what their schema says nothing about, `any` what no schema can judge; `judges`: by the schema. */
+/**
+ * How a body of a media type or range is parsed for validation. `bytes`: its schema does not describe the content; `any`: no schema can check
+ * it. `judges`: whether the schema is applied.
+ */
 export interface BodyReading {
   readonly range: string
   readonly as: "json" | "xml" | "form" | "multipart" | "text" | "bytes" | "any"
   readonly judges: boolean
 }
 
-/** How the bodies of a content are read: one way, or for a range all that can come under it, so that no request gets by its schema because it says to be of a type nobody thought of. */
+/**
+ * The ways to parse the bodies of a content. For a range, these are all media types in it, so that no request avoids the schema by declaring
+ * an unexpected type.
+ */
 export function readingsOf(
   { media, schema }: Content,
   schemas: Schemas,
@@ -43,7 +49,7 @@ const known: readonly (readonly [string, BodyReading["as"]])[] = [
   ["application/x-www-form-urlencoded", "form"],
   ["multipart/form-data", "multipart"],
 ]
-/** What an answer is in XML is its client's wish: a schema says how its JSON is built. */
+/** Responses in XML are requested by the client. A schema describes JSON, so it is not applied to them. */
 const knownAnswers: typeof known = [
   ["application/xml", "xml"],
   ["text/xml", "xml"],
@@ -56,7 +62,7 @@ function inRange(range: string, direction: Direction): typeof known {
   return [...all.filter(([media]) => top === "*" || media.startsWith(`${top}/`)), ...json]
 }
 
-/** Whether a schema says that the content is bytes, about which it says nothing. */
+/** Whether a schema only declares binary content. */
 function isBytes(schemas: Schemas, key: string): boolean {
   const seen = new Set<string>()
   let json = schemas.entries.get(key)?.json

@@ -6,16 +6,16 @@ import { type Identified, Identifiers, mayIdentify, pointerSteps, type Steps } f
 import type { DocumentMap, DocumentNode } from "./node.ts"
 import { readTree } from "./tree.ts"
 
-/** Reads the file of the project that the text at `at` names, relative to its own; what keeps it from being read is reported. */
+/** Reads the project file that the text at `at` names, relative to the file with that text. Reports why a file can't be read. */
 export type LoadFile = (path: string, at: Span) => SourceFile | undefined
 
-/** What a `$ref` means: the value, and the one name that all references to it have (`models/a.yaml#/components/schemas/Order`). */
+/** The target of a `$ref`: the value, and the key that all references to it share (`models/a.yaml#/components/schemas/Order`). */
 export interface ReferenceTarget {
   readonly node: DocumentNode
   readonly key: string
 }
 
-/** Where a reference is written, and what to do about one that leads nowhere; undefined: what the catalogue says. */
+/** The place of a reference, and the help for one without a target (default: that of the catalogue). */
 interface Said {
   readonly span: Span
   readonly help?: string
@@ -24,7 +24,7 @@ interface Said {
 const chainMax = 100
 const referencesMax = 1_000_000
 
-/** `$ref` of all files of a document. A reference may stay in its file or lead to another one of the project; what it says about URLs is refused. */
+/** The `$ref`s of all files of a document. A reference may lead to its own file or to another file of the project; URLs are refused. */
 export class DocumentReferences {
   readonly #load: LoadFile
   readonly #report: Report
@@ -39,18 +39,18 @@ export class DocumentReferences {
     this.#report = report
   }
 
-  /** The values of a file, read once. */
+  /** The parsed file; each file is read once. */
   tree(file: SourceFile): DocumentNode | undefined {
     if (!this.#trees.has(file)) this.#trees.set(file, readTree(file, this.#report))
     return this.#trees.get(file)
   }
 
-  /** From now on `$id` and `$anchor` count, as JSON Schema 2020-12 has it; the schemas of OpenAPI 2.0 and 3.0 have neither. */
+  /** Enables `$id` and `$anchor` of JSON Schema 2020-12. The schemas of OpenAPI 2.0 and 3.0 have neither. */
   followIdentifiers(): void {
     this.#identifies = true
   }
 
-  /** What a value means: itself (without a key), or what its `$ref` leads to. Undefined when it leads nowhere, which is reported once. */
+  /** The value itself (without a key), or the target of its `$ref`. Undefined when there is no target, which is reported once. */
   follow(node: DocumentNode): { readonly node: DocumentNode; readonly key: string | undefined } | undefined {
     let at = node
     let key: string | undefined
@@ -66,13 +66,13 @@ export class DocumentReferences {
     return undefined
   }
 
-  /** What the `$ref` of a value leads to, which may have one again. */
+  /** The direct target of a value's `$ref`, which may be another reference. */
   step(node: DocumentNode): ReferenceTarget | undefined {
     const reference = referenceOf(node)
     return reference === undefined ? undefined : this.#target(reference.text, reference.span)
   }
 
-  /** Whether a pointer that was written elsewhere, at `said`, leads to something in the file of `from`; what keeps it from that is reported where it was written, with this help. */
+  /** Whether a pointer has a target in the file of `from`. The pointer was written elsewhere, at `said`: problems are reported there, with this help. */
   leads(text: string, from: Span, said: Span, help: string): boolean {
     return this.#find(text, from, { span: said, help }) !== undefined
   }
@@ -83,7 +83,7 @@ export class DocumentReferences {
         this.#report.add("SP8006", at, `the document has more than ${referencesMax} references`)
       return undefined
     }
-    // Where a schema has a URI of its own, the same text means something else inside of it.
+    // With `$id`, the same text may have different targets in different places.
     const place = this.#identifiersOf(at.file) === undefined ? "" : String(at.start)
     const id = `${at.file.path}\n${place}\n${text}`
     if (!this.#found.has(id)) this.#found.set(id, this.#find(text, at, { span: at }))
@@ -172,12 +172,12 @@ function helpOf({ help }: Said): { help?: string } {
   return help === undefined ? {} : { help }
 }
 
-/** A schema with its `$ref` alone, without what stands beside it. */
+/** A schema reduced to its `$ref`. */
 export function onlyReference(node: DocumentMap): DocumentMap {
   return { ...node, entries: new Map([...node.entries].filter(([name]) => name === "$ref")) }
 }
 
-/** The `$ref` of a value that has one. */
+/** The `$ref` of a value, if it has one. */
 export function referenceOf(node: DocumentNode): { readonly text: string; readonly span: Span } | undefined {
   const entry = node.kind === "map" ? node.entries.get("$ref")?.value : undefined
   return entry?.kind === "scalar" && typeof entry.value === "string"
@@ -192,7 +192,7 @@ function split(text: string): [path: string, pointer: string] {
   return [decoded(path) ?? path, pointer]
 }
 
-/** The steps of a pointer (RFC 6901) in a fragment; undefined when it is none. */
+/** The steps of a pointer (RFC 6901) in a fragment. Undefined when it is not a pointer. */
 function stepsOf(pointer: string): string[] | undefined {
   const text = decoded(pointer)
   if (text === undefined) return undefined

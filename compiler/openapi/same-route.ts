@@ -11,8 +11,9 @@ import type {
 import type { JsonSchema, Schemas } from "./schema.ts"
 
 /**
- * What a route asks that stands for several operations, which no method and path tells apart (`/rest?method=list` and `/rest?method=show`): a request passes that fits
- * any of them. Nothing is asked that only some of them ask, except who may call: what each of them demands is demanded.
+ * The combined operation of a route whose method and path match several operations (`/rest?method=list` and `/rest?method=show`): it accepts a
+ * request that fits any of them. A rule applies only when all operations have it. Security is the exception: callers must meet the
+ * requirements of every operation.
  */
 export function joined(operations: readonly Operation[], schemas: Schemas): Operation {
   const [first] = operations
@@ -28,7 +29,7 @@ export function joined(operations: readonly Operation[], schemas: Schemas): Oper
   }
 }
 
-/** Ways that meet both demands. Ways that differ in their scopes alone become one way with all of them. */
+/** Requirements that satisfy both sides. Those that differ only in their scopes are merged to one with all scopes. */
 function allOf(one: Operation["security"], other: Operation["security"]): Operation["security"] {
   if (one === undefined || one.length === 0) return other
   if (other === undefined || other.length === 0) return one
@@ -54,7 +55,7 @@ function waysKey({ schemes }: Requirement): string {
   return JSON.stringify(schemes.map(({ name, scopes }) => [name, [...scopes].sort()]).sort())
 }
 
-/** Whether operations demand the same of callers. */
+/** Whether the operations have the same security requirements. */
 export function demandTheSame(operations: readonly Operation[]): boolean {
   const demands = operations.map(({ security }) => JSON.stringify((security ?? []).map(waysKey).sort()))
   return new Set(demands).size === 1
@@ -67,7 +68,7 @@ class Join {
     this.#schemas = schemas
   }
 
-  /** Those of the path by where they stand, whatever each operation calls them. */
+  /** Path parameters are matched by position, because operations may name them differently. */
   parameters(operations: readonly Operation[]): OperationParameter[] {
     const [first] = operations
     const names = [...(first?.names.keys() ?? [])]
@@ -95,7 +96,7 @@ class Join {
     return { ...first, required, allowEmpty, explode: true, schema: this.#anyTexts(first.span) }
   }
 
-  /** Of values that are text: alternatives of one type alone are read alike, whichever of them is meant. */
+  /** For values sent as text. Alternatives are possible only when all have the type `string`: then a value is parsed in the same way for each. */
   #ofTexts(keys: readonly (string | undefined)[]): string | undefined {
     if (new Set(keys.map((key) => this.#written(key))).size === 1) return keys[0]
     const jsons = keys.map((key) => (key === undefined ? undefined : this.#schemas.entries.get(key)?.json))
@@ -106,7 +107,7 @@ class Join {
   body(bodies: readonly (OperationBody | undefined)[]): OperationBody | undefined {
     const all = bodies.flatMap((body) => body ?? [])
     const [first] = all
-    // What says nothing of its body takes any.
+    // An operation without a described body accepts any body.
     if (first === undefined || all.length < bodies.length) return undefined
     return {
       ...first,
@@ -129,7 +130,7 @@ class Join {
     })
   }
 
-  /** For each status one of them names, what each says of it: by itself, by its range, or by `default`. */
+  /** For each status that one of the operations names, the matching responses of all: by the status, by its range, or by `default`. */
   responses(lists: readonly (readonly OperationResponse[])[]): OperationResponse[] {
     const statuses = [...new Set(lists.flatMap((list) => list.map(({ status }) => status)))]
     return statuses.map((status) => {
@@ -185,12 +186,12 @@ class Join {
       : this.#add(`any of ${keys.join(" ")}@`, { anyOf: keys.map(($ref) => ({ $ref })) }, keys, span)
   }
 
-  /** Any text, and any list of texts. */
+  /** Any string, or any list of strings. */
   #anyTexts(span: Span): string {
     return this.#add("texts@", { type: ["string", "array"], items: { type: "string" } }, [], span)
   }
 
-  /** A schema that is written nowhere: its key has a `@`, as of all that are no components. */
+  /** Adds a generated schema. Its key contains `@`, like the keys of all schemas that are not components. */
   #add(key: string, json: JsonSchema, keys: readonly string[], span: Span): string {
     const references = new Set(keys)
     const entry = {

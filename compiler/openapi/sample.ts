@@ -1,10 +1,13 @@
 import type { JsonSchema, Schemas } from "./schema.ts"
 
 const depthMax = 8
-/** Values of one sample: of schemas that have many parts in many parts the rest is left out. */
+/** Maximum number of values in one sample. The rest of a larger schema is left out. */
 const valuesMax = 2_000
 
-/** A value of an answer that fits a schema as far as a sample can: its own example where it has one, else the least that its words allow; nothing that is `writeOnly`. The same every time. */
+/**
+ * A value that fits a schema as far as possible: its own example, otherwise the smallest value that its keywords allow, without `writeOnly`
+ * properties. The result is deterministic.
+ */
 export function sampleOf(schemas: Schemas, key: string): unknown {
   return new Sampling(schemas).of({ $ref: key }, 0)
 }
@@ -65,7 +68,7 @@ class Sampling {
   #object(schema: Exclude<JsonSchema, boolean>, depth: number): unknown {
     const required = new Set((schema["required"] ?? []) as string[])
     const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>)
-    // Deep down only what must be there.
+    // At a large depth, only required properties.
     const shown = properties.filter(
       ([name, each]) => (required.has(name) || depth < 4) && !this.#isWriteOnly(each),
     )

@@ -8,14 +8,20 @@ import { DocumentReferences, type LoadFile } from "./references.ts"
 import { type SchemaDialect, Schemas } from "./schema.ts"
 import { annotations, keywords } from "./schema-keywords.ts"
 
-/** A file that holds schemas: one JSON Schema, or a document with several. */
+/** A file with schemas: one JSON Schema, or a document with several. */
 export interface SchemaDocument {
   readonly schemas: Schemas
-  /** The key in `schemas` of the file's own schema, or of the one a pointer leads to (`#/components/schemas/Order`); undefined where it leads nowhere, which is reported at `said`, where it was asked for. */
+  /**
+   * The key in `schemas` of the file's own schema, or of the schema that a pointer leads to (`#/components/schemas/Order`). Undefined when the
+   * pointer has no target, which is reported at `said`, the place that requested it.
+   */
   key(pointer: string | undefined, said: Span): string | undefined
 }
 
-/** Reads a file with JSON Schemas (2020-12, or those of an OpenAPI document; JSON or YAML) and those its `$ref` lead to. Undefined when it can't be read; mistakes are reported, SP8xxx. */
+/**
+ * Reads a file with JSON Schemas (2020-12, or those of an OpenAPI document; JSON or YAML) and the files that its `$ref`s lead to. Returns
+ * undefined when it can't be read. Mistakes are reported, SP8xxx.
+ */
 export function readSchemaDocument(
   file: SourceFile,
   report: Report,
@@ -48,7 +54,7 @@ export function readSchemaDocument(
 
 const pointersShown = 5
 
-/** What could be meant in a file: the schema with the name, or nearly the name, that the pointer ends with, else some of those there are. */
+/** Suggestions: the schema whose name equals or resembles the end of the pointer, otherwise some of the file's schemas. */
 function helpFor(pointer: string | undefined, tree: DocumentNode): string {
   const named = new Map(
     [...pointersOf(tree)].map((each) => [each.slice(each.lastIndexOf("/") + 1), each] as const).reverse(),
@@ -66,7 +72,7 @@ function helpFor(pointer: string | undefined, tree: DocumentNode): string {
         .join(", ")}${more}.`
 }
 
-/** Where documents keep schemas under their names: OpenAPI, JSON Schema and its older versions, plain collections. */
+/** Places with named schemas: OpenAPI, JSON Schema and its older versions, plain collections. */
 function* pointersOf(tree: DocumentNode): Iterable<string> {
   for (const path of [["components", "schemas"], ["$defs"], ["definitions"], []]) {
     const holder = path.reduce<DocumentNode | undefined>(
@@ -80,13 +86,13 @@ function* pointersOf(tree: DocumentNode): Iterable<string> {
   }
 }
 
-/** What only holds schemas, be it a document or a part of one, would take everything for right. */
+/** Whether a value is a schema with constraints. A document or collection of schemas has none: as a schema it would accept everything. */
 function judges(tree: DocumentNode): boolean {
   if (tree.kind !== "map") return true
   return [...tree.entries.keys()].some((name) => {
     const kind = keywords[name]
     if (name === "$ref" || name === "const") return true
-    // Of the other words what is followed by anything, or names a place, holds schemas or describes.
+    // Among the other keywords, those followed by `any` or `place`, and annotations, do not constrain the value itself.
     return kind !== undefined && kind !== "any" && kind !== "place" && !annotations.has(name)
   })
 }
@@ -97,7 +103,7 @@ function dialectOf(tree: DocumentNode): SchemaDialect {
   return version.startsWith("3.0") ? "3.0" : version.startsWith("2") ? "2.0" : "3.1"
 }
 
-/** What a pointer in the file leads to, as the file itself would say it. */
+/** A `$ref` to a pointer in the file. */
 function reference(pointer: string, span: Span): DocumentMap {
   const value = { kind: "scalar" as const, span, value: pointer }
   return { kind: "map", span, entries: new Map([["$ref", { key: span, value }]]) }

@@ -1,4 +1,4 @@
-/** Keywords of JSON Schema 2020-12 and of OpenAPI's own dialects, and what each is followed by. */
+/** Keywords of JSON Schema 2020-12 and of OpenAPI's own dialects, with the form of their values. */
 export const keywords: Readonly<Record<string, string | undefined>> = {
   type: "type",
   enum: "list",
@@ -54,7 +54,7 @@ export const keywords: Readonly<Record<string, string | undefined>> = {
   contentEncoding: "text",
   contentMediaType: "text",
   contentSchema: "any",
-  // What other schemas are found by; what refers to them leads there by pointers when it has been read.
+  // Keywords that only serve to find schemas. After reading, references use pointers instead.
   $defs: "place",
   definitions: "place",
   $id: "place",
@@ -74,7 +74,7 @@ export const typeNames: readonly string[] = [
   "integer",
 ]
 
-/** Keywords that describe and do not judge; the plan has none of them. */
+/** Descriptive keywords without constraints. The plan contains none of them. */
 export const annotations: ReadonlySet<string> = new Set([
   "title",
   "description",
@@ -93,7 +93,7 @@ export const annotations: ReadonlySet<string> = new Set([
   "$comment",
 ])
 
-/** Keywords whose schemas judge the same value. */
+/** Keywords whose schemas apply to the same value. */
 export const applicators: ReadonlySet<string> = new Set([
   "allOf",
   "anyOf",
@@ -105,5 +105,5 @@ export const applicators: ReadonlySet<string> = new Set([
   "dependentSchemas",
 ])
 
-/** On a schema of which a part was not understood: what is left takes more values. */
+/** Marks a schema of which a part could not be read: the rest accepts more values. */
 export const leftOut: unique symbol = Symbol("left out")

@@ -2,25 +2,25 @@ import type { ContentRule } from "../../runtime/plan/content-rules.ts"
 import { foldedName } from "../../runtime/validation/any-case.ts"
 import type { JsonSchema } from "./schema.ts"
 
-/** What a place that judges by schemas says otherwise than they do. */
+/** Settings at a place that override its schemas. */
 export interface SchemaOverrides {
-  /** Whether objects may have other properties than the schemas name, whatever the schemas say. */
+  /** Whether objects may have undeclared properties, regardless of the schemas. */
   readonly additional?: boolean
-  /** Names of properties count in any letter case. */
+  /** Names of properties are compared in any letter case. */
   readonly anyCase?: true
 }
 
-/** Tells two sets of overrides apart. */
+/** A key that differs for different overrides. */
 export function overridesKey({ additional, anyCase }: SchemaOverrides): string {
   return `${additional ?? ""} ${anyCase ?? ""}`
 }
 
 type Keywords = Readonly<Record<string, unknown>>
 
-/** Keywords whose schemas judge the same object. */
+/** Keywords whose schemas apply to the same object. */
 const together = ["allOf", "anyOf", "oneOf", "$ref"]
 
-/** Why a schema can't be overridden so; looks at what is in it, not at what it refers to. */
+/** Why a schema can't be overridden. Checks the schema and those inside it, not those it refers to. */
 export function overrideObstacle(json: JsonSchema, overrides: SchemaOverrides): string | undefined {
   for (const each of schemasIn(json)) {
     const found = obstacleHere(each, overrides)
@@ -50,7 +50,7 @@ function obstacleHere(json: Keywords, { additional, anyCase }: SchemaOverrides):
   return undefined
 }
 
-/** One schema, what is inside of it already overridden. */
+/** Overrides one schema. The schemas inside it were overridden before. */
 export function overridden(json: Keywords, { additional, anyCase }: SchemaOverrides): JsonSchema {
   const made = anyCase === true ? inLowerCase(json) : { ...json }
   if (additional === undefined) return made
@@ -60,7 +60,7 @@ export function overridden(json: Keywords, { additional, anyCase }: SchemaOverri
   return made
 }
 
-/** An object that is put together of others is closed by them. */
+/** Whether to close this schema: an object composed of others is closed by those. */
 function describesObject(json: Keywords): boolean {
   if (["properties", "patternProperties", "additionalProperties"].some((word) => word in json)) return true
   const types = [json["type"]].flat()
@@ -83,7 +83,7 @@ function inLowerCase(json: Keywords): Record<string, unknown> {
   return made
 }
 
-/** The schema and all that are written in it. */
+/** The schema and all schemas inside it. */
 function schemasIn(json: unknown): Keywords[] {
   if (typeof json !== "object" || json === null) return []
   if (Array.isArray(json)) return json.flatMap(schemasIn)
@@ -101,9 +101,9 @@ function essenceOf(media: string): string {
 }
 
 /**
- * What judges JSON of the type of `own`, of which a place says no schema: those of `known`, what the document of the operation describes, else its form alone. A document that describes the type with
- * parameters only (`application/json;v=1`) describes no other: a request that leaves them out would get past all schemas, so it is of a type that is not expected. An answer may be of a status
- * nobody describes.
+ * The rules for JSON of the media type of `own`, when the place names no schema: those of `known`, from the OpenAPI document, otherwise only
+ * that it is JSON. When the document describes the type only with parameters (`application/json;v=1`), a request without them would avoid all
+ * schemas, so its type is unexpected. A response may have an undescribed status.
  */
 export function describedContents(
   known: readonly ContentRule[],

@@ -14,23 +14,23 @@ import {
 import { onlyReference, referenceOf } from "./references.ts"
 import { annotations, applicators, keywords, leftOut, typeNames } from "./schema-keywords.ts"
 
-/** JSON Schema 2020-12 as a value. `$ref` holds the key of a schema of the document. */
+/** A JSON Schema 2020-12. `$ref` contains the key of a schema of the document. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 
-/** A schema of a document that something refers to: a component, or one written where it is used. */
+/** A schema that can be referenced: a component, or an inline schema. */
 export interface SchemaEntry {
   readonly key: string
   readonly span: Span
   readonly json: JsonSchema
   /** Keys of the schemas it refers to. */
   readonly references: ReadonlySet<string>
-  /** Those of them that judge the same value: in a circle of these no value would ever be reached. */
+  /** Those of them that apply to the same value. In a cycle of these, validation would never end. */
   readonly inPlace: ReadonlySet<string>
-  /** What keeps it from being used to judge anything: told when something is to be judged by it. */
+  /** Reasons why it can't be used for validation. They are reported when it is used. */
   readonly obstacles: readonly Obstacle[]
-  /** Patterns and empty lists it does not judge by: told when something is to be judged by the rest of it. */
+  /** Patterns and empty lists that it does not check. They are reported when it is used. */
   readonly unmatched: readonly Obstacle[]
-  /** Whether it takes more values than it says. */
+  /** Whether it accepts more values than written. */
   readonly loose: boolean
 }
 
@@ -39,20 +39,20 @@ interface Obstacle {
   readonly detail: string
 }
 
-/** What a schema judges: `readOnly` is not asked of requests, `writeOnly` not of answers. */
+/** The validated message: requests need not contain `readOnly` properties, responses need not contain `writeOnly` ones. */
 export type Direction = "request" | "response"
 
-/** The dialect: until 3.0 OpenAPI had a schema language of its own. */
+/** The schema dialect: until 3.0, OpenAPI had its own. */
 export type SchemaDialect = "2.0" | "3.0" | "3.1"
 
-/** All schemas of a document that its operations use, brought to JSON Schema 2020-12. Cycles are fine. */
+/** All schemas of a document that its operations use, converted to JSON Schema 2020-12. Cycles are allowed. */
 export class Schemas {
   readonly entries = new Map<string, SchemaEntry>()
-  /** Patterns that no automaton can match, as they are written. */
+  /** The source of patterns that can't be compiled to an automaton. */
   readonly unmatchable = new Set<string>()
   readonly #fields: DocumentFields
   readonly #dialect: SchemaDialect
-  /** Found, but not converted yet: references are followed one after the other, so that a long chain needs no deep stack. */
+  /** Schemas that are found but not converted. They are converted one after the other, so that a long chain of references needs no deep recursion. */
   readonly #waiting: { readonly key: string; readonly node: DocumentNode }[] = []
   readonly #known = new Set<string>()
 
@@ -61,20 +61,20 @@ export class Schemas {
     this.#dialect = dialect
   }
 
-  /** The key of the schema at a node; undefined when its reference leads nowhere (reported). */
+  /** The key of the schema at a node. Undefined when its reference has no target (reported). */
   use(node: DocumentNode): string | undefined {
     const key = this.#keyOf(node)
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) this.#convert(next)
     return key
   }
 
-  /** A schema that is written nowhere in the document, e.g. of a parameter of 2.0, whose keywords stand in the parameter. */
+  /** Adds a generated schema, e.g. for a parameter of 2.0, which contains the keywords itself. */
   make(node: DocumentMap, leaveOut: readonly string[]): string {
     const entries = new Map([...node.entries].filter(([name]) => !leaveOut.includes(name)))
     return this.use({ ...node, entries }) as string
   }
 
-  /** A form of 2.0: each field a parameter. */
+  /** A form of 2.0: each parameter is a field. */
   form(
     fields: readonly { readonly name: string; readonly required: boolean; readonly schema: string }[],
     at: Span,
@@ -108,7 +108,7 @@ export class Schemas {
     return target === undefined ? undefined : this.#queue(target.key, target.node)
   }
 
-  /** Since 3.1 what stands beside `$ref` counts as well; `nullable` always did for those who write it. */
+  /** Since 3.1, keywords next to `$ref` apply as well. Before, only `nullable`, because authors who write it there expect that. */
   #hasSiblings(node: DocumentNode): boolean {
     if (node.kind !== "map") return false
     if (this.#dialect !== "3.1") return isNullable(node)
@@ -139,7 +139,7 @@ function isNullable({ entries }: DocumentMap): boolean {
   })
 }
 
-/** Of one schema and what is written inside of it. */
+/** Converts one schema and the schemas inside it. */
 class Conversion {
   readonly references = new Set<string>()
   readonly inPlace = new Set<string>()
@@ -160,7 +160,7 @@ class Conversion {
     this.#keyOf = keyOf
   }
 
-  /** `outermost`: the schema as a whole; `inPlace`: what judges the same value as it. */
+  /** `outermost`: it is the whole schema; `inPlace`: it applies to the same value as the whole. */
   schema(node: DocumentNode, inPlace: boolean, outermost = false): JsonSchema {
     if (node.kind === "scalar" && typeof node.value === "boolean") return node.value
     if (outermost && isNull(node)) return this.#fields.withoutValue(node, "the schema") ?? {}
@@ -183,7 +183,7 @@ class Conversion {
     return this.#modern(json, node)
   }
 
-  /** Until 3.0 a reference is all there is (OpenAPI 3.0.3 §4.7.23): what was meant to judge does not. */
+  /** Until 3.0, keywords next to a reference are ignored (OpenAPI 3.0.3 §4.7.23), although the author expects them to apply. */
   #reportSiblings(node: DocumentMap): void {
     const judging = [...node.entries].find(
       ([name]) =>
@@ -204,7 +204,7 @@ class Conversion {
     )
   }
 
-  /** A reference with other keywords beside it. */
+  /** A reference with other keywords next to it. */
   #refer(node: DocumentMap, json: Record<string, unknown>): void {
     const key = this.#keyOf(onlyReference(node))
     if (key === undefined) return void this.#leaveOut(json)
@@ -332,7 +332,7 @@ class Conversion {
     return this.#fields[told](value, `\`${name}\` is ${expected ?? `a ${kind}`}, this is ${kindOf(value)}`)
   }
 
-  /** No value fits one of no choices; whoever writes that means that nothing is said. */
+  /** An empty list of choices would accept no value. The author most likely meant no constraint. */
   #reportEmpty(name: string, { items, span }: DocumentList): void {
     if (items.length > 0 || name === "prefixItems") return
     const detail = `nothing is checked by an empty \`${name}\`: no value could fit it`
@@ -341,7 +341,7 @@ class Conversion {
 
   #type(value: DocumentNode): unknown {
     const plain = plainOf(value)
-    // In YAML `null` without quotes is no text; in a list there is nothing else that it could mean.
+    // An unquoted `null` in YAML is not a string. In this list it can only mean the type.
     const names = Array.isArray(plain) ? plain.map((each) => each ?? "null") : [plain]
     if (plain === "file" && this.#dialect === "2.0") return undefined
     const bad = names.find((each) => !typeNames.includes(each as string))
@@ -366,7 +366,7 @@ class Conversion {
     }
   }
 
-  /** Takes what 2.0 and 3.0 say in their own way to 2020-12. */
+  /** Converts keywords of 2.0 and 3.0 to 2020-12. */
   #modern(json: Record<string, unknown>, node: DocumentMap): JsonSchema {
     for (const [limit, exclusive] of [
       ["minimum", "exclusiveMinimum"],
@@ -378,7 +378,7 @@ class Conversion {
         delete json[limit]
       } else delete json[exclusive]
     }
-    // Many write one as it is.
+    // Many documents write a single example without a list.
     if ("examples" in json && !Array.isArray(json["examples"])) json["examples"] = [json["examples"]]
     if ("example" in json) {
       json["examples"] ??= [json["example"]]
@@ -399,7 +399,7 @@ class Conversion {
   }
 }
 
-/** `nullable: true`. Beside `allOf` and `$ref` the specification gives it no meaning; everybody who writes it there means this. */
+/** `nullable: true`. The specification gives it no meaning next to `allOf` and `$ref`, but every author who writes it there means this. */
 function orNull(json: Record<string, unknown>): JsonSchema {
   const { type } = json
   if (typeof type === "string") return { ...json, type: type === "null" ? type : [type, "null"] }

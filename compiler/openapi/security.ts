@@ -7,7 +7,7 @@ import { reportDropped } from "./parameters.ts"
 
 const places = ["header", "query", "cookie"]
 
-/** Reads the security schemes: `securityDefinitions` of 2.0, `components.securitySchemes` since. */
+/** Reads the security schemes: `securityDefinitions` of 2.0, `components.securitySchemes` since then. */
 export function readSecuritySchemes(
   root: DocumentMap,
   version: string,
@@ -71,7 +71,7 @@ const flowNames: Readonly<Record<string, string>> = {
   accessCode: "authorizationCode",
 }
 
-/** The one flow of 2.0 as 3.x writes it. */
+/** The single flow of 2.0 in the form of 3.x. */
 function modernFlows(plain: Record<string, unknown>): Record<string, unknown> {
   const { type, description, flow, authorizationUrl, tokenUrl, scopes } = plain
   const name = flowNames[String(flow)]
@@ -84,7 +84,7 @@ function modernFlows(plain: Record<string, unknown>): Record<string, unknown> {
   }
 }
 
-/** Reads `security`: any of the ways, each of them all of its schemes. Undefined where nothing is said. */
+/** Reads `security`: alternative requirements, each with schemes that must all be met. Undefined when it is absent. */
 export function readSecurity(
   map: DocumentMap,
   schemes: ReadonlyMap<string, SecurityScheme>,
@@ -92,7 +92,7 @@ export function readSecurity(
 ): readonly Requirement[] | undefined {
   const field = map.entries.get("security")?.value
   if (field === undefined) return undefined
-  // Without a value it does not take back what the document demands of all operations, as an empty list does.
+  // An empty list removes the requirements of the document; a key without a value does not.
   if (isNull(field)) return fields.withoutValue(field, "`security`")
   if (field.kind === "list") return field.items.map((item) => readRequirement(item, schemes, fields))
   fields.wrong(field, `\`security\` is a list, this is ${kindOf(field)}`)
@@ -119,7 +119,7 @@ function readRequirement(
   return { schemes: named, span: way.span }
 }
 
-/** What can't be read demands something all the same: `lenient` must open no operation. A text is the scheme that is meant. */
+/** An unreadable requirement still requires something: `lenient` must not open an operation. A text is taken as the name of a scheme. */
 function unreadable(node: DocumentNode): Requirement {
   const name = node.kind === "scalar" && typeof node.value === "string" ? node.value : "unreadable"
   return { schemes: [{ name, scopes: [], span: node.span }], span: node.span }

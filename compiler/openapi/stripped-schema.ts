@@ -3,14 +3,14 @@ import type { Direction, JsonSchema, Schemas } from "./schema.ts"
 import { annotations, keywords } from "./schema-keywords.ts"
 import { overridden, type SchemaOverrides } from "./schema-overrides.ts"
 
-/** How schemas are read: which, of which messages, and what a place says otherwise than they do. */
+/** How schemas are used: their document, the direction, and the overrides of the place. */
 export interface SchemaReading {
   readonly schemas: Schemas
   readonly direction: Direction
   readonly overrides: SchemaOverrides
 }
 
-/** Leaves of a schema what judges in one direction, its references by the names of the plan. */
+/** Reduces a schema to what it checks in one direction. Its references use names of the plan. */
 export class Stripping {
   readonly #schemas: Schemas
   readonly #names: ReadonlyMap<string, string>
@@ -59,7 +59,7 @@ export class Stripping {
     if (asked.length > 0) kept["required"] = asked
   }
 
-  /** Whether a property belongs to the other direction alone. */
+  /** Whether a property belongs only to the other direction. */
   #isOthers(json: JsonSchema): boolean {
     if (typeof json === "boolean") return false
     const mark = this.#direction === "request" ? "readOnly" : "writeOnly"

@@ -4,11 +4,11 @@ import type { OperationParameter } from "./api-document.ts"
 import type { ReaderContext } from "./contents.ts"
 import type { DocumentMap, DocumentNode } from "./node.ts"
 
-/** A path template taken apart. No specification lets it have a query or a fragment; those that have one mean what they would mean in a URL. */
+/** The parts of a path template. No specification allows a query or fragment in it; documents that have one mean the same as in a URL. */
 export interface TemplateParts {
   readonly path: string
   readonly query: readonly QueryPart[]
-  /** With its `#`. */
+  /** Includes the `#`. */
   readonly fragment: string | undefined
 }
 
@@ -19,7 +19,7 @@ interface QueryPart {
   readonly value: string | undefined
 }
 
-/** Undefined where the query is no list of parameters. */
+/** Undefined when the query is not a list of parameters. */
 export function templateParts(template: string): TemplateParts | undefined {
   const hash = template.indexOf("#")
   const sent = hash === -1 ? template : template.slice(0, hash)
@@ -37,7 +37,7 @@ export function templateParts(template: string): TemplateParts | undefined {
   return { path, query, fragment: hash === -1 ? undefined : template.slice(hash) }
 }
 
-/** Tells what is made of a query and a fragment. */
+/** Reports how a query and a fragment are interpreted. */
 export function reportParts(
   { path, query, fragment }: TemplateParts,
   at: Span,
@@ -56,7 +56,7 @@ export function reportParts(
     )
 }
 
-/** The parameters of an operation with those of its template's query: described as if they were of the path, as those of a query, or by their values alone. */
+/** The parameters of an operation and of its template's query. The latter may be described as path parameters, as query parameters, or only by their values. */
 export function withQuery(
   parameters: readonly OperationParameter[],
   query: readonly QueryPart[],
@@ -91,7 +91,7 @@ export function withQuery(
   return all
 }
 
-/** A parameter of which its value is all that is known. */
+/** A parameter of which only the value is known. */
 function given(
   name: string,
   value: string | undefined,
@@ -99,7 +99,7 @@ function given(
   at: Span,
   { schemas }: ReaderContext,
 ): OperationParameter {
-  // Schemas are known by where they begin: each has its own character of the path.
+  // A schema is identified by its start offset, so each gets a different character of the path.
   const span = at.file.span(Math.min(at.start + 1 + index, at.end), at.end)
   const scalar = (text: string): DocumentNode => ({ kind: "scalar", span, value: text })
   const values: DocumentNode = { kind: "list", span, items: [scalar(value ?? "")] }

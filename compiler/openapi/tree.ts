@@ -4,15 +4,15 @@ import type { SourceFile } from "../core/source.ts"
 import { type DocumentEntry, type DocumentNode, firstLine } from "./node.ts"
 import { readYamlTree } from "./yaml-tree.ts"
 
-/** Values of one file; what references of YAML repeat counts each time. */
+/** Maximum number of values in one file. Values repeated by YAML aliases count each time. */
 export const nodesMax = 4_000_000
 
-/** The values of a JSON or YAML file with their places; undefined when it is neither, which is reported. */
+/** The values of a JSON or YAML file with their places. Undefined when it is neither, which is reported. */
 export function readTree(file: SourceFile, report: Report): DocumentNode | undefined {
   return /^\s*[{[]/.test(file.text.slice(0, 4096)) ? readJsonTree(file, report) : readYamlTree(file, report)
 }
 
-/** A flow map of YAML begins like JSON: what is no JSON is tried as YAML, unless the name of the file says that it is JSON. */
+/** A flow map of YAML begins like JSON. So invalid JSON is tried as YAML, unless the file name says JSON. */
 function readJsonTree(file: SourceFile, report: Report): DocumentNode | undefined {
   const builder = new JsonTree(file)
   const problem = scanJson(file.text, builder.visitor)
@@ -22,7 +22,7 @@ function readJsonTree(file: SourceFile, report: Report): DocumentNode | undefine
   return undefined
 }
 
-/** Key, place and value while the map around it is not finished. */
+/** Key, place and value of an entry whose map is not finished. */
 interface Pending {
   readonly key: { readonly start: number; readonly end: number } | undefined
   readonly node: DocumentNode
@@ -30,7 +30,7 @@ interface Pending {
 
 class JsonTree {
   readonly #file: SourceFile
-  /** By depth: values whose map or list goes on. */
+  /** By depth: the values of unfinished maps and lists. */
   readonly #pending: Pending[][] = [[]]
   #count = 0
   #reserved: DocumentEntry["key"] | undefined

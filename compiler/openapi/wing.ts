@@ -3,10 +3,10 @@ import { readApiDocument } from "./read-document.ts"
 import { readSchemaDocument } from "./schema-document.ts"
 
 /**
- * What reads and writes documents. It is loaded by `import()`, and only for a project that names one: with the YAML library it is
- * a tenth of what a small project would load.
+ * Everything that reads and writes OpenAPI documents. It is loaded with `import()` only for a project that names one: with the YAML library it
+ * is a tenth of what a small project loads.
  */
 export const openapi = { exportDocument, printDocument, readApiDocument, readSchemaDocument }
 
-/** The wing as `compile` takes it. */
+/** The wing as the parameter type of `compile`. */
 export type OpenapiCompiler = typeof openapi

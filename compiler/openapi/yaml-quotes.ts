@@ -1,10 +1,10 @@
-/** Where a quoted text begins as the value of a key or as an item: the indentation of what it belongs to, and its quote. */
+/** The start of a quoted value of a key or list item: the indentation of its parent, and the quote. */
 const begins = /^( *)(?:- +)*(?:[\w$./-]+|"[^"\n]*"|'[^'\n]*') *:(?: +[&!][^ \n]*)* +(["'])/gm
 const linesMax = 200
 
 /**
- * The text with each quoted value on one line that goes on at no more indentation than its key, which YAML 1.2 forbids and many readers take. Blanks stand in place of the line
- * ends, so that all places stay. Undefined where there is none.
+ * The text with each multi-line quoted value joined to one line when it continues at no more indentation than its key. YAML 1.2 forbids this,
+ * but many readers accept it. Spaces replace the line ends, so that all offsets stay the same. Undefined when there is no such value.
  *
  * @example
  * joinQuotedLines('a:\n  b: "one\n  two"\n') // { text: 'a:\n  b: "one   two"\n', places: [8] }
@@ -41,7 +41,7 @@ function isShallow(line: string, indentation: number): boolean {
   return line.trim() !== "" && line.length - line.trimStart().length <= indentation
 }
 
-/** Where the quote stands that ends a text; undefined where none does soon. */
+/** The offset of the closing quote. Undefined when there is none nearby. */
 function endOfQuoted(text: string, start: number, quote: string): number | undefined {
   let lines = 0
   for (let at = start; at < text.length && lines < linesMax; at += 1) {

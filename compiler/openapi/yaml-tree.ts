@@ -18,10 +18,10 @@ import { type DocumentEntry, type DocumentNode, firstLine, type ScalarNode } fro
 import { joinQuotedLines } from "./yaml-quotes.ts"
 
 const depthMax = 100
-/** Values of one file, repetitions counted each time: references within references double with each step. */
+/** Maximum number of values in one file, with repetitions: nested aliases double them at each level. */
 const valuesMax = 4_000_000
 
-/** The values of a YAML 1.2 file with their places; undefined when it is none, which is reported. */
+/** The values of a YAML 1.2 file with their places. Undefined when it is not YAML, which is reported. */
 export function readYamlTree(file: SourceFile, report: Report): DocumentNode | undefined {
   let document: Document.Parsed
   try {
@@ -48,11 +48,11 @@ const shallow =
 const shallowHelp = "Indent its lines deeper than the key."
 
 function parsed(text: string): Document.Parsed {
-  // Keys are compared here: the library compares each with all before it.
+  // Duplicate keys are checked here: the library compares each key with all previous ones.
   return parseDocument(text, { prettyErrors: false, uniqueKeys: false, merge: true })
 }
 
-/** A node and how many values it stands for. */
+/** A node and the number of values in it. */
 interface Sized {
   readonly node: DocumentNode
   readonly size: number
@@ -144,7 +144,7 @@ class YamlTree {
       typeof value === "string" || typeof value === "number" || typeof value === "boolean" || value === null
         ? value
         : this.#text(node)
-    // No JSON has them, and nothing in a document means them.
+    // JSON has no such numbers, and they have no meaning in a document.
     const finite = typeof plain === "number" && !Number.isFinite(plain) ? String(plain) : plain
     return { node: { kind: "scalar", span: this.#spanOf(node), value: finite }, size: 1 }
   }
@@ -172,7 +172,7 @@ class YamlTree {
   }
 }
 
-/** What stands in the map itself goes before what it takes in. */
+/** Keys of the map itself take precedence over merged keys. */
 function mergeInto(entries: Map<string, DocumentEntry>, node: DocumentNode): void {
   const maps = node.kind === "list" ? node.items : [node]
   for (const map of maps) {
