@@ -1,7 +1,7 @@
 import { promisify } from "node:util"
 import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib"
 
-/** A content that is coded in a way nobody here can read, damaged, or larger than allowed when decoded. */
+/** A content whose coding is unknown, that is damaged, or that is too large when decoded. */
 export class CodingError extends Error {
   override readonly name = "CodingError"
   readonly reason: "unknown" | "damaged" | "too-large"
@@ -12,14 +12,14 @@ export class CodingError extends Error {
   }
 }
 
-/** More codings on top of each other than anybody uses are an attempt to make work. */
+/** Legitimate messages do not use more codings; more are an attempt to cause work. */
 const codingsMax = 3
 
 type Decode = (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
 const rawInflate: Decode = promisify(inflateRaw)
 
-/** RFC 9110 §8.4.1. Some senders leave the zlib wrapper of `deflate` out: the first byte tells. */
+/** RFC 9110 §8.4.1. Some senders omit the zlib wrapper of `deflate`; the first byte shows it. */
 const deflate: Decode = (data, options) =>
   ((data[0] ?? 0) & 0x0f) === 8 ? (promisify(inflate) as Decode)(data, options) : rawInflate(data, options)
 
@@ -30,7 +30,7 @@ const decoders: Readonly<Record<string, Decode>> = {
   br: promisify(brotliDecompress),
 }
 
-/** The codings of a Content-Encoding field in the order they were applied; `identity` is none. */
+/** The codings of a Content-Encoding field in the order in which they were applied, without `identity`. */
 export function codingsOf(field: string | undefined): readonly string[] {
   if (field === undefined || field === "") return []
   return field
@@ -39,7 +39,7 @@ export function codingsOf(field: string | undefined): readonly string[] {
     .filter((each) => each !== "" && each !== "identity")
 }
 
-/** Takes codings off a content, which may have `bytesMax` afterwards. Rejects with CodingError. */
+/** Decodes a content to at most `bytesMax` bytes. Rejects with CodingError. */
 export async function decodeContent(
   data: Buffer,
   codings: readonly string[],

@@ -5,54 +5,54 @@ import { connect as connectTls } from "node:tls"
 /** A request for a backend. */
 export interface SentRequest {
   readonly method: string
-  /** Path and query, as they are sent. */
+  /** Path and query, as sent. */
   readonly path: string
-  /** Names in lower case and values in turn; without Connection and Transfer-Encoding. `host` only where it is not the origin's. */
+  /** Lower-case names and values alternate; without Connection and Transfer-Encoding. `host` only when it differs from the origin's. */
   readonly fields: readonly string[]
-  /** A stream without a `content-length` among the fields is sent in chunks. */
+  /** A stream without a `content-length` field is sent in chunks. */
   readonly body: Buffer | Readable | null
 }
 
-/** A request on its connection. Both do nothing once the answer is over. */
+/** A request on its connection. Both methods do nothing once the response is complete. */
 export interface Sending {
-  /** Goes on after an `onData` that answered false. */
+  /** Continues after an `onData` that returned false. */
   resume(): void
-  /** Ends the connection; `error` is what the receiver is told. */
+  /** Closes the connection; the receiver gets `error`. */
   abort(error: Error): void
 }
 
 /**
- * Is told of an answer: `onConnect`, perhaps `onBegun`, `onHead` and `onData`, and then either `onComplete` or `onError`, once; `onError` alone where
- * no connection took the request.
+ * Receives a response: `onConnect`, optionally `onBegun`, `onHead` and `onData`, and finally either `onComplete` or `onError`, once. Only `onError`
+ * when no connection took the request.
  */
 export interface AnswerReceiver {
-  /** False: nobody waits for the answer any more. What has no connection yet is dropped then, and nothing is told. */
+  /** False: the response is no longer needed. A request without a connection is then dropped without a call. */
   readonly isWanted: boolean
-  /** A connection takes the request. */
+  /** A connection has taken the request. */
   onConnect(sending: Sending): void
-  /** The first byte of an answer is here. */
+  /** The first byte of a response has arrived. */
   onBegun(): void
-  /** The head of the answer; not those of 1xx. `fields`: names as sent and values, in turn. */
+  /** The head of the response, but not of 1xx responses. `fields`: names as sent and values alternate. */
   onHead(status: number, fields: readonly string[]): void
-  /** Bytes of the body, which are the receiver's. False: wait for `resume`. */
+  /** Bytes of the body, owned by the receiver. Return false to pause until `resume`. */
   onData(bytes: Buffer): boolean
-  /** The answer is over. `trailers`: names and values in turn. */
+  /** The response is complete. `trailers`: names and values alternate. */
   onComplete(trailers: readonly string[]): void
-  /** UpstreamError, or what the body of the request failed with. */
+  /** An UpstreamError, or the error of the request body. */
   onError(error: Error): void
 }
 
 /** Connections to one origin. */
 export interface Connections {
-  /** Never throws: what is wrong with the request is told to the receiver, too. */
+  /** Never throws: errors in the request go to the receiver, too. */
   dispatch(request: SentRequest, receiver: AnswerReceiver): void
-  /** Takes no more requests; resolves when those at work have ended. */
+  /** Takes no more requests; resolves when the running ones have ended. */
   close(): Promise<void>
-  /** Ends all requests at once. */
+  /** Aborts all requests at once. */
   destroy(): Promise<void>
 }
 
-/** Where connections go, and how. */
+/** Where and how to connect. */
 export interface Endpoint {
   readonly hostname: string
   readonly port: number
@@ -61,47 +61,47 @@ export interface Endpoint {
   readonly connectMs: number
 }
 
-/** How the other side is trusted, and what we show. */
+/** How the server's certificate is verified, and the client certificate. */
 export interface TlsSettings {
-  /** PEM of the authorities, when not those of the system. */
+  /** PEM of the certificate authorities; undefined: those of the system. */
   readonly ca: string | undefined
-  /** PEM of what we show. */
+  /** PEM of the client certificate and its key. */
   readonly certificate: { readonly cert: string; readonly key: string } | undefined
-  /** Certificates are not verified. */
+  /** Do not verify certificates. */
   readonly insecure: boolean
-  /** The name that is verified; undefined for an address. */
+  /** The name to verify; undefined for an IP address. */
   readonly servername: string | undefined
 }
 
-/** Told of what happens to a connection. */
+/** Receives the events of a connection. */
 export interface SocketEvents {
   opened(): void
-  /** The bytes are the listener's to keep. */
+  /** The receiver owns the bytes. */
   received(bytes: Buffer): void
-  /** The other side has said all. */
+  /** The other side has ended its direction. */
   ended(): void
-  /** Once, at last; `error` where it did not end well. */
+  /** Called once, last; `error` when the connection failed. */
   closed(error: Error | undefined): void
 }
 
 const readBytes = 64 * 1024
 const probeMs = 60_000
 
-/** libuv reads into it and calls back in one step, so one is enough for all connections; but on Windows reads are begun beforehand. */
+/** libuv reads into the buffer and calls back in one step, so all connections can share one. On Windows reads start earlier, so they cannot. */
 const shared = process.platform === "win32" ? undefined : Buffer.allocUnsafeSlow(readBytes)
 
-/** Why there is no answer, or not all of it. */
+/** Why a response is missing or incomplete. */
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError"
   /**
-   * `connect`: there is no connection; `connect-timeout`: not in its time; `closed`: it was closed or reset; `protocol`: what came is not HTTP;
-   * `request`: ours cannot be sent; `aborted`: by us.
+   * `connect`: no connection; `connect-timeout`: not connected in time; `closed`: closed or reset; `protocol`: the response is not valid HTTP;
+   * `request`: the request cannot be sent; `aborted`: aborted by the gateway.
    */
   readonly reason: "connect" | "connect-timeout" | "closed" | "protocol" | "request" | "aborted"
-  /** The connection had answered before. */
+  /** The connection had served a response before. */
   readonly reused: boolean
 
-  /** `cause`: the system's error, where it is one. */
+  /** `cause`: the system's error, if there is one. */
   constructor(reason: UpstreamError["reason"], message: string, reused = false, cause?: Error) {
     super(message, { cause })
     this.reason = reason
@@ -110,8 +110,8 @@ export class UpstreamError extends Error {
 }
 
 /**
- * Opens a connection and tells what comes. A certificate is verified against the place's name, never one of a request; sessions are not resumed, because that
- * would skip the check of the name.
+ * Opens a connection and reports its events. A certificate is verified against the name of the endpoint, never against one from a request. TLS
+ * sessions are not resumed, because resumption skips this check.
  */
 export function open(endpoint: Endpoint, events: SocketEvents): Socket {
   const buffer = shared ?? Buffer.allocUnsafeSlow(readBytes)
@@ -127,7 +127,10 @@ export function open(endpoint: Endpoint, events: SocketEvents): Socket {
   return socket
 }
 
-/** Opens a connection for somebody who reads it as any other. The event that says it is open is `openedEvent`; one that is not open in time fails with UpstreamError. */
+/**
+ * Opens a connection that the caller reads as an ordinary socket. `openedEvent` is the event for an open connection; the socket fails with
+ * UpstreamError when it does not open in time.
+ */
 export function connect(endpoint: Endpoint, onread?: OnReadOpts): Socket {
   const socket = socketTo(endpoint, onread)
   const timer = setTimeout(
@@ -153,12 +156,12 @@ function socketTo({ hostname, port, tls }: Endpoint, onread: OnReadOpts | undefi
   })
 }
 
-/** What a socket of `connect` emits when requests can be sent. */
+/** The event of a socket from `connect` after which requests can be sent. */
 export function openedEvent({ tls }: Endpoint): "connect" | "secureConnect" {
   return tls === undefined ? "connect" : "secureConnect"
 }
 
-/** The buffer is filled again at once: what is kept is a copy, which costs less than a new buffer for each read. */
+/** The shared buffer is overwritten by the next read, so the bytes are copied. A copy costs less than a new buffer for each read. */
 function taker(events: SocketEvents): OnReadOpts["callback"] {
   return (count, buffer) => {
     events.received(Buffer.from(buffer.subarray(0, count)))

@@ -3,33 +3,33 @@ import { CodingError, codingsOf, decodeContent } from "../content-coding.ts"
 import { type AnswerReceiver, type Sending, type TlsSettings, UpstreamError } from "./connections.ts"
 import { Http1Pool } from "./http1/pool.ts"
 
-/** A request of our own. `headers`: names and values in turn, without Host and Content-Length. */
+/** A request made by the process itself. `headers`: names and values alternate, without Host and Content-Length. */
 export interface OutgoingRequest {
   readonly url: string
   readonly method: string
   readonly headers: readonly string[]
   readonly body: Buffer | undefined
-  /** For all of it, in milliseconds. */
+  /** For the whole request and response, in milliseconds. */
   readonly timeoutMs: number
-  /** Largest response in bytes (default: 10,000,000). */
+  /** Maximum size of the response in bytes (default: 10,000,000). */
   readonly responseBytesMax?: number
-  /** PEM of the certificate we show, and of its key. */
+  /** PEM of the client certificate and its key. */
   readonly certificate?: { readonly cert: string; readonly key: string }
-  /** By what the other side's certificate is judged (PEM); absent: by the system's authorities. */
+  /** How the server's certificate is verified (PEM); absent: by the system's authorities. */
   readonly trust?: { readonly ca: string | undefined; readonly insecure: boolean }
-  /** Ends the request when the exchange it is for has ended. */
+  /** Aborts the request when its exchange has ended. */
   readonly signal?: AbortSignal
 }
 
-/** The response to a request of our own, whole and without content codings. */
+/** The complete response to a request of the process, without content codings. */
 export interface OutgoingResponse {
   readonly status: number
-  /** Names in lower case and values in turn. */
+  /** Lower-case names and values alternate. */
   readonly fields: string[]
   readonly body: Buffer
 }
 
-/** Why a request of our own has no response. `cause`: what the system, or the connection, said. */
+/** Why a request of the process has no response. `cause`: the error of the system or the connection. */
 export class OutgoingError extends Error {
   override readonly name = "OutgoingError"
   readonly reason: "invalid" | "timeout" | "too-large" | "unreachable"
@@ -40,31 +40,32 @@ export class OutgoingError extends Error {
   }
 }
 
-/** Sends requests of our own and holds their responses whole. Certificates are verified unless a request says otherwise. */
+/** Sends requests of the process and holds their responses in memory. Certificates are verified unless a request disables it. */
 export interface OutgoingHttp {
   /** Rejects with OutgoingError. */
   send(request: OutgoingRequest): Promise<OutgoingResponse>
 }
 
-/** The same for those who look at status and body only. */
+/** As `OutgoingHttp`, for callers that need only status and body. */
 export interface RequestSender {
   send(request: OutgoingRequest): Promise<Pick<OutgoingResponse, "status" | "body">>
 }
 
 const responseBytesDefault = 10_000_000
 const connectMs = 5_000
-/** Connections to one origin; more requests wait. */
+/** Maximum number of connections to one origin; further requests wait. */
 const connectionsMax = 64
-/** Below the idle time of common servers (Node 5 s), so that we close first. */
+/** Less than the idle timeout of common servers (Node: 5 s), so that this side closes first. */
 const idleMs = 4_000
-/** Connections of this age are not used for new requests: a name that means another address by then is looked up again. */
+/** Older connections are not used for new requests, so that DNS changes take effect. */
 const ageMs = 60_000
-/** Origins, each with its TLS settings, whose connections are kept. */
+/** Maximum number of pools; each belongs to an origin with its TLS settings. */
 const poolsMax = 200
 
 /**
- * The client for requests of the process itself: tokens, keys, introspection, decision points, `send-request`, the command line. HTTP/1.1 over connections that are kept. Redirects are responses like
- * others: where a request goes is for the configuration to say. What is proxied to backends uses `Connections` directly and is not held.
+ * The client for requests of the process itself: tokens, keys, introspection, decision points, `send-request`, the command line. It uses HTTP/1.1
+ * with keep-alive. Redirects are returned like other responses, because the configuration decides where requests go. Proxied requests use
+ * `Connections` directly and are streamed.
  */
 export class HttpClient implements OutgoingHttp {
   readonly #pools = new Map<string, Http1Pool>()
@@ -83,7 +84,7 @@ export class HttpClient implements OutgoingHttp {
     }
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   async close(): Promise<void> {
     const pools = [...this.#pools.values()]
     this.#pools.clear()
@@ -115,7 +116,7 @@ export class HttpClient implements OutgoingHttp {
     let pool = this.#pools.get(key)
     if (pool === undefined) pool = newPool(url, certificate, trust)
     else this.#pools.delete(key)
-    // The one used last is last: the first is the one to give up.
+    // The most recently used pool is last, so the first one is removed.
     this.#pools.set(key, pool)
     const [oldest] = this.#pools
     if (this.#pools.size > poolsMax && oldest !== undefined) {
@@ -185,7 +186,7 @@ interface Settled {
   reject(error: OutgoingError): void
 }
 
-/** Collects a response until it is whole, too large, too late, or not wanted any more. */
+/** Collects a response until it is complete, too large, too late, or no longer needed. */
 class WholeResponse implements AnswerReceiver {
   readonly #bytesMax: number
   readonly #signal: AbortSignal | undefined
@@ -262,7 +263,7 @@ function outgoingError(error: Error): OutgoingError {
   if (error.reason === "connect-timeout") return new OutgoingError("timeout", "no connection in time", error)
   if (error.reason === "request") return new OutgoingError("invalid", error.message, error)
   const { cause } = error
-  // Of several addresses that all failed the system says no more than its code.
+  // When several addresses have failed, the system's error has only a code and no message.
   const said = cause instanceof Error && cause.message !== "" ? cause.message : error.message
   return new OutgoingError("unreachable", said, cause ?? error)
 }

@@ -8,7 +8,7 @@ import {
   UpstreamError,
 } from "./connections.ts"
 
-/** How many connections, and how many streams on each. */
+/** Number of connections, and of streams on each. */
 export interface Http2Settings {
   readonly origin: string
   readonly endpoint: Endpoint
@@ -20,7 +20,7 @@ export interface Http2Settings {
 
 const answerHeaderBytesMax = 64 * 1024
 
-/** Connections to one origin that speaks HTTP/2, or HTTP/1.1 where it offers no other: undici's. */
+/** Connections to one origin over HTTP/2, or HTTP/1.1 when the server does not offer it, through undici. */
 export class Http2Connections implements Connections {
   readonly #pool: Pool
   readonly #servername: string | undefined
@@ -42,7 +42,7 @@ export class Http2Connections implements Connections {
   }
 
   dispatch({ method, path, fields, body }: SentRequest, receiver: AnswerReceiver): void {
-    // Without its name undici takes that of the Host, which may be a client's, for the one to verify.
+    // Without it undici verifies the name in the Host field, which may come from a client.
     const options = { method, path, headers: fields, body, servername: this.#servername }
     this.#pool.dispatch(
       options as unknown as Dispatcher.DispatchOptions,
@@ -59,7 +59,7 @@ export class Http2Connections implements Connections {
   }
 }
 
-/** undici's dispatch handler, in the raw form that costs half of what its request and stream methods do. */
+/** undici's raw dispatch handler, which costs half as much as its request and stream methods. */
 class Translator {
   readonly #receiver: AnswerReceiver
 
@@ -78,7 +78,7 @@ class Translator {
   }
 
   onHeaders(status: number, raw: readonly Buffer[], resume: () => void): boolean {
-    // 1xx: informational ones are for the next hop; 100 and 101 that nobody asked for undici refuses itself.
+    // 1xx: informational responses are only for this hop; undici itself refuses an unexpected 100 or 101.
     if (status < 200 && status >= 100) return true
     if (status < 100 || status > 599) throw new Error(`the backend answered with status ${status}`)
     this.#resume = resume
@@ -102,7 +102,7 @@ class Translator {
   }
 }
 
-/** As undici gives them: flat for HTTP/1.1, an object for HTTP/2. */
+/** The forms of undici: flat for HTTP/1.1, an object for HTTP/2. */
 type Trailers = readonly (string | Buffer)[] | Readonly<Record<string, unknown>> | null
 
 function flat(trailers: Trailers): string[] {
@@ -124,7 +124,7 @@ function upstreamError(
   return new UpstreamError(reason, `${code}: ${error.message}`, reused)
 }
 
-/** As `connect` of HTTP/1.1, with the choice of protocol. The time-out is exact; undici's own ticks in seconds. */
+/** As `connect` for HTTP/1.1, with protocol negotiation. The timeout is exact, while undici's own has a resolution of a second. */
 function connectorTo({ tls, connectMs }: Endpoint): buildConnector.connector {
   const servername = tls?.servername
   const open = buildConnector({
@@ -139,7 +139,7 @@ function connectorTo({ tls, connectMs }: Endpoint): buildConnector.connector {
   return (options, callback) => {
     const { servername: _fromTheRequest, host: _itsHost, ...rest } = options
     let timer: NodeJS.Timeout | undefined
-    // `connect` returns the socket, which its type does not say.
+    // `connect` returns the socket, but its type does not declare it.
     const socket = open(
       { ...rest, ...(servername === undefined ? {} : { servername }) } as typeof options,
       (...result) => {
@@ -147,7 +147,7 @@ function connectorTo({ tls, connectMs }: Endpoint): buildConnector.connector {
         callback(...result)
       },
     ) as unknown as Socket
-    // Before undici's own listener: what it hands to the request then knows whether this connection had answered before.
+    // Registered before undici's own listener, so that the error which undici passes on shows whether the connection had received bytes.
     socket.once("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }))
     timer = setTimeout(
       () => socket.destroy(new errors.ConnectTimeoutError(`no connection in ${connectMs} ms`)),

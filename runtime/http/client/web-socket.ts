@@ -6,7 +6,7 @@ import { connect, type Endpoint, openedEvent } from "./connections.ts"
 /** RFC 6455 §1.3. */
 const acceptSuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-/** The connection of a server that was upgraded, and what came behind the head of its response. */
+/** The connection of an upgraded server, and the bytes after the head of its response. */
 export interface UpgradedSocket {
   readonly socket: Socket
   readonly head: Buffer
@@ -14,27 +14,27 @@ export interface UpgradedSocket {
 
 /** A request for a WebSocket. */
 export interface UpgradeRequest {
-  /** Path and query, as they are sent. */
+  /** Path and query, as sent. */
   readonly path: string
-  /** Names in lower case and values in turn, with Host and `sec-websocket-key`; without Connection and Upgrade. */
+  /** Lower-case names and values alternate, with Host and `sec-websocket-key`; without Connection and Upgrade. */
   readonly fields: readonly string[]
   /** The value of `sec-websocket-key`. */
   readonly key: string
 }
 
-/** Told of what becomes of it: one of the three. */
+/** Receives the result: one of the first three, or an error. */
 export interface UpgradeReceiver {
-  /** 101 with the right key. `rawFields`: names as sent and values, in turn. */
+  /** 101 with the right key. `rawFields`: names as sent and values alternate. */
   onUpgrade(upgraded: UpgradedSocket, rawFields: readonly string[]): void
-  /** 101 without having understood: who takes it for an upgrade would let a client speak to the server past the gateway. The connection is closed. */
+  /** 101 without the right key: the server has not understood the upgrade, and a tunnel would let a client bypass the gateway. The connection is closed. */
   onFalseUpgrade(): void
-  /** Another answer. */
+  /** Any other response. */
   onResponse(response: IncomingMessage): void
-  /** `reached`: there was a connection. May also come behind the others, when the connection breaks. */
+  /** `reached`: the connection was open. May follow the other events when the connection breaks. */
   onError(error: NodeJS.ErrnoException, reached: boolean): void
 }
 
-/** Asks for a WebSocket (RFC 6455 §4.1) on a connection of its own. The request returned can be destroyed. */
+/** Requests a WebSocket (RFC 6455 §4.1) on a new connection. The returned request can be destroyed. */
 export function requestWebSocket(
   endpoint: Endpoint,
   { path, fields, key }: UpgradeRequest,
@@ -45,10 +45,10 @@ export function requestWebSocket(
   const sent = sendRequest({
     method: "GET",
     path,
-    // The types know objects only; Node takes the flat form of `rawHeaders` too.
+    // The types allow only objects, but Node also accepts the flat form of `rawHeaders`.
     headers: headers as unknown as Record<string, string>,
     setHost: false,
-    // With `createConnection` and no agent the connection is this request's alone.
+    // With `createConnection` and without an agent, only this request uses the connection.
     createConnection: (_options, done) => {
       const socket = connect(endpoint)
       const failed = (error: Error) => done(error, socket)
@@ -73,7 +73,7 @@ export function requestWebSocket(
   return sent
 }
 
-/** Only the right key says that the server has understood (RFC 6455 §4.2.2). */
+/** Only the right key proves that the server has understood the upgrade (RFC 6455 §4.2.2). */
 function isTrue({ headers }: IncomingMessage, key: string): boolean {
   const accept = createHash("sha1")
     .update(key + acceptSuffix)

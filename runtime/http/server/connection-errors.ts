@@ -2,17 +2,17 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { FaultName, RequestFault } from "./request-fault.ts"
 
-/** Answers on a connection that has no request, and closes it. */
+/** Responds on a connection without a valid request, and closes it. */
 export type RawAnswerer = (socket: Socket, fault: RequestFault) => void
 
-/** Has a server hand on what Node would answer, or cut, on its own. */
+/** Makes a server pass on the requests that Node would otherwise answer or truncate on its own. */
 export function takeAllRequests(server: Server, answerRaw: RawAnswerer): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
     refuseConnection(error, socket as Socket, answerRaw),
   )
-  // 0: no limit here. Node's own truncates silently; the fields are counted, and refused, by whoever reads the head.
+  // 0: no limit here. Node's own limit drops fields silently; the code that reads the head counts the fields and refuses too many.
   server.maxHeadersCount = 0
-  // Node would say 100 Continue before anybody has looked at the credentials, and 417 with nothing in it or in the log.
+  // Otherwise Node would send 100 Continue before credentials are checked, and a 417 without a body or a log line.
   for (const event of ["checkContinue", "checkExpectation"])
     server.on(event, (request: IncomingMessage, response: ServerResponse) =>
       server.emit("request", request, response),
@@ -22,16 +22,16 @@ export function takeAllRequests(server: Server, answerRaw: RawAnswerer): void {
   )
 }
 
-/** The newest answer of a connection, for errors that come while it is on its way. */
+/** The latest response of a connection, for errors that occur while it is being sent. */
 const latest = Symbol("latest answer")
 type Tagged = Socket & { [latest]?: ServerResponse }
 
-/** To be called with each request, for `refuseConnection`. */
+/** Must be called with each request, for `refuseConnection`. */
 export function noteAnswer(request: IncomingMessage, response: ServerResponse): void {
   ;(request.socket as Tagged)[latest] = response
 }
 
-/** Answers what llhttp refused, before there is a request (RFC 9112 §2.2, 5.1, 6.3; RFC 6585 §5). */
+/** Responds to bytes that llhttp refused before there was a request (RFC 9112 §2.2, 5.1, 6.3; RFC 6585 §5). */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, answerRaw: RawAnswerer): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
@@ -43,15 +43,15 @@ function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, answerRa
     answerRaw(socket, fault)
     return
   }
-  // Bytes after `Connection: close` are no request and take nothing from the one before them.
+  // Bytes after `Connection: close` are not a request, and must not affect the previous one.
   if (error.code === "HPE_CLOSED_CONNECTION") return
   if (answer.req.complete) {
-    // The requests before the rubbish are whole: they get their answers first.
+    // The requests before the invalid bytes are complete, so their responses are sent first.
     answer.once("close", () => {
       if (socket.writable) answerRaw(socket, fault)
     })
   } else if (answer.headersSent) {
-    // An answer has begun: a second one in its middle would be taken for its body, or for the answer to another request.
+    // A response has begun: a second one inside it would be read as its body, or as the response to another request.
     answer.end()
     socket.destroySoon()
   } else answerRaw(socket, fault)
@@ -67,15 +67,15 @@ function faultOf({ code, message }: NodeJS.ErrnoException): RequestFault {
   return { name: faults[code ?? ""] ?? "invalid-request", cause: message }
 }
 
-/** An answer written by hand. */
+/** A response that is written directly to the socket. */
 export interface RawAnswer {
   readonly status: number
-  /** Names and values in turn; Content-Length and Connection are added. */
+  /** Names and values alternate; Content-Length and Connection are added. */
   readonly headers: readonly string[]
   readonly body: Uint8Array
 }
 
-/** Sends an answer on a connection that has no request, and ends it. */
+/** Sends a response on a connection without a valid request, and closes it. */
 export function sendRaw(socket: Socket, { status, headers, body }: RawAnswer): void {
   const lines = [`HTTP/1.1 ${status} Refused`, `content-length: ${body.length}`]
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)

@@ -5,21 +5,21 @@ interface Waiting {
   readonly content: Uint8Array | string
 }
 
-/** More bytes than this are not worth a copy. */
+/** Larger content is not copied. */
 const joinedBytesMax = 16 * 1024
-/** So many answers leave before the turn is over: in a turn with many requests the first would wait for all of them. */
+/** After this many responses they are written before the end of the turn: in a long turn the first would wait for all others. */
 const togetherMax = 32
 
 let waiting: Waiting[] = []
 
 /**
- * Ends an answer of known length whose head is not out yet with all of its content. A small one leaves with its head as one text, at the end of the turn of the event loop together with
- * the others of the turn: the reader that wakes for the first finds the next ones there.
+ * Ends a response of known length whose head has not been sent, with its whole content. A small response is joined with its head and written at the
+ * end of the turn of the event loop, together with the other responses of the turn, so that a client which wakes for the first finds the others, too.
  */
 export function endWhole(response: ServerResponse, content: Uint8Array | string): void {
   const { length } = content
   const isLarge = typeof content !== "string" && length > joinedBytesMax
-  // No connection: it is behind another answer on it, or nobody is there any more.
+  // Without a socket the response waits behind another one on the connection, or the client has disconnected.
   if (response.socket === null || response.destroyed || length === 0 || isLarge) {
     response.end(content)
     return
@@ -35,7 +35,7 @@ function endWaiting(): void {
   for (const { response, content } of all) endJoined(response, content)
 }
 
-/** Pieces take the system's slower call, and `end(content)` adds an empty one: together a sixth of what a small answer costs. */
+/** Separate pieces need the slower system call, and `end(content)` adds an empty one: together a sixth of the cost of a small response. */
 function endJoined(response: ServerResponse, content: Uint8Array | string): void {
   const { socket } = response
   if (socket === null) {
@@ -49,7 +49,7 @@ function endJoined(response: ServerResponse, content: Uint8Array | string): void
   response.end()
 }
 
-/** The head is text: bytes are one piece with it only as text that is written as the same bytes. */
+/** Node writes the head as text. As Latin-1 text, the bytes of the content can be joined with it unchanged. */
 function latin1({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
 }

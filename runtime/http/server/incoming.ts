@@ -4,22 +4,25 @@ import type { Socket } from "node:net"
 /** The connection of a client that waits for its WebSocket. */
 export interface WaitingSocket {
   readonly socket: Socket
-  /** Ends the waiting: its bytes are the caller's from now on. Returns those that came before. */
+  /** Ends the waiting: from now on the caller reads the socket. Returns the bytes that arrived before. */
   takeOver(): Buffer
 }
 
-/** What a request may see of the listener it came to. `closing`: responses end their connections, so that no other request is sent on one. */
+/** The state of a listener for its requests. `closing`: responses close their connections, so that no other request follows. */
 export interface ListenerState {
   readonly closing: boolean
 }
 
-/** The same, and whom it serves. */
+/** As `ListenerState`, and which connections it serves. */
 export interface ListenerDoor extends ListenerState {
-  /** Whether a connection that reached `local`, an address of this machine, is served: until `activate` a listener serves only in place of those that gave up their address for it. */
+  /**
+   * Whether the listener serves connections to `local`, an address of this machine. Until `activate` it serves only those of the listeners that
+   * released their address for it.
+   */
   serves(local: string | undefined): boolean
 }
 
-/** A request with what its response is written to. */
+/** A request and its response. */
 export interface IncomingExchange {
   readonly request: IncomingMessage
   readonly reply: ServerResponse
@@ -28,7 +31,7 @@ export interface IncomingExchange {
   readonly upgrade: WaitingSocket | undefined
 }
 
-/** Takes a request. `target`: the request target as it was sent. */
+/** Handles a request. `target`: the request target as sent. */
 export type Handle = (
   incoming: IncomingExchange & { readonly listener: ListenerDoor },
   target: string,

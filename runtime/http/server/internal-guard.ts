@@ -3,13 +3,13 @@ import { isIP } from "node:net"
 import { hostname } from "node:os"
 import { FramingFields, faultStatus, lineFault, originForm, type RequestFault } from "./request-fault.ts"
 
-/** Bounds of the head of a request to an internal listener; the gateway's are in gateway.conf, with the same defaults. */
+/** Limits for the head of a request to an internal listener; those of the gateway are in gateway.conf, with the same defaults. */
 const headersMax = 100
 
-/** The same for the kit. */
+/** The same for `openListener`. */
 export const internalLimits = { headerBytesMax: 16 * 1024, headMs: 10_000 } as const
 
-/** Why a request to an internal listener is refused before anybody looks for whom it is; `detail` may be told. */
+/** Why an internal listener refuses a request before it is handled; `detail` may be sent to the client. */
 export interface Refusal {
   readonly name: RequestFault["name"] | "misdirected"
   readonly status: number
@@ -20,12 +20,12 @@ const namePattern = /^(?:\*|(?:\*\.)?[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[?[0-9
 
 const judgedMax = 1_000
 
-/** A fault as a refusal. */
+/** Converts a fault to a refusal. */
 export function refusalOf({ name, cause }: RequestFault): Refusal {
   return { name, status: faultStatus[name], detail: `the request cannot be taken: ${cause}` }
 }
 
-/** Judges the head of a request as strictly as the gateway does, and whether its Host is one of the listener's own names. `target` is the request target as sent. */
+/** Checks the head of a request as strictly as the gateway does, and that its Host is a name of the listener. `target` is the request target as sent. */
 export function judgeRequest(request: IncomingMessage, target: string, names: OwnNames): Refusal | undefined {
   const line = lineFault(request, target)
   if (line !== undefined) return refusalOf(line)
@@ -38,7 +38,7 @@ export function judgeRequest(request: IncomingMessage, target: string, names: Ow
       name: "invalid-path",
       cause: "the target is not a path, or its host differs from the Host header",
     })
-  // Browsers send HTTP/1.1, which has a Host.
+  // A request without Host cannot come from a browser, because browsers send HTTP/1.1.
   if (host === undefined || names.has(host)) return undefined
   return {
     name: "misdirected",
@@ -68,14 +68,15 @@ function framingOf(raw: readonly string[]): FramingFields {
   return fields
 }
 
-/** Can it stand in the list of further names? Without a port: names are compared, ports may be forwarded. */
+/** Whether the text is valid in the list of additional names. It has no port: ports may be forwarded, so only names are compared. */
 export function isOwnName(text: string): boolean {
   return namePattern.test(text.toLowerCase())
 }
 
 /**
- * The names a listener answers to: `localhost` and names below it, the machine's, the one it listens on (`listen`, its host part), and `more`: `authz.internal`, `*.svc.cluster.local` for all names
- * below one, or `*` for any. A page whose name is made to lead to this address (DNS rebinding) sends its own. Every IP address passes: no DNS answer stands behind it, and probes use that of their pod.
+ * The names of a listener: `localhost` and names below it, the name of the machine, the host part of `listen`, and `more`: `authz.internal`,
+ * `*.svc.cluster.local` for all names below it, or `*` for any name. This prevents DNS rebinding, where a page's own name is made to resolve to this
+ * address. All IP addresses are accepted: they do not depend on DNS, and probes use the IP address of their pod.
  */
 export class OwnNames {
   readonly #always: ReadonlySet<string>
@@ -88,7 +89,7 @@ export class OwnNames {
     this.#more = more
   }
 
-  /** Is a request with this Host meant for the listener? */
+  /** Whether a request with this Host is for the listener. */
   has(host: string): boolean {
     const more = this.#more()
     if (more !== this.#judgedBy || this.#judged.size > judgedMax) this.#judged.clear()
@@ -109,7 +110,7 @@ export class OwnNames {
   }
 }
 
-/** In lower case, without brackets and the root's dot. */
+/** In lower case, without brackets and without the dot of the DNS root. */
 function plainName(text: string): string {
   return text
     .toLowerCase()

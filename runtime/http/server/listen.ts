@@ -7,24 +7,25 @@ interface Where {
   readonly port: number
 }
 
-/** A server of ours that listens, and where: the address itself, though a name was asked for. */
+/** A listening server and its actual address, also when it was configured by name. */
 export interface Bound<Kind extends Server = Server> {
   readonly server: Kind
   readonly address: Where
 }
 
-/** One that was opened, and those that gave up its address for it: they have stopped listening and go on with the connections they have. */
+/** An opened server, and the servers that released their address for it: they no longer listen, but their connections continue. */
 export interface Opened<Kind extends Server = Server> extends Bound<Kind> {
   readonly before: readonly Bound[]
 }
 
-/** Connections the system has taken for a server before it is looked for them no longer. */
+/** Maximum number of turns in which a closing server accepts the connections that are still queued. */
 const turnsMax = 1_000
 
 /**
- * Opens a server at an address. Two addresses of one port may exclude each other (`127.0.0.1:8000` and `0.0.0.0:8000`, `[::]:8000`), and the system tells only who tries: where it refuses, those of
- * `leaving` with this port stop listening first. No connection of theirs ends, what the system has taken for them is taken, and between them and the new one are a few microseconds.
- * @throws the system's error (`EADDRINUSE`, `EACCES` …); then those listen again.
+ * Opens a server at an address. Two addresses with the same port may exclude each other (`127.0.0.1:8000` and `0.0.0.0:8000`, `[::]:8000`), and only
+ * an attempt shows it. When the system refuses, the servers of `leaving` with this port first stop listening. Their connections continue, connections
+ * in their queue are accepted, and the port is closed for only a few microseconds.
+ * @throws the system's error (`EADDRINUSE`, `EACCES` …); the servers that stopped then listen again
  */
 export async function openServer<Kind extends Server>(
   server: Kind,
@@ -46,13 +47,16 @@ export async function openServer<Kind extends Server>(
   }
 }
 
-/** Stops listening for good, so that those listen again that gave up their address; connections go on. @throws the system's error when somebody else was quicker. */
+/**
+ * Stops listening permanently, and lets the servers that released their address listen again; connections continue.
+ * @throws the system's error when another process has taken such an address
+ */
 export async function giveBack({ server, before }: Opened): Promise<void> {
   await stopListening(server)
   for (const each of before) await listen(each.server, each.address)
 }
 
-/** Does a connection that reached `local` belong to one of these addresses? */
+/** Whether a connection to `local` belongs to one of these addresses. */
 export function isReachedBy(addresses: readonly Where[], local = ""): boolean {
   const reached = local.replace(/^::ffff:(?=\d+\.)/, "")
   return addresses.some(
@@ -67,7 +71,7 @@ async function listen<Kind extends Server>(server: Kind, { host, port }: Where):
   return { server, address: { host: bound.address, port: bound.port } }
 }
 
-/** Node takes one connection in each turn: those that still wait when the socket closes would be reset. */
+/** Node accepts one connection per turn: those still in the queue when the socket closes would be reset. */
 async function stopListening(server: Server): Promise<void> {
   let taken = true
   const note = () => {
@@ -79,6 +83,6 @@ async function stopListening(server: Server): Promise<void> {
     await new Promise(setImmediate)
   }
   server.off("connection", note)
-  // The HTTP server's own `close` would end idle connections as well.
+  // `close` of the HTTP server would also close idle connections.
   Server.prototype.close.call(server)
 }

@@ -8,62 +8,65 @@ import { judgeRequest, type OwnNames, type Refusal } from "./internal-guard.ts"
 import { giveBack, isReachedBy, type Opened, openServer } from "./listen.ts"
 import { takeUpgrades } from "./upgrades.ts"
 
-/** What a listener waits for, and how much it reads. */
+/** Timeouts and size limits of a listener. */
 export interface ListenerLimits {
   /** Request line and fields, in bytes. */
   readonly headerBytesMax: number
-  /** How long the head of a request may take; slow heads are the cheapest attack there is. */
+  /** Timeout for the head of a request, because slow heads are the cheapest attack. */
   readonly headMs: number
-  /** How long a whole request may take to arrive; 0: the handler watches its body itself. */
+  /** Timeout for a whole request to arrive; 0: the handler watches its body itself. */
   readonly requestMs: number
 }
 
-/** The Host and framing checks of an internal listener; `refuse` sends what it has to say. The connection ends with it. */
+/** The Host and framing checks of an internal listener; `refuse` sends the response, and the connection is then closed. */
 export interface Guard {
   readonly names: OwnNames
   refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void
 }
 
-/** Who answers what a listener takes: a handler, behind Fastify or behind node:http alone, or the routes of a Fastify instance. */
+/** The service behind a listener: a handler behind Fastify or directly behind node:http, or the routes of a Fastify instance. */
 export type Service =
   | { readonly kind: "handler"; readonly handle: Handle; readonly webSockets?: boolean }
   | { readonly kind: "bare-handler"; readonly handle: Handle }
   | { readonly kind: "routes"; readonly app: FastifyApp }
 
-/** A Fastify instance to be: its options, and what puts routes into it. */
+/** The options of a Fastify instance, and the function that adds its routes. */
 export interface FastifyApp {
   readonly options: Pick<FastifyServerOptions, "bodyLimit" | "frameworkErrors">
   addRoutes(app: FastifyInstance): Promise<void>
 }
 
-/** What a listener is opened with. */
+/** The settings for opening a listener. */
 export interface ListenerSettings {
   readonly limits: ListenerLimits
   readonly service: Service
-  /** Answers where there is no request, e.g. what the HTTP parser refused. */
+  /** Responds when there is no valid request, for example after an error of the HTTP parser. */
   readonly answerRaw: RawAnswerer
-  /** Absent: the handler judges requests itself, and every Host is served. */
+  /** Absent: the handler checks requests itself, and accepts every Host. */
   readonly guard?: Guard
-  /** Listeners that give up their address where it is in the way. */
+  /** Listeners that release their address when it conflicts. */
   readonly leaving?: readonly Listener[]
 }
 
-/** How long requests may take that came to an address which the plan does not have (any more). */
+/** How long requests may run on an address that the plan does not contain (any more). */
 export const leftGraceMs = 60_000
-/** Longer than most clients keep idle connections, so that it is them who close. */
+/** Longer than most clients keep idle connections, so that the clients close first. */
 const keepAliveMs = 75_000
-/** How late Node may notice that a head or a request takes too long. */
+/** Maximum delay until Node notices that a head or a request is too late. */
 const lookEveryMs = 2_000
 
-/** How long connections wait for one more request, and the part of the time there is to end that may be spent so. */
+/** How long closing connections wait for one more request: at most this time, and at most this part of the grace period. */
 const lingerMsMax = 1_000
 const lingerPart = 0.1
-/** How often it is looked for connections whose last request is answered. */
+/** Interval for closing connections that have become idle. */
 const idleLookMs = 50
 
-/** One address with one server. What all servers of the process do alike is here: limits, checks before anything else, errors on the raw socket, an end without resets. */
+/**
+ * One address with one server. It contains what all servers of the process share: limits, checks before the handler, errors on the raw socket, and an
+ * end without resets.
+ */
 export class Listener {
-  /** What was asked for: a name may stand for an address, port 0 for a free one. */
+  /** The address as configured: the host may be a name, and port 0 means any free port. */
   readonly asked: Address
   readonly opened: Opened<Server>
   readonly #end: () => Promise<void>
@@ -77,28 +80,31 @@ export class Listener {
     this.#end = end
   }
 
-  /** Where it listens, as `host:port`. */
+  /** The actual address, as `host:port`. */
   get bound(): string {
     return addressText(this.opened.address)
   }
 
-  /** From now on it serves whoever reaches it. */
+  /** From now on it serves all connections that reach it. */
   activate(): void {
     this.#state.before = undefined
   }
 
-  /** Stops listening, has those listen again that gave up their address, and closes. @throws when another process took such an address meanwhile. */
+  /**
+   * Stops listening, lets the listeners that released their address listen again, and closes.
+   * @throws when another process has taken such an address in the meantime
+   */
   async discard(graceMs: number): Promise<void> {
     await giveBack(this.opened)
     void this.close(graceMs)
   }
 
   set headerBytesMax(bytes: number) {
-    // Read by Node for each new connection.
+    // Node reads it for each new connection.
     ;(this.opened.server as unknown as { maxHeaderSize: number }).maxHeaderSize = bytes
   }
 
-  /** No new connections; those there are end with the response they wait for, or with the next one, at the latest after `graceMs`. */
+  /** Accepts no new connections. Existing ones end with the response they wait for, or with the next one, at the latest after `graceMs`. */
   close(graceMs: number): Promise<void> {
     this.#state.closing = true
     this.#closed ??= closeServer(this.opened.server, graceMs).then(this.#end)
@@ -106,10 +112,10 @@ export class Listener {
   }
 }
 
-/** What requests see of their listener. */
+/** The state of a listener, as its requests see it. */
 class State implements ListenerDoor {
   closing = false
-  /** Addresses it serves in place of others; undefined once it serves by itself. */
+  /** Addresses of the listeners it replaces; undefined once it is activated. */
   before: readonly Address[] | undefined = []
 
   serves(local: string | undefined): boolean {
@@ -117,7 +123,10 @@ class State implements ListenerDoor {
   }
 }
 
-/** Opens an address. @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when it cannot be had. */
+/**
+ * Opens an address.
+ * @throws the system's error when it cannot be opened (`EADDRINUSE`, `EACCES` …, with `address` and `port`)
+ */
 export async function openListener(asked: Address, settings: ListenerSettings): Promise<Listener> {
   const state = new State()
   const { server, end } = await serverOf(settings, state)
@@ -156,15 +165,15 @@ async function serverOf(settings: ListenerSettings, listener: ListenerDoor): Pro
 type TakeTarget = (request: IncomingMessage, response: ServerResponse, target: string) => void
 
 /**
- * For the engine: a check behind `withOneRoute` costs 26.2 µs of CPU time and 22.3 µs here, an inherited one 48.6 and 43.4 (2026-11, medians of ten pairs of rounds), more than the 3 % that one shell for
- * all would be worth.
+ * For the engine: a check costs 26.2 µs of CPU time behind `withOneRoute` and 22.3 µs here, an inherited one 48.6 and 43.4 (2026-11, medians of ten
+ * pairs of rounds). A common implementation for all listeners would be worth at most 3 %.
  */
 function withoutFastify(settings: ListenerSettings, take: TakeTarget): Built {
   const server = newServer(settings, (request, response) => take(request, response, request.url ?? "/"))
   return { server, end: () => Promise.resolve() }
 }
 
-/** The server every listener has. What is wrong with a request is said before Fastify, or a handler, sees it. */
+/** The HTTP server of every listener. It refuses invalid requests before Fastify or a handler sees them. */
 function newServer({ limits, guard }: ListenerSettings, take: Take): Server {
   const options = {
     maxHeaderSize: limits.headerBytesMax,
@@ -173,7 +182,7 @@ function newServer({ limits, guard }: ListenerSettings, take: Take): Server {
     connectionsCheckingInterval: Math.min(lookEveryMs, limits.headMs),
     keepAliveTimeout: keepAliveMs,
     insecureHTTPParser: false,
-    // RFC 9112 §3.2: the check is ours, with our body.
+    // RFC 9112 §3.2: the listener checks this itself and sends its own body.
     requireHostHeader: false,
     noDelay: true,
   }
@@ -184,23 +193,23 @@ function newServer({ limits, guard }: ListenerSettings, take: Take): Server {
       take(request, response)
       return
     }
-    // Where such a request ends is not certain.
+    // It is not certain where such a request ends.
     response.shouldKeepAlive = false
     guard?.refuse(request, response, refusal)
   })
 }
 
-/** Longest target that Fastify may look at; ours is shorter (`request-fault.ts`). */
+/** Fastify's limit for a target; the limit in `request-fault.ts` is lower. */
 const parameterLengthMax = 65_536
 
-/** A Fastify instance whose one route takes everything, before any body is parsed: it cannot take routes away again, and a plan does. */
+/** A Fastify instance with one catch-all route, which runs before any body is parsed. Fastify cannot remove routes, but a new plan does. */
 async function withOneRoute(settings: ListenerSettings, take: TakeTarget): Promise<Built> {
   const app = fastify({
     ...fastifyOptions(settings),
     return503OnClosing: false,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: parameterLengthMax },
-    // Every request has the same route: nothing in the target can keep a request from our own, stricter reading of it.
+    // All requests have the same route, so that Fastify cannot refuse a target before the stricter parser sees it.
     rewriteUrl: () => "/",
   })
   app.addHook("onRequest", (request, reply, _done) => {
@@ -209,7 +218,7 @@ async function withOneRoute(settings: ListenerSettings, take: TakeTarget): Promi
     raw.url = raw.originalUrl
     take(raw, reply.raw, raw.originalUrl)
   })
-  // The hook answers; the route spares Fastify the way to its 404. Methods Fastify does not know go that way all the same.
+  // The hook responds to the request. The route avoids Fastify's slower path to its 404, which only methods unknown to Fastify take.
   app.all("/", () => undefined)
   app.setNotFoundHandler(() => undefined)
   await app.ready()
@@ -226,16 +235,17 @@ async function withRoutes(settings: ListenerSettings, { options, addRoutes }: Fa
 function fastifyOptions(settings: ListenerSettings) {
   return {
     logger: false,
-    // `takeAllRequests` answers them.
+    // `takeAllRequests` responds to them.
     clientErrorHandler: () => undefined,
     serverFactory: (handler: Take) => newServer(settings, handler),
   } as const
 }
 
 /**
- * Ends an HTTP/1.1 server: no new connections from now on; those there are end with the answer they wait for or with the next one, at the latest after
- * `graceMs`. A client that has a connection may be sending its next request just now, and would find it reset (RFC 9112 §9.3.1, §9.6): for a moment idle
- * connections stay, and answers to what comes on them say that they are the last. Answers under way when it begins are the caller's to mark.
+ * Closes an HTTP/1.1 server. It accepts no new connections; existing ones end with the response they wait for, or with the next one, at the latest
+ * after `graceMs`. A client may be sending a request on an idle connection at this moment, and a reset would lose it (RFC 9112 §9.3.1, §9.6).
+ * Therefore idle connections stay open for a short time, and responses on them announce that they are the last. For responses that have already
+ * begun, the caller must do this.
  */
 export async function closeServer(server: Server, graceMs: number): Promise<void> {
   server.prependListener("request", (_request: unknown, response: ServerResponse) => {
@@ -247,7 +257,7 @@ export async function closeServer(server: Server, graceMs: number): Promise<void
     server.close(() => resolve())
   })
   server.closeIdleConnections()
-  // Those that become idle later are not closed by Node before their keep-alive time is over.
+  // Node closes connections that become idle later only after their keep-alive time.
   const idle = setInterval(() => server.closeIdleConnections(), idleLookMs)
   const force = setTimeout(() => server.closeAllConnections(), graceMs - lingerMs)
   await closed
@@ -259,7 +269,7 @@ export async function closeServer(server: Server, graceMs: number): Promise<void
 function stopListening(server: Server, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const over = setTimeout(resolve, ms)
-    // The HTTP server's own `close` would end idle connections at once.
+    // `close` of the HTTP server would close idle connections at once.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(over)
       resolve()

@@ -1,4 +1,4 @@
-/** Why a request is refused by how it is written, whoever it is for; each has its status. The names are those of the gateway's problems. */
+/** Why the syntax of a request is refused, with the status. The names are those of the gateway's problems. */
 export const faultStatus = {
   "invalid-request": 400,
   "invalid-path": 400,
@@ -16,7 +16,7 @@ export const faultStatus = {
 /** What is wrong with a request. */
 export type FaultName = keyof typeof faultStatus
 
-/** `cause` says what exactly is wrong, without a value of the request. */
+/** `cause` names the error without a value from the request. */
 export interface RequestFault {
   readonly name: FaultName
   readonly cause: string
@@ -25,14 +25,14 @@ export interface RequestFault {
 const targetLengthMax = 16_384
 const hostPattern = /^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._~-]{1,253})(?::\d{1,5})?$/
 
-/** What of a request's line is asked about. */
+/** The checked parts of a request line. */
 export interface RequestLine {
   readonly method?: string | undefined
   readonly httpVersionMajor: number
   readonly httpVersionMinor: number
 }
 
-/** RFC 9112 §2.3 and §3; what llhttp's strict mode does not refuse already. */
+/** RFC 9112 §2.3 and §3: the checks that llhttp's strict mode does not make. */
 export function lineFault(
   { method, httpVersionMajor, httpVersionMinor }: RequestLine,
   target: string,
@@ -46,7 +46,10 @@ export function lineFault(
   return undefined
 }
 
-/** The fields that frame a request, or say for whom it is. Each is taken as it must be written, not as it could be meant: two readers could understand it differently. */
+/**
+ * The fields that frame a request or name its target. Their values must have exactly the standard form, because two readers could interpret other
+ * forms differently.
+ */
 export class FramingFields {
   fault: RequestFault | undefined
   host: string | undefined
@@ -66,7 +69,7 @@ export class FramingFields {
     this.contentLength = Number(value)
   }
 
-  /** Only `chunked`, once: any other coding is one we do not implement (RFC 9112 §6.1). */
+  /** Only `chunked`, once: other codings are not implemented (RFC 9112 §6.1). */
   takeCoding(value: string): void {
     if (this.chunked || value.trim().toLowerCase() !== "chunked")
       this.refuse("not-implemented", "a transfer coding other than chunked")
@@ -82,10 +85,10 @@ export class FramingFields {
     this.fault = { name, cause }
   }
 
-  /** What follows from all fields together. */
+  /** The faults that depend on several fields. */
   wholeFault({ httpVersionMinor }: RequestLine): RequestFault | undefined {
     if (this.fault !== undefined) return this.fault
-    // RFC 9112 §6.1: HTTP/1.0 has no codings, so that a hop before us may have found another end of this body.
+    // RFC 9112 §6.1: HTTP/1.0 has no transfer codings, so an earlier hop may have found another end of this body.
     if (this.chunked && httpVersionMinor === 0)
       return { name: "invalid-request", cause: "Transfer-Encoding in HTTP/1.0" }
     if (this.host === undefined ? httpVersionMinor !== 0 : !hostPattern.test(this.host))
@@ -94,7 +97,7 @@ export class FramingFields {
   }
 }
 
-/** The target in origin form. Its absolute form (§3.2.2) must name the same authority as Host: two names for one request are no request. */
+/** The target in origin form; undefined when it is invalid. An absolute form (§3.2.2) must name the same authority as Host. */
 export function originForm(target: string, authority: string): string | undefined {
   if (target.startsWith("/")) return target
   const absolute = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target)

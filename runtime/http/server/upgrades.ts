@@ -2,14 +2,14 @@ import { type IncomingMessage, type Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { WaitingSocket } from "./incoming.ts"
 
-/** What happens to a request that asks for a WebSocket. */
+/** Handles a request for a WebSocket. */
 export type HandleUpgrade = (request: IncomingMessage, reply: ServerResponse, upgrade: WaitingSocket) => void
 
 const dropped: ReadonlySet<string> = new Set(["upgrade", "http2-settings"])
 
 /**
- * Takes over connections that ask for an upgrade: a WebSocket (RFC 6455 §4.2.1) is handled, every other protocol is not spoken here, and its request
- * is served as if it had not asked (RFC 9110 §7.8): clients ask for `h2c` on the off chance.
+ * Takes over connections that ask for an upgrade. A WebSocket (RFC 6455 §4.2.1) goes to `handle`. Every other protocol is ignored, and the request is
+ * handled as if it had not asked (RFC 9110 §7.8), because some clients always offer `h2c`.
  */
 export function takeUpgrades(server: Server, handle: HandleUpgrade): void {
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -20,7 +20,7 @@ export function takeUpgrades(server: Server, handle: HandleUpgrade): void {
     const reply = new ServerResponse(request)
     reply.shouldKeepAlive = false
     reply.assignSocket(socket)
-    // An answer without an upgrade is the last on its connection.
+    // After a response without an upgrade the connection is closed.
     reply.once("finish", () => {
       reply.detachSocket(socket)
       socket.destroySoon()
@@ -31,10 +31,10 @@ export function takeUpgrades(server: Server, handle: HandleUpgrade): void {
   })
 }
 
-/** What a client may say before it has its answer; more stays with it. */
+/** Maximum number of bytes to read before the response; then reading pauses. */
 const earlyBytesMax = 64 * 1024
 
-/** It is read while it waits, because nothing else tells that a client has gone. */
+/** It reads while it waits, because only reading shows that the client has disconnected. */
 class WaitingClient implements WaitingSocket {
   readonly socket: Socket
   #early: Buffer[]
@@ -71,7 +71,7 @@ function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === "GET" && /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.upgrade ?? "")
 }
 
-/** Gives the connection back to the server with the same request, which does not ask any more. */
+/** Returns the connection to the server with the same request, without the fields that ask for the upgrade. */
 function serveWithout(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
   const lines = [`${method} ${url} HTTP/${httpVersion}`]

@@ -1,41 +1,44 @@
 import { cr, isValue, lf } from "./characters.ts"
 import { isFraming, malformed, readFields } from "./response-head.ts"
 
-/** What a decoder hands on. */
+/** Receives the decoded bytes. */
 export interface BodySink {
   onBody(bytes: Buffer): void
 }
 
-/** 2^52 bytes; more is nobody's. */
+/** Up to 2^52 bytes; no real chunk is larger. */
 const digitsMax = 13
-/** Extensions of all chunks of one answer together: nobody uses them, and each could be longer than its chunk. */
+/** Maximum size of all chunk extensions of a response together: they are not used in practice, and each could be longer than its chunk. */
 const extensionBytesMax = 16 * 1024
 const trailerBytesMax = 64 * 1024
 const semicolon = 59
-/** Without blanks and without backslashes in quotes: extensions mean nothing here, but where they end does. */
+/** Without spaces, and without backslashes in quotes. Extensions are ignored, but their end must be unambiguous. */
 const extensions =
   /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"[^"\\]*"))?(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"[^"\\]*"))?)*$/
 
 type State = "size" | "extension" | "size-end" | "data" | "data-end" | "data-line" | "trailer"
 
-/** Takes chunks apart (RFC 9112 §7.1) as their bytes come. Sizes and line ends are taken as they must be, not as they could be meant. */
+/** Decodes chunks (RFC 9112 §7.1) as their bytes arrive. Sizes and line ends must have exactly the standard form. */
 export class ChunkedBody {
   readonly #sink: BodySink
   #state: State = "size"
   #left = 0
   #digits = 0
   #extensionBytes = 0
-  /** Behind its first semicolon. */
+  /** The text after the first semicolon. */
   #extension = ""
   #trailer = ""
-  /** Trailer fields, names and values in turn, once the body is over. */
+  /** Trailer fields, names and values alternate; set once the body is complete. */
   trailers: readonly string[] | undefined
 
   constructor(sink: BodySink) {
     this.#sink = sink
   }
 
-  /** Takes bytes from a place on; answers where the message ended, -1 when it goes on. @throws UpstreamError */
+  /**
+   * Takes bytes from an offset; returns where the message ended, or -1 when it continues.
+   * @throws UpstreamError
+   */
   push(bytes: Buffer, from: number): number {
     let at = from
     while (at < bytes.length) {
@@ -57,7 +60,7 @@ export class ChunkedBody {
     return end
   }
 
-  /** One byte of a line of size, or of the end of a chunk. */
+  /** One byte of a size line, or of the end of a chunk. */
   #sign(code: number): void {
     switch (this.#state) {
       case "size":
@@ -120,7 +123,7 @@ export class ChunkedBody {
   }
 }
 
-/** The chunks have said where the message ends: a trailer that says so too is ignored (RFC 9110 §6.5.1). */
+/** The chunks define where the message ends, so framing fields in a trailer are ignored (RFC 9110 §6.5.1). */
 function withoutFraming(fields: readonly string[]): readonly string[] {
   return fields.filter((_, at) => !isFraming(fields[at - (at % 2)] as string))
 }

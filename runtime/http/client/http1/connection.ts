@@ -13,19 +13,22 @@ import { type SentHead, writeHead } from "./request-head.ts"
 import type { ResponseHead } from "./response-head.ts"
 import { ResponseParser, type ResponseSink } from "./response-parser.ts"
 
-/** What a connection tells the pool it is of. */
+/** Receives the events of a connection for its pool. */
 export interface ConnectionOwner {
   opened(connection: Connection): void
-  /** Its answer is over, and it takes the next request. */
+  /** The response is complete; the connection takes the next request. */
   ready(connection: Connection): void
-  /** It is closed. `error` where it never was open. */
+  /** The connection is closed. `error` is set when it never opened. */
   gone(connection: Connection, error: UpstreamError | undefined): void
 }
 
-/** An idle connection is given up this long before the other side says it would. */
+/** An idle connection is closed this long before the timeout that the server announces. */
 const raceMs = 1_000
 
-/** One connection, with one request at a time. A request that is not sent whole, or an answer that is not read whole, is the last on it. */
+/**
+ * One connection that handles one request at a time. After a request that was not sent completely, or a response that was not read completely, it is
+ * closed.
+ */
 export class Connection implements Sending, SocketEvents, ResponseSink {
   readonly #owner: ConnectionOwner
   readonly #authority: string
@@ -34,20 +37,20 @@ export class Connection implements Sending, SocketEvents, ResponseSink {
   #receiver: AnswerReceiver | undefined
   #body: StreamedBody | undefined
   #isOpen = false
-  /** It has answered a request before. */
+  /** It has served a response before. */
   #answered = false
-  /** The first byte of the present answer has come. */
+  /** The first byte of the current response has arrived. */
   #begun = false
   #keepAlive = true
   #paused = false
   #failure: Error | undefined
-  /** When it could be used first. */
+  /** When it opened. */
   openedAtMs = 0
-  /** Since when it waits for its next request, and how long it may. */
+  /** Since when it has been idle, and how long it may be. */
   idleSinceMs = 0
   idleMs: number
 
-  /** `authority`: the Host of requests that say none. */
+  /** `authority`: the default Host of requests. */
   constructor(owner: ConnectionOwner, endpoint: Endpoint, authority: string, idleMs: number) {
     this.#owner = owner
     this.#authority = authority
@@ -60,12 +63,12 @@ export class Connection implements Sending, SocketEvents, ResponseSink {
     return this.#isOpen && this.#receiver === undefined && !this.#socket.destroyed
   }
 
-  /** No request was sent on it yet. */
+  /** It has not served a response yet. */
   get isFresh(): boolean {
     return !this.#answered
   }
 
-  /** Sends a request; the connection must be usable. False: it was not taken, and its receiver knows. */
+  /** Sends a request; the connection must be usable. False: it was not taken, and the receiver has been notified. */
   send(request: SentRequest, receiver: AnswerReceiver): boolean {
     let head: SentHead
     try {

@@ -7,15 +7,15 @@ import {
 } from "../connections.ts"
 import { Connection, type ConnectionOwner } from "./connection.ts"
 
-/** How many connections a pool has, and how long. */
+/** The size of a pool and the lifetime of its connections. */
 export interface PoolSettings {
   readonly endpoint: Endpoint
-  /** The Host of requests that say none. */
+  /** The default Host of requests. */
   readonly authority: string
   readonly connectionsMax: number
-  /** A connection that waited this long for a request is closed. */
+  /** A connection that has been idle this long is closed. */
   readonly idleMs: number
-  /** One of this age gets no more requests: a name that means another address by then is looked up again. */
+  /** Older connections get no new requests, so that DNS changes take effect. */
   readonly ageMs: number
 }
 
@@ -26,14 +26,14 @@ interface Waiting {
 
 const sweepMs = 500
 
-/** Connections to one origin over HTTP/1.1. The one that was used last is used next, so that those too many become idle. */
+/** Connections to one origin over HTTP/1.1. The most recently used one is used first, so that surplus connections become idle. */
 export class Http1Pool implements Connections, ConnectionOwner {
   readonly #settings: PoolSettings
   readonly #all = new Set<Connection>()
-  /** The last one is the one used last. */
+  /** The most recently used one is last. */
   readonly #idle: Connection[] = []
   readonly #waiting: Waiting[] = []
-  /** Connections that are being opened. */
+  /** Number of connections that are opening. */
   #opening = 0
   #flushing = false
   #closing = false
@@ -73,7 +73,7 @@ export class Http1Pool implements Connections, ConnectionOwner {
 
   opened(connection: Connection): void {
     this.#opening -= 1
-    // Nothing can have come on it unasked. Requests leave in their order: who waits longest goes at once.
+    // A new connection cannot hold unsolicited bytes, so it takes the longest waiting request at once.
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
       if (next.receiver.isWanted && connection.send(next.request, next.receiver)) return
     this.ready(connection)
@@ -103,8 +103,8 @@ export class Http1Pool implements Connections, ConnectionOwner {
   }
 
   /**
-   * Requests go out after the turn's reading: what a connection that waited has brought unasked by then (an answer too many, an end) has been seen, and it is
-   * not used.
+   * Sends requests after the reads of this turn: unsolicited bytes on an idle connection (a second response, an end) have then been seen, and the
+   * connection is not used.
    */
   #flushSoon(): void {
     if (this.#flushing) return
@@ -125,7 +125,7 @@ export class Http1Pool implements Connections, ConnectionOwner {
     while (this.#opening < waiting.length && this.#all.size < this.#settings.connectionsMax) this.#open()
   }
 
-  /** Under overload many give up while they wait: those behind them come sooner. */
+  /** Under overload many requests are abandoned while they wait; dropping them shortens the wait of the others. */
   #dropUnwanted(): void {
     const waiting = this.#waiting
     let kept = 0

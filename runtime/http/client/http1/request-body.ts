@@ -12,7 +12,7 @@ export class StreamedBody {
   #sent = 0
   #over = false
 
-  /** `failed` is told what the stream broke with, or that it is not as long as it said. */
+  /** `failed` gets the error of the stream, or an error when its length differs from Content-Length. */
   constructor(socket: Socket, stream: Readable, framing: SentFraming, failed: (error: Error) => void) {
     this.#socket = socket
     this.#stream = stream
@@ -20,7 +20,7 @@ export class StreamedBody {
     this.#failed = failed
   }
 
-  /** Everything was handed to the connection. */
+  /** All bytes were passed to the connection. */
   get isOver(): boolean {
     return this.#over
   }
@@ -37,7 +37,7 @@ export class StreamedBody {
     stream.once("close", this.#onClose)
   }
 
-  /** No more of it is wanted. */
+  /** The rest is not needed. */
   stop(): void {
     if (this.#over) return
     this.#over = true

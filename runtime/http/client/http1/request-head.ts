@@ -1,7 +1,7 @@
 import { type SentRequest, UpstreamError } from "../connections.ts"
 import { isToken, notValue } from "./characters.ts"
 
-/** What says how a message is framed, or belongs to one connection: never somebody else's word. */
+/** Fields for framing and for one connection: only the client writes them. */
 const ours: ReadonlySet<string> = new Set([
   "connection",
   "transfer-encoding",
@@ -11,24 +11,24 @@ const ours: ReadonlySet<string> = new Set([
   "expect",
 ])
 
-/** Names that were looked at before; a gateway sends few. */
+/** Names that were validated before; a gateway sends few different ones. */
 const known = new Set<string>()
 const knownMax = 2048
 
 /** How the body is framed. */
 export interface SentFraming {
-  /** By `content-length`; undefined where there is none. */
+  /** Content-Length; undefined without one. */
   readonly length: number | undefined
   readonly chunked: boolean
 }
 
-/** What goes out before the body, in Latin-1. */
+/** The bytes before the body, as Latin-1. */
 export interface SentHead extends SentFraming {
   readonly text: string
 }
 
 /**
- * Writes the head of a request (RFC 9112 §3). A character that would end a line, or begin another message, is refused here whoever brought it.
+ * Writes the head of a request (RFC 9112 §3). It refuses every character that could end a line or begin another message, whatever its source.
  * @throws UpstreamError
  */
 export function writeHead(request: SentRequest, authority: string): SentHead {
@@ -58,13 +58,13 @@ export function writeHead(request: SentRequest, authority: string): SentHead {
   } else if (body === null && length === undefined && sendsContent.has(method))
     lines += "content-length: 0\r\n"
   else if (chunked) lines += "transfer-encoding: chunked\r\n"
-  // HEAD: what a backend sends behind its head by mistake would be taken for the next answer.
+  // HEAD: bytes that a backend wrongly sends after the head would be read as the next response.
   const connection = method === "HEAD" ? "close" : "keep-alive"
   const text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n${lines}\r\n`
   return { text, length, chunked }
 }
 
-/** Methods that mean content: without any they say so (RFC 9110 §8.6). */
+/** Methods that expect content: without any they send `content-length: 0` (RFC 9110 §8.6). */
 const sendsContent: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"])
 
 function requireName(name: string): void {

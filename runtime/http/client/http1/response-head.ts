@@ -1,31 +1,32 @@
 import { UpstreamError } from "../connections.ts"
 import { cr, isToken, isValue, lf } from "./characters.ts"
 
-/** The head of an answer (RFC 9112 §2), and how its body is framed (§6.3). */
+/** The head of a response (RFC 9112 §2), and the framing of its body (§6.3). */
 export interface ResponseHead {
   readonly status: number
-  /** Names as sent and values without the blanks around them, in turn. */
+  /** Names as sent and values, without surrounding whitespace, alternate. */
   readonly fields: readonly string[]
-  /** By Content-Length; -1 where there is none. */
+  /** Content-Length; -1 without one. */
   readonly length: number
   readonly chunked: boolean
-  /** Whether the connection may be used again, as far as the other side says. */
+  /** Whether the other side allows reuse of the connection. */
   readonly keepAlive: boolean
-  /** How long it keeps an idle connection; undefined where it does not say. */
+  /** How long the server keeps an idle connection; undefined when it does not say. */
   readonly keepAliveMs: number | undefined
 }
 
 const colon = 58
 const statusLength = "HTTP/1.1 200".length
 
-/** What is wrong with an answer. */
+/** The error for an invalid response. */
 export function malformed(what: string): UpstreamError {
   return new UpstreamError("protocol", `the backend's answer is not HTTP/1.1: ${what}`)
 }
 
 /**
- * Reads a head without its empty line. Nothing is forgiven that two readers could understand differently: lines end in CRLF, are not folded, have no blank
- * before the colon, and there is one way to tell where the body ends. @throws UpstreamError
+ * Parses a head without its empty line. It refuses everything that two readers could interpret differently: lines must end in CRLF, must not be
+ * folded, must not have a space before the colon, and the end of the body must be defined in only one way.
+ * @throws UpstreamError
  */
 export function readHead(text: string): ResponseHead {
   const line = text.indexOf("\r\n")
@@ -52,7 +53,10 @@ function readStatus(text: string, end: number): number {
   return status
 }
 
-/** Reads lines of fields from a place on: names and values in turn. @throws UpstreamError */
+/**
+ * Parses field lines from an offset: names and values alternate.
+ * @throws UpstreamError
+ */
 export function readFields(text: string, from: number): string[] {
   const fields: string[] = []
   const end = text.length
@@ -68,7 +72,7 @@ export function readFields(text: string, from: number): string[] {
     while (isValue[text.charCodeAt(at)] === 1) at += 1
     let valueEnd = at
     while (valueEnd > valueFrom && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd -= 1
-    // Not every reader takes it for a blank here, and then the answer ends elsewhere.
+    // Not every reader treats a tab as whitespace here, and then the message would end elsewhere.
     if (isFraming(name) && text.slice(lineFrom, at).includes("\t"))
       throw malformed(`there is a tab next to the value of ${name}`)
     fields.push(name, text.slice(valueFrom, valueEnd))
@@ -87,7 +91,7 @@ function framed(status: number, is11: boolean, fields: readonly string[]): Respo
   for (let at = 0; at < fields.length; at += 2) {
     const name = fields[at] as string
     const value = fields[at + 1] as string
-    // Most names are told from these four by their length.
+    // The length excludes most names before they are compared with these four.
     if (name.length === 14 && isNamed(name, "content-length")) {
       if (length !== -1) throw malformed("it has two Content-Length")
       length = lengthOf(value)
@@ -106,7 +110,7 @@ function framed(status: number, is11: boolean, fields: readonly string[]): Respo
   return { status, fields, length, chunked, keepAlive, keepAliveMs }
 }
 
-/** Whether a field says where a message ends. */
+/** Whether a field defines where a message ends. */
 export function isFraming(name: string): boolean {
   return (
     (name.length === 14 && isNamed(name, "content-length")) ||

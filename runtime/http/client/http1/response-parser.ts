@@ -1,10 +1,10 @@
 import { type BodySink, ChunkedBody } from "./chunked-body.ts"
 import { malformed, type ResponseHead, readHead } from "./response-head.ts"
 
-/** What is found in the bytes of a connection. */
+/** Receives the parsed parts of a response. */
 export interface ResponseSink extends BodySink {
   onHead(head: ResponseHead): void
-  /** The answer is over; `clean` false: bytes came behind it that belong to none, and nothing on this connection can be believed any more. */
+  /** The response is complete. `clean` false: further bytes followed that belong to no response, so the connection cannot be trusted any more. */
   onMessageEnd(trailers: readonly string[], clean: boolean): void
 }
 
@@ -15,27 +15,27 @@ const none: readonly string[] = []
 
 type State = "idle" | "head" | "length" | "chunks" | "close"
 
-/** Finds one answer after the other in what a connection brings (RFC 9112 §6.3). 1xx answers are passed over; 101 is none that anybody asked for. */
+/** Parses the responses on a connection, one after the other (RFC 9112 §6.3). 1xx responses are skipped; 101 is an error, because it was not requested. */
 export class ResponseParser {
   readonly #sink: ResponseSink
   #state: State = "idle"
   #toHead = false
   #left = 0
   #chunks: ChunkedBody | undefined
-  /** Of a head that came in several pieces. */
+  /** The first part of a head that arrives in several pieces. */
   #held: Buffer | undefined
 
   constructor(sink: ResponseSink) {
     this.#sink = sink
   }
 
-  /** An answer is expected now. `toHead`: to HEAD, and so without a body whatever its head says. */
+  /** Expects a response. `toHead`: to HEAD, so it has no body whatever its head declares. */
   begin(toHead: boolean): void {
     this.#state = "head"
     this.#toHead = toHead
   }
 
-  /** @throws UpstreamError for what is no answer, or none that was asked for. */
+  /** @throws UpstreamError for bytes that are not a valid response, or for an unexpected one */
   push(bytes: Buffer): void {
     switch (this.#state) {
       case "head":
@@ -55,7 +55,7 @@ export class ResponseParser {
     }
   }
 
-  /** The other side has said all; false when something is missing. */
+  /** The other side has ended; false when the response is incomplete. */
   finish(): boolean {
     if (this.#state === "close") this.#ended(none, true)
     return this.#state === "idle"
@@ -87,7 +87,7 @@ export class ResponseParser {
     }
   }
 
-  /** Keeps half a head. What can become none is not waited for. */
+  /** Keeps a partial head. Bytes that cannot become a valid head fail at once. */
   #hold(bytes: Buffer): void {
     const text = bytes.toString("latin1")
     if (!text.startsWith(version.slice(0, text.length)) || /(?:^|[^\r])\n/.test(text))
