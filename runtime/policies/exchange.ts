@@ -16,29 +16,35 @@ export const requestBody: Needs = 1
 export const responseBody: Needs = 2
 
 /**
- * The body of a message. It is read when somebody needs it (`Exchange.load`) and not before; a body nobody needs is streamed.
- * What was only looked at goes on byte for byte as it came, with its coding.
+ * The body of a message. It is read when a step needs it (`Exchange.load`); otherwise it is streamed. A body that was only read goes on byte for byte
+ * as it came, with its coding.
  */
 export interface MessageBody {
-  /** Whether there is a body at all, empty ones not counted. */
+  /** Whether there is a body that is not empty. */
   readonly present: boolean
-  /** The content without codings (gzip, deflate, br); empty where there is no body. @throws Error when it was not loaded. */
+  /**
+   * The content without codings (gzip, deflate, br); empty when there is no body.
+   * @throws Error when it was not loaded
+   */
   readonly content: Buffer
-  /** The content as text, by the charset of Content-Type (UTF-8 unless it says another). */
+  /** The content as text, in the charset of Content-Type (default: UTF-8). */
   text(): string
-  /** The content as JSON, parsed once; null where there is no body. @throws Refused when it is none: 400 for a request, 502 for a response. */
+  /**
+   * The content as JSON, parsed once; null when there is no body.
+   * @throws Refused for invalid JSON: 400 for a request, 502 for a response
+   */
   json(): unknown
-  /** Other content in its place. `media` is the new Content-Type, null keeps what is there. Fields that described the old body go. */
+  /** Replaces the content. `media` is the new Content-Type; null keeps the old one. Removes the fields that describe the old body. */
   replace(content: Buffer, media: string | null): void
 }
 
-/** A certificate we show and its key, as PEM. */
+/** A certificate the gateway presents, and its key, as PEM. */
 export interface ClientCertificate {
   readonly cert: string
   readonly key: string
 }
 
-/** An API of the plan. `path` is where it is served, with the slash at its beginning. */
+/** An API of the plan. `path` is its base path, with the leading slash. */
 export interface ApiFacts {
   readonly id: string
   readonly name: string
@@ -50,55 +56,55 @@ export interface ProductFacts {
   readonly published: boolean
   readonly approvalRequired: boolean
   readonly subscriptionRequired: boolean
-  /** Most subscriptions of one owner; undefined: no bound. */
+  /** Maximum number of subscriptions of one owner; undefined: unlimited. */
   readonly subscriptionLimit: number | undefined
   readonly apis: readonly ApiFacts[]
 }
 
-/** Where a subscription key may be; undefined where it is not looked for. */
+/** Where a subscription key is read from; undefined: not read there. */
 export interface KeyPlaces {
   readonly header: string | undefined
   readonly query: string | undefined
 }
 
-/** What a plan says besides the steps of a route. */
+/** The contents of a plan other than the steps of routes. */
 export interface PlanFacts {
   product(name: string): ProductFacts | undefined
   keyPlaces(route: Route): KeyPlaces
-  /** By the name they are declared under. */
+  /** By declared name. */
   readonly certificates: ReadonlyMap<string, ClientCertificate>
 }
 
-/** A token of ours in the request, and where it is from. */
+/** A token of the gateway in the request, and its source. */
 export interface SentToken {
   readonly source: TokenSource
   readonly token: string
 }
 
-/** A backend made ready by the gateway: policies name it, only the gateway looks inside. */
+/** A backend that the gateway has prepared: policies refer to it, only the gateway uses its contents. */
 export interface BackendHandle {
   readonly name: string
-  /** Of its first target. */
+  /** URL of its first target. */
   readonly url: string
-  /** Of all its targets. */
+  /** URLs of all its targets. */
   readonly urls: readonly string[]
-  /** What a request of our own to it shows, besides what it asks. Rejects with NoToken where none is to be had. */
+  /** How a request that the gateway itself makes to the backend authenticates. Rejects with NoToken when there is no token. */
   credentials(): Promise<{
     readonly authorization: string | undefined
     readonly certificate: ClientCertificate | undefined
   }>
 }
 
-/** The answer of the backend, or the problem of an on-error section, before it is sent. */
+/** The response of the backend, or the problem in an on-error section, before it is sent. */
 export interface PendingResponse {
   status: number
-  /** Reason phrase; undefined: the usual one. */
+  /** Reason phrase; undefined: the standard one. */
   reason: string | undefined
   readonly headers: HeaderList
   readonly body: MessageBody
 }
 
-/** A response that is held whole, e.g. of a request of our own. */
+/** A response that is held in memory, for example of a request the gateway made. */
 export interface StoredResponse {
   readonly status: number
   readonly reason: string
@@ -107,39 +113,45 @@ export interface StoredResponse {
   readonly body: Buffer
 }
 
-/** What broke, as on-error steps see it. Words and places are those of Azure API Management's `LastError`. */
+/** What failed, for on-error steps. Names and values follow `LastError` of Azure API Management. */
 export interface ExchangeError {
-  /** The policy that failed as its document calls it, else the kind of the step; where none did the part of the gateway, e.g. `configuration`. */
+  /**
+   * The failed policy by its name in the document, otherwise the kind of the step. When no step failed, the part of the gateway, for example
+   * `configuration`.
+   */
   readonly source: string
-  /** Of the document the policy stands in: `global`, `product`, `api`, `operation`; empty for statements of gateway.conf. */
+  /** Scope of the document that contains the policy: `global`, `product`, `api`, `operation`; empty for statements of gateway.conf. */
   readonly scope: string
-  /** Where it stands in its section: `choose[1]/when[2]/set-header[1]`; empty for statements of gateway.conf. */
+  /** Position in its section: `choose[1]/when[2]/set-header[1]`; empty for statements of gateway.conf. */
   readonly path: string
-  /** Stable word, e.g. `TokenExpired`. */
+  /** Stable identifier, e.g. `TokenExpired`. */
   readonly reason: string
   readonly message: string
   readonly section: Section
-  /** `id` of the policy; empty where its author gave none. */
+  /** `id` of the policy; empty when it has none. */
   readonly policyId: string
   readonly status: number
 }
 
-/** A step whose answer ended a section. */
+/** A step whose response ended a section. */
 export interface AnsweringStep {
   readonly id: StepId
   readonly kind: StepKind
 }
 
-/** A list of steps and the one of them that answered. */
+/** A list of steps and the index of the one that responded. */
 export interface AnswerPlace {
   readonly steps: readonly AnsweringStep[]
   readonly at: number
 }
 
-/** Part of the way of an exchange. */
+/** One phase of an exchange. */
 export type Section = "inbound" | "backend" | "outbound" | "on-error"
 
-/** A decision of the authorization engine about a store, or of a decision point, for the log. `revision` is absent when there was no answer, and where a decision point was asked. */
+/**
+ * A decision of the authorization engine about a store, or of a decision point, for the log. `revision` is absent when there was no answer, and for
+ * decision points.
+ */
 export interface Decision {
   readonly store?: string | undefined
   readonly pdp?: string | undefined
@@ -148,33 +160,33 @@ export interface Decision {
   readonly object: string
   readonly allowed: boolean
   readonly revision?: number | undefined
-  /** Of that revision's commit. */
+  /** Stamp of that revision's commit. */
   readonly stamp?: string | undefined
-  /** What the decision point said for operators. */
+  /** The reason that the decision point gave for operators. */
   readonly reason?: string | undefined
 }
 
 /** How a request is sent to its backend. */
 export interface SendOptions {
-  /** For the whole exchange with the backend, in milliseconds; null: without end; undefined: as the backend says. */
+  /** Timeout of the whole exchange with the backend, in milliseconds; null: no timeout; undefined: the backend's own. */
   readonly timeoutMs: number | null | undefined
-  /** What a backend chooses its target by, where it does so. */
+  /** The key by which the backend chooses a target, when its balancing uses one. */
   readonly key?: string | undefined
 }
 
-/** One request and its answer, as policies see them. */
+/** One request and its response, as policies see them. */
 export interface Exchange {
   readonly id: string
   /** As the client sent it. */
   readonly method: string
-  /** Canonical, as it was matched. */
+  /** In canonical form, as it was matched. */
   readonly path: string
-  /** The client's address after `gateway { trust }`, in one spelling per host. */
+  /** The client's address after `gateway { trust }`, in canonical form. */
   readonly ip: string
-  /** What limits count as one caller: `ip`, or the network of an IPv6 address (`limits { ipv6-prefix }`). */
+  /** The address that limits count as one caller: `ip`, or the network of an IPv6 address (`limits { ipv6-prefix }`). */
   readonly caller: string
   readonly scheme: string
-  /** Milliseconds since the epoch when the request came. */
+  /** Arrival of the request, in milliseconds since the epoch. */
   readonly startedAtMs: number
   /** The route that was matched. */
   readonly route: { readonly plan: Route; readonly backendUrl: string | undefined } | undefined
@@ -182,7 +194,7 @@ export interface Exchange {
   readonly facts: PlanFacts
   /** Parameters of the route's path, decoded. */
   readonly parameters: Readonly<Record<string, string>>
-  /** Header of the request to the backend: the client's without hop-by-hop and forwarding fields, and what policies made of it. */
+  /** Fields of the request to the backend: the client's without hop-by-hop and forwarding fields, with the changes of policies. */
   readonly headers: HeaderList
   /** Query of the request to the backend. */
   readonly query: QueryString
@@ -193,66 +205,69 @@ export interface Exchange {
   /** Content-Length as the client sent it. */
   readonly sentLength: number | undefined
   readonly requestBody: MessageBody
-  /** Method for the backend in place of the client's. */
+  /** Method for the backend, replaces the client's. */
   sentMethod: string | undefined
-  /** Path for the backend in place of the client's. */
+  /** Path for the backend, replaces the client's. */
   rewritten: string | undefined
-  /** Host for the backend in place of the target's. */
+  /** Host for the backend, replaces the target's. */
   host: string | undefined
-  /** Where `forward` sends to, in place of the route's own backend. */
+  /** The backend that `forward` uses, replaces the route's own. */
   backend: BackendHandle | undefined
-  /** Query of the URL that names that backend; it goes before the request's own. Empty: none. */
+  /** Query of that backend's URL, placed before the request's own. Empty: none. */
   backendQuery: string
-  /** The token of ours that a step put into Authorization: a backend that refuses it gets a fresh one. */
+  /** The gateway's token that a step put into Authorization. When the backend refuses it, the gateway gets a new one. */
   sentToken: SentToken | undefined
-  /** What we show the backend in TLS, in place of the backend's own. */
+  /** The client certificate for the backend, replaces the backend's own. */
   certificate: ClientCertificate | undefined
   claims: Claims | undefined
   subscriber: Subscriber | undefined
-  /** The key the subscription was found by, for expressions that ask for it. Never logged. */
+  /** The key that identified the subscription, for expressions that read it. Never logged. */
   subscriptionKey: string | undefined
-  /** What steps leave for each other: `var.NAME`, `context.Variables["NAME"]`. */
+  /** Variables that steps set for later steps: `var.NAME`, `context.Variables["NAME"]`. */
   readonly variables: Map<string, unknown>
   readonly section: Section
-  /** There once the backend has answered, or an on-error section runs. */
+  /** Set once the backend has responded, or an on-error section runs. */
   readonly response: PendingResponse | undefined
-  /** The innermost step whose answer ended a section: for the log, and for `error.source`. */
+  /** The innermost step whose response ended a section: for the log, and for `error.source`. */
   answeredBy: AnsweringStep | undefined
-  /** The lists that step stands in, from the inside; what other answers passed through may come behind. */
+  /** The lists that contain that step, innermost first; other responses may have passed steps after it. */
   answerTrail: AnswerPlace[]
-  /** What broke; there while on-error runs. */
+  /** What failed; set while on-error runs. */
   readonly error: ExchangeError | undefined
-  /** Makes bodies available; undefined when they are already. Rejects with Refused: too large, too slow, not decodable. */
+  /** Loads bodies; undefined when they are already loaded. Rejects with Refused when a body is too large, too slow or cannot be decoded. */
   load(needs: Needs): Promise<void> | undefined
-  /** Sends the request; resolves when the head of the answer is `response`, or with what went wrong. An answer that was there before is dropped. */
+  /** Sends the request; resolves when the head of the response is in `response`, or with a problem. Drops an earlier response. */
   send(backend: BackendHandle, options: SendOptions): Promise<Problem | undefined>
-  /** Puts an answer in the place of what the backend sent. */
+  /** Replaces the response of the backend. */
   respondWith(response: {
     status: number
     reason?: string | undefined
     headers: HeaderList
     body: Buffer | undefined
   }): void
-  /** Adds a line to whatever answer the client gets, problems included. */
+  /** Adds a field line to every response the client can get, including problems. */
   answerWith(name: string, value: string): void
-  /** The same in the place of a line of this name that was added before. */
+  /** As `answerWith`, but replaces an earlier line with this name. */
   answerOnce(name: string, value: string): void
-  /** Keeps a copy of the answer's body while it passes, for `load` when the exchange is over. One larger than may be held is not kept, and not to be had then. */
+  /**
+   * Keeps a copy of the response body while it streams, for `load` after the exchange has ended. A body larger than the buffer limit is not kept and
+   * cannot be loaded then.
+   */
   keepAnswer(): void
-  /** Of bodies, as the client sent and got them until now. */
+  /** Body bytes received from and sent to the client so far. */
   readonly bytesReceived: number
   readonly bytesSent: number
-  /** Runs once when the backend section is over, before the outbound section; a problem ends the exchange. */
+  /** Runs once after the backend section, before the outbound section; a problem ends the exchange. */
   whenAnswered(run: () => Promise<Problem | undefined>): void
-  /** Calls back once when the exchange has ended, however it did. `response` is then what the client got. */
+  /** Runs once when the exchange has ended, successfully or not. `response` is then what the client got. */
   whenOver(release: () => void): void
-  /** The last decision is logged under the request id. */
+  /** Records a decision; the last one is logged under the request id. */
   decided(decision: Decision): void
-  /** What expressions may read, in the shapes of runtime/expression/request-context.ts. */
+  /** The values that expressions may read, in the shapes of runtime/expression/request-context.ts. */
   bindings(): Bindings
 }
 
-/** The path behind that of the backend's URL. */
+/** The part of the path that is appended to the backend's URL. */
 export function localPath({ rewritten, path, route }: Exchange): string {
   return rewritten ?? path.slice((route?.plan.stripPrefix ?? "").replace(/\/$/, "").length)
 }

@@ -1,7 +1,7 @@
 import type { TupleKey } from "../check/ports.ts"
 import type { BackendHandle } from "./exchange.ts"
 
-/** A line that a configuration writes. */
+/** A log line written by a configuration. */
 export interface TraceLine {
   readonly requestId: string
   readonly source: string
@@ -10,33 +10,33 @@ export interface TraceLine {
   readonly metadata: Readonly<Record<string, string>>
 }
 
-/** Takes lines for the log. */
+/** Writes lines to the log. */
 export interface TraceLog {
   write(line: TraceLine): void
 }
 
-/** What a `grant` or `revoke` did to the relations of a store. */
+/** How a `grant` or `revoke` changed a store. */
 export interface RelationChange {
   readonly requestId: string
   readonly store: string
   readonly statement: "grant" | "revoke"
-  /** Undefined: the answer of the backend did not name it. */
+  /** Undefined: the response of the backend did not contain its ids. */
   readonly tuple: TupleKey | undefined
-  /** Why it is not certain that it was made; undefined: it was. */
+  /** Why it is not certain that the change was made; undefined: it was made. */
   readonly failure: string | undefined
 }
 
-/** Takes note of changed relations. */
+/** Records changes of relations. */
 export interface RelationLog {
   changed(change: RelationChange): void
 }
 
-/** Takes what a configuration counts. Series are bounded: beyond, label values are counted together. */
+/** Counters defined by a configuration. The number of series is limited; further label values share one series. */
 export interface Meter {
   add(name: string, labels: Readonly<Record<string, string>>, value: number): void
 }
 
-/** A volume that can be used up, as a plan has it. `periodSeconds` 0: once and for all. */
+/** A quota as the plan declares it. `periodSeconds` 0: it never resets. */
 export interface QuotaTerms {
   readonly counter: string
   readonly callsMax: number | undefined
@@ -44,16 +44,16 @@ export interface QuotaTerms {
   readonly periodSeconds: number
 }
 
-/** Whether there is something left. `resetSeconds` null: there will never be more. */
+/** Whether something is left. `resetSeconds` null: the quota never resets. */
 export type QuotaAnswer =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly out: "calls" | "bytes"; readonly resetSeconds: number | null }
 
-/** Durable counts of what was used, shared by all processes. Periods are counted from `anchorMs`. */
+/** Durable usage counts, shared by all processes. Periods start at `anchorMs`. */
 export interface QuotaCounters {
-  /** Uses `calls` if there are so many left; 0 only looks. Calls of plans without `callsMax` are not counted. */
+  /** Consumes `calls` if that many are left; 0 only checks. Calls of plans without `callsMax` are not counted. */
   take(terms: QuotaTerms, key: string, anchorMs: number, calls: number): QuotaAnswer | Promise<QuotaAnswer>
-  /** What was used in the period; undefined: nobody can say. Nothing is used up by it. Absent: nobody ever can. */
+  /** The usage in the period, without consuming anything; undefined: not known. The method is absent when it is never known. */
   look?(
     terms: QuotaTerms,
     key: string,
@@ -61,7 +61,7 @@ export interface QuotaCounters {
   ): Promise<
     { readonly calls: number; readonly bytes: number; readonly resetSeconds: number | null } | undefined
   >
-  /** Counts what was used already, whether it was left or not. */
+  /** Adds usage that has already happened, even when the quota is used up. */
   add(
     terms: QuotaTerms,
     key: string,
@@ -70,8 +70,8 @@ export interface QuotaCounters {
   ): void
 }
 
-/** Backends at URLs that are found per request. */
+/** Backends at URLs that are computed per request. */
 export interface BackendsByUrl {
-  /** @throws Error for what cannot be the URL of a backend. */
+  /** @throws Error when the URL cannot be that of a backend */
   at(url: string): BackendHandle
 }

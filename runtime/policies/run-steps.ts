@@ -3,7 +3,7 @@ import type { Exchange } from "./exchange.ts"
 import { failedExpression, type Problem, problem, Refused } from "./messages/answer.ts"
 import type { Outcome, ProvisionedStep } from "./policy.ts"
 
-/** Notes the innermost step that answered, and the lists it stands in. */
+/** Records the innermost step that ended the section, and the lists that contain it. */
 function noteAnswer(exchange: Exchange, steps: readonly ProvisionedStep[], at: number): void {
   if (exchange.answeredBy === undefined) {
     exchange.answeredBy = steps[at]
@@ -13,8 +13,8 @@ function noteAnswer(exchange: Exchange, steps: readonly ProvisionedStep[], at: n
 }
 
 /**
- * Runs steps in order until one answers. Synchronous as long as the steps are: a promise is made only by a step that has to wait.
- * Never throws and never rejects: whatever goes wrong becomes an answer.
+ * Runs steps in order until one ends the section. It stays synchronous until a step returns a promise. It never throws or rejects: every failure
+ * becomes an answer.
  */
 export function runSteps(
   steps: readonly ProvisionedStep[],
@@ -55,8 +55,8 @@ async function goOn(
 }
 
 /**
- * The answer to something thrown: its own, or an internal error whose text goes to the log only. Expressions were type-checked when they were compiled:
- * one that has no value before there is a response met a request (or token) without what it needs, which is the client's to mend.
+ * The answer for a thrown value: its own, or an internal error whose text goes only to the log. Expressions were type-checked at compile time, so one
+ * that fails before there is a response means that the request (or token) lacks a value it needs: the client's error.
  */
 export function failureOf(error: unknown, exchange: Exchange): Outcome {
   if (error instanceof Refused) return error.answer
@@ -73,7 +73,7 @@ export function failureOf(error: unknown, exchange: Exchange): Outcome {
   return problem("internal-error", { cause: text })
 }
 
-/** The failure of an expression as Azure API Management tells it. */
+/** The failure of an expression, in the form of Azure API Management. */
 function csharpFailure(error: CsharpError): Problem {
   return problem("internal-error", {
     reason: "ExpressionValueEvaluationFailure",

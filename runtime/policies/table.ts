@@ -52,7 +52,7 @@ import { validateHeaders } from "./validation/validate-headers.ts"
 import { validateParameters } from "./validation/validate-parameters.ts"
 import { validateStatus } from "./validation/validate-status.ts"
 
-/** Every kind of step of the plan has its policy: a kind without one does not compile. */
+/** The type requires a policy for every kind of step. */
 export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "validate-jwt": validateJwt,
   introspect,

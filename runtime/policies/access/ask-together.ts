@@ -6,7 +6,10 @@ import { type Problem, problem } from "../messages/answer.ts"
 import type { AccessAnswer, AccessAnswers, AccessRequest, Outcome, Provision, Run } from "../policy.ts"
 import { authorizerOf, compileQuestion, questionFailure } from "./question.ts"
 
-/** Questions that all go to one decision point go there in one request; `enough`: how many of them have to be answered yes. Undefined: they do not all go there. */
+/**
+ * Sends the questions in one request when all of them go to the same decision point. `enough`: whether one yes is enough or all must be yes. Returns
+ * undefined when they go to different places.
+ */
 export function compileTogether(
   ids: readonly StepId[],
   provision: Provision,
@@ -42,7 +45,7 @@ export function compileTogether(
   }
 }
 
-/** One answer decides: of `any` the first yes, of `all` the first that is none; else the first of them. */
+/** The answer that decides: for `any` the first yes, for `all` the first answer that is not yes; otherwise the first answer. */
 function judged(
   asked: readonly AccessRequest[],
   { results }: AccessAnswers,
@@ -57,7 +60,7 @@ function judged(
   const [request, answer] = [asked[at], results[at]]
   if (request === undefined || answer === undefined || answer instanceof CheckError)
     return questionFailure(answer)
-  // Of all, as many as were asked.
+  // `all` needs as many answers as questions.
   if (enough === "all" && results.length < asked.length) return questionFailure(undefined)
   const allowed = answer.allowed === true
   exchange.decided({ ...decisionOf(request, plan), allowed, reason: answer.reason })

@@ -8,7 +8,7 @@ import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { compileCount, compileFlag } from "../values/value.ts"
 
-/** The header has to be there once, with one of the values where some are given. */
+/** The header must occur exactly once and, when values are configured, have one of them. */
 export const checkHeader: Policy<"check-header"> = (plan, provision) => {
   const { name } = plan
   const status = failureStatus(compileCount(plan.status, provision))
@@ -27,7 +27,7 @@ export const checkHeader: Policy<"check-header"> = (plan, provision) => {
   return (exchange) => {
     const field = ownField(exchange, name) ?? exchange.headers.get(name)
     if (field === undefined) return refuse(exchange, "HeaderNotFound", `no header ${name}`)
-    // Which of several lines a backend reads is its own affair: none of them can be vouched for.
+    // It is not known which of several lines the backend reads, so the policy cannot vouch for any of them.
     if (exchange.headers.count(name) > 1)
       return refuse(exchange, "HeaderValueNotAllowed", `header ${name} is given twice`)
     if (values.length === 0) return undefined

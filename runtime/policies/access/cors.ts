@@ -6,8 +6,8 @@ import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 
 /**
- * Cross-origin resource sharing (Fetch standard §3.2). It stands first of all steps: a preflight ends here, and every other answer, refusals too, says that
- * the page may read it. In an outbound section it takes away what the backend says about sharing: two answers to one question are none to a browser.
+ * Cross-origin resource sharing (Fetch standard §3.2). It runs before all other steps: it answers preflights itself, and adds the CORS headers to
+ * every other response, including refusals. In an outbound section it removes the CORS headers of the backend, because browsers reject duplicates.
  */
 export const cors: Policy<"cors"> = (plan, provision) => {
   if (plan.credentials && plan.origins.includes("*"))
@@ -35,7 +35,7 @@ export const cors: Policy<"cors"> = (plan, provision) => {
   }
 }
 
-/** Whether a request is a preflight: it asks for leave to make another one. */
+/** Whether a request is a preflight: the browser asks whether it may send the actual request. */
 export function isPreflight({ method, headers }: Pick<Exchange, "method" | "headers">): boolean {
   return (
     method === "OPTIONS" &&
@@ -49,7 +49,7 @@ const otherOrigin: DirectAnswer = { ...unmatched, cause: "the origin of the pref
 const otherMethod: DirectAnswer = { ...unmatched, cause: "the method of the preflight is not in `methods`" }
 
 interface Origins {
-  /** Whether the answer depends on the origin. */
+  /** Whether the response depends on the origin. */
   readonly varies: boolean
   /** Value of Access-Control-Allow-Origin. */
   allowed(origin: string, exchange: Exchange): string | undefined
@@ -75,7 +75,7 @@ function compileOrigins(plan: StepOf<"cors">, provision: Provision): Origins {
   }
 }
 
-/** `host` begins with a dot. What stands before it is one or more labels and nothing else. */
+/** `host` begins with a dot. The part before it must be one or more labels and nothing else. */
 function isSubdomain(origin: string, scheme: string, host: string): boolean {
   const prefix = `${scheme}://`
   if (!origin.startsWith(prefix) || !origin.endsWith(host)) return false
@@ -83,14 +83,14 @@ function isSubdomain(origin: string, scheme: string, host: string): boolean {
   return /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(labels)
 }
 
-/** Browsers send an origin in lower case, without the scheme's own port and without a path (RFC 6454 §6.2). */
+/** Normalizes an origin as browsers send it: lower case, no default port, no path (RFC 6454 §6.2). */
 function normalOrigin(text: string): string {
   const lower = text.toLowerCase().replace(/\/$/, "")
   if (lower.startsWith("https://")) return lower.replace(/:443$/, "")
   return lower.startsWith("http://") ? lower.replace(/:80$/, "") : lower
 }
 
-/** Names of methods and fields may be asked for that nobody listed: only what is a token goes back into an answer. */
+/** With `*`, a preflight may name methods and headers that are not configured. Only valid tokens are copied into the response. */
 const tokens = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}){0,100}$/
 
 function preflightAnswer(

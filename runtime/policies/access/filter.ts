@@ -6,12 +6,12 @@ import { forgetUnchanged } from "../messages/message.ts"
 import type { AccessAnswers, AccessRequest, Outcome, Policy } from "../policy.ts"
 import { authorizerOf, compileQuestion, type Question, questionFailure } from "./question.ts"
 
-/** More items than any page has; asking for each would hold the request for long. */
+/** No page has more items than this; checking each of them would delay the response too long. */
 const itemsMax = 10_000
 
 /**
- * Leaves in a JSON answer what the caller may see, in its order and as it is written (not every number of JSON is one of JavaScript): one batch at one revision. What cannot be asked or answered is no answer to the client
- * either; nothing goes out unfiltered.
+ * Removes the items that the caller may not see from a JSON list. Order and spelling stay, because JavaScript cannot represent every JSON number. All
+ * items are checked in one batch at one revision. When a check cannot be made or fails, the client gets an error: an unfiltered list never goes out.
  */
 export const filter: Policy<"filter"> = (plan, provision) => {
   const path = plan.items === "" ? [] : plan.items.split(".")
@@ -72,12 +72,12 @@ function questionsOf(
   return requests
 }
 
-/** Which items may be seen. */
+/** Which items the caller may see. */
 function keptOf(count: number, results: AccessAnswers["results"]): boolean[] | Problem {
   const kept: boolean[] = []
   for (let index = 0; index < count; index += 1) {
     const result = results[index]
-    // What hangs on a condition without an outcome is no yes; any other error leaves it open what may be seen.
+    // A check that lacks the value of a condition counts as no. After any other error it is not known what the caller may see, so the request fails.
     const undecided = result instanceof UndecidedCheck
     if (!undecided && (result === undefined || result instanceof CheckError)) return questionFailure(result)
     kept.push(!undecided && result.allowed === true)
@@ -85,7 +85,7 @@ function keptOf(count: number, results: AccessAnswers["results"]): boolean[] | P
   return kept
 }
 
-/** The media type of what is UTF-8 now; null where it says nothing else. */
+/** The media type for a body that is now UTF-8; null when the type does not declare another charset. */
 function utf8Type(type: string | undefined): string | null {
   const other = type === undefined ? null : /;\s*charset\s*=\s*"?(?!utf-?8\b)[^";]*"?/i.exec(type)
   return type === undefined || other === null ? null : type.replace(other[0], "; charset=utf-8")

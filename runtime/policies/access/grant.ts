@@ -5,12 +5,13 @@ import type { Policy } from "../policy.ts"
 import { idText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 
-/** Pauses before another try, in milliseconds. */
+/** Pauses before each retry, in milliseconds. */
 const pausesMs = [50, 250]
 
 /**
- * Writes or deletes a tuple once the backend has said yes. The answer waits for it: a client that goes on at once finds what it was granted. When it
- * cannot be written the client is told (502), and that the backend has done its part: only who asked knows whether that may be done again.
+ * Writes or deletes a tuple after a successful response of the backend. The response waits for the write, so that a client which continues at once
+ * already has the permission. When the write fails, the client gets a 502 that says the backend has done its part: only the caller knows whether the
+ * request may be repeated.
  */
 export const grant: Policy<"grant"> = (plan, provision) => {
   const { store, action, relation } = plan

@@ -3,7 +3,7 @@ import type { StepOf } from "../../plan/steps.ts"
 import { problem } from "../messages/answer.ts"
 import type { Policy } from "../policy.ts"
 
-/** Lets only, or all but, the addresses of some networks pass. The address is the client's after `gateway { trust }`. */
+/** Lets the client addresses of some networks pass (`allow`), or all others (`deny`). The address is the client's after `gateway { trust }`. */
 export const ipFilter: Policy<"ip-filter"> = (plan) => {
   const allows = plan.action === "allow"
   const list = listOf(plan)
@@ -13,7 +13,7 @@ export const ipFilter: Policy<"ip-filter"> = (plan) => {
       ? "the client's address is in none of the networks"
       : "the client's address is in a refused network",
   })
-  // An address that cannot be read is in no list: it does not pass, whatever the list says.
+  // An address that cannot be parsed never passes, neither with `allow` nor with `deny`.
   const unreadable = problem("forbidden", {
     reason: "FailedToParseCallerIP",
     cause: "the client's address is not known",

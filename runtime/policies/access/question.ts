@@ -10,10 +10,10 @@ import { idText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { compileValue } from "../values/value.ts"
 
-/** Makes the question of one exchange; the caller may not be named by it, which is a refusal. */
+/** Builds the question of one exchange. Returns a problem when the token does not identify the caller. */
 export type Question = (exchange: Exchange) => AccessRequest | Problem
 
-/** Who answers a step's questions, and by what name it knows them: a store's, or its own. */
+/** The authorizer that answers a step's questions, and the name by which it knows them: the store's or its own. */
 export function authorizerOf(
   { store, pdp }: Pick<RelationQuestion, "store" | "pdp">,
   provision: Provision,
@@ -23,7 +23,7 @@ export function authorizerOf(
     : { authorizer: provision.decisionPoint(pdp), name: pdp }
 }
 
-/** Compiles what is asked. What a request brings must be ids; a token that does not say who its bearer is may be good elsewhere, here it is nobody's. */
+/** Compiles the question. Values from the request must be valid ids. A token without a user is valid elsewhere but cannot be checked here. */
 export function compileQuestion(
   plan: Omit<RelationQuestion, "store" | "pdp">,
   provision: Provision,
@@ -76,7 +76,7 @@ function compileValues(
   return (exchange) => Object.fromEntries(values.map(({ key, value }) => [key, toJson(value(exchange))]))
 }
 
-/** Codes that say something about the ids of the request; the rest of the question was checked at compile time. */
+/** Engine errors caused by ids of the request; the compiler has checked the rest of the question. */
 const requestCodes: ReadonlySet<string> = new Set([
   "validation_error",
   "invalid_tuple",
@@ -84,14 +84,17 @@ const requestCodes: ReadonlySet<string> = new Set([
   "invalid_object_format",
 ])
 
-/** The problem of a question that has no answer: the request's fault where it brought what is no id, else nobody knows whether the caller may. */
+/**
+ * The problem for a question without an answer: 400 for an invalid id in the request, 403 for a condition without a value. Otherwise 503, because it
+ * is not known whether the caller is allowed.
+ */
 export function questionFailure(error: unknown): Problem {
   if (error instanceof NoDecision)
     return problem("authorization-unavailable", {
       headers: ["retry-after", String(error.retryAfterSeconds)],
       cause: error.message,
     })
-  // The caller has no part in it, and is told nothing of tuples and conditions; the log has both.
+  // The client must not learn about tuples and conditions; the log has both.
   if (error instanceof UndecidedCheck)
     return problem("forbidden", {
       cause: `authorization engine: ${error.message}; \`require\` gives conditions no values but those stored with their tuples and those of its \`context\``,

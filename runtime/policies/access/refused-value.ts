@@ -1,7 +1,7 @@
 import type { Exchange } from "../exchange.ts"
 import { problem, Refused } from "../messages/answer.ts"
 
-/** What a request put into a place where it does not fit is its fault; what the backend's answer put there is the backend's. */
+/** The error for a value that does not fit its place: 400 while the request is processed, 502 once the backend has responded. */
 export function refusedValue(exchange: Exchange, cause: string): Refused {
   return new Refused(problem(exchange.response === undefined ? "invalid-request" : "bad-gateway", { cause }))
 }

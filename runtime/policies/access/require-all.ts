@@ -2,7 +2,7 @@ import type { Policy } from "../policy.ts"
 import { runSteps } from "../run-steps.ts"
 import { compileTogether } from "./ask-together.ts"
 
-/** Every answer must be a yes; the first that is none refuses. */
+/** All answers must be yes; the first answer that is not yes decides the refusal. */
 export const requireAll: Policy<"require-all"> = (plan, provision) => {
   const together = compileTogether(plan.steps, provision, "all")
   if (together !== undefined) return together

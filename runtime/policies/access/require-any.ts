@@ -3,7 +3,7 @@ import type { Problem } from "../messages/answer.ts"
 import type { Outcome, Policy, ProvisionedStep } from "../policy.ts"
 import { compileTogether } from "./ask-together.ts"
 
-/** One yes is enough. Without one, a question that had no answer (503) leaves it open whether the caller may; else the refusal is the first one. */
+/** One yes is enough. Without a yes, an unanswered question (503) decides the result, because it might have been a yes; otherwise the first refusal does. */
 export const requireAny: Policy<"require-any"> = (plan, provision) => {
   const together = compileTogether(plan.steps, provision, "any")
   if (together !== undefined) return together

@@ -3,8 +3,8 @@ import type { AccessAnswer, Outcome, Policy } from "../policy.ts"
 import { authorizerOf, compileQuestion, questionFailure } from "./question.ts"
 
 /**
- * Asks the engine, or a decision point, whether the caller may. Only a plain yes goes on: a no is 403, a question the engine finds malformed is the request's
- * fault (400), one that hangs on a condition without an outcome is no yes (403), everything else is no answer (503).
+ * Asks the engine or a decision point whether the caller is allowed. Only a yes continues. A no is 403; a question the engine finds malformed is 400;
+ * a condition without a value is 403; any other failure is 503.
  */
 export const require_: Policy<"require"> = (plan, provision) => {
   const { store, pdp } = plan

@@ -6,7 +6,7 @@ import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { azureOf, compileValue } from "../values/value.ts"
 
-/** Compiles what a body is made of. `of`: the message a template reads as `body`. */
+/** Compiles the content of a body. `of`: the message that a template reads as `body`. */
 export function compileContent(
   content: BodyContent,
   of: "request" | "response",
@@ -27,7 +27,10 @@ export function compileContent(
   return (exchange) => constant ?? Buffer.from(text.of(exchange))
 }
 
-/** A value as a body: texts and bytes as they are, everything else as JSON; null is no body. @throws ExpressionError for more JSON than `most`, see `toJson` */
+/**
+ * Encodes a value as a body: text and bytes as they are, everything else as JSON; null is an empty body.
+ * @throws ExpressionError for JSON larger than `most`, see `toJson`
+ */
 function bytesOf(value: unknown, most: JsonSize): Buffer {
   if (value === null || value === undefined) return Buffer.alloc(0)
   if (typeof value === "string") return Buffer.from(value)

@@ -4,22 +4,25 @@ import { envelopeProblem } from "./soap-envelope.ts"
 import { jsonOfXml, type XmlToJsonOptions } from "./xml-json.ts"
 import { readXml, XmlProblem } from "./xml-reading.ts"
 
-/** What a job gives: new content, or what is wrong with the body. Neither: nothing changes. */
+/** The result of a job: new content, or what is wrong with the body. With neither, the body stays as it is. */
 export interface JobResult {
   readonly content?: Uint8Array
-  /** Goes on from "the body". */
+  /** Continues a sentence that begins with "the body". */
   readonly problem?: string
-  /** What was sought is in it. */
+  /** Whether the text searched for occurs in the body. */
   readonly isFound?: boolean
 }
 
-/** A body as text, and how it is converted. */
+/** A body as text, and the options of its conversion. */
 interface Converted<Options> {
   readonly text: string
   readonly options: Options
 }
 
-/** Work on one whole body, whose time grows with the body. Plain data in and out: it runs in this thread or in another one (body-threads.ts). */
+/**
+ * Work on one whole body; its time grows with the body. Input and output are plain data, so that a job can run in this thread or in another one
+ * (body-threads.ts).
+ */
 export const bodyJobs = {
   "json-to-xml": ({ text, options }: Converted<JsonToXmlOptions>): JobResult => {
     let value: unknown

@@ -8,25 +8,26 @@ import { bodyJobs, type JobResult } from "./body-jobs.ts"
 type Jobs = typeof bodyJobs
 type Kind = keyof Jobs
 
-/** What a job gives, with its bytes as a Buffer. */
+/** The result of a job, with its bytes as a Buffer. */
 export type BodyResult = Omit<JobResult, "content"> & { readonly content?: Buffer }
 
-/** What a job gets. */
+/** The input of a job. */
 export type BodyJob<Of extends Kind> = Parameters<Jobs[Of]>[0]
 
-/** Larger bodies are worked on in another thread: the slowest job takes some 0.3 µs a byte. */
+/** Larger bodies are processed in another thread: the slowest job takes about 0.3 µs per byte. */
 export const inlineBytesMax = 16_384
-/** Bodies that may wait for a thread, in bytes altogether. */
+/** Total size of the bodies that may wait for a thread, in bytes. */
 const waitingBytesMax = 134_217_728
 const threadsMax = Math.max(1, Math.min(4, availableParallelism() - 1))
-/** Memory of one thread besides the contents. */
+/** Memory limit of one thread, in addition to the bodies. */
 const heapMegabytesMax = 512
-/** An idle thread ends after this long, and gives its memory back. */
+/** An idle thread ends after this time, to free its memory. */
 const idleMs = 10_000
 
 /**
- * Does a job on a body of `bytes`: a small one at once, a large one in another thread, so that other requests are served meanwhile.
- * What an exchange no longer waits for is given up: the time of its route bounds it. Throws or rejects with Refused where too much waits, or the job needs too much.
+ * Runs a job on a body of `bytes`: a small body in this thread, a large one in another thread, so that the event loop stays free. The job is
+ * cancelled when its exchange ends, so the timeout of the route limits it. Throws or rejects with Refused when too many bodies wait, or the job needs
+ * too much memory.
  */
 export function runBodyJob<Of extends Kind>(
   kind: Of,
@@ -45,13 +46,13 @@ interface Asked {
 }
 
 interface Waiting extends Asked {
-  /** The thread that does it. */
+  /** The thread that runs it. */
   thread?: Thread
   resolve(result: BodyResult): void
   reject(error: Error): void
 }
 
-/** The threads of the process, started when there is something to do. */
+/** The threads of the process, started on demand. */
 class Pool {
   readonly #idle: Thread[] = []
   readonly #waiting: Waiting[] = []
@@ -114,7 +115,7 @@ class Pool {
 
 type Message = { readonly result: JobResult } | { readonly error: string }
 
-/** A worker and the job it has; one that ends is replaced by the next job. */
+/** A worker and its current job. When the worker ends, the next job starts a new one. */
 class Thread {
   readonly #worker: Worker
   readonly #isIdle: (thread: Thread) => void
@@ -149,7 +150,7 @@ class Thread {
     this.#worker.postMessage({ kind: job.kind, input: job.input })
   }
 
-  /** Ends in the middle of a job nobody waits for. */
+  /** Terminates the worker when the exchange of its job has ended. */
   drop(job: Waiting): void {
     if (this.#job === job) void this.#worker.terminate()
   }
@@ -171,13 +172,13 @@ function tooMuch(): Refused {
   return new Refused(problem("internal-error", { cause }))
 }
 
-/** What comes from a thread is plain bytes. */
+/** A worker's bytes arrive as a plain Uint8Array. */
 function asBuffer({ content, ...rest }: JobResult): BodyResult {
   if (content === undefined) return rest
   return { ...rest, content: Buffer.from(content.buffer, content.byteOffset, content.byteLength) }
 }
 
-/** The built worker, wherever this module runs from (see `imports` in package.json). */
+/** The built worker file, also when this module runs from source (see `imports` in package.json). */
 const workerFile = () => createRequire(import.meta.url).resolve("#body-worker")
 
 const pool = new Pool()

@@ -1,4 +1,5 @@
-// A thread for work on large bodies: a job in, its result out. An entry of the build (dist/body-worker.js), because a worker is started from a file.
+// The thread for large bodies: receives jobs and sends results. It is a separate entry of the build (dist/body-worker.js), because a worker starts
+// from a file.
 import { parentPort } from "node:worker_threads"
 import { bodyJobs, type JobResult } from "./body-jobs.ts"
 
@@ -6,7 +7,7 @@ parentPort?.on("message", ({ kind, input }: { kind: keyof typeof bodyJobs; input
   try {
     const result: JobResult = bodyJobs[kind](input)
     const { content } = result
-    // Moved and not copied, where the memory is the content's alone.
+    // Transfers the memory instead of copying it, when nothing else is in it.
     const isWhole = content !== undefined && content.byteLength === content.buffer.byteLength
     parentPort?.postMessage({ result }, isWhole ? [content.buffer as ArrayBuffer] : [])
   } catch (error) {

@@ -3,20 +3,20 @@ import { forgetUnchanged, messageOf } from "../messages/message.ts"
 import type { Outcome, Provision, Run } from "../policy.ts"
 import { type BodyJob, type BodyResult, runBodyJob } from "./body-threads.ts"
 
-/** When a body is converted and to what; `job` makes the new one of the text of the old one. */
+/** When and how a body is converted; `job` converts its text. */
 export interface Conversion<Kind extends "json-to-xml" | "xml-to-json"> {
   readonly message: "request" | "response"
   readonly apply: "always" | "content-type"
   readonly considerAccept: boolean
-  /** Media types of what is converted. */
+  /** Media types to convert. */
   readonly from: RegExp
-  /** Media type of what it becomes. */
+  /** Media type of the result. */
   readonly to: string
   readonly job: Kind
   readonly options: BodyJob<Kind>["options"]
 }
 
-/** A step that converts a body where the message and the client ask for it; a body that is not what it should be is 400 (request) or 502 (response). */
+/** A step that converts a body when the Content-Type and the Accept field ask for it. A malformed body is 400 for a request, 502 for a response. */
 export function conversionStep<Kind extends "json-to-xml" | "xml-to-json">(
   conversion: Conversion<Kind>,
   provision: Provision,
@@ -46,7 +46,7 @@ export function conversionStep<Kind extends "json-to-xml" | "xml-to-json">(
   }
 }
 
-/** Whether an Accept field allows a media type (RFC 9110 §12.5.1): also by `*`, and when it is not there. */
+/** Whether an Accept field allows a media type (RFC 9110 §12.5.1), including `*`. An absent field allows all. */
 export function accepts(field: string | undefined, media: string): boolean {
   if (field === undefined || field.trim() === "") return true
   const [kind = "", subtype = ""] = media.split("/")

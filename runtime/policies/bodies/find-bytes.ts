@@ -1,18 +1,18 @@
 import { positionOf } from "../../pattern/text-search.ts"
 
-/** What an answer or request may become by what is put into it. */
+/** Maximum size of a body after replacement, in bytes. */
 export const grownBytesMax = 67_108_864
 
-/** Bytes, what is sought in them, and what is put in its place; without `put` they are only searched. */
+/** The content, the bytes to search for, and the replacement; without `put` the job only searches. */
 export interface Replacement {
   readonly content: Uint8Array
   readonly sought: Uint8Array
   readonly put: Uint8Array | undefined
-  /** Whether a caller may bring `sought`. */
+  /** Whether a caller can influence `sought`. */
   readonly isForeign: boolean
 }
 
-/** The bytes with every occurrence replaced. `isFound`: whether there is one. */
+/** Replaces every occurrence. `isFound`: whether there is one. */
 export function replaced({ content, sought, put, isForeign }: Replacement): {
   readonly isFound: boolean
   readonly content?: Uint8Array
@@ -30,15 +30,15 @@ export function replaced({ content, sought, put, isForeign }: Replacement): {
   return { isFound: true, content: into }
 }
 
-/** Where the next one is from a place on; -1 where there is none. */
+/** The position of the next occurrence at or after `from`; -1 when there is none. */
 type Find = (from: number) => number
 
-// Bytes, not characters: a text in UTF-8 is found in it wherever it stands, and other encodings are left alone.
+// Searches bytes, not characters: this finds UTF-8 text anywhere, and does not change other encodings.
 function native(content: Buffer, sought: Uint8Array): Find {
   return (from) => content.indexOf(sought, from)
 }
 
-/** Of what a caller may bring: the other one takes seconds for bodies that are made for it. */
+/** For search texts a caller can influence: the native search takes seconds for bodies made to slow it down. */
 function linear(content: Buffer, sought: Buffer): Find {
   const [text, part] = [content.toString("latin1"), sought.toString("latin1")]
   return (from) => positionOf(text, part, from)
@@ -50,7 +50,7 @@ function occurrences(find: Find, length: number): number {
   return count
 }
 
-/** Fills `into`, which is as long as the result: `put` in the place of `cut` bytes. */
+/** Fills `into`, which has the size of the result, with `content` in which `put` replaces `cut` bytes at each occurrence. */
 function fill(
   into: Buffer,
   content: Buffer,

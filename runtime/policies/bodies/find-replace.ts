@@ -6,7 +6,7 @@ import { compileText } from "../values/text.ts"
 import { type BodyResult, runBodyJob } from "./body-threads.ts"
 import type { Replacement } from "./find-bytes.ts"
 
-/** Replaces every occurrence of a text in a body. What is not found leaves the body as it came. */
+/** Replaces every occurrence of a text in a body. A body without an occurrence stays as it is. */
 export const findReplace: Policy<"find-replace"> = (plan, provision) => {
   const message = messageOf(plan.message)
   provision.need(message.needs)
@@ -20,7 +20,7 @@ export const findReplace: Policy<"find-replace"> = (plan, provision) => {
     if (sought.length === 0 || !body.present) return undefined
     const part = plan.message === "response" ? partProblem(exchange) : undefined
     if (part !== undefined) return part
-    // What has no value is asked for where it is needed only.
+    // A replacement that cannot be evaluated is an error only when the text occurs.
     const put = attempt(() => Buffer.from(to.of(exchange)))
     const asked: Replacement = { content: body.content, sought, put: put.value, isForeign }
     const made = runBodyJob("replace", asked, body.content.length, exchange)
@@ -35,7 +35,7 @@ export const findReplace: Policy<"find-replace"> = (plan, provision) => {
   }
 }
 
-/** A value, or undefined where making it failed: `check` throws why. */
+/** The value, or undefined when `make` failed; `check` then throws the error. */
 function attempt<Value>(make: () => Value): { readonly value: Value | undefined; check(): void } {
   try {
     return { value: make(), check: () => undefined }

@@ -1,4 +1,4 @@
-/** Where something stands in a text: from `start` up to `end`. */
+/** A range of a text: from `start` up to, but not including, `end`. */
 interface Range {
   readonly start: number
   readonly end: number
@@ -6,16 +6,16 @@ interface Range {
 
 interface Member extends Range {
   readonly name: string
-  /** Where its value begins; it ends with the member. */
+  /** Where the value of the member begins; it ends with the member. */
   readonly value: number
 }
 
-/** Members beside the array that tell how many there are. */
+/** Members next to the array that contain its number of items. */
 const counts: ReadonlySet<string> = new Set(["count", "total", "totalcount", "size", "length"])
 
 /**
- * Whether every name of `path` is there once in its object. RFC 8259 §4 leaves it to the reader which of two members counts: another one than this may
- * find another value there. `text` is known to be JSON that has the path.
+ * Whether every name of `path` occurs exactly once in its object. RFC 8259 §4 does not define which of two members counts, so another reader may find
+ * another value. `text` must be JSON that contains the path.
  */
 export function isNamedOnce(text: string, path: readonly string[]): boolean {
   let at = skipBlank(text, 0)
@@ -28,15 +28,15 @@ export function isNamedOnce(text: string, path: readonly string[]): boolean {
 }
 
 /**
- * A JSON text without some items of the array at `path` (names of members, from the outside). Everything else stays as it is written, numbers that
- * JavaScript could not hold too. A count beside the array that was its length is the new one; another one, which nobody can correct, is left
- * out. `text` is known to be JSON (RFC 8259) with that array, named once; `keep` says for each of its items whether it stays.
+ * Removes items from the array at `path` (names of members, outermost first). Everything else stays as written, including numbers that JavaScript
+ * cannot represent. A count next to the array gets the new length when it was the old length; any other count is removed, because its new value is
+ * not known. `text` must be JSON (RFC 8259) with that array, named once; `keep` has one entry per item.
  */
 export function withoutItems(text: string, path: readonly string[], keep: readonly boolean[]): string {
   return spliced(text, skipBlank(text, 0), path, keep)
 }
 
-/** The text with the value at `start` replaced. */
+/** The text with a new value at `start`. */
 function spliced(text: string, start: number, path: readonly string[], keep: readonly boolean[]): string {
   const [name, ...rest] = path
   if (name === undefined) {
@@ -54,7 +54,7 @@ function spliced(text: string, start: number, path: readonly string[], keep: rea
   return text.slice(0, start) + joined(text, start, members, left)
 }
 
-/** A member beside the array; undefined for a count that is not known any more. */
+/** A member next to the array; undefined for a count whose new value is not known. */
 function corrected(
   text: string,
   { name, start, value, end }: Member,
@@ -67,7 +67,7 @@ function corrected(
   return text.slice(start, value) + String(keep.filter((stays) => stays).length)
 }
 
-/** The array or object at `open` and what follows it, with its elements as given; each keeps the comma and blanks before it, but the first that is left. */
+/** The array or object at `open` with the given elements, and the text after it. Each element except the first keeps the comma and the spaces before it. */
 function joined(
   text: string,
   open: number,

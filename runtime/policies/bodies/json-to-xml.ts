@@ -1,7 +1,7 @@
 import type { Policy } from "../policy.ts"
 import { conversionStep } from "./conversion.ts"
 
-/** Makes XML of a body that is JSON. */
+/** Converts a JSON body to XML. */
 export const jsonToXml: Policy<"json-to-xml"> = (plan, provision) => {
   const { message, apply, considerAccept, parseDates, namespaceSeparator, namespacePrefix, attributeBlock } =
     plan

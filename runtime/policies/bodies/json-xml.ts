@@ -1,26 +1,26 @@
 import { grownBytesMax } from "./find-bytes.ts"
 import { XmlProblem, xmlDepthMax } from "./xml-reading.ts"
 
-/** How a document is made of JSON. */
+/** How JSON is converted to a document. */
 export interface JsonToXmlOptions {
-  /** Dates among the texts are written in one form: without zeros at the end of the fraction. */
+  /** Dates are normalized: zeros at the end of the fraction are removed. */
   readonly parseDates: boolean
-  /** Stands between prefix and name in the names of members, for `:`. */
+  /** Separates prefix and name in the names of members, instead of `:`. */
   readonly namespaceSeparator: string
-  /** Members that begin with it and the separator declare namespaces; usually `xmlns`. */
+  /** Members whose name is this prefix and the separator declare namespaces; usually `xmlns`. */
   readonly namespacePrefix: string | undefined
-  /** The member whose own members are attributes. */
+  /** The member that contains the attributes. */
   readonly attributeBlock: string | undefined
 }
 
-/** Name of the root where the JSON has not exactly one member that could be it. */
+/** Name of the root element when the JSON does not have exactly one suitable member. */
 const rootName = "Document"
-/** Name of the items of an array that has no name of its own. */
+/** Name of the items of an array without a name. */
 const itemName = "item"
 
 /**
- * JSON as a document, the inverse of `jsonOfXml`: `@name` is an attribute, `#text` is text, an array repeats its element, null is an empty
- * element. Names that XML can't have are written with `_xHHHH_`.
+ * Converts JSON to a document, the inverse of `jsonOfXml`: `@name` is an attribute, `#text` is text, an array repeats its element, null is an empty
+ * element. Characters that XML names cannot contain become `_xHHHH_`.
  * @throws XmlProblem
  */
 export function xmlOfJson(value: unknown, options: JsonToXmlOptions): Buffer {
@@ -34,7 +34,7 @@ export function xmlOfJson(value: unknown, options: JsonToXmlOptions): Buffer {
   return writer.bytes()
 }
 
-/** What was written becomes bytes in pieces of this many characters: a text that has grown from millions of parts needs memory for each. */
+/** Output is encoded in pieces of this many characters: a string concatenated from millions of parts needs memory for each part. */
 const pieceMax = 65_536
 
 class Writer {
@@ -47,7 +47,7 @@ class Writer {
     this.#options = options
   }
 
-  /** `prefixes`: declared by the elements around it. */
+  /** `prefixes`: declared by the elements around this one. */
   element(name: string, value: unknown, prefixes: ReadonlySet<string>, depth: number): void {
     if (depth > xmlDepthMax) throw new XmlProblem(`is more than ${xmlDepthMax} levels deep`)
     if (this.#text.length > pieceMax) this.#cut()
@@ -169,12 +169,12 @@ function plainDate(text: string): string {
   return Number(fraction) === 0 ? `${seconds}${zone}` : `${seconds}.${fraction}${zone}`
 }
 
-/** Letters and digits of names; of what lies below U+00C0 only ASCII. */
+/** Letters and digits in names; below U+00C0 only ASCII. */
 const nameStart = /[A-Za-z_]|[\u00c0-\uffff]/
 const nameCharacter = /[-.0-9A-Za-z_]|[\u00c0-\uffff]/
 const letter = /[-.0-9A-Za-z_]|\p{L}|\p{Nd}/u
 
-/** A name without characters that names can't have (XML 1.0 §2.3): those are `_xHHHH_`. */
+/** Encodes characters that XML names cannot contain (XML 1.0 §2.3) as `_xHHHH_`. */
 function encodeName(name: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name)) return name
   if (name === "") return "_"
@@ -187,7 +187,7 @@ function encodeName(name: string): string {
   return encoded
 }
 
-/** What XML 1.0 has no way to write (§2.2). */
+/** Characters that XML 1.0 cannot represent (§2.2). */
 const notInXml =
   /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\ud800-\udfff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 

@@ -9,10 +9,10 @@ import { compileText } from "../values/text.ts"
 
 const media = "text/javascript; charset=utf-8"
 
-/** One name, without dots: `a.b.c` could call whatever a page has, e.g. click in it. */
+/** One name without dots: `a.b.c` could call any function of a page, for example a click. */
 const identifier = /^[A-Za-z_$][\w$]{0,127}$/
 
-/** Words of the language that are no names (ECMA-262 §12.7.2), and literals. */
+/** Reserved words and literals of ECMAScript (ECMA-262 §12.7.2). */
 const reserved: ReadonlySet<string> = new Set(
   "await break case catch class const continue debugger default delete do else enum export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield".split(
     " ",
@@ -20,15 +20,15 @@ const reserved: ReadonlySet<string> = new Set(
 )
 
 /**
- * Makes a script of a JSON answer: a call of the function the caller names, with the JSON as its argument. Only for GET (and the head that HEAD asks for), and only where the caller names one;
- * anything but one plain name is 400. What goes out is JSON that was read, or nothing: a page runs it.
+ * Converts a JSON response to a script that calls the function named by the caller. It applies to GET and HEAD, and only when the caller names a
+ * function; anything but one plain name is 400. Only valid JSON goes out, because a page runs the script.
  */
 export const jsonp: Policy<"jsonp"> = (plan, provision) => {
   const parameter = compileText(plan.callback, provision, anyText)
   return (exchange) => {
     if (exchange.method !== "GET" && exchange.method !== "HEAD") return undefined
     const name = parameter.of(exchange)
-    // As the caller sent it: what the backend is asked may have changed.
+    // Reads the client's query: policies may have changed the query for the backend.
     const query = new QueryString(exchange.originalQuery)
     if (name === "" || query.count(name) === 0 || !answersJson(exchange)) return undefined
     const callback = query.get(name) ?? ""
@@ -51,7 +51,10 @@ function answersJson({ response }: Exchange): boolean {
   return type !== undefined && isJson(`${type.type}/${type.subtype}`)
 }
 
-/** A text of JSON as an expression with the same value: two characters end lines of older scripts, and `__proto__:` is no property in a script (ECMA-262 §13.2.5.5), but what an object inherits from. */
+/**
+ * Escapes JSON so that a script reads the same value. Two characters end lines in older scripts. `__proto__:` sets the prototype in a script
+ * (ECMA-262 §13.2.5.5).
+ */
 function asExpression(json: string): string {
   const text = json
     .replace(/^\ufeff/, "")
@@ -60,7 +63,7 @@ function asExpression(json: string): string {
   return /__proto__|\\u00/i.test(text) ? withComputedNames(text) : text
 }
 
-/** The longest way to write `__proto__`, each unit escaped. */
+/** The longest spelling of `__proto__`: each character escaped. */
 const writtenMax = "__proto__".length * 6 + 2
 
 function withComputedNames(json: string): string {
@@ -84,7 +87,7 @@ function firstBehind(json: string, at: number): string | undefined {
   return json[next]
 }
 
-/** Behind the string that begins here. */
+/** The position after the string that begins at `at`. */
 function endOfString(json: string, at: number): number {
   for (let quote = json.indexOf('"', at + 1); ; quote = json.indexOf('"', quote + 1)) {
     let slashes = 0
@@ -99,7 +102,7 @@ function wrap(exchange: Exchange, callback: string): Outcome {
   const { body, headers } = response
   if (response.status === 206) return problem("bad-gateway", { cause: "part of an answer is no JSON" })
   if (body.present) {
-    // Read, so that nothing but JSON is run.
+    // Parses the body, so that only valid JSON can be run.
     body.json()
     body.replace(Buffer.from(`/**/${callback}(${asExpression(body.text())});`), media)
   } else if (exchange.method === "HEAD") {

@@ -3,12 +3,12 @@ import type { Exchange } from "../exchange.ts"
 import { forgetUnchanged, messageOf, partProblem } from "../messages/message.ts"
 import type { Outcome, Policy } from "../policy.ts"
 
-/** Fields of answers that hold URLs (RFC 9110 §10.2.2 and §8.7, RFC 8288). */
+/** Response fields that contain URLs (RFC 9110 §10.2.2 and §8.7, RFC 8288). */
 const urlFields: ReadonlySet<string> = new Set(["location", "content-location", "link"])
 
 /**
- * Makes absolute URLs of the chosen backend in a body those of the gateway: its address becomes the address the caller asked, its base path the path of the API. In a request the other way
- * round. Only texts are looked into; what is anything else, and streams of events, pass as they come.
+ * Replaces absolute URLs of the chosen backend in a response by those of the gateway: the address becomes the one the caller used, the base path
+ * becomes the path of the API. In a request it does the reverse. Only text bodies are changed; other media types and event streams pass unread.
  */
 export const maskUrls: Policy<"mask-urls"> = (plan) => {
   const message = messageOf(plan.message)
@@ -17,7 +17,7 @@ export const maskUrls: Policy<"mask-urls"> = (plan) => {
     if (!body.present) return undefined
     const part = plan.message === "response" ? partProblem(exchange) : undefined
     if (part !== undefined) return part
-    // Bytes, not characters: URLs are ASCII, and what is none stays as it is.
+    // Works on bytes: URLs are ASCII, and all other bytes stay as they are.
     const before = body.content.toString("latin1")
     const after = swap.in(before)
     if (after === before) return undefined
@@ -42,22 +42,22 @@ export const maskUrls: Policy<"mask-urls"> = (plan) => {
 }
 
 const defaultPorts: Readonly<Record<string, string>> = { http: "80", https: "443" }
-/** What would make a name or the segment of a path go on: the URL is another one then. A full stop at the end of a sentence is none of it. */
+/** The host or path segment must end here, otherwise it is another URL. A full stop at the end of a sentence is not part of the URL. */
 const goesOn = String.raw`(?!\.*[\w~%@:+=-])`
 
-/** What becomes what; undefined where there is no backend. */
+/** Which URLs are replaced by which; undefined when there is no backend. */
 function swapOf(message: "request" | "response", exchange: Exchange): UrlSwap | undefined {
   const { backend, route, scheme, authority, host } = exchange
   const first = backend?.url ?? route?.backendUrl
   if (first === undefined) return undefined
   const path = (route?.plan.stripPrefix ?? "").replace(/\/+$/, "")
-  // Without a Host there is no address to name; the path alone leads back here.
+  // Without a Host field the gateway's address is not known; a relative URL still leads back to the gateway.
   const gateway = authority === "" ? path : `${scheme}://${authority}${path}`
   if (message === "request") return authority === "" ? undefined : new UrlSwap([gateway], first)
   const urls = [...(backend?.urls ?? [first])]
-  // Where another was chosen, or a redirect followed, the API's own is no address for callers either.
+  // When a policy has chosen another backend, or a redirect was followed, the URL of the API's own backend must be hidden, too.
   if (route?.backendUrl !== undefined) urls.push(route.backendUrl)
-  // A backend that is told a name of its own writes that name.
+  // A backend that receives another Host uses it in its URLs.
   if (host !== undefined && host.toLowerCase() !== authority.toLowerCase()) urls.push(withHost(first, host))
   return new UrlSwap(urls, gateway)
 }
@@ -70,23 +70,23 @@ function isText(contentType: string | undefined): boolean {
   const type = contentType === undefined ? undefined : mediaTypeOf(contentType)
   if (type === undefined) return false
   const essence = `${type.type}/${type.subtype}`
-  // Several parts of what may be a text (RFC 9110 §14.6), whose own types stand in the body.
+  // The parts may be text (RFC 9110 §14.6); their types are inside the body.
   if (essence === "multipart/byteranges") return true
   if (type.type === "text") return essence !== "text/event-stream"
   return isJson(essence) || /^application\/(?:[\w.+-]+\+)?(?:xml|yaml|javascript|ecmascript)$/.test(essence)
 }
 
 /**
- * Puts one URL in the place of others wherever they stand in a text, with all that follows them: `http://backend:9001/base/orders/1` becomes `https://api.example/v1/orders/1`. Scheme and
- * host count in any letter case, the port also where it is left out as the scheme's own; `\/`, as some write slashes in JSON, is a slash.
+ * Replaces URLs in a text, including everything after the base: `http://backend:9001/base/orders/1` becomes `https://api.example/v1/orders/1`. Scheme
+ * and host match in any letter case, a default port may be omitted, and `\/`, as some JSON writers escape slashes, matches a slash.
  */
 class UrlSwap {
   readonly #sought: RegExp
   readonly #put: string
 
-  /** URLs without query; a slash at the end means nothing. */
+  /** URLs without a query; a slash at the end is ignored. */
   constructor(sought: readonly string[], put: string) {
-    // The longest first: one may be the beginning of another.
+    // The longest first, because one may be a prefix of another.
     const patterns = [...new Set(sought)].sort((a, b) => b.length - a.length).map(patternOf)
     this.#sought = new RegExp(`(?<![\\w.+-])(?:${patterns.join("|")})${goesOn}`, "g")
     this.#put = put.replace(/\/+$/, "")
@@ -99,7 +99,7 @@ class UrlSwap {
   }
 }
 
-/** The path alone is told from others by its letter case. */
+/** Only the path is case-sensitive. */
 function patternOf(url: string): string {
   const [, scheme = "", authority = "", path = ""] = /^([a-z]+):\/\/([^/]*)(.*)$/i.exec(url) ?? []
   const named = scheme.toLowerCase()

@@ -2,7 +2,7 @@ import { messageOf } from "../messages/message.ts"
 import type { Policy } from "../policy.ts"
 import { compileContent } from "./body-content.ts"
 
-/** Replaces the body of the request to the backend or of the answer; what was there is read only if the new one is made of it. */
+/** Replaces the body of the request or the response. It reads the old body only when the new one uses it. */
 export const setBody: Policy<"set-body"> = (plan, provision) => {
   const message = messageOf(plan.message)
   const make = compileContent(plan.content, plan.message, provision)

@@ -1,16 +1,17 @@
 import { XmlElement } from "@rgrove/parse-xml"
 import { readXml } from "./xml-reading.ts"
 
-/** Namespaces of SOAP 1.1 (§4.1.2) and 1.2 (part 1 §5.1), and the media type messages of each have. */
+/** Namespaces of SOAP 1.1 (§4.1.2) and 1.2 (part 1 §5.1), each with the media type of its messages. */
 const versions: Readonly<Record<string, string>> = {
   "http://schemas.xmlsoap.org/soap/envelope/": "text/xml",
   "http://www.w3.org/2003/05/soap-envelope": "application/soap+xml",
 }
 
 /**
- * Why a text is no SOAP message: an Envelope of either version with one Body in it, and nothing but a Header before. `media`: what the message counts as; of SOAP's own two types each is for
- * one version. Undefined when it is one. What is in the Body is not judged.
- * @throws XmlProblem for a text that is no XML
+ * Why a text is not a SOAP message: it must be an Envelope of either version that contains exactly one Body and before it at most a Header. Undefined
+ * when it is valid; the content of the Body is not checked. `media`: the media type the message counts as; each of SOAP's two types belongs to one
+ * version.
+ * @throws XmlProblem for invalid XML
  */
 export function envelopeProblem(text: string, media: string): string | undefined {
   const { root } = readXml(text)
@@ -26,7 +27,7 @@ export function envelopeProblem(text: string, media: string): string | undefined
   return wanted.length === 1 && wanted[0] === "Body" ? undefined : "has no Body, or other elements next to it"
 }
 
-/** Namespace and local name; `around`: the attributes of the element outside. */
+/** Namespace and local name; `around`: the attributes of the parent element. */
 function nameOf(
   { name, attributes }: XmlElement,
   around: Readonly<Record<string, string>>,

@@ -2,17 +2,17 @@ import { XmlCdata, XmlElement, XmlText } from "@rgrove/parse-xml"
 import { plainObject } from "../../expression/plain-object.ts"
 import { type ReadXml, readXml } from "./xml-reading.ts"
 
-/** How JSON is made of a document. */
+/** How a document is converted to JSON. */
 export interface XmlToJsonOptions {
-  /** `direct`: attributes are `@name`; `javascript-friendly`: attributes are members like any other. */
+  /** `direct`: attributes are `@name`; `javascript-friendly`: attributes are ordinary members. */
   readonly style: "direct" | "javascript-friendly"
-  /** Every child element is an array, also where there is one. */
+  /** Every child element becomes an array, even when there is only one. */
   readonly alwaysArray: boolean
 }
 
 /**
- * A document as a JSON value: an element is an object of its attributes and children, repeated children are an array, an element of text alone is
- * that text, text beside other things is `#text`, an empty element is null. All values are texts. Comments and instructions are left out.
+ * Converts a document to a JSON value. An element is an object of its attributes and children. Repeated children are an array. An element with only
+ * text is that text; text next to other nodes is `#text`. An empty element is null. All values are strings. Comments and instructions are omitted.
  * @throws XmlProblem
  */
 export function jsonOfXml(text: string, options: XmlToJsonOptions): unknown {
@@ -56,7 +56,7 @@ function addChild(
   } else members[name] = value
 }
 
-/** `<a/>` and `<a></a>` mean the same in XML, but the first is how `null` is written. */
+/** `<a/>` and `<a></a>` mean the same in XML, but only the first stands for `null` here. */
 function isSelfClosed({ end }: XmlElement, { source }: ReadXml): boolean {
   return source[end - 2] === "/"
 }

@@ -1,29 +1,29 @@
 import { parseXml, type XmlElement, XmlError } from "@rgrove/parse-xml"
 
-/** Reading XML keeps the process busy for some 200 ms a megabyte: no larger document is read. */
+/** Larger documents are refused: parsing XML blocks the thread for about 200 ms per megabyte. */
 export const xmlBytesMax = 1_048_576
-/** Deeper documents are refused; whoever walks one recurses. */
+/** Deeper documents are refused, because the functions that walk a document are recursive. */
 export const xmlDepthMax = 200
 
-/** What is wrong with a document, in words with its place. */
+/** What is wrong with a document, with the position. */
 export class XmlProblem extends Error {
   override readonly name = "XmlProblem"
 }
 
-/** A document that was read; `source` is the text that the offsets of its nodes point into. */
+/** A parsed document; the offsets of its nodes point into `source`. */
 export interface ReadXml {
   readonly root: XmlElement
   readonly source: string
 }
 
 /**
- * Reads a document (XML 1.0). A document type is skipped, entities other than XML's own five are refused: nothing is fetched and nothing grows.
+ * Parses a document (XML 1.0). A document type is skipped, and entities other than XML's five are refused: nothing is fetched, nothing expands.
  * @throws XmlProblem
  */
 export function readXml(text: string): ReadXml {
   if (Buffer.byteLength(text) > xmlBytesMax) throw new XmlProblem(`has more than ${xmlBytesMax} bytes`)
   if (depthOf(text) > xmlDepthMax) throw new XmlProblem(`is more than ${xmlDepthMax} elements deep`)
-  // The reader does the same before it counts offsets.
+  // The parser does the same before it counts offsets.
   const source = text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n")
   try {
     const { root } = parseXml(source, { includeOffsets: true })
@@ -36,10 +36,10 @@ export function readXml(text: string): ReadXml {
   }
 }
 
-/** What is no element: comments, character data, instructions. */
+/** Everything that is not an element: comments, character data, instructions. */
 const skipped: Readonly<Record<string, string>> = { "<!--": "-->", "<![C": "]]>", "<?": "?>" }
 
-/** How deep elements are inside of each other, found without reading them: the reader itself would overflow the stack. */
+/** The nesting depth, found without parsing: deep nesting would overflow the parser's stack. */
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0
@@ -63,7 +63,7 @@ function depthOf(text: string): number {
   return deepest
 }
 
-/** The `>` of a tag; those inside of attribute values do not count. */
+/** The `>` that ends a tag; those in attribute values do not count. */
 function endOfTag(text: string, from: number): number {
   let quote = ""
   for (let at = from; at < text.length; at += 1) {

@@ -1,7 +1,7 @@
 import type { Policy } from "../policy.ts"
 import { conversionStep } from "./conversion.ts"
 
-/** Makes JSON of a body that is XML. */
+/** Converts an XML body to JSON. */
 export const xmlToJson: Policy<"xml-to-json"> = (plan, provision) => {
   const { message, apply, considerAccept, style, alwaysArray } = plan
   return conversionStep(

@@ -6,7 +6,7 @@ import { compileText } from "../values/text.ts"
 import { compileTextOrValue } from "../values/text-or-value.ts"
 import { decodeValue, valueKey } from "./cached-response.ts"
 
-/** Reads a value into a variable; absent, the default, else the variable stays as it was. */
+/** Reads a value into a variable. When the value is absent, the variable gets the default; without a default it stays as it was. */
 export const cacheGet: Policy<"cache-get"> = (plan, provision) => {
   const cache = provision.cache()
   const azure = provision.azure()

@@ -3,7 +3,7 @@ import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { valueKey } from "./cached-response.ts"
 
-/** Forgets a value. */
+/** Removes a value. */
 export const cacheRemove: Policy<"cache-remove"> = (plan, provision) => {
   const cache = provision.cache()
   const key = compileText(plan.key, provision, anyText)

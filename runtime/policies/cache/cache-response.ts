@@ -11,25 +11,25 @@ import { compileCount, compileFlag } from "../values/value.ts"
 import { decodeResponse, encodeResponse } from "./cached-response.ts"
 import { compilePromptVector } from "./prompt-vector.ts"
 
-/** What a lookup that found nothing leaves for the store. */
+/** What a lookup without a hit leaves for the store step. */
 interface Miss {
   readonly plan: StepOf<"cache-lookup">
   readonly key: string
   readonly land: (() => void) | undefined
-  /** Called when it is kept; for answers to POST, which are found by what is asked. */
+  /** Called when the response is stored; only for POST, whose responses are found by their vectors. */
   readonly kept?: () => void
 }
 
 const misses = new WeakMap<Exchange, Miss>()
 
-/** Waiting for somebody else's answer longer than this is worse than asking oneself. */
+/** Maximum wait for the response of another exchange; after that it is better to ask the backend. */
 const coalesceMs = 5_000
-/** Where the fields stand that an answer varies by, under the key without them. */
+/** Marks the entry that lists the fields a response varies by. Its key does not contain those fields. */
 const indexForm = "v"
 
 /**
- * Answers from the cache, where it holds an answer to this request: outbound goes on behind the `cache-store` that kept it. Only GET and
- * HEAD; requests with a token only where the plan says so.
+ * Responds from the cache when it has a response to this request; processing then continues after the `cache-store` that stored it. Only for GET and
+ * HEAD; for requests with a token only when the plan allows it.
  */
 export const cacheLookup: Policy<"cache-lookup"> = (plan, provision) =>
   plan.like === undefined ? sameLookup(plan, provision) : likeLookup(plan, plan.like, provision)
@@ -52,7 +52,7 @@ const sameLookup: Policy<"cache-lookup"> = (plan, provision) => {
   }
 }
 
-/** Finds the answer to a prompt that is near. Without a vector nothing is found and nothing kept. */
+/** Finds the response to a similar prompt. Without a vector nothing is looked up or stored. */
 function likeLookup(
   plan: StepOf<"cache-lookup">,
   like: NonNullable<StepOf<"cache-lookup">["like"]>,
@@ -79,7 +79,7 @@ function likeLookup(
   }
 }
 
-/** Keeps the answer for the lookup that found none. */
+/** Stores the response when the lookup had no hit. */
 export const cacheStore: Policy<"cache-store"> = (plan, provision) => {
   const cache = provision.cache()
   const seconds = compileCount(plan.seconds, provision)
@@ -146,7 +146,7 @@ function linesUnder({ flat }: HeaderList, name: string): readonly string[] {
   return lines
 }
 
-/** The answer under a key; where answers vary by further fields, under those. */
+/** The response under a key; when responses vary by further fields, under the key that includes them. */
 function find(
   cache: Cache,
   key: string,
@@ -191,7 +191,7 @@ function matches(field: string | undefined, etag: string | undefined): boolean {
   return field.trim() === "*" || field.split(",").some((each) => plain(each) === plain(etag))
 }
 
-/** Remembers what to keep the answer under; with `coalesce`, waits for the answer another exchange is about to keep. */
+/** Remembers the key to store the response under. With `coalesce` it first waits for the response that another exchange is about to store. */
 function miss(
   plan: StepOf<"cache-lookup">,
   cache: Cache,
@@ -216,8 +216,8 @@ function miss(
 }
 
 /**
- * Whether an answer may be kept is the backend's to say: not one that is for one caller, for no cache, or stale as it comes (RFC 9111 §3, §4.2, §5.2.2). For how long
- * is the configuration's, whatever time the backend gives. Parts of an answer are none.
+ * The backend decides whether a response may be stored: not a private one, one with `no-store`, or one that is already stale (RFC 9111 §3, §4.2,
+ * §5.2.2). The configuration decides for how long. Partial responses are not stored.
  */
 function mayBeKept({ status, headers }: PendingResponse, nowMs: number): boolean {
   if (status === 206 || status === 304 || headers.get("set-cookie") !== undefined) return false
@@ -227,17 +227,17 @@ function mayBeKept({ status, headers }: PendingResponse, nowMs: number): boolean
   if (shared !== undefined) return shared > 0
   const expires = headers.get("expires")
   const date = headers.get("date")
-  // What is no date has expired (RFC 9111 §5.3).
+  // An invalid date means that the response has expired (RFC 9111 §5.3).
   return expires === undefined || Date.parse(expires) > (date === undefined ? nowMs : Date.parse(date))
 }
 
-/** The seconds of a directive; one whose value is no number says that the answer is stale (RFC 9111 §4.2.1). */
+/** The seconds of a directive; an invalid number means that the response is stale (RFC 9111 §4.2.1). */
 function lifetimeOf(control: string, directive: string): number | undefined {
   const [, value] = new RegExp(`(?:^|[,\\s])${directive}\\s*=\\s*"?([^",\\s]*)`, "i").exec(control) ?? []
   return value === undefined ? undefined : /^\d+$/.test(value) ? Number(value) : 0
 }
 
-/** Fields by which the answer varies besides those of the key. Content is kept without codings: for that it is the same for all. */
+/** Fields by which the response varies and that are not in the key. Accept-Encoding is ignored, because content is stored decoded. */
 function variesBy({ headers }: PendingResponse, plan: StepOf<"cache-lookup">): string[] {
   const named = linesUnder(headers, "vary")
     .flatMap((line) => line.toLowerCase().split(","))
@@ -247,7 +247,7 @@ function variesBy({ headers }: PendingResponse, plan: StepOf<"cache-lookup">): s
     .sort()
 }
 
-/** Without what belongs to this one transfer; without its coding, a content has another strong validator. */
+/** Removes fields that describe only this transfer. Decoded content needs another strong validator, so that of encoded content is removed, too. */
 function keptFields({ flat }: HeaderList, coded: boolean): HeaderList {
   const kept: string[] = []
   for (let at = 0; at < flat.length; at += 2) {

@@ -5,7 +5,7 @@ import { compileTextOrValue } from "../values/text-or-value.ts"
 import { compileCount } from "../values/value.ts"
 import { encodeValue, valueKey } from "./cached-response.ts"
 
-/** Keeps a value. */
+/** Stores a value. */
 export const cacheSet: Policy<"cache-set"> = (plan, provision) => {
   const cache = provision.cache()
   const azure = provision.azure()

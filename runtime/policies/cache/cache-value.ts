@@ -8,12 +8,12 @@ import { compileTextOrValue } from "../values/text-or-value.ts"
 import { compileCount } from "../values/value.ts"
 import { decodeValue, encodeValue, valueKey } from "./cached-response.ts"
 
-/** Waiting for somebody else's value longer than this is worse than making it oneself. */
+/** Maximum wait for the value of another exchange; after that it is better to compute the value. */
 const waitMs = 30_000
 
 /**
- * Reads a value into a variable; absent, its steps make it and set the variable, once for all who wait. From `refreshAfterSeconds` on the old
- * value is used by all but the one exchange that makes the new.
+ * Reads a value into a variable. When it is absent, one exchange runs the steps that compute it, and the others wait. After `refreshAfterSeconds` one
+ * exchange computes the new value while the others use the old one.
  */
 export const cacheValue: Policy<"cache-value"> = (plan, provision) => {
   const cache = provision.cache()

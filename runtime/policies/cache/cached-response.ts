@@ -4,7 +4,7 @@ import type { StoredResponse } from "../exchange.ts"
 import { HeaderList } from "../messages/header-list.ts"
 import type { AzureWing } from "../policy.ts"
 
-/** A response as bytes: the length of its head, the head as JSON, the body. */
+/** Encodes a response: the length of its head, the head as JSON, the body. */
 export function encodeResponse({ status, reason, headers, body }: StoredResponse): Buffer {
   const head = Buffer.from(JSON.stringify([status, reason, headers.flat]))
   const length = Buffer.alloc(4)
@@ -12,7 +12,7 @@ export function encodeResponse({ status, reason, headers, body }: StoredResponse
   return Buffer.concat([length, head, body])
 }
 
-/** The inverse; undefined for bytes of another form. */
+/** The inverse; undefined for bytes in another format. */
 export function decodeResponse(bytes: Buffer): StoredResponse | undefined {
   try {
     const end = 4 + bytes.readUInt32BE(0)
@@ -23,14 +23,17 @@ export function decodeResponse(bytes: Buffer): StoredResponse | undefined {
   }
 }
 
-/** A value of an expression as bytes; `azure` knows objects of C#. @throws ExpressionError for what has no form outside of the exchange. */
+/**
+ * Encodes the value of an expression; `azure` handles C# objects.
+ * @throws ExpressionError for a value that cannot be used outside the exchange
+ */
 export function encodeValue(value: unknown, azure: AzureWing | undefined): Buffer {
   if (typeof value === "string") return Buffer.from(`s${value}`)
   if (value instanceof Uint8Array) return Buffer.concat([Buffer.from("b"), value])
   return Buffer.from(`j${JSON.stringify(value ?? null, taken(azure))}`)
 }
 
-/** The inverse; undefined for bytes of another form, and for an object of C# where no other part of the plan is C#. */
+/** The inverse; undefined for bytes in another format, and for a C# object when the plan has no other C#. */
 export function decodeValue(bytes: Buffer, azure: AzureWing | undefined): unknown {
   const form = String.fromCharCode(bytes[0] ?? 0)
   if (form === "s") return bytes.toString("utf8", 1)
@@ -47,7 +50,7 @@ const tag = "\u0000"
 
 type Replace = (name: string, value: unknown) => unknown
 
-/** Whole numbers, maps and objects of C# that JSON does not know, under a tag no JSON of a message begins a name with. */
+/** Whole numbers, maps and C# objects have no JSON form: they are stored under a tag that no name in a message's JSON begins with. */
 function taken(azure: AzureWing | undefined): Replace {
   return (_, value) => {
     if (typeof value === "bigint") return { [`${tag}int`]: value.toString() }
@@ -74,7 +77,7 @@ function given(azure: AzureWing | undefined): Replace {
   }
 }
 
-/** The key of a value in the cache: values stand beside answers under keys that no answer has. */
+/** The key of a value. Values and responses share the cache, and no response has such a key. */
 export function valueKey(key: string): string {
   return `value ${key}`
 }

@@ -7,23 +7,24 @@ import { type Exchange, requestBody } from "../exchange.ts"
 import type { Provision } from "../policy.ts"
 import { memberOf, parsed, textsOfPrompt } from "../services/model-messages.ts"
 
-/** What a prompt is near to other prompts by. */
+/** A prompt as a vector, to find similar prompts. */
 export interface PromptVector {
   readonly vector: Float32Array
-  /** Tells requests apart that differ in anything but the prompt: another model, other tools. */
+  /** Everything in the request except the prompt: requests with another model or other tools must not match. */
   readonly rest: string
 }
 
 type Like = NonNullable<StepOf<"cache-lookup">["like"]>
 
-/** Models for embeddings take no longer texts. */
+/** Embedding models do not accept longer texts. */
 const charactersMax = 32_000
 const dimensionsMax = 4_096
 const timeoutMs = 10_000
 
 /**
- * Asks the backend (OpenAI's embeddings: `{"input": …}` to its URL) for the vector of what a language model is asked. Undefined: nothing is to be found or kept for the request, because it is of another form, asks for a stream,
- * holds images or too many messages, or because the backend has no answer, which the log tells.
+ * Requests the vector of a prompt from the backend (OpenAI's embeddings API: `{"input": …}` to its URL). Undefined: the request is not looked up or
+ * stored, because it has another form, asks for a stream, contains images or too many messages, or because the backend failed; the log names the
+ * failure.
  */
 export function compilePromptVector(
   like: Like,

@@ -7,9 +7,9 @@ import { failureOf } from "../run-steps.ts"
 import { dropCredential } from "./credential.ts"
 
 /**
- * Tries ways to authenticate until one lets the request pass. When all refuse, the client hears about the credential it brought, or about
- * the first way when it brought none. A call of an open product, made without a key, passes when no other credential decides: one that passes counts, a bad one is
- * refused. Keys and tokens that are not forwarded are taken out of the request whichever way was taken.
+ * Tries several ways to authenticate until one succeeds. When all refuse, the client gets the refusal for the credential it sent, or that of the
+ * first way. A call of an open product without a key passes only when no other credential decides: a valid one is used, an invalid one is refused.
+ * Keys and tokens that are not forwarded are removed from the request in every case.
  */
 export const anyOf: Policy<"any-of"> = (plan, provision) => {
   const steps = plan.steps.map((id) => provision.step(id))
@@ -23,13 +23,13 @@ export const anyOf: Policy<"any-of"> = (plan, provision) => {
   return (exchange) => new Attempt(steps, exchange, pass).from(0)
 }
 
-/** One request and its ways in. */
+/** One request and the ways to authenticate it. */
 class Attempt {
   readonly #steps: readonly ProvisionedStep[]
   readonly #exchange: Exchange
   readonly #pass: (exchange: Exchange) => undefined
   readonly #refusals: Problem[] = []
-  /** The call is one of an open product, made without a key. */
+  /** Set when this is a call of an open product without a key. */
   #keyless: Subscriber | undefined
 
   constructor(
@@ -55,7 +55,7 @@ class Attempt {
     return this.#pass(this.#exchange)
   }
 
-  /** Whether no other way is tried after this outcome of one. */
+  /** Whether this outcome is final, so that no other way is tried. */
   #decides(outcome: Outcome): boolean {
     const { subscriber, subscriptionKey } = this.#exchange
     if (outcome === undefined && subscriber !== undefined && subscriptionKey === undefined) {
@@ -73,7 +73,7 @@ class Attempt {
   }
 }
 
-/** A way that breaks is a way that refuses: it must not keep another from letting the request pass. */
+/** A way that throws counts as a refusal, so that another way can still succeed. */
 function outcomeOf(step: ProvisionedStep, exchange: Exchange): Outcome | Promise<Outcome> {
   try {
     const outcome = step(exchange)

@@ -6,16 +6,16 @@ import type { Provision } from "../policy.ts"
 import { headerText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 
-/** How a request says who we are: one of the two is there. */
+/** How a request authenticates the gateway; exactly one of `authorization` and `certificate` is set. */
 export interface CompiledAuthentication {
-  /** The value of its Authorization field (RFC 7617, RFC 6750). Rejects with NoToken where none is to be had. */
+  /** The value of its Authorization field (RFC 7617, RFC 6750). Rejects with NoToken when there is no token. */
   readonly authorization: ((exchange: Exchange) => string | Promise<string>) | undefined
   readonly certificate: ClientCertificate | undefined
-  /** Where its token is from. */
+  /** The source of its token. */
   readonly source: TokenSource | undefined
 }
 
-/** Makes ready how a request says who we are. */
+/** Compiles how a request authenticates the gateway. */
 export function compileAuthentication(plan: Authentication, provision: Provision): CompiledAuthentication {
   if (plan.scheme === "certificate")
     return {
@@ -53,7 +53,7 @@ export function basicAuthorization(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`
 }
 
-/** What clients are told when we have no token for a backend: 502 when we were refused one, 503 when nobody answered. */
+/** The problem for the client when there is no token for a backend: 502 when the token endpoint refused the gateway, 503 when it did not respond. */
 export function noTokenProblem({ reason, message }: NoToken): Problem {
   const options = { cause: message, reason: "TokenAcquisitionFailure" }
   return reason === "refused"

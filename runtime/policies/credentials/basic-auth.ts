@@ -8,7 +8,7 @@ import { compileCount } from "../values/value.ts"
 import { dropCredential, isBasic } from "./credential.ts"
 import { failureStatus } from "./token-guard.ts"
 
-/** Asks for a user and a password (RFC 7617), in UTF-8. Who is refused does not learn whether the user is there. */
+/** Requires a user and a password (RFC 7617), in UTF-8. The refusal does not reveal whether the user exists. */
 export const basicAuth: Policy<"basic-auth"> = (plan, provision) => {
   const users = provision.users(plan.users)
   const shown = shownTo(plan)

@@ -6,8 +6,8 @@ import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 
 /**
- * A claim by name. The name as a whole comes first (URLs with dots are common claim names), then its dots walk into objects
- * (`realm_access.roles`). Own properties only.
+ * A claim by name. The whole name is tried first, because URLs with dots are common claim names; then its dots are a path into objects
+ * (`realm_access.roles`). Only own properties count.
  */
 export function claimAt(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name]
@@ -20,20 +20,20 @@ export function claimAt(claims: Claims, name: string): unknown {
   return node
 }
 
-/** Why claims do not meet a rule: the claim is not there, or it has other values. */
+/** Why claims violate a rule: the claim is absent, or has other values. */
 export type ClaimFault = "TokenClaimNotFound" | "TokenClaimValueNotAllowed"
 
-/** The first rule that claims do not meet. */
+/** The first rule that claims violate. */
 export interface ClaimFailure {
   readonly fault: ClaimFault
   /** Name of the claim. */
   readonly claim: string
 }
 
-/** Judges claims by rules; undefined: they meet all of them. */
+/** Checks claims against rules; undefined when all rules hold. */
 export type ClaimRules = (claims: Claims, exchange: Exchange) => ClaimFailure | undefined
 
-/** Makes rules on claims ready. Compared as text and exactly; a claim that is neither text, number, boolean nor a list of those meets no comparison. */
+/** Compiles rules on claims. Values are compared as text, exactly. A claim that is not a string, number, boolean or a list of those matches no value. */
 export function compileClaimRules(rules: readonly ClaimRule[], provision: Provision): ClaimRules {
   const compiled = rules.map(({ claim, test, values, separator = " " }) => {
     const texts = values.map((value) => compileText(value, provision, anyText))
@@ -70,7 +70,7 @@ const tests: { readonly [Name in ClaimRule["test"]]: Test } = {
   },
 }
 
-/** A list of the claim's own, or the parts of a string (of words: RFC 8693 §4.2). */
+/** The claim as a list: an array, or a string split at the separator (space-separated words: RFC 8693 §4.2). */
 function listOf(value: unknown, separator: string): readonly string[] {
   if (typeof value === "string") return separator === "" ? [value] : value.split(separator)
   if (Array.isArray(value)) return value.map(scalar).filter((item) => item !== undefined)

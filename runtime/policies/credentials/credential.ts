@@ -5,16 +5,16 @@ import type { Provision } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 
-/** What was found where a credential should be. `twice`: it is ambiguous which one is meant. */
+/** The result of looking for a credential. `twice`: it is ambiguous which one is meant. */
 export type CredentialLookup =
   | { readonly kind: "credential"; readonly value: string }
   | { readonly kind: "absent" }
   | { readonly kind: "malformed" }
   | { readonly kind: "twice" }
 
-/** Reads a credential, and takes it out of the request to the backend where the plan says so. */
+/** Reads a credential, and removes it from the request to the backend when the plan says so. */
 export interface Credential {
-  /** Where it is read from, for logs. */
+  /** Where the credential is read from, for logs. */
   readonly place: string
   /** What is wrong when it is malformed. */
   readonly malformed: string
@@ -26,7 +26,7 @@ const absent: CredentialLookup = { kind: "absent" }
 const malformed: CredentialLookup = { kind: "malformed" }
 const twice: CredentialLookup = { kind: "twice" }
 
-/** Makes ready where a token is read from. */
+/** Compiles where a token is read from. */
 export function compileCredential(source: CredentialSource, provision: Provision): Credential {
   if ("header" in source) return fromHeader(source.header, source.scheme)
   if ("query" in source) return fromQuery(source.query, source.forward)
@@ -43,7 +43,7 @@ export function compileCredential(source: CredentialSource, provision: Provision
   }
 }
 
-/** Takes a credential out of the request to the backend, unless it is to be forwarded; of any way in, also one that was not taken. */
+/** Removes a credential from the request to the backend, unless the plan forwards it; also when another way to authenticate was used. */
 export function dropCredential(shown: ShownCredential, exchange: Exchange): void {
   if (shown.is === "token") dropToken(shown.from, exchange)
   else if (shown.forward) return
@@ -64,7 +64,7 @@ function dropPassword({ headers }: Exchange): void {
   if (value !== undefined && isBasic(value)) headers.remove("authorization")
 }
 
-/** Whether a value of `Authorization` is of the scheme of RFC 7617. */
+/** Whether a value of `Authorization` uses the Basic scheme (RFC 7617). */
 export function isBasic(value: string): boolean {
   return /^basic(?: |$)/i.test(value)
 }
@@ -84,7 +84,7 @@ function fromHeader(header: string, scheme: string | null): Credential {
       if (demanded === undefined) return bare(afterScheme("bearer", value) ?? value)
       const token = afterScheme(demanded, value)
       if (token !== undefined) return bare(token)
-      // Another scheme (Basic, say) is a credential for someone else, e.g. the second way of an `any-of`.
+      // Another scheme, such as Basic, is a credential for another check, for example the second way of an `any-of`.
       return value.slice(0, demanded.length).toLowerCase() === demanded ? malformed : absent
     },
     drop: nothing,
@@ -135,7 +135,7 @@ function dropCookie(exchange: Exchange, name: string): void {
   else exchange.headers.set("cookie", rest)
 }
 
-/** RFC 6750 §2.1. One blank: what a lenient reader here accepts, a strict one behind us may read otherwise. Not a pattern: tokens are long. */
+/** RFC 6750 §2.1. Exactly one space: a backend may parse other spellings differently. No regular expression, because tokens are long. */
 function afterScheme(scheme: string, value: string): string | undefined {
   const { length } = scheme
   if (value.length < length + 2 || value.charCodeAt(length) !== 0x20) return undefined

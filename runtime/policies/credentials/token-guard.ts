@@ -12,10 +12,7 @@ import { verifiedToken } from "./verified-token.ts"
 
 type Verify = (token: string, exchange: Exchange) => Verification | Promise<Verification>
 
-/**
- * Takes a token from its place, has it verified, judges its claims and sets the caller. Failures are those of RFC 6750 §3 where the status is
- * 401; the token is never logged.
- */
+/** Reads a token, has it verified, checks its claims and sets the caller. Failures with status 401 follow RFC 6750 §3. The token is never logged. */
 export function compileTokenGuard(plan: TokenCheck, provision: Provision, verify: Verify): Run {
   const credential = compileCredential(plan.from, provision)
   const claimFailure = compileClaimRules(plan.claims, provision)
@@ -82,7 +79,7 @@ class Refusals {
       reason: fault,
       message: this.#message?.(exchange),
       presented: true,
-      // The name is the plan's; what the token says is not told.
+      // The name comes from the plan; the value in the token is not logged.
       cause:
         fault === "TokenClaimNotFound"
           ? `the token has no claim \`${claim}\``
@@ -103,7 +100,7 @@ class Refusals {
   }
 }
 
-/** The status of a refusal; what an expression brings that is none is 500. */
+/** The status of a refusal; an expression that yields an invalid status causes a 500. */
 export function failureStatus(read: (exchange: Exchange) => number): (exchange: Exchange) => number {
   return (exchange) => {
     const status = read(exchange)

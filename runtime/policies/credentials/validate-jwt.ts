@@ -25,7 +25,7 @@ const ofNobody: Verification = {
   fault: "TokenIssuerNotAllowed",
 }
 
-/** Who may have signed the token: all issuers, or those a text chooses among them. */
+/** The issuers that may have signed the token: all, or those an expression selects. */
 function compileVerifiers(
   { issuers, chosen }: StepOf<"validate-jwt">,
   provision: Provision,
@@ -48,14 +48,14 @@ function compileVerifiers(
   }
 }
 
-/** Discovery may be given with the path of its document or without (OpenID Connect Discovery 1.0 section 4). */
+/** The discovery address may include the path of the document or not (OpenID Connect Discovery 1.0 section 4). */
 function issuerAt(address: string): string {
   return address.replace(/\/?(?:\.well-known\/openid-configuration)?\/?$/, "")
 }
 
 const issuersOwn: TokenRules = {}
 
-/** What is demanded here; computed once where no expression is in it. */
+/** The rules for tokens; computed once when they contain no expression. */
 function compileRules(
   plan: StepOf<"validate-jwt">,
   provision: Provision,

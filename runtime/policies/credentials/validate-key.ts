@@ -5,7 +5,10 @@ import { problem } from "../messages/answer.ts"
 import type { Outcome, Policy } from "../policy.ts"
 import { dropCredential } from "./credential.ts"
 
-/** Verifies a subscription key, in the header first, then in the query. Without a key a call of an open product passes as one of it; a key that is there must be right all the same. The key is taken out of the request unless the plan says to forward it. */
+/**
+ * Verifies a subscription key, from the header or else the query. Without a key, a call of an open product passes as a call of that product; a key
+ * that is present must be valid nevertheless. The key is removed from the request unless the plan forwards it.
+ */
 export const validateKey: Policy<"validate-key"> = (plan, provision) => {
   const keys = provision.keys()
   const shown = shownTo(plan)
@@ -40,7 +43,10 @@ export const validateKey: Policy<"validate-key"> = (plan, provision) => {
   }
 }
 
-/** Says whose call one is that is refused before anybody asks for its key: a key that would have been let in, in the place where the route looks for it, names its subscription. */
+/**
+ * Identifies the subscription of a call that was refused before its key was checked: a valid key, in the place where the route reads it, names its
+ * subscription.
+ */
 export function nameSubscriber(exchange: Exchange, keys: KeyTable): void {
   const { route, facts } = exchange
   const key = route === undefined ? undefined : readKey(facts.keyPlaces(route.plan), exchange)
@@ -68,7 +74,7 @@ function readKey(
   return inQuery !== undefined && exchange.query.count(query) > 1 ? twice : inQuery
 }
 
-/** RFC 9110 §15.5.2 wants a challenge with every 401; no registered scheme is a key in a header of one's own. */
+/** RFC 9110 §15.5.2 requires a challenge in every 401; no registered scheme describes a key in a custom header. */
 function refusal(plan: StepOf<"validate-key">, presented: boolean, cause: string): Outcome {
   const places = [
     ...(plan.header === null ? [] : [`header="${plan.header}"`]),

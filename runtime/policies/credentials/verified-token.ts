@@ -1,16 +1,16 @@
 import type { Claims, TokenHeader } from "../../identity/verifier.ts"
 
-/** What a verified token leaves in the variable of its step: plain data for expressions, all that a `Jwt` of C# shows. */
+/** The variable a step sets to a verified token: plain data for expressions, with everything that a C# `Jwt` has. */
 export interface VerifiedToken {
   readonly claims: Claims
   /** Header of the JWT, with `alg`; empty for an opaque token. */
   readonly header: TokenHeader
 }
 
-// Beside the values and not in them: what stands in a variable goes into caches, logs and bodies.
+// Kept outside the values, because variables go into caches, logs and bodies.
 const texts = new WeakMap<object, string>()
 
-/** What a step leaves of a token that was verified, and `text` for expressions that show it again. */
+/** The value for a verified token; `text` is for expressions that show the token again. */
 export function verifiedToken(text: string, { claims, header }: VerifiedToken): VerifiedToken {
   const token = { claims, header }
   texts.set(token, text)
@@ -19,21 +19,21 @@ export function verifiedToken(text: string, { claims, header }: VerifiedToken): 
 
 const accessTokens = new WeakSet<object>()
 
-/** What a step leaves of a token we got for ourselves: `AccessToken` of an `Authorization` of C#. */
+/** The value for a token that the gateway requested: `AccessToken` of a C# `Authorization`. */
 export function accessToken(text: string): { readonly accessToken: string } {
   const token = { accessToken: text }
   accessTokens.add(token)
   return token
 }
 
-/** The token we got; undefined for a value that is none. */
+/** The token the gateway requested; undefined for any other value. */
 export function accessTokenText(value: unknown): string | undefined {
   return typeof value === "object" && value !== null && accessTokens.has(value)
     ? (value as { readonly accessToken: string }).accessToken
     : undefined
 }
 
-/** The token as it was sent; undefined for a value that no verification left. */
+/** The token as the client sent it; undefined for a value that is not a verified token. */
 export function tokenText(value: unknown): string | undefined {
   return typeof value === "object" && value !== null ? texts.get(value) : undefined
 }

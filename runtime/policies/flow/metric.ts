@@ -4,7 +4,10 @@ import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { compileValue } from "../values/value.ts"
 
-/** Adds to a counter on /metrics: at once, or what the answer says was used when the exchange has ended. What a counter can't add is left out and told in the log: no call fails for a metric. */
+/**
+ * Increments a counter on /metrics: at once, or at the end of the exchange when the response contains the usage. A value the counter cannot add is
+ * logged and skipped: a metric never fails a request.
+ */
 export const metric: Policy<"metric"> = (plan, provision) => {
   const meter = provision.meter()
   const log = provision.traceLog()

@@ -3,8 +3,8 @@ import type { Outcome, Policy, ProvisionedStep } from "../policy.ts"
 import { runSteps } from "../run-steps.ts"
 
 /**
- * Runs branches at the same time, beginning in their order. `all`: goes on when all have ended. `any`: goes on when the first has ended well;
- * the others go on by themselves and what they answer counts no more. The first answer of a branch is the answer.
+ * Runs branches concurrently, started in order. `all`: continues when all have ended. `any`: continues when the first has succeeded; the others keep
+ * running, but their responses are ignored. The first response of a branch becomes the response.
  */
 export const parallel: Policy<"parallel"> = (plan, provision) => {
   const branches = plan.branches.map((ids) => ids.map((id) => provision.step(id)))
@@ -22,7 +22,7 @@ async function all(running: readonly Promise<Outcome>[]): Promise<Outcome> {
   return outcomes.find((outcome) => outcome !== undefined)
 }
 
-/** A branch that failed is no end as long as another may end well. */
+/** A failed branch does not end the step while another may still succeed. */
 function any(running: readonly Promise<Outcome>[]): Promise<Outcome> {
   return new Promise((resolve) => {
     let left = running.length

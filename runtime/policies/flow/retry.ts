@@ -4,12 +4,12 @@ import type { Outcome, Policy, Provision } from "../policy.ts"
 import { runSteps } from "../run-steps.ts"
 import { compileCount, compileFlag, compileTest } from "../values/value.ts"
 
-/** Between two attempts never longer than this: the time of the route ends the exchange anyway. */
+/** Maximum pause between two attempts; the timeout of the route ends the exchange anyway. */
 const waitMaxMs = 3_600_000
-/** More attempts than that are a mistake, whatever an expression says. */
+/** Maximum number of attempts, whatever an expression yields; more are a mistake. */
 const timesMax = 50
 
-/** Runs steps, and again while a condition holds. */
+/** Runs steps, and repeats them while a condition holds. */
 export const retry: Policy<"retry"> = (plan, provision) => {
   const test = compileTest(plan.test, provision)
   const times = compileCount(plan.times, provision)
@@ -18,7 +18,7 @@ export const retry: Policy<"retry"> = (plan, provision) => {
   const delta = plan.deltaSeconds === undefined ? undefined : compileCount(plan.deltaSeconds, provision)
   const fastFirst = compileFlag(plan.fastFirst, provision)
   const steps = plan.steps.map((id) => provision.step(id))
-  // What is sent again must be there again.
+  // A request body that is sent again must be kept.
   if (holdsForward(plan.steps, provision)) provision.need(requestBody)
   const waitMs = (exchange: Exchange, repetition: number): number => {
     if (repetition === 1 && fastFirst(exchange)) return 0
@@ -51,20 +51,17 @@ function holdsForward(ids: readonly StepId[], provision: Provision): boolean {
   })
 }
 
-/** Failures of a backend, which may pass; every other answer is one. */
+/** Failures of a backend that may be temporary. Every other response is final. */
 const mayPass: ReadonlySet<string> = new Set([
   "bad-gateway",
   "gateway-timeout",
   "overloaded",
   "backend-refused",
 ])
-/** RFC 9110 §9.2.2: asking twice is as good as asking once. */
+/** Idempotent methods (RFC 9110 §9.2.2). */
 const repeatable: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
 
-/**
- * Whether the condition holds. Without an answer of the backend there may be nothing it can be asked about: then it holds, unless the
- * backend may have done what must not be done twice.
- */
+/** Whether the condition holds. Without a response of the backend the condition may not have a value; then it holds only for methods that may be repeated. */
 function again(test: (exchange: Exchange) => boolean, outcome: Outcome, exchange: Exchange): boolean {
   if (outcome === undefined) return test(exchange)
   if (outcome.kind !== "problem" || !mayPass.has(outcome.name)) return false
@@ -72,7 +69,7 @@ function again(test: (exchange: Exchange) => boolean, outcome: Outcome, exchange
   return repeatable.has(exchange.sentMethod ?? exchange.method)
 }
 
-/** The waiting of one exchange; it ends with the exchange. */
+/** The pauses of one exchange; they end with the exchange. */
 class Pauses {
   #over = false
   #wake: (() => void) | undefined

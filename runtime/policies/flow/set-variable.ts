@@ -1,7 +1,7 @@
 import type { Policy } from "../policy.ts"
 import { compileTextOrValue } from "../values/text-or-value.ts"
 
-/** Leaves a value for the steps after it: `var.NAME`. */
+/** Sets a variable for later steps: `var.NAME`. */
 export const setVariable: Policy<"set-variable"> = (plan, provision) => {
   const value = compileTextOrValue(plan.value, provision)
   const { name } = plan

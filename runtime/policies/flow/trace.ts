@@ -2,10 +2,10 @@ import type { Policy } from "../policy.ts"
 import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 
-/** Longer texts are cut: a log line is no place for a body. */
+/** Longer texts are truncated: a log line should not contain a body. */
 const charactersMax = 4096
 
-/** Who writes is said in a word or two. */
+/** Maximum length of the source; it is one or two words. */
 const sourceMax = 256
 
 /** Writes a line to the log. */

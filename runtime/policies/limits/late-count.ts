@@ -4,19 +4,20 @@ import type { Provision } from "../policy.ts"
 import { compileCount, compileFlag, compileTest } from "../values/value.ts"
 import { answeredUsage, estimatePrompt, whenUsed } from "./token-usage.ts"
 
-/** Counting that waits for the end of the exchange. */
+/** Counting at the end of the exchange. */
 export interface LateCount {
-  /** What counts before the request is sent: the tokens its prompt is likely to have. */
+  /** The amount to count before the request is sent: the estimated tokens of its prompt. */
   readonly ahead: (exchange: Exchange) => number
-  /** Tells `count` how much more the exchange counts, once it has ended. `ahead` was counted before. */
+  /** After the exchange has ended, calls `count` with the rest of the amount. `ahead` was counted before. */
   readonly later: (exchange: Exchange, ahead: number, count: (amount: number) => void) => void
-  /** Tells the tokens of an answer before it is sent, and how many more than `ahead` will count. Undefined: no tokens are counted. */
+  /** Reports the tokens of a response before it is sent, and how many more than `ahead` will be counted. Undefined: the limit does not count tokens. */
   readonly answered?: (exchange: Exchange, ahead: number, tell: (total: number, more: number) => void) => void
 }
 
 /**
- * Whether and how much is counted may depend on the answer, also on its body: of that a copy is kept while it passes. What has no value when the exchange
- * has ended (a client that left, a body that is larger than may be held) counts, as 1; of tokens it is estimated. Undefined: all is known when the call comes.
+ * For limits whose condition or increment depends on the response. When they read its body, a copy is kept while it streams. A condition or increment
+ * without a value at the end (client disconnected, body larger than the buffer) counts as 1; tokens are estimated. Undefined: everything is known
+ * when the request arrives.
  */
 export function compileLateCount(
   { countIf, increment = 1 }: Pick<Counting, "countIf" | "increment">,

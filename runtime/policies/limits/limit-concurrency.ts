@@ -5,8 +5,8 @@ import { limitKeyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 
 /**
- * Lets so many exchanges with one key be inside at a time. The place is given back when the steps inside have ended, or, without steps, when the exchange has;
- * an exchange that ends early (the client goes) gives it back then, whatever still runs.
+ * Limits how many exchanges with one key run at a time. The slot is released when the inner steps have ended, or, without steps, when the exchange
+ * has. An exchange that ends early (the client disconnects) releases it at once, even if steps still run.
  */
 export const limitConcurrency: Policy<"limit-concurrency"> = (plan, provision) => {
   const { counter, max } = plan

@@ -7,7 +7,7 @@ import { compileText } from "../values/text.ts"
 
 type KeyReader = (exchange: Exchange) => string | undefined
 
-/** Finds what a limit counts by: the first of its keys that the request has; callers with none share one. */
+/** The key a limit counts by: the first of its keys that the request has. Callers without any share one count. */
 export function compileLimitKeys(
   keys: readonly LimitKey[],
   provision: Provision,
@@ -18,16 +18,16 @@ export function compileLimitKeys(
       const key = read(exchange)
       if (key !== undefined) return key
     }
-    // Leaving the credential out must be no way around the limit.
+    // A client must not avoid the limit by omitting its credential.
     return "none"
   }
 }
 
-/** The prefix keeps a claim's value from being taken for an address or a subscription. */
+/** The prefix keeps a claim's value from being mistaken for an address or a subscription. */
 function readerOf(key: LimitKey, provision: Provision): KeyReader {
   switch (key.by) {
     case "subscription":
-      // Without a name: a call of an open product, made without a key.
+      // A call of an open product without a key has an empty subscriber name.
       return ({ subscriber }) => (subscriber?.name ? `subscription:${subscriber.name}` : undefined)
     case "ip":
       return ({ caller }) => `ip:${caller}`

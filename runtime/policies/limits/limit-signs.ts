@@ -1,7 +1,7 @@
 import type { Exchange } from "../exchange.ts"
 import type { LateCount } from "./late-count.ts"
 
-/** Names of headers and variables by which a limit or a quota tells what is left, and what the call counted. */
+/** Names of the headers and variables for what is left of a limit or quota and for what the call consumed. */
 export interface LimitSigns {
   readonly remainingHeader?: string | undefined
   readonly remainingVariable?: string | undefined
@@ -15,8 +15,8 @@ export function tellRemaining(signs: LimitSigns, exchange: Exchange, left: numbe
 }
 
 /**
- * Tells the tokens of a call, and what is left without them, as soon as an answer says them that is no stream: that one passes while it comes, and what was
- * told when the call came stays. `left`: what was left then, `first` counted already; undefined where nobody can say.
+ * Reports the tokens of a call and what is left, once the body of the response is available. Streams are not held for this: they keep the numbers
+ * from the arrival of the call. `left`: what was left at arrival, with `first` already subtracted; undefined when it is not known.
  */
 export function tellUsage(
   signs: LimitSigns,

@@ -9,8 +9,8 @@ import { compileLimitKeys } from "./limit-key.ts"
 import { tellRemaining, tellUsage } from "./limit-signs.ts"
 
 /**
- * Uses up a volume of calls or bytes that is the caller's for a period; used up, the call is refused with 403 and Retry-After. Bytes are known when the
- * exchange has ended, and so is whether a call counts where a condition says it: those are counted then, and may go beyond by what was under way.
+ * Consumes a quota of calls or bytes per caller and period. When it is used up, calls get 403 with Retry-After. Bytes and conditional calls are
+ * counted at the end of the exchange, so exchanges in progress may exceed the quota.
  */
 export const quota: Policy<"quota"> = (plan, provision) => {
   const { bytesMax } = plan
@@ -48,7 +48,7 @@ export const quota: Policy<"quota"> = (plan, provision) => {
   }
 }
 
-/** The number of calls may be the caller's own; one that is no number fails the call. */
+/** The number of calls may be an expression; a value that is not a number fails the call. */
 function compileTerms(
   { counter, callsMax, bytesMax, periodSeconds }: StepOf<"quota">,
   provision: Provision,
@@ -68,7 +68,7 @@ type Tells = (
   anchorMs: number,
 ) => Promise<number | undefined>
 
-/** Tells what is left by the names the plan gives; nothing where nobody can say. */
+/** Compiles how the remaining calls are reported under the names in the plan; reports nothing when the count is not known. */
 function compileRemaining(plan: StepOf<"quota">, quotas: QuotaCounters): Tells | undefined {
   const { remainingHeader, remainingVariable } = plan
   if (plan.callsMax === undefined || (remainingHeader === undefined && remainingVariable === undefined))
@@ -82,7 +82,7 @@ function compileRemaining(plan: StepOf<"quota">, quotas: QuotaCounters): Tells |
   }
 }
 
-/** The period of a subscription begins with it. */
+/** The period of a subscription starts when the subscription does. */
 function startOf(key: string, { subscriber }: Exchange): number {
   return key.startsWith("subscription:") ? (subscriber?.sinceMs ?? 0) : 0
 }
@@ -97,7 +97,7 @@ function wordsOf({ increment }: StepOf<"quota">): Words {
   return { calls: tokens ? "token" : "call volume", bytes: "bandwidth" }
 }
 
-/** The sentences are those of Azure API Management: clients may look for them. */
+/** The texts are those of Azure API Management, because clients may search for them. */
 function refusal({ out, resetSeconds }: Extract<QuotaAnswer, { allowed: false }>, words: Words): Outcome {
   const seconds = Math.max(1, resetSeconds ?? 1)
   const again = resetSeconds === null ? "" : ` Quota will be replenished in ${clock(seconds)}.`
@@ -109,7 +109,7 @@ function refusal({ out, resetSeconds }: Extract<QuotaAnswer, { allowed: false }>
   })
 }
 
-/** `hh:mm:ss`, with days in front where there are some. */
+/** `hh:mm:ss`, with the days in front when there are any. */
 function clock(seconds: number): string {
   const [days, rest] = [Math.floor(seconds / 86_400), seconds % 86_400]
   const parts = [Math.floor(rest / 3_600), Math.floor(rest / 60) % 60, rest % 60]

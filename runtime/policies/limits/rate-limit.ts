@@ -9,9 +9,9 @@ import { compileLimitKeys } from "./limit-key.ts"
 import { tellRemaining, tellUsage } from "./limit-signs.ts"
 
 /**
- * Counts a call and refuses it when its window is full. Clients see how much is left by the fields of
- * draft-ietf-httpapi-ratelimit-headers: `RateLimit` on every answer, `RateLimit-Policy` and Retry-After on refusals; and by the names the plan gives.
- * With a condition the window is looked at when the call comes, and counted in when the exchange has ended and the condition held.
+ * Counts a call and refuses it when its window is full. Clients see the rest in the fields of draft-ietf-httpapi-ratelimit-headers: `RateLimit` on
+ * every response, `RateLimit-Policy` and Retry-After on refusals; and under the names in the plan. With a condition, the window is checked when the
+ * call arrives and counted at the end of the exchange if the condition holds.
  */
 export const rateLimit: Policy<"rate-limit"> = (plan, provision) => {
   const limiter = provision.limiter()
@@ -43,7 +43,7 @@ interface Parts {
   readonly answer: (exchange: Exchange, taken: Taken, bounds: Bounds) => Outcome
 }
 
-/** What counts is known when the exchange has ended: until then the window is only looked at, or what is likely is counted. */
+/** The amount is known at the end of the exchange. Until then the window is only checked, or an estimate is counted. */
 function countedLater(
   plan: StepOf<"rate-limit">,
   late: LateCount,
@@ -66,7 +66,7 @@ function countedLater(
   }
 }
 
-/** Tables of counters are kept per period: a period that a request could choose at will would fill the memory. */
+/** Each period has its own table of counters: if a request could choose any period, the tables would fill the memory. */
 const periodsMax = 16
 
 function compileBounds(plan: StepOf<"rate-limit">, provision: Provision): (exchange: Exchange) => Bounds {
@@ -90,7 +90,7 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
   const { retryAfterHeader = "retry-after", totalHeader } = plan
   return (exchange, { allowed, remaining, resetSeconds }, { callsMax, periodSeconds }) => {
     const seconds = Math.max(1, resetSeconds)
-    // Several limits may be of one period: clients tell them apart by what they allow.
+    // Several limits may have the same period, so the name contains the limit.
     const name = `"${callsMax}-in-${periodSeconds}s"`
     exchange.answerWith("ratelimit", `${name};r=${remaining};t=${resetSeconds}`)
     tellRemaining(plan, exchange, remaining)
@@ -108,7 +108,7 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
   }
 }
 
-/** The words are those of Azure API Management: clients may look for them. Where the answer has Retry-After, what is said of calls is made of that. */
+/** The texts are those of Azure API Management, because clients may search for them. With the standard Retry-After field, the text about calls is derived from that field. */
 function refusedWords(
   { increment, retryAfterHeader = "retry-after" }: StepOf<"rate-limit">,
   seconds: number,

@@ -2,19 +2,19 @@ import type { TokenKind } from "../../plan/step-values.ts"
 import { type Exchange, responseBody } from "../exchange.ts"
 import { eventsOf, memberOf, parsed, promptOf } from "../services/model-messages.ts"
 
-/** Tokens a language model used for a call. */
+/** Tokens that a language model used for a call. */
 export type TokenUsage = Readonly<Record<TokenKind, number>>
 
-/** Where nobody says more, a token is this many bytes of text. */
+/** Bytes of text per token, when the response does not report its usage. */
 const bytesPerToken = 4
-/** Of an event of a stream that was not kept; with its names and brackets it is about a token. */
+/** Bytes per event of a stream that was not kept; with names and brackets, an event is about one token. */
 const bytesPerEvent = 100
-/** An image of a prompt counts as many tokens as it may have at most. */
+/** An image in a prompt counts as the maximum number of tokens it may have. */
 const tokensPerImage = 1_200
 
 const nothingUsed: TokenUsage = { prompt: 0, completion: 0, total: 0 }
 
-/** The tokens a prompt is likely to have: one for four bytes of its texts, 1,200 for each image in it. A body that is no JSON counts as text. */
+/** Estimates the tokens of a prompt: one for four bytes of text, 1,200 for each image. A body that is not JSON counts as text. */
 export function estimatePrompt({ requestBody }: Exchange): number {
   const { texts, images } = promptOf(requestBody)
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
@@ -23,7 +23,7 @@ export function estimatePrompt({ requestBody }: Exchange): number {
 
 const watched = new WeakMap<Exchange, ((usage: TokenUsage) => void)[]>()
 
-/** Tells the tokens of an exchange once it has ended. The answer is not held for that: a copy is kept while it passes. */
+/** Reports the tokens of an exchange after it has ended. The response is not held for this: a copy is kept while it streams. */
 export function whenUsed(exchange: Exchange, tell: (usage: TokenUsage) => void): void {
   const known = watched.get(exchange)
   if (known !== undefined) {
@@ -47,7 +47,7 @@ export function whenUsed(exchange: Exchange, tell: (usage: TokenUsage) => void):
   })
 }
 
-/** Tells the tokens of an answer that has come and is no stream; to be asked before it is sent. */
+/** Reports the tokens of a response before it is sent, unless it is a stream. */
 export async function answeredUsage(
   exchange: Exchange,
   tell: (usage: TokenUsage) => void,
@@ -56,14 +56,14 @@ export async function answeredUsage(
   try {
     await exchange.load(responseBody)
   } catch {
-    // What is too large to be held is told by nobody; it is counted all the same.
+    // A body larger than the buffer is not reported, but it is counted at the end.
     return undefined
   }
   tell(usageOf(exchange))
   return undefined
 }
 
-/** The tokens by an answer whose body is loaded. */
+/** The tokens of a response whose body is loaded. */
 function usageOf(exchange: Exchange): TokenUsage {
   const { response } = exchange
   if (response === undefined || !response.body.present) return nothingUsed
@@ -73,7 +73,7 @@ function usageOf(exchange: Exchange): TokenUsage {
   return saidInEvents(events) ?? estimated(exchange, events.length)
 }
 
-/** Of an answer that broke off, or that was too large to be kept: only how much of it passed is known. */
+/** Estimates the tokens of a response that broke off or was too large to keep: only its number of bytes is known. */
 function unseenUsage(exchange: Exchange): TokenUsage {
   if (exchange.response === undefined || isFailure(exchange)) return nothingUsed
   const bytes = isEventStream(exchange) ? bytesPerEvent : bytesPerToken
@@ -85,7 +85,7 @@ function estimated({ bytesReceived }: Exchange, completion: number): TokenUsage 
   return { prompt, completion, total: prompt + completion }
 }
 
-/** Whether an answer is a stream of events. */
+/** Whether a response is an event stream. */
 export function isEventStream({ response }: Exchange): boolean {
   return /^text\/event-stream\b/i.test(response?.headers.get("content-type") ?? "")
 }
@@ -94,7 +94,7 @@ function isFailure({ response }: Exchange): boolean {
   return response !== undefined && response.status >= 400
 }
 
-/** What the events of a stream say together: a later one counts what an earlier one did too. */
+/** The usage that the events of a stream report; counts of later events include those of earlier ones. */
 function saidInEvents(events: readonly unknown[]): TokenUsage | undefined {
   let said: TokenUsage | undefined
   for (const event of events) {
@@ -107,7 +107,7 @@ function saidInEvents(events: readonly unknown[]): TokenUsage | undefined {
   return said
 }
 
-/** What an answer, or an event of one, says was used. */
+/** The usage that a response, or an event of a stream, reports. */
 function saidIn(value: unknown): TokenUsage | undefined {
   for (const holder of [value, memberOf(value, "response"), memberOf(value, "message")]) {
     const usage = memberOf(holder, "usage") ?? memberOf(holder, "usageMetadata")

@@ -1,7 +1,7 @@
 import type { Expression } from "../../plan/text.ts"
 
 /**
- * Every failure a client can be told, by its stable name: the last part of `type` in the problem body. Status, title and text are rows of
+ * All problems a client can get, by stable name: the last part of `type` in the problem body. Status, title and text are in
  * runtime/gateway/exchange/problem.ts.
  */
 export type ProblemName =
@@ -33,58 +33,58 @@ export type ProblemName =
   | "gateway-timeout"
   | "version-not-supported"
 
-/** An expression of the plan that had no value. `at`: where in its text, in UTF-16 units, where that is known. */
+/** An expression of the plan that failed. `at`: offset in its text, in UTF-16 units, when known. */
 export interface FailedExpression {
   readonly expression: Expression
   readonly at: number | undefined
 }
 
-/** A failure. The client sees name, status and headers; `cause` is for the log alone. */
+/** A failure. The client sees name, status and headers; `cause` goes only to the log. */
 export interface Problem {
   readonly kind: "problem"
   readonly name: ProblemName
-  /** Where it is not the status of the name's row. */
+  /** Set when the status differs from the default of the name. */
   readonly status?: number | undefined
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers?: readonly string[] | undefined
   readonly cause?: string | undefined
-  /** Stable word for `error.reason` of on-error sections; Azure API Management's where it has one (`TokenExpired`). */
+  /** Stable identifier for `error.reason` in on-error sections; that of Azure API Management where one exists (`TokenExpired`). */
   readonly reason?: string | undefined
-  /** What the author of the configuration has the client told, in place of the name's own sentence. */
+  /** Text for the client, from the configuration; replaces the default text of the name. */
   readonly message?: string | undefined
-  /** What on-error sections are told, where that is more than a client is. */
+  /** Text for on-error sections, when they may see more than the client. */
   readonly failure?: string | undefined
-  /** What exactly was wrong with the message, for the client to mend: an extension member of the problem body. */
+  /** What exactly was wrong with the message, so that the client can correct it: an extension member of the problem body. */
   readonly errors?: readonly ProblemDetail[] | undefined
-  /** How many more there were, which are not told. */
+  /** Number of errors that are not listed. */
   readonly errorsLeftOut?: number | undefined
-  /** The expression that had no value, to tell where it stands. */
+  /** The expression that failed, to report its place. */
   readonly expression?: FailedExpression | undefined
-  /** For `any-of`: whether the request brought the credential that was refused. */
+  /** For `any-of`: whether the request contained the credential that was refused. */
   readonly presented?: boolean | undefined
 }
 
-/** An answer made by a policy. `headers`: names and values in turn, without Content-Length. */
+/** A response created by a policy. `headers`: names and values alternate, without Content-Length. */
 export interface DirectAnswer {
   readonly kind: "answer"
   readonly status: number
-  /** Reason phrase; undefined: the usual one. */
+  /** Reason phrase; undefined: the standard one. */
   readonly reason?: string | undefined
   readonly headers: readonly string[]
   readonly body: Buffer | undefined
-  /** Why it is not what was asked for, where its status does not say so; for operators. */
+  /** Why the response is not the requested one, when its status does not show it; for operators. */
   readonly cause?: string | undefined
 }
 
-/** The response of the exchange was found without asking a backend: outbound goes on behind the step that kept it. */
+/** The cache has set the response of the exchange; processing continues after the step that stored it. */
 export interface CacheHit {
   readonly kind: "found"
 }
 
-/** What ends a section. */
+/** A result that ends a section. */
 export type Answer = Problem | DirectAnswer | CacheHit
 
-/** What a problem may say besides its name; see `Problem`. */
+/** The optional members of a problem; see `Problem`. */
 export interface ProblemOptions {
   readonly status?: number | undefined
   readonly headers?: readonly string[] | undefined
@@ -98,25 +98,25 @@ export interface ProblemOptions {
   readonly expression?: FailedExpression | undefined
 }
 
-/** One thing that is wrong with a message. `pointer` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter. */
+/** One error in a message. `pointer` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter. */
 export interface ProblemDetail {
   readonly in: "body" | "path" | "query" | "header" | "cookie"
   readonly pointer: string
   readonly message: string
 }
 
-// Beside the errors: they are made by the languages, which know nothing of plans.
+// Kept outside the errors, because the expression languages that create them do not know plans.
 const expressions = new WeakMap<object, Expression>()
 
-/** Makes a problem. */
+/** Creates a problem. */
 export function problem(name: ProblemName, options: ProblemOptions = {}): Problem {
   return { kind: "problem", name, ...options }
 }
 
-/** `reason` of a problem: a body is JSON of more values than are read. */
+/** `reason` of a problem: the JSON of a body has too many values. */
 export const jsonTooLarge = "JsonTooLarge"
 
-/** Thrown where a step meets something it must refuse deep inside an evaluation; whoever runs the steps turns it into its answer. */
+/** Thrown deep inside an evaluation when the request must be refused; `runSteps` turns it into its answer. */
 export class Refused extends Error {
   override readonly name = "Refused"
   readonly answer: Answer
@@ -127,14 +127,14 @@ export class Refused extends Error {
   }
 }
 
-/** Says of an error which expression of the plan threw it, and gives it back. The innermost one counts. */
+/** Records which expression of the plan threw an error, and returns the error. The innermost expression wins. */
 export function blamed(error: unknown, expression: Expression): unknown {
   if (typeof error === "object" && error !== null && !expressions.has(error))
     expressions.set(error, expression)
   return error
 }
 
-/** The expression that threw an error; undefined where none did. */
+/** The expression that threw an error; undefined when none did. */
 export function failedExpression(error: object, at: number | undefined): FailedExpression | undefined {
   const expression = expressions.get(error)
   return expression === undefined ? undefined : { expression, at }

@@ -1,14 +1,15 @@
 import type { PathForms } from "../../plan/resources.ts"
 
 /**
- * The one spelling of a path, computed once and used for matching, policies, limits, logs and forwarding. Undefined where there is none that
- * every server behind us would read alike; the request is refused then instead of being guessed at. `path` has no query.
- *
- * Kept: segments of RFC 3986 §3.3 with percent-encoding in upper case; encoded characters that need no encoding are decoded (§6.2.2).
- * Refused: no leading slash; empty segments (`//`); `.` and `..`, a blank at an end of a segment or a dot at its end (some file systems drop them); `\` and `;`,
- * raw or encoded (taken for a separator and for a parameter by some); encoded slash, control characters, NUL; a `%` that encodes a `%` of
- * another encoding (double decoding); bytes that are not UTF-8; characters that RFC 3986 does not allow raw. One slash at the end stays.
- * `passes`: encoded slashes, `;` and empty segments behind the first one stay as they are; who passes them judges what else they could be read as (gateway/path-readings.ts).
+ * The canonical form of a path, computed once and used for matching, policies, limits, logs and forwarding. Undefined when servers could read the
+ * path differently; the request is then refused. `path` has no query.
+ * Kept: segments of RFC 3986 §3.3 with percent-encoding in upper case; encoded characters that need no encoding are decoded (§6.2.2). One slash at
+ * the end stays.
+ * Refused: no leading slash; empty segments (`//`); `.` and `..`; a space at either end of a segment or a dot at its end (some file systems drop
+ * them); `\` and `;`, raw or encoded (some servers treat them as a separator and a parameter); encoded slash, control characters, NUL; a `%` that
+ * encodes the `%` of another encoding (double decoding); bytes that are not UTF-8; characters that RFC 3986 does not allow raw.
+ * `passes`: encoded slashes, `;` and empty segments after the first one stay as they are. A caller that passes them must check how else they could be
+ * read (gateway/routes/path-readings.ts).
  */
 export function canonicalPath(path: string, passes: PathForms = none): string | undefined {
   return plainPath.test(path) ? path : slowPath(path, passes)
@@ -16,7 +17,7 @@ export function canonicalPath(path: string, passes: PathForms = none): string | 
 
 const none: PathForms = {}
 
-/** The fast lane: segments that begin and end without a dot, of characters that mean themselves. */
+/** The fast path: segments of characters that need no encoding, without a dot at either end. */
 const plainPath = /^(?:\/|(?:\/[\w~!$&'()*+,=:@-](?:[\w.~!$&'()*+,=:@-]*[\w~!$&'()*+,=:@-])?)+\/?)$/
 
 const literal = /^[\w.~!$&'()*+,=:@-]*$/
@@ -31,7 +32,7 @@ function slowPath(path: string, passes: PathForms): string | undefined {
   for (let at = 1; at < segments.length; at += 1) {
     const segment = segments[at] as string
     if (segment === "") {
-      // Two slashes at the beginning are the host of a URL to some.
+      // Some URL parsers read what follows two leading slashes as a host.
       if (at !== segments.length - 1 && (at === 1 || passes.emptySegments !== true)) return undefined
       canonical.push("")
       continue
@@ -67,10 +68,10 @@ function isPassed(hex: string, passes: PathForms): boolean {
   return (hex === "2F" && passes.encodedSlash === true) || (hex === "3B" && passes.pathParameters === true)
 }
 
-/** decodeURIComponent refuses bytes that are not UTF-8, overlong forms and surrogates among them. */
+/** decodeURIComponent refuses bytes that are not UTF-8, including overlong forms and surrogates. */
 function isUtf8(spelled: string): boolean {
   try {
-    // C1 controls and other separators of Unicode are taken for line ends or blanks by some and mean nothing in a path.
+    // Some parsers treat C1 controls and Unicode separators as line ends or spaces.
     return !/[\u0080-\u009f\u2028\u2029\ufeff]/.test(decodeURIComponent(spelled))
   } catch {
     return false

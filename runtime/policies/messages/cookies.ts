@@ -1,4 +1,4 @@
-/** The cookies of a request with one name (RFC 6265 §4.2), as sent. Usually none or one. */
+/** The values of all cookies with one name (RFC 6265 §4.2), as sent. Usually none or one. */
 export function cookieValues(header: string | undefined, name: string): string[] {
   if (header === undefined) return []
   return pairsOf(header)
@@ -6,7 +6,7 @@ export function cookieValues(header: string | undefined, name: string): string[]
     .map((pair) => unquoted(pair.slice(pair.indexOf("=") + 1).trim()))
 }
 
-/** The Cookie header without the cookies of one name; undefined when no other is left. */
+/** The Cookie header without the cookies of one name; undefined when no others are left. */
 export function withoutCookie(header: string, name: string): string | undefined {
   const kept = pairsOf(header).filter((pair) => nameOf(pair) !== name)
   return kept.length === 0 ? undefined : kept.join("; ")

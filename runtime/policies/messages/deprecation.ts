@@ -2,13 +2,13 @@ import { nameSubscriber } from "../credentials/validate-key.ts"
 import type { Policy } from "../policy.ts"
 import { problem } from "./answer.ts"
 
-/** RFC 9745 gives `Deprecation` the time since when; where a plan only says that it is so, that is true of any moment past. */
+/** The value of `Deprecation` is the start time (RFC 9745). A plan without a date gets a moment in the past. */
 const longAgo = "@0"
 
 /**
- * Tells clients on every answer that this version is going (Deprecation, RFC 9745; Sunset, RFC 8594) and what comes after it (Link, RFC 8288: `successor-version` of RFC 5829,
- * `deprecation` of RFC 9745), and closes it with 410 from the day of its sunset on when the plan says so; without a day it is closed already.
- * Who calls on is named by the key they show, for usage: nobody asks for it any more.
+ * Announces on every response that this version is deprecated (Deprecation, RFC 9745; Sunset, RFC 8594), and links to its successor and documentation
+ * (Link, RFC 8288: `successor-version` of RFC 5829, `deprecation` of RFC 9745). If the plan closes it, requests get 410 from the day of its sunset,
+ * or at once when it has none. Usage still records who calls it, by the key in the request, which no step has verified.
  */
 export const deprecation: Policy<"deprecation"> = (plan, provision) => {
   const { deprecated, closed, successor, documentation } = plan
@@ -30,7 +30,7 @@ export const deprecation: Policy<"deprecation"> = (plan, provision) => {
   }
 }
 
-/** The beginning of a day in UTC, in milliseconds. */
+/** The start of a day in UTC, in milliseconds. */
 function midnight(day: string): number {
   return Date.parse(`${day}T00:00:00Z`)
 }

@@ -9,12 +9,12 @@ import { compileText, type TextGrammar } from "../values/text.ts"
 import type { HeaderList } from "./header-list.ts"
 import { compileLocation } from "./location.ts"
 
-/** A line of a header: as `HeaderLines` have it, with a name that may be found per request. */
+/** A header line as in `HeaderLines`, with a name that may be an expression. */
 type Line = Omit<HeaderLines[number], "name"> & { readonly name: string | { readonly text: Text } }
 
 /**
- * Fields whose values are no lists (RFC 9110 §5.3): several values are several lines. Dates hold a comma themselves, challenges and cookies
- * have a grammar of their own.
+ * Fields whose values are not lists (RFC 9110 §5.3): several values need several lines. Dates contain a comma; challenges and cookies have their own
+ * grammar.
  */
 const ownLines: ReadonlySet<string> = new Set([
   "authentication-info",
@@ -34,7 +34,7 @@ const ownLines: ReadonlySet<string> = new Set([
   "www-authenticate",
 ])
 
-/** Name of a field that is found per request: what it brings must be a name (RFC 9110 §5.1), and none of the connection's own. */
+/** A field name from an expression: it must be a valid name (RFC 9110 §5.1), and not a field of the connection. */
 const headerNameText: TextGrammar = {
   dynamic: (value) => value,
   whole(value, exchange: Exchange) {
@@ -46,7 +46,7 @@ const headerNameText: TextGrammar = {
   },
 }
 
-/** Compiles one line of a header for any list of fields. */
+/** Compiles one header line, to be applied to any header list. */
 export function compileHeaderLine(
   line: Line,
   provision: Provision,
@@ -97,7 +97,7 @@ const actions: Readonly<Record<Line["action"], Apply>> = {
   remove: (headers, name) => headers.remove(name),
 }
 
-/** The lines that several values of a field are sent as: one list, or one line each where the field is no list. */
+/** The lines for several values of a field: one list, or one line each when the field is not a list. */
 function linesOf(name: string, values: readonly string[]): readonly string[] {
   return values.length < 2 || ownLines.has(name) ? values : [values.join(", ")]
 }

@@ -1,11 +1,11 @@
 const beyondAscii = /[\x80-\xff]/
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 /**
- * Header fields in order, as a flat array of lower-case names and values in turn: the form that Node and undici take, so that an untouched
- * message is passed on without a copy. Names given to the methods are lower-case (the plan's are).
+ * Header fields in order, as a flat array in which lower-case names and values alternate: the format of Node and undici, so that an unchanged message
+ * is forwarded without a copy. Methods expect lower-case names (those in the plan are).
  */
 export class HeaderList {
-  /** Read it, hand it on; change it by the methods only. */
+  /** May be read and passed on; changes go only through the methods. */
   readonly flat: string[]
 
   constructor(flat: string[] = []) {
@@ -19,7 +19,7 @@ export class HeaderList {
     return undefined
   }
 
-  /** How many lines have this name. */
+  /** Number of lines with this name. */
   count(name: string): number {
     const { flat } = this
     let found = 0
@@ -27,7 +27,7 @@ export class HeaderList {
     return found
   }
 
-  /** One line instead of all there were, in the place of the first. */
+  /** Replaces all lines with this name by one, at the position of the first. */
   set(name: string, value: string): void {
     const { flat } = this
     for (let at = 0; at < flat.length; at += 2) {
@@ -39,7 +39,7 @@ export class HeaderList {
     flat.push(name, value)
   }
 
-  /** One more line. */
+  /** Adds a line. */
   append(name: string, value: string): void {
     this.flat.push(name, value)
   }
@@ -63,14 +63,14 @@ export class HeaderList {
   }
 }
 
-/** A name as it is usually written (`Content-Type`): what is published compares names it goes through letter by letter. */
+/** A name in its usual spelling (`Content-Type`): published policy documents compare names case-sensitively. */
 export function usualSpelling(name: string): string {
   return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())
 }
 
 /**
- * A field's value as text. Fields are bytes (RFC 9110 §5.5), which Node gives as Latin-1: where the bytes are UTF-8, as nearly everybody writes them, that is what they mean, else
- * they are Latin-1. What is written into a field is UTF-8 (`headerText` of grammars.ts), so that a value that was read goes out as it came.
+ * A field's value as text. Fields are bytes (RFC 9110 §5.5), which Node returns as Latin-1. Valid UTF-8 is decoded, anything else stays Latin-1.
+ * Written fields are UTF-8 (`headerText` of grammars.ts), so a value that was read goes out unchanged.
  */
 export function fieldText(value: string): string {
   if (!beyondAscii.test(value)) return value

@@ -6,13 +6,14 @@ import { headerText, hostText } from "../values/grammars.ts"
 import { type CompiledText, compileText, type TextGrammar } from "../values/text.ts"
 import { percentEncode } from "./percent-encode.ts"
 
-/** What no URL has, and parsers drop or mend each in its own way. */
+/** Characters that no URL contains; URL parsers drop or repair them in different ways. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const notInUrl = /[\u0000-\u0020\u007f-\u{10ffff}\\<>"{}|^`]/gu
 
 /**
- * Compiles the value of a Location (RFC 9110 §10.2.2). Where its beginning is the author's, what a request brings cannot choose another host: behind the name of a host comes a path or a
- * label with more of the name behind it, and `/` and what follows do not become `//`. A text that begins with an expression is the expression's.
+ * Compiles the value of a Location (RFC 9110 §10.2.2). When its beginning is constant, an expression cannot change the host: after a host name only a
+ * path is allowed, or a label that is followed by more of the name; and the value must not become `//…`. A text that begins with an expression is not
+ * restricted.
  */
 export function compileLocation(text: Text, provision: Provision): CompiledText {
   const parts = typeof text === "string" ? [text] : text.text
@@ -21,7 +22,7 @@ export function compileLocation(text: Text, provision: Provision): CompiledText 
   for (const [index, part] of parts.entries()) {
     const grammar = grammarAt(before, parts[index + 1])
     const piece = compileText({ text: [part] }, provision, grammar)
-    // It may be any address: nothing behind it can be held to anything.
+    // The expression may yield any address, so nothing after it can be restricted.
     if (piece.constant === undefined && before === "") return compileText(text, provision, headerText)
     compiled.push(piece)
     before += piece.constant ?? "x"
@@ -40,7 +41,7 @@ export function compileLocation(text: Text, provision: Provision): CompiledText 
   }
 }
 
-/** Where a part stands: `before` is what comes before it, each dynamic part as `x`. */
+/** The grammar of the next part: `before` is the text before it, with `x` for each dynamic part. */
 function grammarAt(before: string, next: TextPart | undefined): TextGrammar {
   const authority = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)$/i.exec(before)?.[1]
   if (authority === undefined) return part
@@ -48,10 +49,10 @@ function grammarAt(before: string, next: TextPart | undefined): TextGrammar {
   return typeof next === "string" && /^[.:/?#-]/.test(next) ? label : rest
 }
 
-/** Part of a path, a query or a fragment, as it is but for what no URL has. */
+/** Part of a path, query or fragment; only characters that are invalid in URLs are encoded. */
 const part: TextGrammar = { dynamic: encoded }
 
-/** What follows a host: a path, a query, nothing. */
+/** What may follow a host: a path, a query, a fragment, or nothing. */
 const rest: TextGrammar = {
   dynamic(value, source, exchange) {
     if (value !== "" && !/^[/?#]/.test(value)) throw notHere(exchange, source)
@@ -59,7 +60,7 @@ const rest: TextGrammar = {
   },
 }
 
-/** Part of a label of a host. */
+/** Part of one label of a host name. */
 const label: TextGrammar = {
   dynamic(value, source, exchange) {
     if (!/^[A-Za-z0-9-]{1,63}$/.test(value)) throw notHere(exchange, source)

@@ -1,12 +1,12 @@
 import type { Exchange } from "../exchange.ts"
 
-/** Fields of a request that are no part of `Exchange.headers` until a step puts one there, because whoever sends it makes them. */
+/** Fields that the sender of a request generates. They are not in `Exchange.headers` unless a step sets one. */
 export const ownFields: readonly string[] = ["host", "content-length"]
 
-/** What of an exchange they come from. */
+/** The parts of an exchange that determine these fields. */
 export type OwnFieldsSource = Pick<Exchange, "headers" | "host" | "authority" | "sentLength">
 
-/** One of them by its name, in any letter case: the Host the backend is told, where a step says one, and how long the client's body is. */
+/** The value of one of them by its name, in any letter case: the Host for the backend when a step sets one, and the length of the client's body. */
 export function ownField(
   { headers, host, authority, sentLength }: OwnFieldsSource,
   name: string,
@@ -18,7 +18,7 @@ export function ownField(
   return undefined
 }
 
-/** All fields in names and values in turn, these among them. */
+/** All fields including these; names and values alternate. */
 export function allFields(source: OwnFieldsSource): string[] {
   const { flat } = source.headers
   const own = ownFields.flatMap((name) => {

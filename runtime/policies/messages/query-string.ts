@@ -2,14 +2,14 @@ import { plainObject } from "../../expression/plain-object.ts"
 import { percentEncode } from "./percent-encode.ts"
 
 /**
- * The query of a request. It stays the text the client sent, byte for byte, until a policy changes a parameter; then only that parameter
- * changes. Names are compared decoded, so that `%6bey` is `key`. A `+` is a blank (application/x-www-form-urlencoded, URL Standard §5.1).
+ * The query of a request. It stays the text the client sent, byte for byte, until a policy changes a parameter; then only that parameter changes.
+ * Names are compared decoded, so that `%6bey` is `key`. A `+` is a space (application/x-www-form-urlencoded, URL Standard §5.1).
  */
 export class QueryString {
   #raw: string
   #pairs: Pair[] | undefined
   #edited = false
-  /** Made when an expression asks for it; gone with the next change. */
+  /** Computed when an expression reads it; reset by the next change. */
   #values: Readonly<Record<string, string>> | undefined
 
   /** `raw`: without the question mark. */
@@ -17,7 +17,7 @@ export class QueryString {
     this.#raw = raw
   }
 
-  /** The text to send on, without the question mark. */
+  /** The text to forward, without the question mark. */
   get text(): string {
     if (!this.#edited) return this.#raw
     this.#raw = this.#read()
@@ -34,7 +34,7 @@ export class QueryString {
     return found === undefined ? undefined : rawValue(found.raw)
   }
 
-  /** How often a parameter is given. */
+  /** The number of occurrences of a parameter. */
   count(name: string): number {
     return this.#isEmpty ? 0 : this.#read().filter((pair) => pair.name === name).length
   }
@@ -45,7 +45,7 @@ export class QueryString {
     for (const { name, raw } of this.#read()) yield [name, rawValue(raw)]
   }
 
-  /** The values of a parameter with its name in any case, decoded; undefined when it is not there. */
+  /** The values of a parameter whose name matches in any letter case, decoded; undefined when it is absent. */
   valuesOf(name: string): string[] | undefined {
     if (this.#isEmpty) return undefined
     let found: string[] | undefined
@@ -66,13 +66,13 @@ export class QueryString {
     this.#changed()
   }
 
-  /** One more parameter. */
+  /** Adds a parameter. */
   append(name: string, value: string): void {
     this.#read().push({ name, raw: `${percentEncode(name)}=${percentEncode(value)}` })
     this.#changed()
   }
 
-  /** Puts a query, without the question mark, before what is there; what is there under its names goes, without `keep` all of it. */
+  /** Puts a query, without the question mark, before the present one. Present parameters with the same names are removed; without `keep`, all are. */
   lead(raw: string, keep: boolean): void {
     const first = pairsOf(raw)
     const names = new Set(first.map((pair) => pair.name))
@@ -89,7 +89,7 @@ export class QueryString {
     this.#changed()
   }
 
-  /** The first value of each parameter, as expressions see them. Without a prototype: any name may be asked for. */
+  /** The first value of each parameter, for expressions. Without a prototype, because expressions may read any name. */
   values(): Readonly<Record<string, string>> {
     if (this.#isEmpty) return noValues
     if (this.#values !== undefined) return this.#values
@@ -104,7 +104,7 @@ export class QueryString {
     this.#values = undefined
   }
 
-  /** Most requests have no query: nothing is parsed or made for them. */
+  /** Most requests have no query: avoids parsing and allocation for them. */
   get #isEmpty(): boolean {
     return this.#raw === "" && !this.#edited
   }
@@ -143,7 +143,7 @@ function rawValue(raw: string): string {
   return at === -1 ? "" : decode(raw.slice(at + 1))
 }
 
-/** What is no valid encoding stands for itself: a query is data, it decides no route. */
+/** An invalid encoding is kept as it is: a query is data, it does not select a route. */
 function decode(text: string): string {
   const blanks = text.includes("+") ? text.replaceAll("+", " ") : text
   if (!blanks.includes("%")) return blanks
@@ -154,7 +154,7 @@ function decode(text: string): string {
   }
 }
 
-/** Two queries as one, without the question mark. */
+/** Joins two queries, without the question mark. */
 export function joinQueries(first: string, second: string): string {
   return first === "" || second === "" ? first + second : `${first}&${second}`
 }

@@ -2,18 +2,15 @@ import { type BackendHandle, type Exchange, localPath, type SendOptions } from "
 import type { BackendsByUrl } from "../ports.ts"
 import { type Problem, problem } from "./answer.ts"
 
-/** Redirects in a row; the next one is an error of the backend. */
+/** Maximum number of consecutive redirects; one more is an error of the backend. */
 const redirectsMax = 5
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Fields that were meant for one origin (Fetch standard, HTTP-redirect fetch). */
+/** Fields meant for one origin only (Fetch standard, HTTP-redirect fetch). */
 const ofTheOrigin = ["authorization", "cookie", "proxy-authorization"]
 
-/**
- * Asks where the backend's answer leads to, as long as it is a redirect (RFC 9110 section 15.4). One that leads from https to http, or is no address, stays
- * the answer.
- */
+/** Follows redirects of the backend (RFC 9110 section 15.4). A redirect from https to http, or to an invalid address, becomes the response. */
 export async function followRedirects(
   exchange: Exchange,
   backends: BackendsByUrl,
@@ -48,7 +45,10 @@ function basePathOf({ pathname }: URL): string {
   return pathname.replace(/\/+$/, "")
 }
 
-/** Within the backend's own URL it stays that backend, with what is said to it; elsewhere nobody is told who the caller is, or we are. */
+/**
+ * A redirect within the backend's own URL keeps the backend and its credentials. Any other target must not get the credentials of the gateway, and
+ * another origin not those of the caller.
+ */
 function aimAt(exchange: Exchange, backend: BackendHandle, next: URL, backends: BackendsByUrl): void {
   const own = new URL(backend.url)
   const basePath = basePathOf(own)
@@ -66,7 +66,7 @@ function aimAt(exchange: Exchange, backend: BackendHandle, next: URL, backends: 
   exchange.query.lead(next.search.slice(1), false)
 }
 
-/** 303 asks to look elsewhere, and so do 301 and 302 answer a POST in practice (RFC 9110 sections 15.4.2 to 15.4.4). */
+/** 303 changes the method to GET; in practice 301 and 302 do so for POST (RFC 9110 sections 15.4.2 to 15.4.4). */
 function changeMethod(exchange: Exchange, status: number): void {
   const method = exchange.sentMethod ?? exchange.method
   const becomesGet =

@@ -1,7 +1,7 @@
 import type { Policy } from "../policy.ts"
 import { headersOf } from "./set-header.ts"
 
-/** Gives the lines of a header another name. */
+/** Renames the lines of a header. */
 export const renameHeader: Policy<"rename-header"> =
   ({ message, from, to }) =>
   (exchange) => {

@@ -12,8 +12,8 @@ import { compileStatus } from "./set-status.ts"
 import { storedResponse } from "./stored-response.ts"
 
 /**
- * Ends the section and answers; begins with a response that is in a variable, where it names one. Where there is none the answer is what the statement
- * says, as long as it says a status: published documents name a variable nobody sets (`existing response variable`).
+ * Ends the section with a response; it starts from a response in a variable when the plan names one. When that variable is not set, the response
+ * comes from the statement alone, if it has a status: published documents name a variable that no policy sets (`existing response variable`).
  */
 export const respond: Policy<"respond"> = (plan, provision) => {
   const { from, media } = plan
@@ -40,7 +40,7 @@ export const respond: Policy<"respond"> = (plan, provision) => {
   }
 }
 
-/** Without what belongs to the connection it came over, and to the coding its body does not have any more. */
+/** Removes the fields of the connection, and the content coding, because the body is decoded. */
 function keptFields({ headers }: StoredResponse): string[] {
   const kept: string[] = []
   for (let at = 0; at < headers.flat.length; at += 2) {

@@ -6,8 +6,8 @@ import { canonicalPath } from "./canonical-path.ts"
 import { percentEncode } from "./percent-encode.ts"
 
 /**
- * Replaces the path of the request to the backend. The result is held to the same canonical form as a client's path. A query in it comes
- * first, and what the client sent under the same names is left out; without `keepQuery` everything it sent is.
+ * Replaces the path of the request to the backend. The result must have the same canonical form as a client's path. A query in it comes first and
+ * replaces parameters of the client with the same names; without `keepQuery` it replaces all.
  */
 export const rewrite: Policy<"rewrite"> = (plan, provision) => {
   const grammar = plan.raw ? rawPathText : pathText
@@ -25,7 +25,7 @@ export const rewrite: Policy<"rewrite"> = (plan, provision) => {
   return (exchange) => apply(exchange, constant, keepQuery)
 }
 
-/** Puts path parameters in the place of their names in braces, encoded: they bring no query and, but for a tail, no segment of their own. */
+/** Replaces names in braces by path parameters, encoded: they cannot add a query and, except for a tail, no segments. */
 function filled(grammar: TextGrammar, parameters: Readonly<Record<string, string>>): TextGrammar {
   return {
     ...grammar,

@@ -3,10 +3,10 @@ import type { Policy } from "../policy.ts"
 import { compileHeaderLine } from "./header-line.ts"
 import type { HeaderList } from "./header-list.ts"
 
-/** Sets, adds, defaults or removes a header of the request to the backend or of the answer. */
+/** Sets, adds, defaults or removes a header of the request to the backend or of the response. */
 export const setHeader: Policy<"set-header"> = (plan, provision) => {
   const change = compileHeaderLine(plan, provision)
-  // A request always has a Host: there is nothing to put in its place where it is missing.
+  // A request always has a Host, so a default has no effect.
   if (plan.message === "request" && plan.action === "default" && plan.name === "host") return () => undefined
   return (exchange) => {
     change(headersOf(plan.message, exchange), exchange)

@@ -2,7 +2,7 @@ import type { Policy } from "../policy.ts"
 import { hostText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 
-/** Says which Host the backend sees. Without it that is the target's own. */
+/** Sets the Host for the backend. Without this step it is the target's own. */
 export const setHost: Policy<"set-host"> = (plan, provision) => {
   if (typeof plan.host !== "string" && "preserve" in plan.host) {
     return (exchange) => {

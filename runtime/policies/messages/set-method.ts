@@ -3,10 +3,10 @@ import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { problem } from "./answer.ts"
 
-/** A method's name (RFC 9110 §9.1). CONNECT asks for a tunnel, TRACE for the request with its secrets. */
+/** A method name (RFC 9110 §9.1), without CONNECT, which opens a tunnel, and TRACE, which returns the request with its secrets. */
 const methodName = /^(?!CONNECT$|TRACE$)[A-Z][A-Z0-9_-]{0,31}$/
 
-/** Says with which method the backend is asked. */
+/** Sets the method of the request to the backend. */
 export const setMethod: Policy<"set-method"> = (plan, provision) => {
   const text = compileText(plan.method, provision, anyText)
   if (text.constant !== undefined && !methodName.test(text.constant))

@@ -2,7 +2,7 @@ import type { Policy } from "../policy.ts"
 import { anyText, queryNameText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 
-/** Sets, adds, defaults or removes a query parameter of the request to the backend; values are percent-encoded, several are several parameters. */
+/** Sets, adds, defaults or removes a query parameter of the request to the backend. Values are percent-encoded; several values become several parameters. */
 export const setQuery: Policy<"set-query"> = (plan, provision) => {
   const { action } = plan
   if (action !== "remove" && plan.values.length === 0)

@@ -6,14 +6,14 @@ import { headerText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { compileCount } from "../values/value.ts"
 
-/** Sets the status of the answer, and its reason phrase. */
+/** Sets the status of the response, and its reason phrase. */
 export const setStatus: Policy<"set-status"> = (plan, provision) => {
   const status = compileStatus(plan.status, provision)
   const reason = plan.reason === undefined ? undefined : compileText(plan.reason, provision, headerText)
   return (exchange) => {
     const { response } = exchange
     if (response === undefined) throw new Error("the status of the answer is set before there is one")
-    // The phrase may name the status that was there.
+    // Evaluated first, because the phrase may refer to the old status.
     const phrase = reason?.of(exchange)
     response.status = status(exchange)
     response.reason = phrase
@@ -21,7 +21,7 @@ export const setStatus: Policy<"set-status"> = (plan, provision) => {
   }
 }
 
-/** Compiles the status of an answer: 200 to 599. */
+/** Compiles the status of a response: 200 to 599. */
 export function compileStatus(count: Count, provision: Provision): (exchange: Exchange) => number {
   const value = compileCount(count, provision)
   if (typeof count === "number" && !isStatus(count))

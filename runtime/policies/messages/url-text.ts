@@ -5,18 +5,18 @@ import { anyText, labelText, queryPartText, segmentText } from "../values/gramma
 import { type CompiledText, compileText, type TextGrammar } from "../values/text.ts"
 import { problem, Refused } from "./answer.ts"
 
-/** A URL ready for use. */
+/** A compiled URL. */
 export interface CompiledUrl {
-  /** Whether what a request brings can decide which host it names. */
+  /** Whether an expression can decide the host. */
   readonly hostVaries: boolean
-  /** @throws Refused when what was made is no absolute http or https URL. */
+  /** @throws Refused when the result is not an absolute http or https URL */
   of(exchange: Exchange): string
 }
 
 /**
- * Compiles a URL. What expressions bring is held to the grammar of the place it stands at: one label of the host, one segment of the path (or
- * a part of one), a part of the query. Only an expression at the very beginning may bring scheme and host, and with them anything. `read` gives
- * the address that a written one means; it is checked afterwards.
+ * Compiles a URL. A value of an expression must fit its place: one label of the host, one segment of the path (or a part of it), or a part of the
+ * query. Only an expression at the very beginning may contain scheme and host, and then anything. `read` returns the address that a written one
+ * means; it is checked afterwards.
  */
 export function compileUrl(
   text: Text,
@@ -44,7 +44,7 @@ export function compileUrl(
   }
 }
 
-/** Where the next part of a URL stands. */
+/** The grammar of the next part of a URL. */
 function grammarAfter(before: string): TextGrammar {
   if (before === "") return anyText
   if (before.includes("?")) return queryPartText
@@ -66,7 +66,7 @@ function checked(url: string, exchange: Exchange): string {
   )
 }
 
-// Blanks and control characters are what URL parsers drop, each in its own way.
+// URL parsers drop spaces and control characters in different ways.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const notInUrl = /[\u0000-\u0020\u007f\\<>"{}|^`]/
 

@@ -4,7 +4,7 @@ import { accessToken } from "../credentials/verified-token.ts"
 import type { Exchange } from "../exchange.ts"
 import type { Outcome, Policy } from "../policy.ts"
 
-/** Says to the backend who we are, in place of what the client said; or leaves the token in a variable. */
+/** Replaces the client's credentials by those of the gateway for the backend, or stores the token in a variable. */
 export const authenticate: Policy<"authenticate"> = (plan, provision) => {
   const { authorization, certificate, source } = compileAuthentication(plan.authentication, provision)
   const { output, outputAs } = plan

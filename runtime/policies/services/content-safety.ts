@@ -10,16 +10,16 @@ import { compileText } from "../values/text.ts"
 import { compileCount, compileFlag } from "../values/value.ts"
 import { completionOf, type ModelTexts, memberOf, parsed, promptOf } from "./model-messages.ts"
 
-/** The service takes so many characters at a time. */
+/** Maximum number of characters in one request to the service. */
 const charactersMax = 10_000
-/** More than so many requests for one judgement are none: the text is refused. */
+/** Refuse a text that would need more than this many requests. */
 const piecesMax = 100
 const timeoutMs = 30_000
 
-/** Asks the service for the judgement of a text; undefined: nothing is wrong with it. Rejects with Refused where there is none. */
+/** Has the service judge a text; undefined: it is harmless. Rejects with Refused when there is no judgement. */
 type Judge = (exchange: Exchange, text: string) => Promise<Problem | undefined>
 
-/** Lets only pass what a service finds harmless. Without a judgement nothing passes. */
+/** Lets only content pass that a service finds harmless. Without a judgement nothing passes. */
 export const contentSafety: Policy<"content-safety"> = (plan, provision) => {
   const ask = compileAsking(provision.backend(plan.backend), provision.http())
   const analyse = compileAnalysis(plan, provision, ask)
@@ -37,7 +37,7 @@ export const contentSafety: Policy<"content-safety"> = (plan, provision) => {
   }
 }
 
-/** An answer is held until it is judged, also a stream. */
+/** Holds the response until it is judged, including a stream. */
 async function judgeAnswer(exchange: Exchange, analyse: Judge): Promise<Problem | undefined> {
   try {
     await exchange.load(responseBody)
@@ -71,7 +71,7 @@ async function judged(
   return undefined
 }
 
-/** Characters are those of Unicode: no pair of surrogates is cut. */
+/** Splits between Unicode characters: surrogate pairs stay together. */
 function piecesOf(text: string): string[] {
   if (text.trim() === "") return []
   if (text.length <= charactersMax) return [text]
@@ -85,7 +85,7 @@ function piecesOf(text: string): string[] {
 type Ask = (exchange: Exchange, operation: string, body: object) => Promise<unknown>
 
 function compileAsking(backend: BackendHandle, http: OutgoingHttp): Ask {
-  // Some name the service's host, others what is below it.
+  // The backend may be configured with or without `/contentsafety` at the end.
   const base = backend.url.replace(/\/+$/, "").replace(/\/contentsafety$/, "")
   return async (exchange, operation, body) => {
     const ending = new AbortController()

@@ -6,7 +6,7 @@ import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { compileCount } from "../values/value.ts"
 
-/** Sends the request to the backend and waits for the head of its answer; the body follows when the section has ended. */
+/** Sends the request to the backend and waits for the head of the response; the body follows after the section. */
 export const forward: Policy<"forward"> = (plan, provision) => {
   const own = plan.backend === null ? undefined : provision.backend(plan.backend)
   const timeout =
@@ -16,7 +16,7 @@ export const forward: Policy<"forward"> = (plan, provision) => {
   const key = plan.hashKey === undefined ? undefined : compileText(plan.hashKey, provision, anyText)
   const { bufferResponse, failOnStatus } = plan
   const backends = plan.followRedirects ? provision.backendsByUrl() : undefined
-  // A redirect may want the same body again.
+  // A redirect may need the same body again.
   if (plan.bufferRequest || backends !== undefined) provision.need(requestBody)
   const answered = async (exchange: Exchange): Promise<Outcome> => {
     const { response } = exchange

@@ -1,20 +1,20 @@
 import type { MessageBody } from "../exchange.ts"
 
-/** What a language model is asked, or answers. */
+/** The texts of a prompt or completion. */
 export interface ModelTexts {
   readonly texts: readonly string[]
   readonly images: number
 }
 
-/** Where the text of prompts stands: OpenAI's, Anthropic's and Gemini's requests. */
+/** Members that contain the text of prompts: in requests of OpenAI, Anthropic and Gemini. */
 const promptMembers = ["messages", "prompt", "input", "instructions", "system", "contents"] as const
-/** Where the text of completions stands. */
+/** Members that contain the text of completions. */
 const completionMembers = ["choices", "content", "output", "candidates", "delta", "response"] as const
 
-/** Members that are words of the API and no text of anybody: a model refuses others. */
+/** Members whose values are keywords of the API, not user text: a model refuses others. */
 const formal: ReadonlySet<string> = new Set(["role", "type"])
 
-/** The texts and images of a prompt. A body that is no JSON is a text. */
+/** The texts and images of a prompt. A body that is not JSON is one text. */
 export function promptOf(body: MessageBody): ModelTexts {
   if (!body.present) return { texts: [], images: 0 }
   try {
@@ -24,12 +24,12 @@ export function promptOf(body: MessageBody): ModelTexts {
   }
 }
 
-/** The same of the JSON of a request. */
+/** As `promptOf`, for parsed JSON. */
 export function textsOfPrompt(value: unknown): ModelTexts {
   return textsIn(value, promptMembers)
 }
 
-/** The texts of an answer, also of one that is a stream of events: what belongs together there is one text. */
+/** The texts of a response or an event stream; the pieces of one text are joined. */
 export function completionOf(body: MessageBody, stream: boolean): ModelTexts {
   if (!body.present) return { texts: [], images: 0 }
   const text = body.text()
@@ -41,7 +41,7 @@ export function completionOf(body: MessageBody, stream: boolean): ModelTexts {
   return value === undefined ? { texts: [text], images: 0 } : textsIn(value, completionMembers)
 }
 
-/** The texts of some members, in their order. Their depth is bounded by their size only, so the way is a list and no recursion. */
+/** The texts of some members, in order. Uses a list instead of recursion, because the nesting depth is limited only by the size. */
 function textsIn(value: unknown, members: readonly string[]): ModelTexts {
   const rest: unknown[] = members.map((name) => memberOf(value, name)).reverse()
   const texts: string[] = []
@@ -59,7 +59,7 @@ function textsIn(value: unknown, members: readonly string[]): ModelTexts {
   return { texts, images }
 }
 
-/** The data of the events of a stream that are JSON (WHATWG HTML, server-sent events). */
+/** The data of the events of a stream that is JSON (WHATWG HTML, server-sent events). */
 export function eventsOf(text: string): unknown[] {
   return text.split(/\r\n\r\n|\n\n|\r\r/).flatMap((event) => {
     const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith("data:"))
@@ -68,7 +68,7 @@ export function eventsOf(text: string): unknown[] {
   })
 }
 
-/** JSON, if it is that. */
+/** The parsed JSON; undefined for anything else. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

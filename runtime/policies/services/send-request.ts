@@ -19,10 +19,10 @@ import { anyText } from "../values/grammars.ts"
 import { compileText } from "../values/text.ts"
 import { compileCount, compileFlag } from "../values/value.ts"
 
-/** Methods a request of our own may have: a name (RFC 9110 §9.1) that asks for no tunnel. */
+/** Methods of requests that the gateway itself makes: a valid name (RFC 9110 §9.1), without CONNECT and TRACE. */
 const methodName = /^(?!CONNECT$|TRACE$)[A-Z][A-Z0-9_-]{0,31}$/
 
-/** Sends a request of our own and leaves its response in a variable. One that nobody waits for cannot fail. */
+/** Sends a request of the gateway's own and stores its response in a variable. A request whose response is not awaited cannot fail. */
 export const sendRequest: Policy<"send-request"> = (plan, provision) => {
   const http = provision.http()
   const make = compileRequest(plan, provision)
@@ -58,7 +58,7 @@ export const sendRequest: Policy<"send-request"> = (plan, provision) => {
   }
 }
 
-/** Sends with what says who we are; once more with a fresh token where ours was refused, if the request may be repeated. */
+/** Sends with the gateway's credentials. When the token is refused, sends once more with a new token, if the request may be repeated. */
 function compileSending(
   plan: StepOf<"send-request">["authentication"],
   provision: Provision,
@@ -84,7 +84,7 @@ function compileSending(
   }
 }
 
-/** As variables hold responses. */
+/** The form in which variables hold responses. */
 function stored({ status, fields, body }: OutgoingResponse): StoredResponse {
   return { status, reason: "", headers: new HeaderList(fields), body }
 }
@@ -92,7 +92,7 @@ function stored({ status, fields, body }: OutgoingResponse): StoredResponse {
 /** RFC 9110 §9.2.2. */
 const repeatable: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"])
 
-/** What a request of our own is made of, per exchange. */
+/** Compiles the request. */
 function compileRequest(
   plan: StepOf<"send-request">,
   provision: Provision,
@@ -125,12 +125,12 @@ function compileRequest(
   }
 }
 
-/** A timer of Node that is set longer ends at once. */
+/** A longer timer in Node fires at once. */
 const timerMaxMs = 2_147_483_647
 
 const notCopied: ReadonlySet<string> = new Set(["host", "content-encoding", "accept-encoding"])
 
-/** The client's fields without those of its connection and of the coding its body does not have any more. A Host that was set is the backend's. */
+/** The client's fields without those of its connection, the content coding (the body is decoded) and Host (a set Host is for the backend). */
 function copiedFields({ flat }: HeaderList): string[] {
   const copied: string[] = []
   for (let at = 0; at < flat.length; at += 2) {
@@ -141,7 +141,7 @@ function copiedFields({ flat }: HeaderList): string[] {
   return copied
 }
 
-/** The words Azure API Management has for requests of its own and for those to the backend alike. */
+/** The reasons that Azure API Management uses for these requests as well as for requests to the backend. */
 const reasons: Readonly<Partial<Record<OutgoingError["reason"], string>>> = {
   timeout: "Timeout",
   unreachable: "BackendConnectionFailure",

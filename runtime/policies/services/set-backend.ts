@@ -9,16 +9,16 @@ import { compileText } from "../values/text.ts"
 
 interface Chosen {
   readonly backend: BackendHandle
-  /** Of the URL that names it. */
+  /** Query of the URL that names it. */
   readonly query?: string
 }
 
 type Choose = (exchange: Exchange) => Chosen | undefined
 
-/** Most names a message tells. */
+/** Maximum number of names in a message. */
 const namesTold = 10
 
-/** Chooses where the request is sent. A choice that names none leaves the route's own backend, or is an error where the plan says so. */
+/** Chooses the backend. A choice without a result keeps the route's own backend, or is an error if the plan says so. */
 export const setBackend: Policy<"set-backend"> = (plan, provision) => {
   const choose = chooser(plan.target, provision)
   return (exchange) => {
@@ -97,7 +97,7 @@ function unknown(found: string, cases: readonly { readonly value: string }[]): s
   return `no backend is called ${JSON.stringify(found.slice(0, 100))}; ${all}`
 }
 
-/** The same text gives the same number from 0 to 1, spread evenly (FNV-1a with a last mixing). */
+/** Maps a text to a number from 0 to 1, evenly distributed (FNV-1a with a final mixing step). */
 export function fractionOf(text: string): number {
   let hash = 0x811c9dc5
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193)

@@ -1,4 +1,4 @@
-/** What an OpenAPI document says for a status: what names it, else its class, else what is for all others; the list is empty where nothing does. */
+/** What an OpenAPI document describes for a status: the entry for the status, otherwise for its class, otherwise the default; empty when there is none. */
 export function describedFor<Item extends { readonly status?: string | undefined }>(
   items: readonly Item[],
   status: number,

@@ -1,12 +1,15 @@
 import type { Action } from "./violations.ts"
 
-/** Parameters or fields that nothing describes, with what is done about each: those that matter, each once, at most 20. `names` is asked only where some may matter. */
+/**
+ * Parameters or fields that are not described, each with its action; ignored ones are left out, duplicates too, at most 20. `names` is called only
+ * when some name may matter.
+ */
 export type Unknown = (names: () => readonly string[]) => readonly { name: string; action: Action }[]
 
 const shownMax = 20
 const charactersMax = 100
 
-/** `named`: what is done about some names, in any letter case; about all others `byDefault` is. */
+/** `named`: actions for some names, in any letter case; all others get `byDefault`. */
 export function unknownNames(
   named: readonly { readonly name: string; readonly action: Action }[],
   byDefault: Action,
@@ -18,7 +21,7 @@ export function unknownNames(
       name: name.slice(0, charactersMax),
       action: actions.get(name.toLowerCase()) ?? byDefault,
     }))
-    // Names to prevent come first: a request with twenty others must not get past them.
+    // Names to prevent come first, so that twenty detected names cannot hide them.
     const of = (wanted: Action) => found.filter(({ action }) => action === wanted)
     return [...of("prevent"), ...of("detect")].slice(0, shownMax)
   }

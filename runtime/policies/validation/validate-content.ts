@@ -30,7 +30,7 @@ interface Rule {
   readonly fields: readonly FieldForm[]
 }
 
-/** Judges a body: that it is there, its size, its media type, and what it holds. */
+/** Validates a body: presence, size, media type and content. */
 export const validateContent: Policy<"validate-content"> = (plan, provision) => {
   const message = messageOf(plan.message)
   provision.need(message.needs)
@@ -75,12 +75,12 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
   }
 }
 
-/** Of these each ASCII character is the byte it is in ASCII. */
+/** Charsets in which each ASCII character is its ASCII byte. */
 const likeAscii = /^(?:us-ascii|ascii|iso-?8859-\d+|latin-?1|windows-125\d)$/
 
 const unjudged = { problem: "has a charset that is not judged; UTF-8 is" }
 
-/** The media type a body is judged by; `written` is what its Content-Type says. */
+/** The media type that a body is validated as; `written` is its Content-Type. */
 type CountsAs = (exchange: Exchange, written: string | undefined) => string | undefined
 
 function compileRule(
@@ -95,7 +95,7 @@ function compileRule(
 
 const actions: readonly Action[] = ["ignore", "detect", "prevent"]
 
-/** What an expression brings must be one of the three words: what is none fails the call, and lets nothing through. */
+/** An expression must yield one of the three words; any other value fails the call, so that nothing gets past. */
 function compileAction(plan: Plan["onSize"], provision: Provision): (exchange: Exchange) => Action {
   if (typeof plan === "string") return () => plan
   const word = compileTextValue(plan.expression, provision)
@@ -111,7 +111,7 @@ function settle(violations: Violations, exchange: Exchange, plan: Plan): ReturnT
   return violations.settle(exchange, plan.message, plan.errors)
 }
 
-/** The rules for a status: those that name it, else its class, else the default; rules without status are for any. */
+/** The rules for a status: those for the status, otherwise for its class, otherwise the default; rules without a status apply to all. */
 function rulesFor(rules: readonly Rule[], status: number | undefined): readonly Rule[] {
   const any = rules.filter((rule) => rule.status === undefined)
   if (status === undefined || any.length === rules.length) return any
@@ -133,14 +133,14 @@ function bestOf(rules: readonly Rule[], written: string | undefined): Rule | und
   return best
 }
 
-/** A body, what its Content-Type says, and what that counts as. */
+/** A body, its Content-Type, and the media type it counts as. */
 interface Judged {
   readonly body: MessageBody
   readonly written: string
   readonly media: string
 }
 
-/** Notes what is wrong; waits where another thread reads the body. */
+/** Records violations; waits when another thread reads the body. */
 function judge(
   rule: Rule,
   judged: Judged,
@@ -176,7 +176,7 @@ function judgeRead(
       add(anyCase ? pointerInto(read.value, pointer) : pointer, message)
 }
 
-/** Violations of the size are about no media type. */
+/** Violations of the size do not depend on the media type. */
 function nameOf(rule: ViolatedRule, written: string | undefined): string {
   return rule === "SizeLimit" ? "" : (written ?? "")
 }
@@ -185,7 +185,7 @@ type Read =
   | { readonly value?: unknown; readonly violations?: readonly Violation[] }
   | { readonly problem: string }
 
-/** What the schema judges; nothing where the body is only looked at for its form. */
+/** The value to validate against the schema; undefined when only the syntax of the body is checked. */
 function valueOfBody(
   { as, validator, fields }: Rule,
   { body, written, media }: Judged,
@@ -245,8 +245,8 @@ function isTooLarge({ answer }: Refused): boolean {
 }
 
 /**
- * Why a body can't be judged as text: it is in a charset in which whoever is behind the gateway may read something else than what was judged. JSON is UTF-8 (RFC 8259 §8.1),
- * and so are forms; some servers go by the `charset` that is said nevertheless. XML says its own.
+ * Why a body cannot be validated as text: the backend may read its charset differently. JSON is UTF-8 (RFC 8259 §8.1), and so are forms, but some
+ * servers use the `charset` parameter nevertheless. XML declares its own.
  */
 function charsetProblem(
   as: string,
@@ -255,7 +255,7 @@ function charsetProblem(
 ): { readonly problem: string } | undefined {
   if (as !== "json" && as !== "form" && as !== "text") return undefined
   const type = mediaTypeOf(contentType)
-  // Others may read a field that we cannot, and the charset in it: `charset=utf-7; charset=utf-8`.
+  // A Content-Type that is invalid here may be readable elsewhere, including its charset: `charset=utf-7; charset=utf-8`.
   if (type === undefined && /charset/i.test(contentType)) return unjudged
   const charset = type?.parameters.get("charset") ?? "utf-8"
   if (/^utf-?8$/.test(charset)) return isUtf8(content) ? undefined : { problem: "is not UTF-8" }
@@ -264,8 +264,8 @@ function charsetProblem(
 }
 
 /**
- * What media types count as: what the first rule that fits says, by the type or by a condition; else `missing` where there is no type or an empty one, else `any`. A type that no rule names and
- * that can't be read is one like any other: only a condition or `any` takes it.
+ * The media type that a type counts as: the first matching rule decides, by type or condition; otherwise `missing` when there is no type or an empty
+ * one, otherwise `any`. An invalid type that no rule names is an ordinary type: only a condition or `any` matches it.
  */
 function compileMediaMap(plan: MediaMap | undefined, provision: Provision): CountsAs {
   if (plan === undefined) return (_, written) => written

@@ -14,7 +14,7 @@ interface Rule extends ParameterForm, Pick<RulePlan, "required" | "action"> {
   readonly validator: Validator | undefined
 }
 
-/** Fields every answer may have, whatever an API says of its own. */
+/** Fields that every response may have, even when the API does not describe them. */
 const everywhere: ReadonlySet<string> = new Set([
   "content-type",
   "content-length",
@@ -29,7 +29,7 @@ const everywhere: ReadonlySet<string> = new Set([
   "last-modified",
 ])
 
-/** Judges the header fields of the answer: required ones are there, described ones are what they should be; others than those named are `unspecified`. */
+/** Validates the header fields of the response: required ones must be present, described ones must fit; other fields are `unspecified`. */
 export const validateHeaders: Policy<"validate-headers"> = (plan, provision) => {
   const log = provision.traceLog()
   const listed = plan.headers.map(({ name }) => name)
@@ -68,7 +68,7 @@ function judge(rule: Rule, headers: HeaderList, violations: Violations): void {
     if (required) violations.add(action, missing(name), "IncorrectMessage", name)
     return
   }
-  // Cookies are not one list (RFC 6265 §3): each is a value of its own.
+  // Cookies are not one list (RFC 6265 §3): each is a separate value.
   for (const texts of name === "set-cookie" ? lines.map((line) => [line]) : [lines]) {
     if (validator === undefined) continue
     const read = headerValue(rule, validator.shape, texts)

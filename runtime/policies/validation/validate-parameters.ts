@@ -29,11 +29,11 @@ interface Rule extends ParameterForm, Pick<RulePlan, "in" | "required" | "action
   readonly shape: SchemaShape
 }
 
-/** Fields clients and what stands before us send of their own accord (RFC 9110, Fetch, trace context): nobody describes them. */
+/** Fields that clients and proxies send on their own (RFC 9110, Fetch, trace context) and that APIs do not describe. */
 const ordinary =
   /^(?:accept|accept-.*|access-control-.*|authorization|cache-control|connection|content-.*|cookie|date|dnt|expect|forwarded|from|host|if-.*|max-forwards|origin|pragma|priority|prefer|proxy-.*|range|referer|sec-.*|te|trace(?:parent|state)|trailer|transfer-encoding|upgrade|upgrade-insecure-requests|user-agent|via|x-forwarded-.*|x-real-ip|x-request-id)$/
 
-/** Judges the parameters of a request, in the path, the query, the header and the cookies. */
+/** Validates the parameters of a request: path, query, headers and cookies. */
 export const validateParameters: Policy<"validate-parameters"> = (plan, provision) => {
   const rules = plan.parameters.map((rule): Rule => {
     const validator = rule.schema === undefined ? undefined : provision.schema(rule.schema)
@@ -66,7 +66,7 @@ function othersOf({ named = [], ...byDefault }: Unspecified, place: "query" | "h
   )
 }
 
-/** What a parameter says. Lines of a header that is no list are one value to some readers and several to others: each must fit. */
+/** The values of a parameter. Several lines of a header that is not a list are one value for some readers and several for others: each reading must fit. */
 function readingsOf(
   exchange: Exchange,
   rule: Rule,
@@ -93,14 +93,14 @@ function readingsOf(
     : [whole, ...lines.map((line) => headerValue(rule, shape, [line]))]
 }
 
-/** `?name` or `?name=`, where the document lets it be so: it is there, and no schema has to fit it. */
+/** `?name` or `?name=`, when the document allows it: the parameter is present, and no schema applies. */
 function isGivenEmpty({ allowEmpty, name }: Rule, pairs: readonly Pair[]): boolean {
   if (allowEmpty !== true) return false
   const own = pairs.filter((pair) => pair.name === name)
   return own.length === 1 && own[0]?.raw === ""
 }
 
-/** An object that takes any name does not take those of other parameters. */
+/** An object that accepts any name does not take the names of other parameters. */
 function pairsFor(rule: Rule, pairs: readonly Pair[], rules: readonly Rule[]): readonly Pair[] {
   if (!takesOthers(rule, rule.shape)) return pairs
   const others = rules.filter((other) => other !== rule && other.in === "query")

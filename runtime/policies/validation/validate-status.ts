@@ -1,7 +1,7 @@
 import type { Policy } from "../policy.ts"
 import { Violations } from "./violations.ts"
 
-/** Judges the status of the answer; the exact code counts before its class (`4xx`). */
+/** Validates the status of the response; an exact code takes precedence over its class (`4xx`). */
 export const validateStatus: Policy<"validate-status"> = (plan, provision) => {
   const log = provision.traceLog()
   const actions = new Map(plan.codes.map(({ code, action }) => [code, action]))

@@ -3,15 +3,15 @@ import { type ProblemDetail, problem } from "../messages/answer.ts"
 import type { Outcome } from "../policy.ts"
 import type { TraceLog } from "../ports.ts"
 
-/** What is done about a violation of a rule; see the plan's `violation`. */
+/** How a violation is handled; see `violation` in the plan. */
 export type Action = "ignore" | "detect" | "prevent"
 
-/** Which rule was violated, in the words of Azure API Management. */
+/** The violated rule, in the terms of Azure API Management. */
 export type ViolatedRule = "SizeLimit" | "Unspecified" | "IncorrectMessage"
 
-/** A violation as Azure API Management tells it in the variable of a policy. */
+/** A violation in the form of Azure API Management, for the variable of a policy. */
 export interface ToldViolation {
-  /** Of the parameter or field, the media type of a body, the status; empty where it is a matter of the whole. */
+  /** Name of the parameter or field, media type of a body, or status; empty when it concerns the whole message. */
   readonly name: string
   readonly type: string
   readonly rule: ViolatedRule
@@ -19,24 +19,24 @@ export interface ToldViolation {
   readonly action: Action
 }
 
-/** A longer line of the log is cut: many faults of one message are told by its first. */
+/** Longer log lines are truncated. */
 const charactersMax = 4096
 
-/** Faults of one message that its sender is told. */
+/** Maximum number of errors that the client gets. */
 const toldMax = 100
 
-// Of requests whose parameters were judged, until the next step has judged their bodies. The reader of plans sees to it that there is one.
+// Violations in the parameters of requests, until the next step has validated their bodies. The reader of plans ensures that there is one.
 const waiting = new WeakMap<Exchange, Violations>()
 
-// Beside the lists in variables, which are plain data for native expressions.
+// Kept outside the lists in variables, which are plain data for native expressions.
 const told = new WeakMap<object, readonly ToldViolation[]>()
 
-/** What a list of violations in a variable tells policy documents; undefined for a value that is none. */
+/** A list of violations in a variable, in the form for policy documents; undefined for any other value. */
 export function toldViolations(value: unknown): readonly ToldViolation[] | undefined {
   return typeof value === "object" && value !== null ? told.get(value) : undefined
 }
 
-/** Gathers violations while a message is judged. `judge`: the kind of step that judges, for the log. */
+/** Collects violations while a message is validated. `judge`: the kind of the validating step, for the log. */
 export class Violations {
   readonly #judge: string
   readonly #log: TraceLog
@@ -50,21 +50,21 @@ export class Violations {
     this.#before = before
   }
 
-  /** For the body of a request: what of its parameters must be prevented is told with it. */
+  /** For the body of a request: reports violations of its parameters together with those of the body. */
   static behindParameters(exchange: Exchange, judge: string, log: TraceLog): Violations {
     const before = waiting.get(exchange)
     waiting.delete(exchange)
     return new Violations(judge, log, before)
   }
 
-  /** `name`: what it is about; see `ToldViolation`. */
+  /** `name`: what the violation concerns; see `ToldViolation`. */
   add(action: Action, detail: ProblemDetail, rule: ViolatedRule, name: string): void {
     if (action === "ignore") return
     this.#found.push(detail)
     this.#facts.push({ name, rule, action })
   }
 
-  /** As `settle` of a request, but what must be prevented waits for whoever judges the body in the next step. */
+  /** As `settle` for a request, but leaves violations to prevent to the next step, which validates the body. */
   settleWithBody(exchange: Exchange, variable: string | undefined): Outcome {
     if (this.#prevented().length === 0) return this.settle(exchange, "request", variable)
     if (variable !== undefined) this.#leave(exchange, "request", variable)
@@ -73,8 +73,8 @@ export class Violations {
   }
 
   /**
-   * Leaves what was found in the variable. What must be prevented ends the section, 400 for the request, 502 for the response: it alone is told, all that was found is
-   * the cause in the log of requests. Where nothing must be, what was detected is a line of the log.
+   * Stores the violations in the variable. Violations to prevent end the section with 400 for the request, 502 for the response; the client gets only
+   * those, the log gets all as the cause. Without any to prevent, the detected ones become a line in the log.
    */
   settle(exchange: Exchange, of: "request" | "response", variable: string | undefined): Outcome {
     const found = this.#before === undefined ? this.#found : [...this.#before.#found, ...this.#found]
@@ -95,7 +95,7 @@ export class Violations {
       })
       return undefined
     }
-    // What a backend said wrong is for the log: its answers are not the client's to mend.
+    // Errors of a backend go only to the log, because the client cannot correct them.
     if (of === "response") return problem("bad-gateway", { cause, reason: "ValidationFailed" })
     return problem("invalid-request", {
       errors: prevented.slice(0, toldMax),

@@ -4,25 +4,25 @@ import { canonicalPath } from "../messages/canonical-path.ts"
 import { percentEncode } from "../messages/percent-encode.ts"
 import type { TextGrammar } from "./text.ts"
 
-/** Longer values are refused: nobody's header is that long by intent, and servers answer 400 or 431 to it. */
+/** Longer values are refused: no header is that long on purpose, and servers respond with 400 or 431. */
 const headerValueMax = 8192
-/** What OpenFGA's grammar gives a meaning in a user or an object, blanks and control characters (Unicode's too). */
+/** Characters with a meaning in OpenFGA's users and objects, spaces and control characters (including Unicode's). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const notInId = /[\s#:*\u0000-\u001f\u007f-\u009f]/u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
 const notInHeader = /[\u0000-\u0008\u000a-\u001f\u007f]/
 const notInHost = /[^A-Za-z0-9.\-_~!$&'()+,;=:[\]%]/
 
-/** Text that goes anywhere as it is: bodies. */
+/** Text that is inserted unchanged: bodies. */
 export const anyText: TextGrammar = { dynamic: (value) => value }
 
-/** What a limit counts by: the caller's address in it, an IPv6 one, stands for its network, in whatever words and whatever language it was put there. */
+/** The key of a limit. An IPv6 address of the caller in it is replaced by its network, whichever expression put it there. */
 export const limitKeyText: TextGrammar = {
   dynamic: (value) => value,
   whole: (value, { ip, caller }) => (ip === caller ? value : value.replaceAll(ip, caller)),
 }
 
-/** Part of a user or object of the engine: what a request brings must be an id and can't become another type, a wildcard or a userset. */
+/** Part of a user or object for the engine: a value from the request must be an id, and cannot become another type, a wildcard or a userset. */
 export const idText: TextGrammar = {
   dynamic(value, source, exchange) {
     if (value === "" || notInId.test(value)) throw refusedValue(exchange, `\${${source}} is not a valid id`)
@@ -39,7 +39,7 @@ export const headerText: TextGrammar = {
   },
 }
 
-/** Path for the backend: each dynamic part is one segment or a part of one. A path parameter keeps its slashes: only a tail has some. */
+/** Path for the backend: each dynamic part is one segment or a part of one. A path parameter keeps its slashes; only a tail has any. */
 export const pathText: TextGrammar = {
   dynamic(value, source, exchange) {
     if (/^path\.\w+$/.test(source) && value.includes("/"))
@@ -68,7 +68,7 @@ export const segmentText: TextGrammar = {
 /** Part of the query of a URL. */
 export const queryPartText: TextGrammar = { dynamic: percentEncode }
 
-/** One label of a host name (RFC 1123 §2.1): what it brings can't name another domain. */
+/** One label of a host name (RFC 1123 §2.1), so that a value cannot select another domain. */
 export const labelText: TextGrammar = {
   dynamic(value, source, exchange) {
     if (!/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(value))
@@ -77,7 +77,7 @@ export const labelText: TextGrammar = {
   },
 }
 
-/** Name of a query parameter; it is percent-encoded where it is sent. */
+/** Name of a query parameter; it is percent-encoded when it is sent. */
 export const queryNameText: TextGrammar = {
   dynamic: (value) => value,
   whole(value, exchange) {
@@ -87,7 +87,7 @@ export const queryNameText: TextGrammar = {
   },
 }
 
-/** Path, perhaps with a query, whose dynamic parts are parts of it as they are. */
+/** Path, optionally with a query; dynamic parts are inserted unchanged. */
 export const rawPathText: TextGrammar = {
   dynamic: (value) => value,
   whole(value, exchange) {
@@ -109,7 +109,7 @@ export const hostText: TextGrammar = {
   },
 }
 
-/** @throws Error for a constant that can't be a header value: the compiler refuses it first. */
+/** @throws Error for a constant that is not a valid header value; the compiler reports it first */
 export function constantHeader(value: string, name: string): string {
   if (notInHeader.test(value))
     throw new Error(`the value of header \`${name}\` has a line break or a control character`)
@@ -125,7 +125,7 @@ function checkedHeader(value: string, exchange: Exchange, what: string): string 
   throw refusedValue(exchange, `${shortened(what)} has ${name}, which a header must not have`)
 }
 
-/** The beginning of an expression, on one line: where it stands is told beside it. */
+/** The beginning of an expression, on one line; the message has its position separately. */
 function shortened(what: string): string {
   const line = what.replace(/\s+/g, " ")
   return line.length <= 80 ? line : `${line.slice(0, 80).trimEnd()} …`
@@ -138,7 +138,7 @@ function splitQuery(value: string): [path: string, query: string] {
 
 const ascii = /^[\t\x20-\x7e]*$/
 
-/** Node and undici write headers as Latin-1: the bytes of UTF-8 have to be spelled as such. */
+/** Node and undici write headers as Latin-1, so each UTF-8 byte must be one character. */
 function toHeaderBytes(value: string): string {
   return ascii.test(value) ? value : Buffer.from(value, "utf8").toString("latin1")
 }

@@ -4,7 +4,7 @@ import { anyText } from "./grammars.ts"
 import { compileText } from "./text.ts"
 import { compileValue, type Value } from "./value.ts"
 
-/** Compiles what may be a text or the value of an expression. */
+/** Compiles a text or the value of an expression. */
 export function compileTextOrValue(content: TextOrExpression, provision: Provision): Value {
   if (typeof content === "object" && "expression" in content)
     return compileValue(content.expression, provision)

@@ -7,15 +7,15 @@ import type { Provision } from "../policy.ts"
 import { compileTextValue, compileValue } from "./value.ts"
 
 /**
- * The grammar of the place a text goes to. `dynamic` checks or encodes each part that is evaluated per request, `whole` the joined result;
- * both refuse by throwing `Refused`.
+ * The grammar of the place where a text is inserted. `dynamic` checks or encodes each part that is evaluated per request, `whole` the joined result;
+ * both throw `Refused` for an invalid value.
  */
 export interface TextGrammar {
   dynamic(value: string, source: string, exchange: Exchange): string
   whole?(value: string, exchange: Exchange): string
 }
 
-/** A text ready for use. `constant` is set when it is the same for every request. */
+/** A compiled text. `constant` is set when it is the same for every request. */
 export interface CompiledText {
   readonly constant: string | undefined
   of(exchange: Exchange): string
@@ -23,7 +23,7 @@ export interface CompiledText {
 
 type Part = string | ((exchange: Exchange) => string)
 
-/** Compiles a text for a place. Constants and named values are joined now; they are the operator's words and are not encoded. */
+/** Compiles a text for its place. Constants and named values are joined at once; they come from the operator and are not encoded. */
 export function compileText(text: Text, provision: Provision, grammar: TextGrammar): CompiledText {
   const parts = joined(
     (typeof text === "string" ? [text] : text.text).map((part) => compilePart(part, provision, grammar)),

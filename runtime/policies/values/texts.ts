@@ -4,7 +4,7 @@ import type { Provision } from "../policy.ts"
 import { anyText } from "./grammars.ts"
 import { compileText } from "./text.ts"
 
-/** Texts that are all constant are one list for every request. */
+/** When all texts are constant, all requests share one list. */
 export function compileTexts(
   texts: readonly Text[] | undefined,
   provision: Provision,

@@ -7,7 +7,10 @@ import { type Exchange, type Needs, requestBody, responseBody } from "../exchang
 import { blamed } from "../messages/answer.ts"
 import type { AzureWing, Provision } from "../policy.ts"
 
-/** An expression ready for use. @throws ExpressionError when it has no value. */
+/**
+ * A compiled expression.
+ * @throws ExpressionError when it fails
+ */
 export type Value = (exchange: Exchange) => unknown
 
 /** Compiles an expression of either language. The bodies it reads become needs of the step. */
@@ -25,14 +28,17 @@ export function compileValue(expression: Expression, provision: Provision): Valu
   }
 }
 
-/** What compiles C# and Liquid. @throws Error where it was not loaded: a mistake of whoever provisions. */
+/**
+ * The compiler for C# and Liquid.
+ * @throws Error when it was not loaded, which is a bug in the code that provisions
+ */
 export function azureOf(provision: Provision): AzureWing {
   const azure = provision.azure()
   if (azure === undefined) throw new Error("the plan contains C# or Liquid, but runtime/azure is not loaded")
   return azure
 }
 
-/** Compiles an expression whose value is written as text, each language in its own way. */
+/** Compiles an expression whose value is written as text, in the format of its language. */
 export function compileTextValue(
   expression: Expression,
   provision: Provision,
@@ -42,7 +48,7 @@ export function compileTextValue(
   return (exchange) => write(value(exchange))
 }
 
-/** Compiles a number. What an expression brings must be a whole number from 0 to 10^12; a duration is its whole seconds. */
+/** Compiles a number. An expression must yield a whole number from 0 to 10^12; a duration counts as its whole seconds. */
 export function compileCount(count: Count, provision: Provision): (exchange: Exchange) => number {
   if (typeof count === "number") return () => count
   const value = compileValue(count.expression, provision)
@@ -58,7 +64,7 @@ export function compileCount(count: Count, provision: Provision): (exchange: Exc
   }
 }
 
-/** Compiles a yes or no. */
+/** Compiles a boolean. */
 export function compileFlag(flag: Flag, provision: Provision): (exchange: Exchange) => boolean {
   if (typeof flag === "boolean") return () => flag
   return compileTest(flag.expression, provision)
