@@ -38,31 +38,31 @@ export interface GatewayOptions {
   readonly limiter: Limiter
   /** Absent: plans with quotas are refused. */
   readonly quotas?: QuotaCounters | undefined
-  /** Who answers `require` for the steps of a plan. The same for two plans: their steps may be carried over. */
+  /** Answers `require` for the steps of a plan. When it is the same for two plans, their steps may be reused. */
   readonly authorizerOf: (plan: Plan) => Authorizer
   readonly observer: Observer
-  /** Sends requests of our own; the caller closes it. Default: a client of the gateway's. */
+  /** Sends requests of the gateway itself; the caller closes it. Default: a client owned by the gateway. */
   readonly http?: OutgoingHttp
   /** Default: in memory, 64 MiB. */
   readonly cache?: Cache
-  /** Where `env()` reads: usually process.env. */
+  /** Where `env()` reads from, usually process.env. */
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Folder that file names in plans are relative to. */
   readonly folder: string
-  /** Told when a plan was provisioned anew because a file it reads has changed, or could not be (the old one serves on). */
+  /** Called after a plan was provisioned again because one of its files changed; with an error when that failed and the previous plan stays in use. */
   readonly onReload?: (error: LoadError | undefined) => void
   /** The wall clock in milliseconds, for sunsets. */
   readonly now?: () => number
-  /** How long slow clients are waited for; what is not said is the default. */
+  /** Timeouts for slow clients; omitted ones have their defaults. */
   readonly patience?: Partial<Patience>
-  /** How often files are looked at; default 2000. */
+  /** Interval for checking files, in milliseconds (default: 2000). */
   readonly filesEveryMs?: number
 }
 
-/** What applying a plan did. */
+/** The result of applying a plan. */
 export interface Applied {
   readonly digest: string
-  /** False when the same plan was serving already: nothing was done. */
+  /** False when the same plan was already in use. */
   readonly changed: boolean
   readonly steps: { readonly total: number; readonly reused: number }
 }
@@ -73,27 +73,27 @@ export interface GatewayState {
   readonly draining: boolean
   /** Digest of the plan in use. */
   readonly digest: string | undefined
-  /** Requests in work, in all generations. */
+  /** Requests in progress, in all generations. */
   readonly running: number
-  /** WebSockets that are open. */
+  /** Open WebSockets. */
   readonly tunnels: number
-  /** Generations that still have requests, with the current one. */
+  /** Generations that still have requests, including the current one. */
   readonly generations: number
   readonly issuers: Readonly<
     Record<string, { readonly ready: boolean; readonly lastError: string | undefined }>
   >
-  /** What outlives exchanges: answers and values that are kept, since the process began. */
+  /** Statistics of the cache since the process started. */
   readonly cache: CacheStats
   /** Targets of each backend, in the order of the plan. */
   readonly backends: Readonly<Record<string, readonly TargetState[]>>
-  /** Names of backends without a target that may be used. */
+  /** Names of backends without an available target. */
   readonly backendsAway: readonly string[]
   readonly decisionPoints: Readonly<Record<string, PdpState>>
 }
 
-/** A plan that stands beside the one that serves. Exactly one of the two is called, once; until then no other plan is prepared. */
+/** A provisioned plan that is not in use yet. Exactly one of the two methods must be called, once; until then no other plan is prepared. */
 export interface PreparedPlan {
-  /** Swaps: requests that have begun end in the old plan, none is dropped. Nothing in it can fail. */
+  /** Replaces the plan in use: running requests end with the old plan, none is dropped. It cannot fail. */
   activate(): Applied
   discard(): Promise<void>
 }
@@ -101,36 +101,36 @@ export interface PreparedPlan {
 /** A running gateway. */
 export interface Gateway {
   /**
-   * Provisions a plan beside the one that serves, listeners included. Rejects with LoadError when it can't be served; then nothing has changed.
-   * Calls are done one after the other.
+   * Provisions a plan next to the one in use, including its listeners. Rejects with LoadError when it cannot be used; nothing has changed then. Calls
+   * run one after the other.
    */
   prepare(plan: Plan): Promise<PreparedPlan>
   /** `prepare` and `activate` in one. */
   apply(plan: Plan): Promise<Applied>
-  /** Where it listens, as `host:port`. */
+  /** The addresses of its listeners, as `host:port`. */
   addresses(): readonly string[]
   state(): GatewayState
-  /** What the plan in use would do with a request, and why: nothing is sent, written or counted. Undefined: no plan is in use. */
+  /** What the plan in use would do with a request, and why; nothing is sent, written or counted. Undefined: there is no plan. */
   explain(question: RequestQuestion): Promise<RequestExplanation | undefined>
-  /** Takes no new connections, lets requests end, cuts off what is left after `graceMs`. */
+  /** Stops accepting connections, lets requests end, and aborts the rest after `graceMs`. */
   close(graceMs: number): Promise<void>
 }
 
-/** What a public listener needs besides its address. */
+/** The settings of a public listener, apart from its address. */
 interface GatewayListenerSettings {
   readonly headerBytesMax: number
   readonly headMs: number
   readonly handle: Handle
   readonly newId: () => string
   readonly refused: RefusalReport
-  /** Listeners that the next plan does not have: they give up their address where it is in the way. */
+  /** Listeners that the next plan does not have: they release their address when it conflicts. */
   readonly leaving: readonly Listener[]
 }
 
-/** Told of what was refused before there was a request; `peer` is the address of the connection's other end. */
+/** Reports bytes that were refused before they were a request; `peer` is the client's socket address. */
 type RefusalReport = (id: string, found: Problem, peer: string) => void
 
-/** Makes a gateway without a plan: it listens nowhere yet. */
+/** Creates a gateway without a plan and without listeners. */
 export function createGateway(options: GatewayOptions): Gateway {
   return new RunningGateway(options)
 }
@@ -188,7 +188,7 @@ class RunningGateway implements Gateway {
 
   prepare(plan: Plan): Promise<PreparedPlan> {
     return new Promise((resolve, reject) => {
-      // The turn lasts until the plan is activated or discarded: the next one is provisioned against what serves then.
+      // Occupies the queue until the plan is activated or discarded, so that the next plan is provisioned against the one then in use.
       void this.#enqueue(async () => {
         try {
           const prepared = await this.#prepare(plan, false)
@@ -273,7 +273,7 @@ class RunningGateway implements Gateway {
   }
 
   readonly #handle: Handle = (incoming, target) => {
-    // Read once: everything this request meets is of this generation.
+    // Read once: the whole request uses this generation.
     const generation = this.#current?.generation
     if (generation === undefined || !incoming.listener.serves(incoming.request.socket.localAddress)) {
       incoming.reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"]).end()
@@ -282,7 +282,7 @@ class RunningGateway implements Gateway {
     serve(this.#context, generation, incoming, target)
   }
 
-  /** What is no request is in the log all the same: its answer's request id must lead somewhere. */
+  /** Invalid requests are logged, too, so that the request id in their response can be found. */
   readonly #refused: RefusalReport = (id, found, peer) => {
     const addresses = this.#current?.generation.rules.addresses
     this.#context.observer.finished(refusedRequest(id, found, addresses?.of(peer, undefined).ip ?? peer))
@@ -319,7 +319,10 @@ class RunningGateway implements Gateway {
     return this.#listeners.filter(({ asked }) => !wanted.some((other) => sameAddress(asked, other)))
   }
 
-  /** Opens the listeners that are new. @throws LoadError; then none of them is open. */
+  /**
+   * Opens the new listeners.
+   * @throws LoadError; then none of them is open
+   */
   async #open(plan: Plan): Promise<Listener[]> {
     const opened: Listener[] = []
     const leaving = this.#leaving(plan)
@@ -344,7 +347,7 @@ class RunningGateway implements Gateway {
     return opened
   }
 
-  /** Swaps, then closes the listeners that are gone: there is no moment without one. */
+  /** Replaces the plan, then closes the listeners that are no longer needed, so that there is always one. */
   #activate(plan: Plan, next: Provisioned, opened: readonly Listener[]): Applied {
     const previous = this.#current
     this.#current = next
@@ -397,7 +400,7 @@ function headerBytesMaxOf(plan: Plan): number {
   return plan.plan.gateway?.limits.headerBytesMax ?? 16_384
 }
 
-/** The last first: an address goes back the way it came. */
+/** In reverse order, so that addresses return in the opposite order of their transfer. */
 async function discardAll(opened: readonly Listener[]): Promise<void> {
   for (const listener of opened.toReversed()) await listener.discard(leftGraceMs)
 }
@@ -412,8 +415,9 @@ function listenError(plan: Plan, address: Address, error: NodeJS.ErrnoException)
 }
 
 /**
- * Opens a public listener: one catch-all for the life of the process, because routing belongs to the generation. It serves in place of those that gave up their address until `activate`, or `discard`.
- * The pipeline judges heads itself (intake.ts) and watches bodies (patience.ts). @throws when the address cannot be had, with the code of the system (`EADDRINUSE`).
+ * Opens a public listener with one catch-all handler, because routes belong to the generation. Until `activate` or `discard` it also serves the
+ * listeners that released their address. The pipeline checks heads itself (intake.ts) and watches bodies (patience.ts).
+ * @throws when the address cannot be opened, with the code of the system (`EADDRINUSE`)
  */
 function openGatewayListener(address: Address, settings: GatewayListenerSettings): Promise<Listener> {
   const { headerBytesMax, headMs, handle, leaving } = settings
@@ -425,14 +429,14 @@ function openGatewayListener(address: Address, settings: GatewayListenerSettings
   })
 }
 
-/** Answers on a connection that has no request, and tells of it. */
+/** Responds on a connection without a valid request, and reports it. */
 function answererOf({ newId, refused }: GatewayListenerSettings): RawAnswerer {
   return (socket, { name, cause }) => {
     const id = newId()
     const peer = socket.remoteAddress ?? ""
     const headers = name === "method-not-allowed" ? ["allow", ""] : undefined
     const found = problem(name, { cause, headers })
-    // What is no request belongs to no plan either: the answer has the standard's form.
+    // An invalid request has no plan, so the response uses the standard format.
     const answer = renderProblem(found, id, "problem")
     sendRaw(socket, { ...answer, headers: [...answer.headers, "x-request-id", id] })
     refused(id, found, peer)

@@ -6,69 +6,69 @@ import type { RelationChange, TraceLine } from "../policies/ports.ts"
 import { problemStatus } from "./exchange/problem.ts"
 import type { Answerer } from "./explain/request-explanation.ts"
 
-/** What there is to say about a request when it is over. Nothing in it is a credential. */
+/** Facts about a finished request. It contains no credentials. */
 export interface Finished {
   readonly id: string
-  /** Wall clock when it arrived, in milliseconds. */
+  /** Arrival by the wall clock, in milliseconds since the epoch. */
   readonly startedAtMs: number
   readonly durationMs: number
-  /** Until the backend's head was there; undefined when it did not come to that. */
+  /** Time until the head of the backend's response; undefined without one. */
   readonly upstreamMs: number | undefined
   readonly method: string
   /** Canonical, without query; empty when the path has no canonical form. */
   readonly path: string
-  /** `METHOD /pattern` of the plan: bounded, fit for labels. Undefined when no route was found. */
+  /** `METHOD /pattern` of the plan: bounded, suitable for labels. Undefined without a route. */
   readonly route: string | undefined
   readonly api: string | undefined
   readonly version: string | undefined
   readonly operation: string | undefined
-  /** 0 when the client left before there was an answer. */
+  /** 0 when the client disconnected before the response. */
   readonly status: number
   readonly problem: ProblemName | undefined
-  /** Stable word for why, finer than the problem, where there is one: `TokenExpired`. */
+  /** Stable identifier of the cause, more precise than the problem: `TokenExpired`. */
   readonly reason: string | undefined
-  /** Why, for operators; may hold internal text. With the place in the text of the configuration where one is known. */
+  /** The cause for operators; may contain internal text. It begins with the place in the configuration when known. */
   readonly cause: string | undefined
   readonly ip: string
   /** `sub` of the token. */
   readonly user: string | undefined
   readonly subscription: string | undefined
-  /** The product the call was one of. */
+  /** The product of the call. */
   readonly product: string | undefined
   readonly backend: string | undefined
   readonly target: string | undefined
-  /** The Host the backend was told, where a step decided it. */
+  /** The Host sent to the backend, when a step set it. */
   readonly host: string | undefined
   readonly bytesReceived: number
   readonly bytesSent: number
   readonly decision: Decision | undefined
-  /** The step that answered instead of a backend, and where it stands. */
+  /** The step that responded instead of a backend, and its place. */
   readonly answeredBy: Answerer | undefined
   readonly traceparent: string | undefined
-  /** The client left, or the answer was cut short, before its end. */
+  /** The client disconnected, or the response was cut off before its end. */
   readonly aborted: boolean
-  /** The request was sent to the backend a second time over a new connection. */
+  /** The request was sent to the backend more than once. */
   readonly retried: boolean
 }
 
-/** Takes note of requests: access log and metrics. Must not throw and must not be slow. */
+/** Records requests: access log and metrics. Must be fast and must not throw. */
 export interface Observer {
   finished(exchange: Finished): void
-  /** A line a `trace` statement writes. */
+  /** A line written by a `trace` statement. */
   traced?(line: TraceLine): void
-  /** A step was waited for. Steps that answer at once are not told: looking at the clock would cost more than most of them. */
+  /** The waiting time of a step. Synchronous steps are not reported, because reading the clock costs more than most of them. */
   waited?(kind: StepKind, ms: number): void
-  /** What a `grant` or `revoke` did to the relations of a store. */
+  /** How a `grant` or `revoke` changed a store. */
   changed?(change: RelationChange): void
-  /** A request to a decision point is over. */
+  /** A request to a decision point has ended. */
   pdpRequested?(request: PdpRequested): void
-  /** What came of a question to a decision point. */
+  /** The result of a question to a decision point. */
   pdpDecided?(decision: PdpDecided): void
-  /** What a `metric` statement counts. */
+  /** The value of a `metric` statement. */
   counted?(name: string, labels: Readonly<Record<string, string>>, value: number): void
 }
 
-/** One observer that tells several, in order. */
+/** One observer that calls several, in order. */
 export function observers(...all: readonly Observer[]): Observer {
   return {
     finished(exchange) {
@@ -95,7 +95,7 @@ export function observers(...all: readonly Observer[]): Observer {
   }
 }
 
-/** What there is to say of bytes that were refused before they were a request: neither method nor path can be believed. */
+/** Facts about bytes that were refused before they were a request; their method and path cannot be trusted. */
 export function refusedRequest(id: string, found: Problem, ip: string): Finished {
   return {
     id,

@@ -17,7 +17,7 @@ import type { Deadline, Timed } from "./deadlines.ts"
 import type { Target } from "./target.ts"
 import { pathOf } from "./upstream-path.ts"
 
-/** The head of an answer. `length` by Content-Length, -1 where it says none. */
+/** The head of a response. `length`: Content-Length, -1 without one. */
 export interface AnswerHead {
   readonly status: number
   readonly headers: HeaderList
@@ -25,37 +25,37 @@ export interface AnswerHead {
   readonly body: AnswerBody
 }
 
-/** Why there is no answer. */
+/** Why there is no response. */
 export interface AttemptFailure {
   readonly cause: RetryCause | "client" | "broken"
   readonly problem: Problem
-  /** The connection had answered before and was closed while it was idle, as our request was on its way. */
+  /** The request went out on a reused connection that the backend was just closing for idleness. */
   readonly wasIdle: boolean
 }
 
-/** What an attempt tells: `headed` or `failed`, and after `headed` that the answer is `complete` or broke off. */
+/** What an attempt reports: `headed` or `failed`; after `headed`, `complete` when the response is complete or broke off. */
 export interface AttemptEvents {
   headed(head: AnswerHead): void
   failed(failure: AttemptFailure): void
   complete(attempt: Attempt): void
 }
 
-/** What an attempt is made for. */
+/** What an attempt needs. */
 export interface AttemptParts {
   readonly exchange: ExchangeState
   readonly waiting: Waiting
   readonly events: AttemptEvents
   readonly settings: BackendSettings
   readonly connections: Connections
-  /** In place of the Authorization the request has; undefined: as it is. */
+  /** Replaces the Authorization field of the request; undefined: keep it. */
   readonly authorization: string | undefined
-  /** The client's body, where it is sent as it comes. */
+  /** The client's body, when it is streamed. */
   readonly stream: RequestBody | undefined
-  /** Something else ends the exchange. */
+  /** Whether another timeout ends the exchange. */
   readonly bounded: boolean
 }
 
-/** An answer of an exchange that nothing else ends must begin within this. */
+/** Time for the head of a response when no other timeout ends the exchange. */
 const headMs = 300_000
 
 /** One request to one target. */
@@ -68,19 +68,19 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   readonly #bounded: boolean
   readonly #connections: Connections
   readonly #authorization: string | undefined
-  /** Until the answer is over: the connection is another request's then. */
+  /** Unset once the response is over, because the connection then serves another request. */
   #sending: Sending | undefined
   readonly #body: RequestBody | undefined
   #answer: AnswerBody | undefined
   #timer: Deadline | undefined
   #lastByte = 0
-  /** The first byte of an answer has come. */
+  /** The first byte of a response has arrived. */
   #begun = false
   /** A connection took the request. */
   #sent = false
   #over = false
   #queued = true
-  /** The breaker waits for what becomes of it. */
+  /** This is the breaker's trial request, so it must report the outcome. */
   #isTrial = false
 
   constructor(target: Target, parts: AttemptParts) {
@@ -104,7 +104,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     headers.push("x-request-id", exchange.id)
     const { host } = exchange
     if (host !== undefined && host !== "" && !exchange.headers.get("host")) headers.push("host", host)
-    // HTTP/1.1 would want it in Connection too, which is undici's to write; there a backend may send trailers without being asked.
+    // HTTP/1.1 would also need `Connection: TE`, and the client of connections sets Connection itself; backends may send trailers without `TE` there.
     if (exchange.intake.takesTrailers && http2) headers.push("te", "trailers")
     const request = {
       path: pathOf(exchange, target),
@@ -120,16 +120,16 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#connections.dispatch(request, this)
   }
 
-  /** Whether a connection has taken the client's stream: then it cannot be sent again. */
+  /** Whether a connection has taken the client's stream: it cannot be sent again then. */
   get hasSpentBody(): boolean {
     return this.#body !== undefined && this.#sent
   }
 
-  /** Nobody wants the answer. `isLate`: because there was none in time. */
+  /** The response is no longer needed. `isLate`: because of a timeout. */
   cancel(isLate: boolean): void {
     if (this.#over) return
     this.#end()
-    // One that waited for a connection was never asked.
+    // A request that waited for a connection says nothing about the target.
     if (isLate && this.#sent && this.#answer === undefined) this.#failed()
     else this.#abandoned()
     this.#body?.destroy()
@@ -137,7 +137,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#break("the exchange is over")
   }
 
-  /** No head in time, or the answer has stopped. */
+  /** No head in time, or the response has stalled. */
   expired(): void {
     const { idleMs } = this.#settings
     const answer = this.#answer
@@ -155,12 +155,12 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#break(cause)
   }
 
-  /** The answer goes on. */
+  /** Continues the response. */
   resume(): void {
     this.#sending?.resume()
   }
 
-  /** Nobody wants the rest of the answer. */
+  /** The rest of the response is not needed. */
   cut(): void {
     this.#break("the answer was replaced")
   }
@@ -227,7 +227,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     const found = isLate
       ? problem("gateway-timeout", { reason: "Timeout", cause: error.message })
       : problem("bad-gateway", { reason: "BackendConnectionFailure", cause: error.message })
-    // A connection that never answered before, or has begun to answer, was not idle.
+    // Not idle: a connection used for the first time, or one that has begun to respond.
     const wasIdle = !this.#begun && error instanceof UpstreamError && error.reused && reason === "closed"
     const cause = isLate ? "timeout" : reason === "closed" ? "reset" : "broken"
     const isUnreached = !this.#sent && reason !== "request" && reason !== "aborted"
@@ -296,8 +296,8 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
 }
 
 /**
- * The fields for the backend, with another Authorization where one is given; names are in lower case. X-Forwarded-For tells the whole way, where no step has
- * changed what the nearest proxy said.
+ * The fields for the backend, optionally with another Authorization; names are in lower case. X-Forwarded-For gets the address of the nearest proxy
+ * appended, unless a step has changed the field.
  */
 export function upstreamFields(
   { headers, intake: { cameBy } }: Pick<ExchangeState, "headers" | "intake">,

@@ -3,11 +3,11 @@ import type { BackendHandle } from "../../policies/exchange.ts"
 import type { BackendsByUrl } from "../../policies/ports.ts"
 import { BackendClient, type Pools, plainBackend } from "./backends.ts"
 
-/** Backends that expressions name, kept with their connections; the one not used for the longest time leaves first. */
+/** Backends at computed URLs are kept with their connections; the least recently used one is removed first. */
 const backendsMax = 200
 const connectMs = 5_000
 
-/** Makes backends of URLs that are found per request. Their time is that of the route. */
+/** Makes backends for URLs that are computed per request. They have no timeout of their own; the route's applies. */
 export class UrlBackends implements BackendsByUrl {
   readonly #pools: Pools
   readonly #backends = new LRUCache<string, BackendClient>({
@@ -24,7 +24,7 @@ export class UrlBackends implements BackendsByUrl {
     if (known !== undefined) return known
     const { origin, pathname } = new URL(url)
     const address = origin + pathname
-    // One backend for all queries: they may be another in each request.
+    // One backend for all queries, because each request may have another query.
     if (address !== url) return this.at(address)
     const settings = { ...plainBackend, targets: [{ url, weight: 1 }], connectMs }
     const made = new BackendClient(origin, settings, this.#pools)

@@ -23,9 +23,9 @@ export interface BackendSettings {
   /** PEM of the certificate authorities, when not those of the system. */
   readonly ca: string | undefined
   readonly insecure: boolean
-  /** What we show in TLS. */
+  /** Client certificate for TLS. */
   readonly certificate: ClientCertificate | undefined
-  /** What we say in Authorization. */
+  /** Credentials for the Authorization field. */
   readonly authorization: { readonly basic: string } | { readonly tokens: TokenSource } | undefined
   readonly http2: boolean
   readonly balance: BackendPlan["balance"]
@@ -34,7 +34,7 @@ export interface BackendSettings {
   readonly retry: BackendPlan["retry"]
 }
 
-/** A backend that is only asked. */
+/** A backend without credentials and special settings. */
 export const plainBackend: Omit<BackendSettings, "targets" | "connectMs"> = {
   totalMs: null,
   firstByteMs: undefined,
@@ -50,19 +50,19 @@ export const plainBackend: Omit<BackendSettings, "targets" | "connectMs"> = {
   retry: undefined,
 }
 
-/** Connections to one target. More requests than this wait; a browser-facing service is slower with more, not faster. */
+/** Maximum number of connections to one target. Further requests wait: more connections make a service slower, not faster. */
 const connectionsMax = 256
-/** Below the idle time of common servers (Node 5 s), so that we close first. */
+/** Less than the idle timeout of common servers (Node: 5 s), so that the gateway closes first. */
 const keepAliveMs = 4_000
-/** Connections of this age are not used for new requests: a name that means another address by then is looked up again. */
+/** Older connections are not used for new requests, so that DNS changes take effect. */
 const connectionAgeMs = 60_000
-/** Streams of one HTTP/2 connection. */
+/** Maximum number of streams on one HTTP/2 connection. */
 const streamsMax = 100
 
-/** Repetitions that may be made before the first request has earned any: a short failure at the start is what retries are for. */
+/** Retries available before any request has earned one, for short failures after the start. */
 const retryReserve = 10
 
-/** A backend ready for use. */
+/** A prepared backend. */
 export class BackendClient implements BackendHandle {
   readonly name: string
   readonly url: string
@@ -76,7 +76,10 @@ export class BackendClient implements BackendHandle {
   readonly #balance: Balance
   readonly #checks: HealthChecks | undefined
 
-  /** Pools are taken from `pools`, which shares them with the backends of the running plan. @throws Error for a URL that is not one. */
+  /**
+   * Pools come from `pools`, which shares them with the backends of the current plan.
+   * @throws Error for an invalid URL
+   */
   constructor(name: string, settings: BackendSettings, pools: Pools) {
     this.name = name
     this.urls = settings.targets.map(({ url }) => url)
@@ -120,7 +123,7 @@ export class BackendClient implements BackendHandle {
     return { authorization: value, certificate }
   }
 
-  /** The target for a request; undefined when none may be used. `key` is what `hash` goes by. */
+  /** The target for a request; undefined when none is available. `key`: the key of `balance hash`. */
   pick(key: string | undefined): Target | undefined {
     const { targets } = this
     const [only] = targets
@@ -131,8 +134,8 @@ export class BackendClient implements BackendHandle {
   }
 
   /**
-   * Another target for the same request: one that was not tried, else one that had an answer. `tried`: targets of the request, and whether they had an answer. `hasAnswer`: there is
-   * an answer to give up for it, which is worth more than what comes of a target that is known to be ill, or was not reached. Undefined when there is none.
+   * Another target for the same request: an untried one, otherwise one that responded. `tried`: the request's targets so far, and whether they
+   * responded. `hasAnswer`: there is a response that would be given up; then only healthy targets count. Undefined when there is none.
    */
   pickOther(
     key: string | undefined,
@@ -146,7 +149,7 @@ export class BackendClient implements BackendHandle {
     return among.length === 0 ? undefined : this.#balance(among, key)
   }
 
-  /** Connections to a target that show a certificate of the request's own. */
+  /** Connections to a target that use the client certificate of one request. */
   connectionsFor(target: Target, certificate: ClientCertificate | undefined): Connections {
     if (certificate === undefined || target.place.servername === undefined) return target.connections
     const { origin, hostname } = target.place
@@ -161,7 +164,7 @@ export class BackendClient implements BackendHandle {
     return connections
   }
 
-  /** How long until a target may be used again, in whole seconds, 1 at least. */
+  /** Time until a target is available again, in whole seconds, at least 1. */
   get retryAfterSeconds(): number {
     const now = performance.now()
     const everyMs = this.settings.health?.everyMs ?? 0
@@ -169,7 +172,7 @@ export class BackendClient implements BackendHandle {
     return Math.max(1, Math.ceil(Math.min(...waits) / 1000))
   }
 
-  /** No target may be used: requests are answered 503. */
+  /** No target is available: requests get 503. */
   get isAway(): boolean {
     return this.#usable().length === 0
   }
@@ -179,7 +182,7 @@ export class BackendClient implements BackendHandle {
     return this.targets.map((target) => target.state(now))
   }
 
-  /** Gives the pools back; those nobody else holds close when their requests have ended. */
+  /** Releases the pools; those without another user close when their requests have ended. */
   release(): void {
     this.#checks?.close()
     for (const pool of this.#pools) pool.release()
@@ -198,7 +201,7 @@ export class BackendClient implements BackendHandle {
   }
 }
 
-/** Where a connection to a target goes that is not of its pool, as its pool would open it. */
+/** The endpoint of a connection to a target outside its pool, with the pool's settings. */
 export function endpointFor({ place }: Target, settings: BackendSettings): Endpoint {
   return placeOfOrigin(place.origin, place.hostname, settings)
 }
@@ -209,7 +212,7 @@ interface SharedPool {
   release(): void
 }
 
-/** The connections of the process, by what they connect to and how. A new plan that keeps a target keeps its connections. */
+/** The connections of the process, by address and settings. A new plan that keeps a target keeps its connections. */
 export class Pools {
   readonly #entries = new Map<
     string,
@@ -303,7 +306,7 @@ function placeOf(url: string, name: string): TargetPlace {
   return { origin, hostname: bare, basePath, servername: protocol === "https:" ? bare : undefined }
 }
 
-/** Bounds repetitions to a share of the requests, so that retries cannot multiply the load on backends that fail. */
+/** Limits retries to a share of the requests, so that they cannot multiply the load on failing backends. */
 class RetryBudget {
   readonly #earned: number
   #tokens = retryReserve
@@ -312,12 +315,12 @@ class RetryBudget {
     this.#earned = percent / 100
   }
 
-  /** A request was sent for the first time. */
+  /** Counts a request that is sent for the first time. */
   request(): void {
     this.#tokens = Math.min(retryReserve, this.#tokens + this.#earned)
   }
 
-  /** Takes one repetition; false when there is none left. */
+  /** Takes one retry from the budget; false when it is empty. */
   take(): boolean {
     if (this.#tokens < 1) return false
     this.#tokens -= 1

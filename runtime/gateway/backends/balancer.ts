@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto"
 import type { Target } from "./target.ts"
 
-/** Chooses among targets that may be used; `key` is what `hash` goes by. Called with one target at least. */
+/** Chooses one of the available targets; `key`: the key of `balance hash`. Needs at least one target. */
 export type Balance = (usable: readonly Target[], key: string | undefined) => Target
 
-/** Takes turns by weight, spread evenly (smooth weighted round-robin: 3:1 gives a a b a, not a a a b). */
+/** Rotates by weight, evenly spread (smooth weighted round-robin: 3:1 gives a a b a, not a a a b). */
 export function roundRobin(): Balance {
   const current = new Map<Target, number>()
   return (usable) => {
@@ -25,7 +25,7 @@ export function roundRobin(): Balance {
   }
 }
 
-/** The target with the fewest requests under way for its weight; equals are chosen by lot, or the first would get every lone request. */
+/** The target with the fewest outstanding requests for its weight. Ties are broken at random, otherwise the first target would get every single request. */
 export function leastOutstanding(random: () => number = Math.random): Balance {
   return (usable) => {
     let best = usable[0] as Target
@@ -46,13 +46,13 @@ export function leastOutstanding(random: () => number = Math.random): Balance {
 
 const keysMax = 10_000
 
-/** Equal keys go to the same target as long as it is there (weighted rendezvous hashing): a target that goes moves only its own keys. */
+/** Equal keys use the same target while it is available (weighted rendezvous hashing): when a target is removed, only its own keys move. */
 export function consistentHash(): Balance {
   const known = new Map<string, Map<Target, number>>()
   return (usable, key = "") => {
     let scores = known.get(key)
     if (scores === undefined) {
-      // Keys are the clients' to choose: the memory of them is bounded.
+      // Clients choose the keys, so the cache must be limited.
       if (known.size >= keysMax) known.clear()
       scores = new Map()
       known.set(key, scores)

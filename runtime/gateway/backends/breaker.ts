@@ -1,6 +1,6 @@
 import type { BreakerPlan } from "../../plan/resources.ts"
 
-/** Closed: requests pass. Open: none. Half-open: one passes to see whether it is over. */
+/** Closed: requests pass. Open: no request passes. Half-open: one trial request passes. */
 export type BreakerState = "closed" | "open" | "half-open"
 
 const slicesOfWindow = 10
@@ -12,8 +12,8 @@ interface Slice {
 }
 
 /**
- * Keeps requests from a target that fails: opens after so many failures (or such a share of the calls) in a window, lets one request through when its
- * time is over, and closes when that succeeds.
+ * Protects a failing target: it opens after a number of failures (or a share of failed calls) in a window, lets one trial request through after the
+ * open time, and closes when that succeeds.
  */
 export class Breaker {
   readonly #plan: BreakerPlan
@@ -30,37 +30,37 @@ export class Breaker {
     return nowMs - this.#openedAt >= this.#plan.openMs ? "half-open" : "open"
   }
 
-  /** Whether a request may pass now. Asking changes nothing: `begin` does. */
+  /** Whether a request may pass now. It does not change the state; `begin` does. */
   allows(nowMs: number): boolean {
     const state = this.state(nowMs)
     return state === "closed" || (state === "half-open" && !this.#trial)
   }
 
-  /** How long until a request may pass, in milliseconds. */
+  /** Time until a request may pass, in milliseconds. */
   remainingMs(nowMs: number): number {
     return this.#openedAt === undefined ? 0 : Math.max(0, this.#openedAt + this.#plan.openMs - nowMs)
   }
 
-  /** Whether an answer with this status is a failure. */
+  /** Whether a response with this status counts as a failure. */
   counts(status: number): boolean {
     return this.#plan.statuses.includes(status)
   }
 
-  /** A request is on its way. Answers whether it is the one that decides; each such must end in `abandon`, `succeeded` or `failed`. */
+  /** A request starts. Returns whether it is the trial request; each trial must end in `abandon`, `succeeded` or `failed`. */
   begin(nowMs: number): boolean {
     if (this.#trial || this.state(nowMs) !== "half-open") return false
     this.#trial = true
     return true
   }
 
-  /** A request has ended without a verdict: the client left. `isTrial` is what `begin` said of it, here and below. */
+  /** A request ended without an outcome, for example because the client disconnected. `isTrial`: the result of `begin`, also in the methods below. */
   abandon(isTrial: boolean): void {
     if (isTrial) this.#trial = false
   }
 
   succeeded(nowMs: number, isTrial: boolean): void {
     if (this.#openedAt !== undefined) {
-      // It was sent before the breaker opened, and says nothing of now.
+      // The request was sent before the breaker opened, so it says nothing about the present state.
       if (!isTrial) return
       this.#trial = false
       this.#openedAt = undefined

@@ -1,6 +1,6 @@
-/** Something that must have ended by a time. One object can be on one list at a time. */
+/** Something with a deadline. An object can be on only one list at a time. */
 export interface Timed {
-  /** Called once when the time has come; the entry is off the list then. */
+  /** Called once at the deadline; the entry has been removed from the list. */
   expired(): void
 }
 
@@ -17,14 +17,14 @@ interface DueList {
   last: Entry | undefined
 }
 
-/** A handle to cancel with. */
+/** A handle to cancel the deadline. */
 export type Deadline = Entry
 
 const tickMs = 20
 
 /**
- * Timers for many requests with few different durations: one first-in-first-out list per duration, so that setting and cancelling cost a
- * few pointers, and one interval that looks at the heads. Late by one tick at most, never early. (setTimeout per request costs ten times that.)
+ * Timers for many requests with few different durations: one FIFO list per duration, so that setting and cancelling cost a few pointer writes, and
+ * one interval that checks the first entries. Late by at most one tick, never early. A setTimeout per request costs ten times as much.
  */
 export class Deadlines {
   readonly #lists = new Map<number, DueList>()
@@ -59,7 +59,7 @@ export class Deadlines {
     if (next === undefined) list.last = previous
     else next.previous = previous
     entry.list = undefined
-    // An entry that is old and done would otherwise keep all that came after it, with their requests, from being collected as young.
+    // An old, finished entry would keep all later entries and their requests reachable, so that the young-generation collector could not free them.
     entry.previous = undefined
     entry.next = undefined
     this.#size -= 1
@@ -72,7 +72,7 @@ export class Deadlines {
         this.cancel(entry)
         entry.owner.expired()
       }
-      // Durations come from plans: those that nothing uses any more would stay for ever.
+      // Durations come from plans: lists of durations that are no longer used must not accumulate.
       if (list.first === undefined) this.#lists.delete(duration)
     }
     if (this.#size === 0) {

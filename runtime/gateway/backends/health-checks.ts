@@ -7,22 +7,22 @@ import {
 import type { HealthPlan } from "../../plan/resources.ts"
 import type { Target, TargetPlace } from "./target.ts"
 
-/** Nothing in the body of a health check is read; beyond this the connection is given up. */
+/** The body of a health check is not evaluated; after this many bytes the connection is closed. */
 const bodyBytesMax = 64 * 1024
 
-/** Asks the targets of a backend by itself whether they are well, until it is closed. */
+/** Checks the targets of a backend at an interval, until it is closed. */
 export class HealthChecks {
   readonly #plan: HealthPlan
   readonly #timers: NodeJS.Timeout[] = []
   readonly #connections: Connections[]
   #closed = false
 
-  /** `connect` gives connections for nothing else: behind the calls of a busy target a check would come late, and busy is not ill. */
+  /** `connect` returns connections used only for checks: behind the requests of a busy target a check would be late, and the target would look unhealthy. */
   constructor(plan: HealthPlan, targets: readonly Target[], connect: (place: TargetPlace) => Connections) {
     this.#plan = plan
     this.#connections = targets.map(({ place }) => connect(place))
     for (const [index, target] of targets.entries()) {
-      // Spread over the period: many targets are not asked in the same moment.
+      // Spreads the first checks over the period, so that targets are not all checked at once.
       const first = setTimeout(
         () => this.#watch(target, this.#connections[index] as Connections),
         (plan.everyMs * index) / targets.length / 2,
@@ -72,7 +72,7 @@ export class HealthChecks {
   }
 }
 
-/** One check on its way. */
+/** One running check. */
 class Checking implements AnswerReceiver {
   readonly #statuses: readonly number[]
   readonly #tell: (well: boolean) => void
@@ -105,7 +105,7 @@ class Checking implements AnswerReceiver {
 
   onData(bytes: Buffer): boolean {
     this.#received += bytes.length
-    // What it says is in its status: a body without an end is no reason to call it ill.
+    // Only the status counts: an endless body does not make a target unhealthy.
     if (this.#received > bodyBytesMax) this.#end(this.#isWell)
     return true
   }

@@ -1,14 +1,14 @@
-/** How long a gateway waits for slow clients. Named and settable; the defaults fit a public listener. */
+/** How long the gateway waits for slow clients. The defaults suit a public listener. */
 export interface Patience {
-  /** For the head of a request to be complete. */
+  /** For the complete head of a request. */
   readonly headMs: number
-  /** A body has to bring `bodyBytesMin` in every window of this length, unless the backend holds it up. */
+  /** A body must send `bodyBytesMin` in every window of this length, unless the backend delays it. */
   readonly bodyWindowMs: number
   readonly bodyBytesMin: number
-  /** A body takes a connection of its own accord when it brings `uploadBytesMin` in every window of this length; a slower one has to find room among few. */
+  /** A body gets a connection on its own when it sends `uploadBytesMin` in every window of this length; slower bodies share a few connections. */
   readonly uploadMs: number
   readonly uploadBytesMin: number
-  /** For a client to take some of the bytes that wait for it. */
+  /** For a client to read some of the bytes that wait for it. */
   readonly readerMs: number
 }
 

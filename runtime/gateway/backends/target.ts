@@ -2,40 +2,40 @@ import type { Connections } from "../../http/client/connections.ts"
 import type { Uploads } from "../exchange/uploads.ts"
 import type { Breaker, BreakerState } from "./breaker.ts"
 
-/** What a target looks like from outside, for status and metrics. */
+/** The state of a target, for status and metrics. */
 export interface TargetState {
   readonly origin: string
-  /** What its active checks say; `unknown` without such. */
+  /** Result of its active checks; `unknown` without any. */
   readonly health: "up" | "down" | "unknown"
   readonly breaker: BreakerState | "none"
-  /** Requests sent to it that are not over. */
+  /** Requests sent to it that are not complete. */
   readonly outstanding: number
 }
 
-/** Where a target is. */
+/** The address of a target. */
 export interface TargetPlace {
   readonly origin: string
   readonly hostname: string
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly basePath: string
   readonly servername: string | undefined
 }
 
-/** Requests waiting for a connection to one target; beyond it the backend has lost, and waiting makes it worse. */
+/** Maximum number of requests that wait for a connection to one target; more waiting would only increase the overload. */
 const waitingMax = 1024
 
-/** One address of a backend with its connections and what is known of how it does. */
+/** One address of a backend, with its connections and health. */
 export class Target {
   readonly place: TargetPlace
   readonly connections: Connections
-  /** Bodies on those connections that are still being sent by their clients. */
+  /** Bodies on those connections that their clients are still sending. */
   readonly uploads: Uploads
   readonly weight: number
   readonly breaker: Breaker | undefined
-  /** Requests given to the connections that have no connection yet. */
+  /** Requests that wait for a connection. */
   waiting = 0
   outstanding = 0
-  /** By active checks. */
+  /** According to active checks. */
   down = false
   checked = false
 
@@ -52,12 +52,12 @@ export class Target {
     this.breaker = breaker
   }
 
-  /** Whether one more request would only wait behind too many others. */
+  /** Whether too many requests already wait. */
   get isOverloaded(): boolean {
     return this.waiting >= waitingMax
   }
 
-  /** Neither its checks nor its breaker have anything against it. */
+  /** Whether its checks succeed and its breaker is closed. */
   isWell(nowMs: number): boolean {
     return !this.down && (this.breaker === undefined || this.breaker.state(nowMs) === "closed")
   }

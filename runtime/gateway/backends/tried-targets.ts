@@ -1,14 +1,14 @@
 import type { BackendClient } from "./backends.ts"
 import type { Target } from "./target.ts"
 
-/** Targets a request is brought to instead of ones that could not be reached: a pool that is dead as a whole must not cost a connection for each of hundreds. */
+/** Maximum number of targets to try instead of unreachable ones: when all of hundreds are down, a request must not try each. */
 const movesMax = 10
 
-/** Where one request of a backend was, and where it goes next. `key` is what a backend with `balance hash` chooses by. */
+/** The targets that a request of one backend has tried, and the next one. `key`: the key of `balance hash`. */
 export class TriedTargets {
   readonly #backend: BackendClient
   readonly #key: string | undefined
-  /** Whether they had an answer. */
+  /** Value: whether the target responded. */
   #tried: Map<Target, boolean> | undefined
   #repetitions = 0
   #moves = 0
@@ -18,14 +18,14 @@ export class TriedTargets {
     this.#key = key
   }
 
-  /** How often the request was sent again by `again`. */
+  /** Number of retries made by `again`. */
   get repetitions(): number {
     return this.#repetitions
   }
 
   /**
-   * Where a request goes that could not be brought to `target`: nothing of it was sent, so this is no repetition, asks for no `retry` and costs none of its
-   * budget, whatever the method. Every other target once, then one that had an answer before; undefined: there is none.
+   * The next target for a request that did not reach `target`. Nothing was sent, so this is not a retry: it needs no `retry` statement, uses none of
+   * its budget, and works for every method. Each other target is tried once, then one that responded before. Undefined: there is none.
    */
   instead(target: Target): Target | undefined {
     if (this.#backend.targets.length === 1 || this.#moves >= movesMax) return undefined
@@ -35,7 +35,7 @@ export class TriedTargets {
     return next
   }
 
-  /** Where a request is sent once more that was at `target`, by the number and the budget of `retry`. `hasAnswer`: there is an answer to give up for it. */
+  /** The target for a retry after `target`, limited by the number and the budget of `retry`. `hasAnswer`: there is a response that would be given up. */
   again(target: Target, hasAnswer: boolean): Target | undefined {
     const { retry } = this.#backend
     if (retry === undefined || this.#repetitions >= retry.plan.times) return undefined

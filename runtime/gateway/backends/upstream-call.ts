@@ -10,10 +10,10 @@ import type { Deadline, Timed } from "./deadlines.ts"
 import type { Target } from "./target.ts"
 import { TriedTargets } from "./tried-targets.ts"
 
-/** How long before a second repetition, at most; the first goes at once. */
+/** Maximum pause before the second retry; the first retry is immediate. */
 const pauseMs = 50
 
-/** The request of an exchange to its backend: attempts at targets until one has an answer that is taken, or none is left. */
+/** The request of an exchange to its backend: tries targets until one gives an accepted response, or no target is left. */
 export class UpstreamCall implements Timed, AttemptEvents {
   readonly #exchange: ExchangeState
   readonly #backend: BackendClient
@@ -21,7 +21,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
   readonly #key: string | undefined
   readonly #own: OwnAuthorization
   #attempt: Attempt | undefined
-  /** The client's body, where it is sent as it comes. */
+  /** The client's body, when it is streamed. */
   #stream: RequestBody | undefined
   #slot: UploadSlot | undefined
   readonly #tried: TriedTargets
@@ -31,7 +31,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
   #bounded = false
   #pause: NodeJS.Timeout | undefined
 
-  /** `key` is what a backend with `balance hash` chooses its target by. */
+  /** `key`: the key of `balance hash`. */
   constructor(exchange: ExchangeState, backend: BackendClient, waiting: Waiting, key: string | undefined) {
     this.#exchange = exchange
     this.#backend = backend
@@ -41,7 +41,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     this.#own = new OwnAuthorization(exchange, backend.settings.authorization)
   }
 
-  /** Sends the request. Resolves when the head of the answer is the exchange's response, or with what went wrong. `timeoutMs` undefined: the backend's own. */
+  /** Sends the request. Resolves when the head of the response is set in the exchange, or with a problem. `timeoutMs` undefined: the backend's own. */
   send(timeoutMs: number | null | undefined): Promise<Problem | undefined> {
     return new Promise((resolve) => {
       this.#settleHead = resolve
@@ -53,7 +53,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     })
   }
 
-  /** The client has gone, the time is up (`isLate`) or another answer is given: the backend must not go on working for nobody. */
+  /** The client has disconnected, the time is up (`isLate`), or another response is sent: the backend should stop working on the request. */
   cancel(isLate: boolean): void {
     clearTimeout(this.#pause)
     this.#waiting.deadlines.cancel(this.#total)
@@ -94,7 +94,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
 
   failed({ cause, problem: found, wasIdle }: AttemptFailure): void {
     if (this.#settleHead === undefined) return
-    // The keep-alive race costs no budget: the backend never saw the request.
+    // A keep-alive race uses no retry budget: the backend never saw the request.
     if (wasIdle && !this.#repeatedIdle && this.#isRepeatable()) {
       this.#repeatedIdle = true
       this.#exchange.retried = true
@@ -117,7 +117,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     if (attempt === this.#attempt) this.#waiting.deadlines.cancel(this.#total)
   }
 
-  /** Goes on when it is known what we say of ourselves. */
+  /** Continues when the gateway's credentials are available. */
   #prepared(next: () => void): void {
     const waiting = this.#own.prepare()
     if (waiting === undefined) next()
@@ -145,7 +145,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     } else this.#begin(target)
   }
 
-  /** A body that the client is still sending needs a place among those that do the same. */
+  /** A body that the client is still sending needs an upload slot. */
   #begin(target: Target): void {
     const body = this.#openStream()
     this.#slot?.leave()
@@ -167,7 +167,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     if (exchange.outgoingBody !== undefined || exchange.intake.body === "none") return undefined
     if (this.#stream === undefined) {
       this.#stream = exchange.openBody(exchange.generation.bodyBytesMax)
-      // On a connection it is the attempt that is told too, and the first word counts.
+      // Once it has a connection, the attempt gets this error too; the first report decides.
       this.#stream.once("error", (error) => {
         if (error instanceof BodyFailure) this.#headIs(error.problem)
       })
@@ -190,7 +190,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     this.#attempt.start()
   }
 
-  /** Where the request goes once more for this reason, taken from the budget. Undefined: what there is is the answer. */
+  /** The target for a retry with this cause, taken from the budget. Undefined: no retry. */
   #next(cause: AttemptFailure["cause"], hasAnswer: boolean): Target | undefined {
     const { retry } = this.#backend
     if (retry?.plan.on.some((each) => each === cause) !== true || this.#hasSpentBody) return undefined
@@ -211,7 +211,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
   #repeat(target: Target): void {
     this.#exchange.retried = true
     const { repetitions } = this.#tried
-    // At random, so that requests that failed together do not come again together.
+    // Random, so that requests that failed together are not retried together.
     if (repetitions === 1) this.#begin(target)
     else this.#pause = setTimeout(() => this.#begin(target), Math.random() * pauseMs * repetitions)
   }
@@ -229,7 +229,7 @@ function overloaded(cause: string): Problem {
   return problem("overloaded", { headers: ["retry-after", "1"], cause })
 }
 
-/** Whom bodies are counted for: the credential, and where there is none the address. */
+/** The caller for upload limits: the credential, otherwise the address. */
 function callerOf({ subscriber, claims, caller }: ExchangeState): string {
   if (subscriber?.name) return `subscription:${subscriber.name}`
   const { iss, sub } = claims ?? {}

@@ -2,7 +2,7 @@ import { joinQueries } from "../../policies/messages/query-string.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
 import type { Target } from "./target.ts"
 
-/** The request target for a backend: its base path, what the steps made of the path, and the query. */
+/** The request target for a backend: its base path, the path after the steps, and the query. */
 export function pathOf(exchange: ExchangeState, { place: { basePath } }: Target): string {
   const query = joinQueries(exchange.backendQuery, exchange.queryText)
   const local = exchange.rewritten ?? exchange.path.slice(exchange.route?.stripLength ?? 0)

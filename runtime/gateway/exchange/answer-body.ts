@@ -5,12 +5,12 @@ import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { endUnread, hasContent, unreadBody, withoutContent, writeHead } from "./reply.ts"
 
-/** What is left of an answer nobody wants: up to this it is read to keep the connection. */
+/** The rest of a discarded response is read up to this size, to keep the connection. */
 const discardBytesMax = 64 * 1024
-/** What may come before somebody decides what to do with it; the rest waits at the backend. */
+/** Bytes held until the response is used; after that the connection pauses. */
 const heldBytesMax = 64 * 1024
 
-/** Where the bytes go: kept until it is decided, to the client, into one piece, nowhere. */
+/** Where the bytes go: held until the response is used, to the client, collected in memory, or discarded. */
 type Sink = "hold" | "reply" | "collect" | "discard"
 
 interface Collecting {
@@ -19,7 +19,7 @@ interface Collecting {
   readonly reject: (error: Error) => void
 }
 
-/** What a trailer may not say: it came too late to frame, route, authenticate or describe the message (RFC 9110 §6.5.1). */
+/** Fields that a trailer must not contain: it is too late for framing, routing, authentication and content description (RFC 9110 §6.5.1). */
 const forbiddenTrailers: ReadonlySet<string> = new Set([
   "authorization",
   "age",
@@ -52,14 +52,14 @@ const trailerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 const controlCharacter = /[\u0000-\u0008\u000a-\u001f\u007f]/
 
 /**
- * The body of a backend's answer on its way. A small one that is whole before anybody has decided about it costs no pause of the connection:
- * head and body leave in one piece.
+ * The body of a backend's response while it streams. A small body that is complete before it is used does not pause the connection, and head and body
+ * are sent in one write.
  */
 export class AnswerBody implements AnswerStream, Timed {
   readonly #exchange: ExchangeState
   readonly #waiting: Waiting
   readonly #source: AnswerSource
-  /** By Content-Length; -1: not said. */
+  /** Content-Length; -1: unknown. */
   readonly #length: number
   #sink: Sink = "hold"
   #held: Buffer[] = []
@@ -68,9 +68,9 @@ export class AnswerBody implements AnswerStream, Timed {
   #paused = false
   #collecting: Collecting | undefined
   #stall: Deadline | undefined
-  /** The client was sent the end. */
+  /** The end was sent to the client. */
   #ended = false
-  /** The backend has nothing more to say. */
+  /** The response of the backend is complete or broke off. */
   #done = false
   #failure: Problem | undefined
   #trailers: readonly string[] = []
@@ -83,7 +83,7 @@ export class AnswerBody implements AnswerStream, Timed {
     this.#length = length
   }
 
-  /** Sends status, header and body to the client, as the response is now. Answers what went wrong instead, when nothing was sent yet. */
+  /** Sends status, fields and body of the present response to the client. Returns the problem instead when the response failed before anything was sent. */
   relay(): Problem | undefined {
     if (this.#failure !== undefined) return this.#failure
     const exchange = this.#exchange
@@ -110,7 +110,10 @@ export class AnswerBody implements AnswerStream, Timed {
     return undefined
   }
 
-  /** Reads the whole body. Rejects with Refused when it is larger than `bytesMax` or breaks off. When it was relayed or given up there is only a copy, if one was kept of all. */
+  /**
+   * Reads the whole body. Rejects with Refused when it is larger than `bytesMax` or breaks off. After relaying or discarding, only a complete copy
+   * can be returned, if one was kept.
+   */
   collect(bytesMax: number): Promise<Buffer> {
     if (this.#sink === "reply" || this.#sink === "discard") return this.#copied()
     return new Promise((resolve, reject) => {
@@ -123,7 +126,7 @@ export class AnswerBody implements AnswerStream, Timed {
     })
   }
 
-  /** Nobody wants the rest: a little is read away so that the connection can be kept, much is cut off. */
+  /** The rest is not needed: a small rest is read to keep the connection, a large one is cut off. */
   discard(): void {
     if (this.#sink === "discard") return
     this.#sink = "discard"
@@ -134,12 +137,12 @@ export class AnswerBody implements AnswerStream, Timed {
     else this.#goOn()
   }
 
-  /** Whether it is not the backend that everybody waits for. */
+  /** Whether the delay is caused by the gateway or the client, not by the backend. */
   get isHeldUp(): boolean {
     return this.#paused || this.#stall !== undefined
   }
 
-  /** Bytes from the backend; false: wait for `resume`. */
+  /** Takes bytes from the backend; false: wait for `resume`. */
   push(chunk: Buffer): boolean {
     this.#received += chunk.length
     switch (this.#sink) {
@@ -160,7 +163,7 @@ export class AnswerBody implements AnswerStream, Timed {
     }
   }
 
-  /** The backend has said all. */
+  /** The response of the backend is complete. */
   complete(trailers: readonly string[]): void {
     this.#done = true
     this.#release()
@@ -169,14 +172,14 @@ export class AnswerBody implements AnswerStream, Timed {
     else if (this.#sink === "reply" && !this.#ended) this.#end()
   }
 
-  /** The answer broke off. */
+  /** The response broke off. */
   fail(found: Problem): void {
     this.#done = true
     this.#release()
     if (this.#ended || this.#sink === "discard") return
     this.#failure = found
     if (this.#sink === "reply") {
-      // The head is out: only a broken connection tells the client that this is not the end.
+      // The head has been sent, so only a broken connection shows the client that the response is incomplete.
       this.#exchange.cut = true
       this.#exchange.cause ??= `the backend's answer broke off: ${found.cause}`
       this.#exchange.request.socket.destroy()
@@ -184,7 +187,7 @@ export class AnswerBody implements AnswerStream, Timed {
     this.#collected(found)
   }
 
-  /** The client does not read. */
+  /** The client has not read in time. */
   expired(): void {
     this.fail(problem("gateway-timeout", { cause: "the client did not read" }))
     this.#source.cut()
@@ -206,7 +209,7 @@ export class AnswerBody implements AnswerStream, Timed {
     this.#source.resume()
   }
 
-  /** Passes what came before the head was sent. */
+  /** Passes on what arrived before the head was sent. */
   #passHeld(): void {
     const content = this.#takeHeld()
     if (content === undefined) {
@@ -282,7 +285,7 @@ export class AnswerBody implements AnswerStream, Timed {
       this.#exchange.reply.end()
       return
     }
-    // The backend answered without reading all; the rest is for nobody.
+    // The backend responded before it had read the body; the rest is not needed.
     this.#exchange.dropBody()
     endUnread(this.#exchange, undefined, unread)
   }
@@ -293,13 +296,16 @@ export class AnswerBody implements AnswerStream, Timed {
   }
 }
 
-/** A body of unknown length may come late (server-sent events): the head must not wait for it. In the same turn it would cost a packet. */
+/**
+ * A body of unknown length may arrive late (server-sent events), so the head is sent without waiting for it; not in the same turn, where it would
+ * cost an extra packet.
+ */
 function flushHead(exchange: ExchangeState): void {
   const { reply } = exchange
   if (!reply.writableEnded && !reply.destroyed) reply.flushHeaders()
 }
 
-/** A copy of bytes that pass, as long as they are not more than may be held. */
+/** A copy of bytes that pass, up to a maximum size. */
 class PassingCopy {
   readonly #bytesMax: number
   #chunks: Buffer[] | undefined = []
@@ -315,13 +321,13 @@ class PassingCopy {
     else this.#chunks?.push(chunk)
   }
 
-  /** All that passed; undefined where it was too much. */
+  /** All bytes; undefined when there were too many. */
   get whole(): Buffer | undefined {
     return this.#chunks === undefined ? undefined : Buffer.concat(this.#chunks)
   }
 }
 
-/** Hands the backend's trailers to a client that takes some (`TE: trailers`); to others they are dropped, as RFC 9110 §6.5 allows. */
+/** Passes the backend's trailers to a client that accepts them (`TE: trailers`); for others they are dropped (RFC 9110 §6.5). */
 function passTrailers({ intake, reply }: ExchangeState, trailers: readonly string[]): void {
   if (!intake.takesTrailers || trailers.length === 0 || !reply.headersSent) return
   const passed: [string, string][] = []

@@ -1,7 +1,7 @@
 import { HeaderList } from "../../policies/messages/header-list.ts"
 import { headerNameOf, nominated } from "./header-names.ts"
 
-/** The fields of a backend's answer that go on to the client (RFC 9110 §7.6.1), and its Content-Length, -1 where it says none. */
+/** The fields of a backend's response for the client (RFC 9110 §7.6.1), and its Content-Length, -1 without one. */
 export function answerHeaders(
   status: number,
   raw: readonly string[],
@@ -31,5 +31,5 @@ function nominatedBy(before: string[] | undefined, connection: string): string[]
   return [...(before ?? []), ...nominated(connection)]
 }
 
-/** What no Connection field may take away: it says where the answer ends. */
+/** A Connection field must not remove these; Content-Length marks the end of the response. */
 const framing: ReadonlySet<string> = new Set(["content-length", "content-type", "date"])

@@ -2,27 +2,27 @@ import type { Problem } from "../../policies/messages/answer.ts"
 import type { Deadlines } from "../backends/deadlines.ts"
 import type { Patience } from "../backends/patience.ts"
 
-/** The connection an answer comes from. */
+/** The connection that a response comes from. */
 export interface AnswerSource {
-  /** Goes on after a `push` that answered false. */
+  /** Continues after a `push` that returned false. */
   resume(): void
-  /** Breaks the answer off: nobody wants the rest. */
+  /** Cuts the response off, because the rest is not needed. */
   cut(): void
 }
 
-/** What comes behind the head of an answer. */
+/** The part of a response after its head. */
 export interface AnswerStream {
-  /** Sends status, header and the rest to the client, as the response is now. Answers what went wrong instead, when nothing was sent yet. */
+  /** Sends status, fields and the rest of the present response to the client. Returns the problem instead when the response failed before anything was sent. */
   relay(): Problem | undefined
   /** Reads the whole body. Rejects with Refused when it is larger than `bytesMax` or breaks off. */
   collect(bytesMax: number): Promise<Buffer>
-  /** Nobody wants the rest. */
+  /** The rest is not needed. */
   discard(): void
   /** It broke off. */
   fail(found: Problem): void
 }
 
-/** What exchanges wait with. */
+/** The timers of exchanges and how long they wait. */
 export interface Waiting {
   readonly deadlines: Deadlines
   readonly patience: Patience

@@ -7,14 +7,14 @@ import type { Answerer } from "../explain/request-explanation.ts"
 import { sectionNames } from "../explain/unfold.ts"
 import type { LiveRoute } from "../generation/generation.ts"
 
-/** What is known of an exchange that a step answered. */
+/** The parts of an exchange that identify the step that responded. */
 interface Answered {
   readonly route: LiveRoute | undefined
   readonly answeredBy: AnsweringStep | undefined
   readonly answerTrail: readonly AnswerPlace[]
 }
 
-/** The step that answered, and where it stands in the text. */
+/** The step that responded, and its place in the source text. */
 export function answererOf(plan: Plan, answered: Answered): Answerer | undefined {
   const { answeredBy } = answered
   if (answeredBy === undefined) return undefined
@@ -22,7 +22,7 @@ export function answererOf(plan: Plan, answered: Answered): Answerer | undefined
   return { kind: answeredBy.kind, place: path === undefined ? "" : (originOf(plan, answered, path) ?? "") }
 }
 
-/** The element of a policy document the step was made of that answered. */
+/** The element of a policy document from which the responding step was compiled. */
 export function elementOf(plan: Plan, answered: Answered): PolicyElement | undefined {
   const path = pathOf(plan, answered)
   const outline = answered.route?.plan.outline
@@ -30,7 +30,7 @@ export function elementOf(plan: Plan, answered: Answered): PolicyElement | undef
   return plan.plan.outlines?.[outline]?.[path]
 }
 
-/** Where what went wrong was written: the expression, else the step, else the route. */
+/** The source place of a failure: of the expression, otherwise of the step, otherwise of the route. */
 export function placeOf(
   plan: Plan,
   answered: Answered,
@@ -51,7 +51,7 @@ function originOf(plan: Plan, { route }: Answered, path: string): string | undef
   return route === undefined ? undefined : plan.origins[`routes.${route.key}.${path}`]
 }
 
-/** The index path of the step that answered: `inbound.3.matched.0`. Equal steps may stand at many; the trail tells which one ran. */
+/** The index path of the step that responded: `inbound.3.matched.0`. Equal steps can occur at several places; the trail shows which one ran. */
 function pathOf(plan: Plan, { route, answerTrail }: Answered): string | undefined {
   if (route === undefined) return undefined
   let inner: AnswerPlace | undefined
@@ -67,7 +67,7 @@ function pathOf(plan: Plan, { route, answerTrail }: Answered): string | undefine
   return alone(route, inner)
 }
 
-/** A preflight is answered by its step alone. */
+/** A preflight runs only its `cors` step. */
 function alone(route: LiveRoute, place: AnswerPlace | undefined): string | undefined {
   const step = place?.steps[place.at]
   for (const name of sectionNames) {
@@ -77,7 +77,7 @@ function alone(route: LiveRoute, place: AnswerPlace | undefined): string | undef
   return undefined
 }
 
-/** The name of the list inside of a step: `matched`; undefined where the step has no such list. */
+/** The name of a list inside a step: `matched`; undefined when the step has no such list. */
 function placeInside(
   plan: Plan,
   { steps, at }: AnswerPlace,
@@ -90,7 +90,7 @@ function placeInside(
   return nestedSteps(step).find((list) => same(list.steps))?.place
 }
 
-/** `gateway.conf:41:12`. Of several places of equal expressions the one behind the step's own. */
+/** `gateway.conf:41:12`. When equal expressions occur at several places, the first one at or after the step. */
 function placeOfExpression(
   plan: Plan,
   id: StepId,
@@ -117,7 +117,7 @@ function placeOfExpression(
   return place === undefined ? undefined : shifted(place, expression.text.slice(0, at ?? 0))
 }
 
-/** The place behind a text that begins at another. */
+/** The place after `text`, which begins at the given place. */
 function shifted(
   { path, line, column }: { readonly path: string; readonly line: number; readonly column: number },
   text: string,

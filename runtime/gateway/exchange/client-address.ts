@@ -1,34 +1,37 @@
 import { BlockList, isIP } from "node:net"
 import { ipv6PrefixDefault } from "../../plan/resources.ts"
 
-/** What is believed about where a request comes from. */
+/** The believed origin of a request. */
 export interface ClientAddress {
   readonly ip: string
   /** Whether the peer is a trusted proxy. */
   readonly trusted: boolean
 }
 
-/** A chain of proxies longer than this is no chain: what stands further left is not looked at. */
+/** In a longer chain of proxies, entries further left are not checked. */
 const hopsMax = 64
 
-/** 64:ff9b::/96 (RFC 6052): a translator's name for the IPv4 address in the last 32 bits. */
+/** 64:ff9b::/96 (RFC 6052): IPv4 addresses translated to IPv6; the last 32 bits are the IPv4 address. */
 const translated = [0x64, 0xff9b, 0, 0, 0, 0]
 
-/** The client's address: of the peer, or, as long as that is a trusted proxy, of the hop it names; the rightmost one that is not trusted. */
+/**
+ * Finds the client's address: the peer's, or, while that is a trusted proxy, the address it reports. The result is the rightmost address that is not
+ * trusted.
+ */
 export class ClientAddresses {
   readonly #list = new BlockList()
   readonly #none: boolean
   readonly #peers = new Map<string, ClientAddress>()
   readonly #ipv6Prefix: number
 
-  /** @throws Error for what is neither an address nor a CIDR. */
+  /** @throws Error for a text that is neither an address nor a CIDR */
   constructor(trust: readonly string[], ipv6Prefix = ipv6PrefixDefault) {
     this.#ipv6Prefix = ipv6Prefix
     this.#none = trust.length === 0
     for (const range of trust) this.#add(range)
   }
 
-  /** `peer`: the socket's address. `forwarded`: the X-Forwarded-For lines joined with commas. */
+  /** `peer`: the socket's address. `forwarded`: the X-Forwarded-For lines, joined with commas. */
   of(peer: string, forwarded: string | undefined): ClientAddress {
     const known = this.#peer(peer)
     if (!known.trusted || forwarded === undefined) return known
@@ -36,7 +39,7 @@ export class ClientAddresses {
     let client = known.ip
     for (let at = hops.length - 1; at >= 0 && at >= hops.length - hopsMax; at -= 1) {
       const hop = normalAddress(hops[at] as string)
-      // What is no address was not written by a proxy that follows the rules: nothing left of it can be believed.
+      // A valid proxy writes addresses; entries left of an invalid one cannot be believed.
       if (hop === undefined) break
       client = hop
       if (!this.#trusts(hop)) break
@@ -44,12 +47,12 @@ export class ClientAddresses {
     return { ip: client, trusted: true }
   }
 
-  /** What limits count as one caller: the address of `of`, or its network. */
+  /** The address that limits count as one caller: the address of `of`, or its network. */
   countedAs(ip: string): string {
     return callerNetwork(ip, this.#ipv6Prefix)
   }
 
-  /** Peers are few and come again; a bounded memory of them spares the look-up. */
+  /** Peers are few and recur; a bounded cache avoids the lookup. */
   #peer(peer: string): ClientAddress {
     let known = this.#peers.get(peer)
     if (known === undefined) {
@@ -79,8 +82,8 @@ export class ClientAddresses {
 }
 
 /**
- * One spelling per host: IPv4 in IPv6 becomes IPv4, IPv6 is compressed and lower case, a port (as some proxies add) and brackets are cut.
- * Undefined for what is no address.
+ * The canonical form of an address: IPv4-mapped IPv6 becomes IPv4, IPv6 is compressed and lower case, ports (which some proxies add) and brackets are
+ * removed. Undefined for an invalid address.
  */
 export function normalAddress(text: string): string | undefined {
   let ip = text.trim()
@@ -98,7 +101,10 @@ export function normalAddress(text: string): string | undefined {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
 }
 
-/** What limits count as one caller: an IPv4 address, or the network of an IPv6 address. `ip` is in the spelling of `normalAddress`, or the peer's with its zone. */
+/**
+ * The address that limits count as one caller: an IPv4 address, or the network of an IPv6 address. `ip` is in the form of `normalAddress`, or the
+ * peer's with its zone.
+ */
 function callerNetwork(ip: string, prefix: number): string {
   if (!ip.includes(":")) return ip
   const address = ip.split("%", 1)[0] as string

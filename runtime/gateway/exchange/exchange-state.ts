@@ -65,15 +65,15 @@ const nothingTakenIn: Intake = {
 
 const noParameters: PathParameters = Object.freeze(plainObject<string>())
 
-/** What is known of one request and its answer: all that reading, answering and asking a backend need. */
+/** The state of one request and its response, as reading, responding and calling a backend need it. */
 export class ExchangeState implements BindingSource {
   readonly request: IncomingMessage
   readonly reply: ServerResponse
   readonly listener: ListenerState
-  /** The client's connection, when it asks for a WebSocket. */
+  /** The client's connection, when it requests a WebSocket. */
   readonly upgrade: WaitingSocket | undefined
   tunnelKeeper: TunnelKeeper | undefined
-  /** Bytes the client sent through a tunnel. */
+  /** Bytes received from the client through a tunnel. */
   tunnelReceived = 0
   readonly generation: Generation
   readonly startedAtMs = Date.now()
@@ -94,35 +94,35 @@ export class ExchangeState implements BindingSource {
   sentToken: SentToken | undefined
   certificate: ClientCertificate | undefined
   decision: Decision | undefined
-  /** The step whose answer ended a section. */
+  /** The step whose response ended a section. */
   answeredBy: AnsweringStep | undefined
   answerTrail: AnswerPlace[] = []
-  /** Where what failed was written: `gateway.conf:41`. */
+  /** Source place of the failure: `gateway.conf:41`. */
   failurePlace: string | undefined
 
-  /** Lines for whatever answer comes. */
+  /** Field lines for every response. */
   answerLines: string[] = []
   problem: ProblemName | undefined
-  /** Stable word for why, finer than the problem. */
+  /** Stable identifier of the cause, more precise than the problem. */
   reason: string | undefined
   cause: string | undefined
   status = 0
   target: string | undefined
   upstreamMs: number | undefined
   bytesSent = 0
-  /** A copy of the answer's body is wanted when all is over. */
+  /** A copy of the response body is needed after the end. */
   keepsAnswer = false
-  /** The answer of a step or the problem that was sent in place of the response. */
+  /** The response of a step, or the problem, that was sent instead of the backend's response. */
   direct: DirectAnswer | undefined
   retried = false
   cut = false
-  /** `100 Continue` was sent, or nobody waits for it. */
+  /** `100 Continue` was sent, or the client does not wait for it. */
   continued = true
-  /** The head was refused: what follows it on the connection can't be understood either. */
+  /** The head was refused, so the bytes after it on the connection cannot be parsed either. */
   refused = false
-  /** The answer is complete or the client has gone: nothing may be sent any more. */
+  /** The response is complete or the client has disconnected: nothing may be sent. */
   over = false
-  /** Something failed: no request is sent to a backend any more. */
+  /** Something failed: no more requests go to a backend. */
   failed = false
   protected readonly waiting: Waiting
   #caller: string | undefined
@@ -149,7 +149,7 @@ export class ExchangeState implements BindingSource {
     this.method = message.request.method ?? "GET"
   }
 
-  /** Sets what was read from the head. */
+  /** Sets the values read from the head. */
   take(intake: Intake): void {
     this.intake = intake
     this.headers = new HeaderList(intake.headers)
@@ -199,7 +199,7 @@ export class ExchangeState implements BindingSource {
     return this.#query
   }
 
-  /** The query for the backend; not parsed where nobody looked into it. */
+  /** The query for the backend; it is parsed only when a step uses it. */
   get queryText(): string {
     return this.#query === undefined ? this.intake.query : this.#query.text
   }
@@ -225,7 +225,7 @@ export class ExchangeState implements BindingSource {
   }
 
   async #readBody(): Promise<Buffer> {
-    // There is one stream of it: whoever waited for a second one would wait for nothing.
+    // There is only one stream of it; waiting for a second one would never end.
     if (this.reading)
       throw new Refused(
         problem("internal-error", { cause: "the body of the request was sent before, and was not kept" }),
@@ -233,17 +233,17 @@ export class ExchangeState implements BindingSource {
     return readBody(this.openBody(Math.min(this.generation.bodyBytesMax, this.generation.bufferBytesMax)))
   }
 
-  /** What to send instead of the client's stream. */
+  /** The body to send instead of the client's stream. */
   get outgoingBody(): Buffer | undefined {
     return this.#requestBody?.outgoing
   }
 
-  /** Bytes of the client's body that were read. */
+  /** Bytes of the client's body received so far. */
   get bytesReceived(): number {
     return (this.#stream?.received ?? 0) + this.tunnelReceived
   }
 
-  /** The client's body as a stream; there is one of it. */
+  /** Opens the client's body as a stream, which is possible only once. */
   openBody(bytesMax: number): RequestBody {
     this.#stream = new RequestBody(this.request, bytesMax, this.waiting, () => {
       if (!this.continued) this.reply.writeContinue()
@@ -252,12 +252,12 @@ export class ExchangeState implements BindingSource {
     return this.#stream
   }
 
-  /** Whether somebody reads the client's body. */
+  /** Whether the client's body is being read. */
   get reading(): boolean {
     return this.#stream !== undefined
   }
 
-  /** Nobody reads the rest of the client's body. */
+  /** The rest of the client's body is not needed. */
   dropBody(): void {
     this.#stream?.destroy()
   }
@@ -269,7 +269,7 @@ export class ExchangeState implements BindingSource {
     return second === undefined ? first : Promise.all([first, second]).then(nothingMore)
   }
 
-  /** The head of the backend's answer is there. `length` by its Content-Length, -1 where it says none. */
+  /** Takes the head of the backend's response. `length`: Content-Length, -1 without one. */
   answered(body: AnswerStream, status: number, headers: HeaderList, length: number): void {
     const method = this.sentMethod ?? this.method
     const present =
@@ -278,7 +278,7 @@ export class ExchangeState implements BindingSource {
     this.response = LiveResponse.streamed({ status, headers }, { body, present, bytesMax, valuesMax })
   }
 
-  /** The backend has taken the upgrade. */
+  /** The backend has accepted the upgrade. */
   upgraded(tunnel: AnswerStream, headers: HeaderList): void {
     this.response = LiveResponse.streamed(
       { status: 101, headers },
@@ -291,7 +291,7 @@ export class ExchangeState implements BindingSource {
   }
 
   answerOnce(name: string, value: string): void {
-    // Names and values take turns: a value that reads like the name is at an odd place.
+    // Names and values alternate: a value equal to the name has an odd index.
     const at = this.answerLines.findIndex((each, index) => index % 2 === 0 && each === name)
     if (at < 0) this.answerLines.push(name, value)
     else this.answerLines[at + 1] = value
@@ -308,7 +308,7 @@ export class ExchangeState implements BindingSource {
     this.#arrivals.push(run)
   }
 
-  /** Runs what waits for the backend's answer; the first problem of it. */
+  /** Runs the callbacks for the backend's response; returns the first problem. */
   arrived(): Promise<Problem | undefined> | undefined {
     const arrivals = this.#arrivals
     if (arrivals === undefined) return undefined
@@ -320,7 +320,7 @@ export class ExchangeState implements BindingSource {
     this.keepsAnswer = true
   }
 
-  /** To be called once, at the end. */
+  /** Must be called once, at the end. */
   end(): void {
     this.over = true
     this.dropBody()

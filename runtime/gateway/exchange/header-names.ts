@@ -1,9 +1,9 @@
-/** What a gateway does with a field of a request before any policy sees it. */
+/** How the gateway treats a field of a request before any policy sees it. */
 export type RequestRole =
   | "pass"
-  /** Hop-by-hop (RFC 9110 §7.6.1 and the older list of RFC 2616 §13.5.1), or an expectation that the gateway answers itself. */
+  /** Hop-by-hop (RFC 9110 §7.6.1 and the older list of RFC 2616 §13.5.1), or an expectation that the gateway handles itself. */
   | "hop"
-  /** Says where a request came from: made anew, so that nobody can say it in our name. */
+  /** Origin of the request: the gateway writes it, so that a client cannot forge it. */
   | "forwarding"
   | "connection"
   | "host"
@@ -17,15 +17,15 @@ export type RequestRole =
   | "forwarded-host"
   | "request-id"
   | "via"
-  /** May be given once: readers that take the first and readers that take the last must not disagree. */
+  /** Allowed only once: readers that use the first value and readers that use the last one must agree. */
   | "once"
-  /** With an underscore: many servers (CGI, WSGI) can't tell it from the name with a dash, so it could pose as any field. */
+  /** With an underscore: many servers (CGI, WSGI) treat it like the name with a dash, so it could replace any field. */
   | "underscore"
 
 export interface HeaderName {
   readonly lower: string
   readonly role: RequestRole
-  /** Whether it is kept from clients in answers. */
+  /** Whether responses to clients omit it. */
   readonly hopInAnswer: boolean
 }
 
@@ -69,7 +69,7 @@ const hopInAnswer: ReadonlySet<string> = new Set([
   "upgrade",
 ])
 
-/** By the name as sent: clients spell their few names alike, so one look-up replaces lower-casing and a second look-up. */
+/** By the name as sent: clients spell their few names alike, so one lookup replaces lower-casing and a second lookup. */
 const known = new Map<string, HeaderName>()
 const knownMax = 2048
 
@@ -84,12 +84,12 @@ export function headerNameOf(sent: string): HeaderName {
       ? "underscore"
       : "pass"
   const made: HeaderName = { lower, role, hopInAnswer: hopInAnswer.has(lower) }
-  // Names are the client's to choose: the memory of them is bounded, and long ones are not worth it.
+  // Clients choose the names: the cache is bounded and does not keep long ones.
   if (known.size < knownMax && sent.length <= 64) known.set(sent, made)
   return made
 }
 
-/** Fields named by a Connection header, lower case; the gateway's own may not be taken away by it. */
+/** The field names in a Connection header, in lower case. */
 export function nominated(connection: string): string[] {
   return connection
     .toLowerCase()

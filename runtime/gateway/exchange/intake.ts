@@ -6,7 +6,7 @@ import { canonicalPath } from "../../policies/messages/canonical-path.ts"
 import type { ClientAddresses } from "./client-address.ts"
 import { headerNameOf, nominated } from "./header-names.ts"
 
-/** A request as it may go on: everything that two readers could understand differently has been refused or made anew. */
+/** A checked request: everything that two readers could interpret differently has been refused or rewritten. */
 export interface Intake {
   readonly path: string
   /** Without the question mark. */
@@ -16,13 +16,13 @@ export interface Intake {
   readonly ip: string
   readonly requestId: string | undefined
   readonly traceparent: string | undefined
-  /** End-to-end fields in order, lower case, with the forwarding fields of this gateway. */
+  /** End-to-end fields in order, lower case, with the forwarding fields of the gateway. */
   readonly headers: string[]
-  /** What a trusted proxy said in X-Forwarded-For, and its own address, which `upstreamFields` puts behind it; undefined where it said nothing. */
+  /** The X-Forwarded-For value of a trusted proxy, and the proxy's own address, which `upstreamFields` appends; undefined when the proxy sent none. */
   readonly cameBy: { readonly forwardedFor: string; readonly peer: string } | undefined
-  /** `none`: no body. `chunked`: of unknown length. */
+  /** `none`: no body. `chunked`: unknown length. Otherwise the length. */
   readonly body: "none" | "chunked" | number
-  /** Content-Length as sent, 0 included. */
+  /** Content-Length as sent, including 0. */
   readonly sentLength: number | undefined
   readonly expectsContinue: boolean
   readonly wantsWebSocket: boolean
@@ -35,14 +35,14 @@ export interface IntakeRules {
   readonly addresses: ClientAddresses
   /** Name of this gateway in Via (RFC 9110 §7.6.3). */
   readonly via: string
-  /** Forms of paths that some route passes. */
+  /** Path forms that at least one route passes. */
   readonly forms: PathForms
 }
 
 const requestIdPattern = /^[\w.-]{1,128}$/
 const queryPattern = /^[\x21-\x22\x24-\x7e]*$/
 
-/** Reads the head of a request, or says which problem it is. One pass over the raw fields: Node's merged ones hide what was doubled. */
+/** Reads the head of a request, or returns the problem. It reads the raw fields in one pass: Node's merged ones hide duplicates. */
 export function takeIn(request: IncomingMessage, target: string, rules: IntakeRules): Intake | Problem {
   const line = lineFault(request, target)
   if (line !== undefined) return problemOf(line)
@@ -60,7 +60,7 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
   const peer = rules.addresses.of(peerAddress, undefined).ip
   addForwarding(headers, fields, { trusted: address.trusted, peer, scheme, authority, via: rules.via })
   const { requestId, contentLength } = fields
-  // Written out: spreading into a literal of this size costs ten microseconds.
+  // Written out, because spreading into an object literal of this size costs ten microseconds.
   return {
     path: place.path,
     query: place.query,
@@ -87,7 +87,7 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
   }
 }
 
-/** CONNECT and TRACE are allowed nowhere, which `Allow` says. */
+/** No route allows CONNECT or TRACE, so `Allow` is empty. */
 function problemOf({ name, cause }: RequestFault): Problem {
   return problem(name, name === "method-not-allowed" ? { headers: ["allow", ""], cause } : { cause })
 }
@@ -106,7 +106,7 @@ function placeOf(
   return { path, query }
 }
 
-/** What the raw fields say. */
+/** The values of the raw fields. */
 class Fields extends FramingFields {
   forwardedFor: string | undefined
   forwardedProto: string | undefined
@@ -132,7 +132,7 @@ class Fields extends FramingFields {
     }
   }
 
-  /** The fields that go on, without those that Connection names (RFC 9110 §7.6.1). */
+  /** The fields to forward, without those that Connection names (RFC 9110 §7.6.1). */
   endToEnd(): string[] {
     const names = this.nominated
     if (names.length === 0) return this.#kept
@@ -204,7 +204,10 @@ interface Hop {
   readonly via: string
 }
 
-/** The fields that say where a request came from, for steps as the nearest proxy says it. Put in last, so that no Connection field of the client can take them away. */
+/**
+ * The fields about the request's origin; steps see them as the nearest proxy sent them. They are added last, so that a Connection field of the client
+ * cannot remove them.
+ */
 function addForwarding(headers: string[], fields: Fields, hop: Hop): void {
   const before = hop.trusted ? fields.forwardedFor : undefined
   headers.push("x-forwarded-for", before ?? hop.peer, "x-forwarded-proto", hop.scheme)
@@ -221,7 +224,7 @@ function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`
 }
 
-/** Of a list that each proxy adds to, the word of the nearest: the one that is trusted. */
+/** Each proxy appends to such a list; only the last word, that of the nearest proxy, can be trusted. */
 function lastWord(list: string | undefined): string | undefined {
   const word = list?.slice(list.lastIndexOf(",") + 1).trim()
   return word === "" ? undefined : word

@@ -5,31 +5,31 @@ import type { MessageBody } from "../../policies/exchange.ts"
 import { jsonTooLarge, problem, Refused } from "../../policies/messages/answer.ts"
 import type { HeaderList } from "../../policies/messages/header-list.ts"
 
-/** Which message a body belongs to: whose fault a bad one is. */
+/** The message of a body, which decides the status for an invalid one. */
 export type Sender = "request" | "response"
 
-/** Reads all of a body that has not been read; rejects with Refused. */
+/** Reads a whole body that has not been read; rejects with Refused. */
 export type ReadAll = () => Promise<Buffer>
 
-/** What is known of a body before it is read. */
+/** What is known about a body before it is read. */
 export interface BodyOptions {
   readonly sender: Sender
   readonly headers: HeaderList
   readonly present: boolean
-  /** Largest content, with codings and without. */
+  /** Maximum size, both encoded and decoded. */
   readonly bytesMax: number
-  /** Values and names of JSON that are read. */
+  /** Maximum number of values and names in JSON. */
   readonly valuesMax?: number | undefined
   readonly read: ReadAll
 }
 
 const empty = Buffer.alloc(0)
 
-/** The body of a live message: read when needed, decoded once, replaced by policies. */
+/** The body of a message in an exchange: read on demand, decoded once, replaceable by policies. */
 export class LiveBody implements MessageBody {
   readonly #options: BodyOptions
   #present: boolean
-  /** Bytes as they came. */
+  /** The bytes as received. */
   #raw: Buffer | undefined
   #content: Buffer | undefined
   #loading: Promise<void> | undefined
@@ -54,7 +54,7 @@ export class LiveBody implements MessageBody {
     return this.#content
   }
 
-  /** What goes out in place of the stream: new content, or the bytes that were read. Undefined: nobody read it. */
+  /** The body to send instead of the stream: new content, or the bytes that were read. Undefined: it was not read. */
   get outgoing(): Buffer | undefined {
     return this.#replaced ? this.#content : this.#raw
   }
@@ -69,7 +69,7 @@ export class LiveBody implements MessageBody {
     return this.#loading
   }
 
-  /** Reads the bytes as they came, without looking into them. */
+  /** Reads the bytes as received, without decoding them. */
   async loadRaw(): Promise<void> {
     if (this.#content !== undefined || this.#raw !== undefined) return
     const raw = await this.#options.read()
@@ -78,7 +78,7 @@ export class LiveBody implements MessageBody {
 
   text(): string {
     const type = this.#options.headers.get("content-type")
-    // Policies may change the type: the text is kept with what it was read by.
+    // Policies may change the media type, so the text is cached with the type used to decode it.
     if (this.#text === undefined || this.#textType !== type) {
       this.#text = decodeText(this.content, type)
       this.#textType = type
@@ -98,7 +98,7 @@ export class LiveBody implements MessageBody {
     return this.#json
   }
 
-  /** Before it is read: whoever reads JSON does nothing else meanwhile. */
+  /** Checked before parsing, because parsing JSON blocks the event loop. */
   #checkSize(): void {
     const { valuesMax = jsonValuesDefault, sender } = this.#options
     if (!hasMoreValues(this.content, valuesMax)) return
@@ -107,7 +107,7 @@ export class LiveBody implements MessageBody {
     throw new Refused(problem(name, { cause, reason: jsonTooLarge }))
   }
 
-  /** Content whose fields are right already. */
+  /** Replaces the content; its fields are already right. */
   replaceAs(content: Buffer): void {
     this.#content = content
     this.#present = content.length > 0
@@ -129,7 +129,7 @@ export class LiveBody implements MessageBody {
     const codings = codingsOf(headers.get("content-encoding"))
     const content =
       codings.length === 0 || raw.length === 0 ? raw : await this.#decoded(raw, codings, bytesMax)
-    // A policy may have put another in its place meanwhile.
+    // A policy may have replaced the content in the meantime.
     if (this.#replaced) return
     this.#raw = raw
     this.#content = content
@@ -159,7 +159,7 @@ export class LiveBody implements MessageBody {
   }
 }
 
-/** By the charset of a media type; one nobody knows counts as UTF-8. A byte order mark is not part of the text. */
+/** Decodes by the charset of a media type; an unknown one counts as UTF-8. A byte order mark is removed. */
 function decodeText(content: Buffer, type: string | undefined): string {
   const charset = type === undefined ? undefined : /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type)?.[1]
   if (charset === undefined || /^utf-?8$/i.test(charset)) {

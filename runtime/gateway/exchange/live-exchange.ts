@@ -6,10 +6,10 @@ import { TunnelCall } from "../tunnels/tunnel-call.ts"
 import { ExchangeState } from "./exchange-state.ts"
 import { LiveResponse } from "./live-response.ts"
 
-/** Bodies up to this are kept for a repetition of the request. */
+/** Bodies up to this size are kept for a retry. */
 const keptBytesMax = 64 * 1024
 
-/** One request and its answer, and what is asked of a backend for it. It holds the generation it began with until its end. */
+/** One request and its response, including the call to a backend. It holds the generation in which it began until its end. */
 export class LiveExchange extends ExchangeState implements Exchange {
   #upstream: UpstreamCall | TunnelCall | undefined
 
@@ -18,7 +18,8 @@ export class LiveExchange extends ExchangeState implements Exchange {
     const refusal = this.#refusalToSend()
     if (refusal !== undefined) return Promise.resolve(refusal)
     this.dropUpstream()
-    // A part has no JSON in it, and may begin or end inside of what a step looks for: a caller who puts parts together would have what it hides.
+    // A partial body is not valid JSON, and may begin or end inside a text that a step searches for: a client could assemble hidden content from
+    // parts.
     if (this.route?.readsAnswer === true) for (const name of ["range", "if-range"]) this.headers.remove(name)
     if (this.intake.wantsWebSocket) {
       const tunnel = new TunnelCall(this, backend, this.waiting, key)
@@ -32,7 +33,7 @@ export class LiveExchange extends ExchangeState implements Exchange {
     return call.send(timeoutMs)
   }
 
-  /** A body is kept where steps behind the backend ask for it, and a small one where the backend's retries may need it again. */
+  /** A body is kept when steps after the backend need it, and a small one when the backend's retries may need it. */
   #isKept({ retry }: BackendClient): boolean {
     const { body } = this.intake
     const keeps = this.route?.keepsBody ?? "never"
@@ -58,7 +59,7 @@ export class LiveExchange extends ExchangeState implements Exchange {
     return problem("bad-gateway", { cause: "the body of the request was sent before, and was not kept" })
   }
 
-  /** Breaks off what is asked of a backend, and forgets its answer. `isLate`: because the time is up. */
+  /** Cancels the call to a backend, and drops its response. `isLate`: because of a timeout. */
   dropUpstream(isLate = false): void {
     this.response?.drop()
     this.#upstream?.cancel(isLate)

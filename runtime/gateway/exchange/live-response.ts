@@ -10,7 +10,7 @@ interface Head {
   readonly headers: HeaderList
 }
 
-/** The answer before it is sent: a backend's, whose body may still be on its way, or one made here. */
+/** The response before it is sent: a backend's, whose body may still be streaming, or one made by the gateway. */
 export class LiveResponse implements PendingResponse {
   status: number
   reason: string | undefined
@@ -26,7 +26,7 @@ export class LiveResponse implements PendingResponse {
     this.#stream = stream
   }
 
-  /** A backend's. `bytesMax` bounds what is read of it when somebody needs it whole. */
+  /** A backend's response. `bytesMax` limits the body when it is read whole. */
   static streamed(
     head: Head,
     {
@@ -47,7 +47,7 @@ export class LiveResponse implements PendingResponse {
     return new LiveResponse(head, content, body)
   }
 
-  /** One that is here already. */
+  /** A complete response. */
   static whole(given: Head & { readonly body: Buffer | undefined }, valuesMax?: number): LiveResponse {
     const { headers } = given
     const read = () => Promise.resolve(Buffer.alloc(0))
@@ -63,7 +63,7 @@ export class LiveResponse implements PendingResponse {
     return new LiveResponse(given, content, undefined)
   }
 
-  /** The stream that is to be sent as it comes; undefined where there is other content, or the stream was read. */
+  /** The stream to be sent unchanged; undefined when there is other content or the stream was read. */
   get stream(): AnswerStream | undefined {
     return this.body.outgoing === undefined ? this.#stream : undefined
   }
@@ -73,7 +73,7 @@ export class LiveResponse implements PendingResponse {
     this.#stream?.fail(found)
   }
 
-  /** Nobody wants it. */
+  /** The response is not needed. */
   drop(): void {
     this.#stream?.discard()
   }

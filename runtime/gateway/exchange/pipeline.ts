@@ -20,7 +20,7 @@ import { LiveExchange } from "./live-exchange.ts"
 import { apimMessage, problemStatus } from "./problem.ts"
 import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
 
-/** What every request of the process shares. */
+/** Shared by all requests of the process. */
 export interface PipelineContext {
   readonly deadlines: Deadlines
   readonly patience: Patience
@@ -45,7 +45,7 @@ export function serve(
   }
 }
 
-/** The way of one exchange through the sections of its route: inbound, backend, outbound; on-error wherever it breaks. */
+/** The course of one exchange through the sections of its route: inbound, backend, outbound; on-error after a failure. */
 class Passage implements Timed, TunnelKeeper {
   readonly #context: PipelineContext
   readonly #exchange: LiveExchange
@@ -63,13 +63,13 @@ class Passage implements Timed, TunnelKeeper {
     generation.enter()
     this.#holdsGeneration = true
     exchange.tunnelKeeper = this
-    // One event says both: the answer is out, or the client has gone.
+    // `close` means that the response is complete or that the client has disconnected.
     reply.once("close", () => this.#closed())
     reply.on("error", ignore)
     const intake = takeIn(request, target, generation.rules)
     if ("kind" in intake) {
       exchange.refused = true
-      // Nothing the head says of where it came from is believed.
+      // Forwarding fields of an invalid head are not believed.
       const { ip } = generation.rules.addresses.of(request.socket.remoteAddress ?? "", undefined)
       exchange.intake = { ...exchange.intake, ip }
       this.#fail(intake)
@@ -86,7 +86,7 @@ class Passage implements Timed, TunnelKeeper {
     }
   }
 
-  /** No route serves it: what the gateway's documents say of that runs, in the time any request has. */
+  /** No route matches: runs the `unmatched` steps of the gateway's documents, with the default timeout. */
   #refuse(found: Problem): void {
     const { generation } = this.#exchange
     const timeoutMs = generation.plan.plan.gateway?.limits.timeoutMs ?? null
@@ -96,7 +96,8 @@ class Passage implements Timed, TunnelKeeper {
   }
 
   /**
-   * A preflight asks for another request: its route's `cors` answers, before everything else. A route for OPTIONS answers itself. True: it is answered.
+   * The `cors` step of the route that a preflight asks about responds before everything else. A route for OPTIONS handles preflights itself. True:
+   * the response was sent.
    */
   #sharing(match: HostMatch<LiveRoute>): boolean {
     const exchange = this.#exchange
@@ -113,7 +114,7 @@ class Passage implements Timed, TunnelKeeper {
     return outcome !== undefined
   }
 
-  /** The time for the whole exchange is up. */
+  /** The timeout of the whole exchange has expired. */
   expired(): void {
     const exchange = this.#exchange
     const { request, reply, intake } = exchange
@@ -129,7 +130,7 @@ class Passage implements Timed, TunnelKeeper {
     else this.#fail(problem("gateway-timeout", { reason: "Timeout", cause: "the time of the route is up" }))
   }
 
-  /** A mistake of ours: this request fails, with its reason in the log, and no other. */
+  /** A bug in the gateway: only this request fails, and the log has the reason. */
   broke(error: unknown): void {
     const exchange = this.#exchange
     exchange.problem = "internal-error"
@@ -166,11 +167,11 @@ class Passage implements Timed, TunnelKeeper {
     )
   }
 
-  /** `from`: the first outbound step to run. */
+  /** `from`: index of the first outbound step to run. */
   #toClient(route: LiveRoute, from = 0): void {
     const exchange = this.#exchange
     exchange.section = "outbound"
-    // A backend section that forwards nothing leaves an empty answer for the outbound steps to fill, as in Azure API Management.
+    // A backend section that forwards nothing leaves an empty 200 response for the outbound steps, as in Azure API Management.
     if (exchange.response === undefined)
       exchange.respondWith({ status: 200, headers: new HeaderList(), body: undefined })
     this.#after(runSteps(route.outbound, exchange, from), this.#respond)
@@ -208,7 +209,7 @@ class Passage implements Timed, TunnelKeeper {
     sendAnswer(exchange, { kind: "answer", status, reason, headers: headers.flat, body: body.outgoing })
   }
 
-  /** Goes on when nothing answered; waits only where it has to. */
+  /** Continues when no step ended the section; waits only for promises. */
   #after(outcome: Outcome | Promise<Outcome>, next: () => void): void {
     if (outcome instanceof Promise) {
       outcome.then((late) => this.#settle(late, next)).catch((error: unknown) => this.broke(error))
@@ -228,7 +229,7 @@ class Passage implements Timed, TunnelKeeper {
     }
   }
 
-  /** Runs the on-error section over the problem and sends what it leaves. */
+  /** Runs the on-error section for the problem and sends the result. */
   #fail(found: Problem, onError = this.#exchange.route?.onError ?? []): void {
     const exchange = this.#exchange
     if (exchange.over || exchange.reply.headersSent) return
@@ -266,7 +267,7 @@ class Passage implements Timed, TunnelKeeper {
     else sendDirect(exchange, outcome)
   }
 
-  /** A tunnel stands: it needs nothing of the plan any more, which may go. */
+  /** The tunnel is open. It no longer needs the plan, so the generation can be released. */
   tunnelOpened(tunnel: OpenTunnel): void {
     const { route } = this.#exchange
     this.#context.deadlines.cancel(this.#deadline)
@@ -297,7 +298,7 @@ class Passage implements Timed, TunnelKeeper {
   }
 }
 
-/** What on-error steps are told: of an expression of a document why it failed, else the words for clients, not those of the log. */
+/** The error for on-error steps: for an expression of a document its own message, otherwise the text for clients; never the text of the log. */
 function errorOf(found: Problem, exchange: LiveExchange): ExchangeError {
   const { answeredBy, section, generation } = exchange
   const element = elementOf(generation.plan, exchange)
@@ -313,7 +314,7 @@ function errorOf(found: Problem, exchange: LiveExchange): ExchangeError {
   }
 }
 
-/** A write after the client has gone is also said by `close`, which is listened to; unheard, the error would end the process. */
+/** A write after the client has disconnected also emits `close`, which is handled; without a listener the error would end the process. */
 function ignore(): void {}
 
 function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observer["finished"]>[0] {
@@ -351,7 +352,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
   }
 }
 
-/** `gateway.conf:41: …` where the plan knows the place. */
+/** `gateway.conf:41: …` when the plan has the place. */
 function withOrigin({ route, generation, failurePlace }: LiveExchange, cause: string): string {
   const origin =
     failurePlace ?? (route === undefined ? undefined : generation.plan.origins[`routes.${route.key}`])

@@ -7,7 +7,7 @@ interface ProblemRow {
   readonly detail: string
 }
 
-/** What clients are told, by name. The names are stable: part of the interface of every API behind the gateway (RFC 9457 §3.1). */
+/** Texts and statuses for clients, by name. The names are stable: they are part of the interface of every API behind the gateway (RFC 9457 §3.1). */
 export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "invalid-request": row(
     400,
@@ -98,7 +98,7 @@ function row(status: number, title: string, detail: string): ProblemRow {
   return { status, title, detail }
 }
 
-/** `type` of a problem body. A URN: it identifies, and promises no page that an installation would have to serve. */
+/** `type` of a problem body. A URN, because it only identifies the problem; an installation need not serve a page for it. */
 export function problemType(name: ProblemName): string {
   return `urn:sallyport:problem:${name}`
 }
@@ -107,19 +107,20 @@ export function problemStatus(found: Problem): number {
   return found.status ?? problemTable[found.name].status
 }
 
-/** How the failures of a gateway look: RFC 9457, or Azure API Management's `{"statusCode", "message"}`. */
+/** The format of error responses: RFC 9457, or `{"statusCode", "message"}` of Azure API Management. */
 export type ErrorFormat = "problem" | "apim"
 
-/** A problem as it is sent, without Content-Length. */
+/** A problem in its final form, without Content-Length. */
 export interface RenderedProblem {
   readonly status: number
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers: string[]
   readonly body: Buffer
 }
 
 /**
- * A problem in the gateway's format. `realm` is the address of the API, for challenges. In `problem`, `request_id` finds the log line, which knows the reason; the body never has internal text.
+ * Renders a problem in the gateway's format. `realm` is the address of the API, for challenges. In the format `problem`, `request_id` leads to the
+ * log line with the reason; the body never contains internal text.
  */
 export function renderProblem(
   found: Problem,
@@ -159,7 +160,7 @@ function problemMembers(found: Problem, status: number, requestId: string): obje
   }
 }
 
-/** The challenge for a subscription key in Azure API Management's words: the first place a key may come in, a header as it is usually written. */
+/** The challenge for a subscription key in the form of Azure API Management: the first place where a key is accepted, with usual capitalization of a header. */
 function apimHeaders(headers: readonly string[], realm: string): string[] {
   return headers.map((value) => {
     const [, type, name] = /^Subscription-Key (header|query)="([^"]*)"/.exec(value) ?? []
@@ -169,7 +170,7 @@ function apimHeaders(headers: readonly string[], realm: string): string[] {
   })
 }
 
-/** What a client of Azure API Management is told, by `reason`, else by name. */
+/** The message for clients of Azure API Management, by `reason`, otherwise by name. */
 export function apimMessage(found: Problem): string {
   if (found.message !== undefined) return found.message
   const byReason = found.reason === undefined ? undefined : apimReasons[found.reason]
@@ -177,7 +178,7 @@ export function apimMessage(found: Problem): string {
   return words.replace("{retry}", retryAfterOf(found)) + faultsOf(found)
 }
 
-/** There is no member for them: they are told in the message, so that a caller can mend what was sent. */
+/** This format has no member for errors, so the message lists them for the caller. */
 function faultsOf({ errors = [], errorsLeftOut = 0 }: Problem): string {
   const told = errors.slice(0, faultsTold).map((each) => `${each.in} ${each.pointer} ${each.message}`)
   const more = errors.length - told.length + errorsLeftOut

@@ -1,7 +1,7 @@
 import { Refused } from "../../policies/messages/answer.ts"
 import { BodyFailure, type RequestBody } from "./request-body.ts"
 
-/** Reads all of the client's body. Rejects with Refused when it is too large or comes too slowly. */
+/** Reads the client's whole body. Rejects with Refused when it is too large or too slow. */
 export function readBody(body: RequestBody): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -14,7 +14,7 @@ export function readBody(body: RequestBody): Promise<Buffer> {
     body.once("error", (error: Error) =>
       reject(error instanceof BodyFailure ? new Refused(error.problem) : error),
     )
-    // The exchange has ended: nobody waits for an answer, but whoever waits here must go on.
+    // The exchange has ended without the whole body; this promise must settle nevertheless.
     body.once("close", () => {
       if (!whole) reject(new Refused(new BodyFailure("client-gone").problem))
     })

@@ -10,11 +10,11 @@ import { HeaderList } from "../../policies/messages/header-list.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { type RenderedProblem, renderProblem } from "./problem.ts"
 
-/** Unread bodies up to this are read to their end, so that the connection can be kept; a larger one costs the client the connection. */
+/** Unread bodies up to this size are read to the end to keep the connection; for a larger one the connection is closed. */
 const drainBytesMax = 64 * 1024
 const lingerMs = 1_000
 
-/** Problem or answer in one form. */
+/** Converts a problem or answer to one form. */
 export function asAnswer(answer: Exclude<Answer, CacheHit>, exchange: ExchangeState): DirectAnswer {
   return answer.kind === "answer" ? answer : { kind: "answer", ...rendered(answer, exchange) }
 }
@@ -28,7 +28,7 @@ export function rendered(
   return renderProblem(found, id, generation.errors, realm)
 }
 
-/** Sends a whole answer. Nothing of it may have been sent before. */
+/** Sends a whole response. Nothing of it may have been sent before. */
 export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void {
   const { reply } = exchange
   if (exchange.over || reply.headersSent) return
@@ -37,7 +37,7 @@ export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void 
   const body = isContent ? answer.body : undefined
   const lines =
     isContent || (answer.body?.length ?? 0) === 0 ? [...answer.headers] : withoutContent(answer.headers)
-  // RFC 9110 §15.3.6: 205 says by its length that there is none.
+  // RFC 9110 §15.3.6: a 205 shows by its length that it has no content.
   if (isContent || answer.status === 205) lines.push("content-length", String(body?.length ?? 0))
   if (!writeHead(exchange, answer, lines, unread === "large")) return
   const sent = exchange.method === "HEAD" ? undefined : body
@@ -50,33 +50,33 @@ export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void 
   endUnread(exchange, sent, unread)
 }
 
-/** Whether an answer with this status has content (RFC 9110 §6.4.1). */
+/** Whether a response with this status has content (RFC 9110 §6.4.1). */
 export function hasContent(status: number): boolean {
   return status !== 204 && status !== 205 && status !== 304
 }
 
-/** The fields of an answer whose content is left out for its status: those that would speak of it are not true any more (RFC 9110 §8.6, §15.4.5). */
+/** The fields of a response whose status allows no content, without those that describe the omitted content (RFC 9110 §8.6, §15.4.5). */
 export function withoutContent(headers: readonly string[]): string[] {
   const list = new HeaderList([...headers])
   for (const name of ["content-type", "content-length", "content-encoding"]) list.remove(name)
   return list.flat
 }
 
-/** Sends an answer in place of the response. */
+/** Sends a response that replaces the backend's. */
 export function sendDirect(exchange: ExchangeState, answer: DirectAnswer): void {
   if (exchange.over || exchange.reply.headersSent) return
   exchange.direct = answer
   sendAnswer(exchange, answer)
 }
 
-/** The status line of an answer. */
+/** The status line of a response. */
 export interface Head {
   readonly status: number
-  /** Undefined: the usual phrase. */
+  /** Undefined: the standard phrase. */
   readonly reason?: string | undefined
 }
 
-/** Writes status and fields with those every answer gets. False when they can't be written; an internal error was sent instead. */
+/** Writes status and fields, with those that every response has. False when they are invalid; an internal error was sent instead. */
 export function writeHead(exchange: ExchangeState, head: Head, lines: string[], close: boolean): boolean {
   const { reply, answerLines } = exchange
   const { status, reason } = head
@@ -100,7 +100,7 @@ export function writeHead(exchange: ExchangeState, head: Head, lines: string[], 
   }
 }
 
-/** How much of the client's body nobody has read. Without `100 Continue` it may never come: then the connection cannot be used again. */
+/** How much of the client's body is unread. A client that waits for `100 Continue` may never send it, and then the connection cannot be reused. */
 export function unreadBody(exchange: ExchangeState): "none" | "small" | "large" {
   const { intake, request, refused } = exchange
   if (refused) return "large"
@@ -111,8 +111,8 @@ export function unreadBody(exchange: ExchangeState): "none" | "small" | "large" 
 }
 
 /**
- * Ends an answer that overtook the request's body. Closing at once would reset the connection, and the client would lose the answer that
- * tells it why (RFC 9112 §9.6): what it still sends is read for a moment and thrown away.
+ * Ends a response sent before the request's body was read. Closing at once would reset the connection, and the client might lose the response that
+ * explains the refusal (RFC 9112 §9.6). Therefore the gateway reads and discards incoming bytes for a moment.
  */
 export function endUnread(
   exchange: ExchangeState,

@@ -4,7 +4,7 @@ import { type Problem, problem } from "../../policies/messages/answer.ts"
 import type { Deadline, Deadlines, Timed } from "../backends/deadlines.ts"
 import type { Patience } from "../backends/patience.ts"
 
-/** Why a body ended before its end. */
+/** Why a body ended early. */
 export class BodyFailure extends Error {
   override readonly name = "BodyFailure"
   readonly reason: "too-large" | "too-slow" | "client-gone"
@@ -14,7 +14,7 @@ export class BodyFailure extends Error {
     this.reason = reason
   }
 
-  /** What the client hears. */
+  /** The problem for the client. */
   get problem(): Problem {
     return problem(this.reason === "too-large" ? "body-too-large" : "request-timeout", {
       cause: this.message,
@@ -23,8 +23,8 @@ export class BodyFailure extends Error {
 }
 
 /**
- * The client's body on its way to the backend: counted before it is passed on, so that the backend never sees more than the limit; slowed
- * down to the backend's pace; given up when the client sends next to nothing. What fits into its buffer is read before a connection takes it, so that a connection
+ * The client's body on its way to the backend. It is counted before it is passed on, so that the backend never receives more than the limit. It
+ * follows the backend's pace, and it is aborted when the client sends too slowly. Its buffer fills before it takes a connection, so that a connection
  * does not wait for the client.
  */
 export class RequestBody extends Readable implements Timed {
@@ -41,7 +41,7 @@ export class RequestBody extends Readable implements Timed {
   #changed: (() => void) | undefined
   #deadline: Deadline | undefined
 
-  /** `begin` is called when the first byte is wanted: the moment for `100 Continue`. */
+  /** `begin` is called when the first byte is read: the moment for `100 Continue`. */
   constructor(
     request: IncomingMessage,
     bytesMax: number,
@@ -56,17 +56,17 @@ export class RequestBody extends Readable implements Timed {
     this.#begin = begin
   }
 
-  /** Everything has come. */
+  /** The whole body has arrived. */
   get isHere(): boolean {
     return this.#isHere
   }
 
-  /** As much is here as is held without somebody who takes it. */
+  /** The buffer is full. */
   get isHeld(): boolean {
     return this.#held
   }
 
-  /** Reads what may be held. `changed`: all of it is here, or that much, or the body is given up. */
+  /** Fills the buffer without a reader. `changed` is called when the body is complete, the buffer is full, or the body has failed. */
   gather(changed: () => void): void {
     this.#changed = changed
     this.read(0)

@@ -2,37 +2,37 @@ import type { Deadline, Deadlines, Timed } from "../backends/deadlines.ts"
 import type { Patience } from "../backends/patience.ts"
 import type { RequestBody } from "./request-body.ts"
 
-/** A body on its way to a target, of which the client has not sent everything yet. */
+/** A body on its way to a target that the client has not sent completely. */
 export interface Upload {
   readonly body: RequestBody
-  /** Who sends it: callers have a share of the places, and not all of them. */
+  /** The caller that sends it; each caller may use only a share of the slots. */
   readonly caller: string
-  /** It may take a connection. */
+  /** Called when it may take a connection. */
   begin(): void
-  /** Too many of its kind wait already. */
+  /** Called when too many bodies of its pace already wait. */
   refuse(): void
 }
 
-/** Shares of a target's connections, as divisors. What is left over serves requests that wait for no client. */
+/** Shares of a target's connections, as divisors. The rest serves requests that do not wait for their client. */
 const shares = {
-  /** Bodies that are fast enough: three quarters, of one caller a quarter. */
+  /** Bodies that are fast enough: three quarters in total, a quarter per caller. */
   fast: { all: 4 / 3, caller: 4 },
-  /** Bodies that bring next to nothing, such as streams that pause: an eighth, of one caller a thirty-second. */
+  /** Bodies that are too slow, such as paused streams: an eighth in total, a thirty-second per caller. */
   slow: { all: 8, caller: 32 },
 } as const
-/** Bodies that are fast enough and wait for others to end, and those of one caller: each holds as much as a connection would be given at once. */
+/** Limits of waiting fast bodies, in total and per caller. Each keeps in memory as much as a connection would take at once. */
 const waitingMax = { all: 1024, caller: 256 } as const
 
 type Pace = "fast" | "slow"
 
 /**
- * Who may hold connections to a target while a client is still sending: a connection is lent to no one who brings nothing. A body that is here as a whole needs no
- * place. One of which a bound is here, or that comes fast enough, takes one of many; what is slower takes one of few.
+ * Decides which bodies may hold connections to a target while their clients are still sending, so that idle clients cannot block connections. A
+ * complete body needs no slot. A body that has filled its buffer, or is fast enough, takes one of many slots; a slower one takes one of few.
  */
 export class Uploads {
   readonly #connectionsMax: number
   readonly #held = { fast: new Count(), slow: new Count() }
-  /** In the order in which they came to be what they are. */
+  /** In the order in which they joined their queue. */
   readonly #waiting = { fast: new Set<UploadSlot>(), slow: new Set<UploadSlot>() }
   readonly #queued = new Count()
 
@@ -40,23 +40,23 @@ export class Uploads {
     this.#connectionsMax = connectionsMax
   }
 
-  /** `begin` is called when there is a place for it, perhaps at once. The place is given back when the body is here or given up, or by `leave`. */
+  /** Calls `begin` when there is a slot, possibly at once. The slot is released when the body is complete or has failed, or by `leave`. */
   enter(upload: Upload, waiting: { readonly deadlines: Deadlines; readonly patience: Patience }): UploadSlot {
     return new UploadSlot(this, upload, waiting)
   }
 
-  /** How many bodies hold a connection now. */
+  /** Number of bodies that hold a connection. */
   get holding(): number {
     return this.#held.fast.all + this.#held.slow.all
   }
 
-  /** A body wants a place of this kind. False: too many wait for one. */
+  /** Queues a body for a slot of this pace. False: too many wait already. */
   wait(slot: UploadSlot, pace: Pace): boolean {
     const { caller } = slot
     if (pace === "fast" && !this.#mayTake(caller, pace)) {
       if (this.#queued.all >= waitingMax.all || this.#queued.of(caller) >= waitingMax.caller) return false
     }
-    // Again and again slow: it keeps its turn.
+    // It was slow before and keeps its position.
     if (this.#waiting[pace].has(slot)) return true
     this.#forget(slot)
     this.#waiting[pace].add(slot)
@@ -101,7 +101,7 @@ export class Uploads {
   }
 }
 
-/** One body, from when it waits for its place until it needs none. */
+/** One body, from the moment it waits for a slot until it needs none. */
 export class UploadSlot implements Timed {
   readonly #uploads: Uploads
   readonly #upload: Upload
@@ -132,14 +132,14 @@ export class UploadSlot implements Timed {
     return this.#upload.caller
   }
 
-  /** Its turn has come. */
+  /** Takes the slot. */
   take(pace: Pace): void {
     this.#held = pace
     this.#deadlines.cancel(this.#deadline)
     this.#begin()
   }
 
-  /** It needs none any more. */
+  /** The body no longer needs a slot. */
   leave(): void {
     if (this.#over) return
     this.#over = true
@@ -147,7 +147,7 @@ export class UploadSlot implements Timed {
     this.#uploads.leave(this, this.#held)
   }
 
-  /** A part of a second has passed: its rate is known, and what is slow may have one of the few places. */
+  /** A measuring window has ended: the rate is known, and a slow body may take one of the few slots. */
   expired(): void {
     const { uploadMs, uploadBytesMin } = this.#patience
     const windows = (performance.now() - this.#startedMs) / uploadMs
@@ -184,7 +184,7 @@ export class UploadSlot implements Timed {
   }
 }
 
-/** Numbers by caller, and their sum. */
+/** Counts per caller, and in total. */
 class Count {
   all = 0
   readonly #byCaller = new Map<string, number>()

@@ -4,9 +4,9 @@ import type { StoredResponse } from "../../policies/exchange.ts"
 import { fieldText } from "../../policies/messages/header-list.ts"
 import { isStoredResponse } from "../../policies/messages/stored-response.ts"
 
-/** The variables of an exchange, and as what expressions see them: `var.NAME`. */
+/** The variables of an exchange, also in the form that expressions see: `var.NAME`. */
 export class Variables extends Map<string, unknown> {
-  /** Any name may be a variable's. */
+  /** Without a prototype: any name may be a variable. */
   readonly view = plainObject<unknown>()
 
   override set(name: string, value: unknown): this {
@@ -20,7 +20,7 @@ export class Variables extends Map<string, unknown> {
   }
 }
 
-/** A response as a map: `var.NAME.status`, `.reason`, `.headers["content-type"]`, `.text`, and `.body`, its JSON. What is not asked for is not made. */
+/** A response as a map: `var.NAME.status`, `.reason`, `.headers["content-type"]`, `.text`, and `.body` with its JSON. Members are computed on access. */
 function responseMap({ status, reason, headers, body }: StoredResponse): object {
   let json: unknown
   return {
@@ -45,7 +45,7 @@ function responseMap({ status, reason, headers, body }: StoredResponse): object 
   }
 }
 
-/** Null for what is no JSON, or more of it than is read: another service's answer is data, and its status says whether it is good. */
+/** Null for invalid or too large JSON: the response of another service is data, and its status shows whether it succeeded. */
 function jsonOf(body: Buffer): unknown {
   if (hasMoreValues(body, jsonValuesDefault)) return null
   try {

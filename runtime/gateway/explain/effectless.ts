@@ -7,12 +7,12 @@ import type { QuotaAnswer, QuotaCounters } from "../../policies/ports.ts"
 import type { Rehearsal } from "./rehearsal.ts"
 import type { RequestQuestion } from "./request-explanation.ts"
 
-/** A key or token that stands for the caller who was named. It means something to a rehearsal only. */
+/** Placeholder for the key or token of the caller named in the question. It has a meaning only in a rehearsal. */
 export const assumedCredential = "\u0001caller\u0001"
 
 const unknownHere = "is known only to a running Sallyport"
 
-/** Looks at limits without counting. `real` undefined: nobody knows the counts. */
+/** Reads limits without counting. `real` undefined: the counts are not known. */
 export function lookingLimiter(real: Limiter | undefined, rehearsal: Rehearsal): Limiter {
   return {
     take(_counter, key, callsMax, periodSeconds) {
@@ -37,7 +37,7 @@ export function lookingLimiter(real: Limiter | undefined, rehearsal: Rehearsal):
   }
 }
 
-/** Looks at quotas without using them up. */
+/** Reads quotas without consuming them. */
 export function lookingQuotas(real: QuotaCounters | undefined, rehearsal: Rehearsal): QuotaCounters {
   return {
     async take(terms, key, anchorMs, calls): Promise<QuotaAnswer> {
@@ -61,7 +61,7 @@ export function lookingQuotas(real: QuotaCounters | undefined, rehearsal: Rehear
   }
 }
 
-/** Asks the engine and keeps what it says, with its reasons. */
+/** Asks the engine and records its answer with the proof. */
 export function explainingAuthorizer(real: Authorizer | undefined, rehearsal: Rehearsal): Authorizer {
   return {
     async check(store, request, asker) {
@@ -96,7 +96,7 @@ function asked(
   return real.check(store, { ...request, explain: true, ternary: true }, asker)
 }
 
-/** A decision point is not asked: that would be a request of our own. What would be asked is shown. */
+/** Does not ask a decision point, because that would send a request; shows the question instead. */
 export function unaskedDecisionPoint(rehearsal: Rehearsal): Authorizer {
   return {
     check(pdp, { user, relation, object }) {
@@ -110,7 +110,7 @@ export function unaskedDecisionPoint(rehearsal: Rehearsal): Authorizer {
   }
 }
 
-/** A verifier that knows the caller who was named, too. */
+/** A verifier that also accepts the caller named in the question. */
 export function assumingVerifier(real: TokenVerifier, { claims }: RequestQuestion): TokenVerifier {
   return {
     verify(token, rules) {
@@ -123,7 +123,7 @@ export function assumingVerifier(real: TokenVerifier, { claims }: RequestQuestio
   }
 }
 
-/** Knows no keys and fetches none: what a token says is believed, and that is said. */
+/** Has no keys and fetches none: it believes the claims of a token, and a note says so. */
 export function believingVerifier(rehearsal: () => Rehearsal | undefined): TokenVerifier {
   return {
     verify: (token) => believed(token, rehearsal()),
@@ -150,7 +150,7 @@ function jsonOf(part: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Keys, and the caller who was named; `issued` false: keys that were issued are not known here. */
+/** The key table, plus the caller named in the question; `issued` false: issued keys are not known here. */
 export function assumingKeys(
   real: KeyTable,
   assumed: Subscriber | undefined,

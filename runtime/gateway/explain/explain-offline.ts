@@ -23,15 +23,15 @@ import type { Rehearsal } from "./rehearsal.ts"
 import type { RequestExplanation, RequestQuestion } from "./request-explanation.ts"
 import { unfold } from "./unfold.ts"
 
-/** Where `env()` and `file()` of the plan read. */
+/** Where `env()` and `file()` of the plan read from. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly folder: string
 }
 
 /**
- * Explains a request from a plan alone: no process runs, no backend, issuer or engine is asked. Variables that are not set have a value of their own that fits
- * nothing. What cannot be made ready here is said, and the steps are shown without their outcome.
+ * Explains a request from a plan alone, without a running process; no backend, issuer or engine is called. Unset variables get a placeholder that
+ * matches nothing. When something cannot be provisioned here, the explanation says so and shows the steps without their outcome.
  */
 export async function explainOffline(
   plan: Plan,
@@ -68,7 +68,7 @@ export async function explainOffline(
   }
 }
 
-/** The route a preflight asks about. */
+/** The route that a preflight asks about. */
 function askedAbout(plan: Plan, { method, headers, host }: RequestQuestion, path = ""): Found | undefined {
   const [, wanted] = headers.find(([name]) => name.toLowerCase() === "access-control-request-method") ?? []
   return method === "OPTIONS" && wanted !== undefined ? routesOf(plan).find(wanted, path, host) : undefined
@@ -76,7 +76,7 @@ function askedAbout(plan: Plan, { method, headers, host }: RequestQuestion, path
 
 type Found = ReturnType<ReturnType<typeof routesOf>["find"]>
 
-/** The other routes were left out of what was made ready: they are looked at in the whole plan. */
+/** Adds the routes that did not match. They are searched in the whole plan, because the provisioned plan contains only one route. */
 function withLost(
   explained: RequestExplanation,
   plan: Plan,
@@ -86,7 +86,7 @@ function withLost(
 ): RequestExplanation {
   if (match === undefined || path === undefined) return explained
   const key = "route" in match ? match.route.key : undefined
-  // A preflight is answered by the route it asks about.
+  // The route that a preflight asks about responds to it.
   if (explained.route !== null && explained.route.key !== key) return explained
   const lost = lostRoutes(plan, { method, path, authority: host }, key)
   const why = whyMatched(match, lost)

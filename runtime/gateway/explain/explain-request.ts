@@ -49,24 +49,24 @@ import type {
 import { backendIdentity } from "./shown-identity.ts"
 import { type SectionName, type StepUse, sectionNames, type Unfolded, unfold } from "./unfold.ts"
 
-/** What a request is explained with: a generation and what its steps use. */
+/** What an explanation needs: a generation and the resources of its steps. */
 export interface Ready {
   readonly generation: Generation
   readonly resources: Resources
   readonly dependencies: GatewayDependencies
   readonly waiting: Waiting
-  /** False: the text alone is asked. Counts, tuples and issued keys are not known then. */
+  /** False: only the text is available; counts, tuples and issued keys are not known. */
   readonly live: boolean
-  /** Told which rehearsal runs, for what was made before it. */
+  /** Called with each rehearsal before it runs, for parts created earlier. */
   readonly onRehearsal?: (rehearsal: Rehearsal) => void
 }
 
-/** Explains a request as the generation would serve it; nothing is sent, written or counted. */
+/** Explains a request as the generation would handle it; nothing is sent, written or counted. */
 export async function explainRequest(question: RequestQuestion, ready: Ready): Promise<RequestExplanation> {
   return (await explainPreflight(question, ready)) ?? explainServed(question, ready)
 }
 
-/** Undefined: it is no preflight, or one that no `cors` answers. It is then a request like others. */
+/** Undefined: not a preflight, or no `cors` responds to it; then it is handled like any other request. */
 async function explainPreflight(
   question: RequestQuestion,
   ready: Ready,
@@ -108,7 +108,7 @@ async function explainServed(question: RequestQuestion, ready: Ready): Promise<R
       : []
     return { ...base, route: null, sections: [], verdict: verdictOf(found, undefined, assuming) }
   }
-  // Other methods, and other protocols, are served as if they had not asked.
+  // An upgrade with another method or protocol is ignored, and the request is handled normally.
   const upgrades = intake.wantsWebSocket && exchange.method === "GET"
   const refusal = upgrades ? upgradeRefusal(exchange, match.route, true) : undefined
   if (refusal !== undefined) {
@@ -147,7 +147,7 @@ async function passThrough(
   return { unfolded, verdict: await rehearse(question, ready, exchange, unfolded, sharing) }
 }
 
-/** Sections and their steps as they are told. */
+/** Sections and their steps in the form of the explanation. */
 export function shownSections({ sections }: Unfolded): RequestExplanation["sections"] {
   return sectionNames
     .filter((name) => sections[name].length > 0)
@@ -188,7 +188,7 @@ function refusedAtOnce(
   }
 }
 
-/** The route whose `cors` answers a preflight, as the pipeline finds it. */
+/** The route whose `cors` responds to a preflight, found as in the pipeline. */
 function preflightOf(exchange: LiveExchange, { routes }: Generation): Match<LiveRoute> | undefined {
   if (!isPreflight(exchange)) return undefined
   const { path, authority } = exchange.intake
@@ -198,7 +198,7 @@ function preflightOf(exchange: LiveExchange, { routes }: Generation): Match<Live
   return asked.kind === "found" && asked.route.cors !== undefined ? asked : undefined
 }
 
-/** The exchange of a message that never was on a wire. */
+/** An exchange for a request that was never received. */
 function exchangeOf(question: RequestQuestion, { generation, waiting }: Ready): LiveExchange {
   const { method, target, host, ip, headers, body } = question
   const socket = new Socket()
@@ -235,7 +235,7 @@ async function rehearse(
     before: (plan, about) => present(question, plan, about),
     shown: (about) => backendIdentity(ready.generation.plan, about),
     after(plan, about, refusal) {
-      // Nobody has said which claims it has.
+      // The claims of the token are not known.
       if (rehearsal.current?.state === "unknown" && plan.kind === "introspect" && isClaimFault(refusal))
         return undefined
       if (!lacksClaims(question, plan, refusal)) return refusal
@@ -270,7 +270,7 @@ async function rehearse(
   }
 }
 
-/** Steps over an answer that is not there cannot be told apart into those that run and those that do not. */
+/** Without a response it is not known which outbound steps would run. */
 function showSections({ sections }: Unfolded, forwarded: boolean): void {
   const show = (use: StepUse): void => {
     if (use.state === "not-reached") use.state = "shown"
@@ -295,7 +295,7 @@ function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal):
     }
   }
   const use = exchange.answeredBy === undefined ? undefined : rehearsal.useOf(exchange.answeredBy.id)
-  // A step whose body could not be read never began.
+  // A step whose body could not be read never started.
   if (use !== undefined && !isSent(outcome)) use.state = "answered"
   if (outcome !== undefined) return verdictOf(outcome, use, assuming, exchange.response?.status)
   return {
@@ -304,7 +304,7 @@ function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal):
   }
 }
 
-/** Checks or breakers keep all requests from the backend. */
+/** Health checks or breakers block all requests to the backend. */
 function awayVerdict(exchange: LiveExchange, rehearsal: Rehearsal, name: string): Verdict {
   const use = exchange.answeredBy === undefined ? undefined : rehearsal.useOf(exchange.answeredBy.id)
   if (use !== undefined) use.state = "answered"

@@ -11,7 +11,7 @@ import { assumedCredential } from "./effectless.ts"
 import type { Rehearsal } from "./rehearsal.ts"
 import type { RequestQuestion } from "./request-explanation.ts"
 
-/** Judges opaque tokens without asking anybody: the caller who was named, and what was said before, are known. */
+/** Judges opaque tokens without calling the endpoint: it accepts the named caller and cached results. */
 export function unaskedIntrospection(
   real: OpaqueTokens,
   name: string,
@@ -37,7 +37,7 @@ export function unaskedIntrospection(
   }
 }
 
-/** Judges passwords, and knows the caller who was named by name alone. */
+/** Checks passwords; for the named caller the name is enough. */
 export function assumingPasswords(real: Passwords, { claims }: RequestQuestion): Passwords {
   return {
     has: (user) => real.has(user),
@@ -48,7 +48,7 @@ export function assumingPasswords(real: Passwords, { claims }: RequestQuestion):
   }
 }
 
-/** The subscription that `sub` names: as the text declares it, else one that opens everything. */
+/** The subscription that `sub` names: as declared in the text, otherwise one that opens every product. */
 export function subscriberOf({ claims }: RequestQuestion, { plan }: Plan): Subscriber | undefined {
   if (claims === undefined) return undefined
   const name = String(claims["sub"] ?? "")
@@ -63,7 +63,7 @@ export function subscriberOf({ claims }: RequestQuestion, { plan }: Plan): Subsc
   }
 }
 
-/** Of a caller who was only named nothing is known but the name: demands on other claims are no reason to end there. */
+/** Of a named caller only the given claims are known, so other required claims do not end the explanation. */
 export function lacksClaims(
   { claims = {} }: RequestQuestion,
   step: StepPlan,
@@ -74,14 +74,14 @@ export function lacksClaims(
   return isCredential(step) && shownTo(step).is === "token" && isClaimFault(refusal)
 }
 
-/** Whether a token that counts is refused for what it says. */
+/** Whether a token was refused because of its claims. */
 export function isClaimFault(refusal: NonNullable<Outcome>): boolean {
   return refusal.kind === "problem" && claimFaults.has(refusal.reason ?? "")
 }
 
 const claimFaults: ReadonlySet<string> = new Set(["TokenClaimNotFound", "TokenClaimValueNotAllowed"])
 
-/** Puts the credential where the step looks for it. */
+/** Puts the credential where the step reads it. */
 export function present({ claims, key, token }: RequestQuestion, step: StepPlan, exchange: Exchange): void {
   if (!isCredential(step)) return
   const shown = shownTo(step)

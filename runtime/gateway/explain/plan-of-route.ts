@@ -4,15 +4,15 @@ import { isCredential, namedBy, nestedSteps, type Step, type StepId, shownTo } f
 import type { Reference } from "../../plan/text.ts"
 import { usedBy } from "../generation/parts-of-plan.ts"
 
-/** A plan cut down to a route, and the variables it wants that are not set. */
+/** The part of a plan for one route, and the variables it needs that are not set. */
 export interface PlanOfRoute {
   readonly plan: Plan
   readonly unset: readonly string[]
 }
 
 /**
- * Cuts a plan down to what one route (`key` undefined: none) needs, so that the trouble of others is none of its own. Nothing in it asks anybody: backends are not
- * checked. Variables without a value get one that fits nothing.
+ * Reduces a plan to what one route (`key` undefined: no route) needs, so that problems of other routes do not matter. Nothing in the result sends
+ * requests, so health checks are removed. Unset variables get a value that matches nothing.
  */
 export function planOfRoute(
   plan: Plan,
@@ -26,7 +26,7 @@ export function planOfRoute(
     reached(whole, route === undefined ? [] : Object.values(route.sections).flat()),
   )
   const used = Object.values(steps)
-  // What is explained of a request that no route serves is how it begins.
+  // For a request without a route, the explanation ends with the match, so the `unmatched` steps are not needed.
   const gateway = whole.gateway === null ? null : { ...whole.gateway, onUnmatched: [] }
   const named = <T>(table: NamedTable, of: Readonly<Record<string, T>>) => picked(of, namedBy(used, table))
   const asksForKey = used.some((step) => isCredential(step) && shownTo(step).is === "key")
@@ -78,7 +78,7 @@ function picked<T>(table: Readonly<Record<string, T>>, names: ReadonlySet<string
   return Object.fromEntries(Object.entries(table).filter(([name]) => names.has(name)))
 }
 
-/** Names of values a backend's URL begins with: what stands for one must be the beginning of a URL too. */
+/** Names of values that begin a backend's URL: their placeholder must be the beginning of a URL, too. */
 function namesOfUrls({ backends }: PlanBody): ReadonlySet<string> {
   const names = new Set<string>()
   for (const { targets } of Object.values(backends))

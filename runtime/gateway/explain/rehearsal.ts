@@ -18,30 +18,28 @@ import { policies } from "../../policies/table.ts"
 import { stepIdentity } from "./shown-identity.ts"
 import { putInside, type StepUse, type Unfolded } from "./unfold.ts"
 
-/** Policies by kind, as a step table makes steps of them. */
+/** Policies by kind, as the step table uses them. */
 export type PolicyTable = typeof policies
 
-/** Ends the backend section where the request would go out. */
+/** Ends the backend section where the request would be sent. */
 const sent = problem("internal-error", { cause: "the request is not sent" })
 
-/** What whoever rehearses does around each step. */
+/** What a rehearsal does around each step. */
 export interface RehearsalHooks {
-  /** May put a credential where the step looks for it. */
+  /** May put a credential where the step reads it. */
   before(plan: StepPlan, exchange: Exchange): void
-  /** Who the chosen backend takes us for, in words; undefined: for nobody. */
+  /** The identity that the chosen backend sees, in words; undefined: none. */
   shown(exchange: Exchange): string | undefined
-  /** May let pass what a step refused; says why by `assume`. */
+  /** May ignore a step's refusal; must then call `assume` with the reason. */
   after(plan: StepPlan, exchange: Exchange, refusal: NonNullable<Outcome>): Outcome
 }
 
-/**
- * A run of a route's steps without effects: nothing is counted, written, or sent. Steps are those of the unfolded route, each with its own id.
- */
+/** A run of a route's steps without effects: nothing is counted, written or sent. The steps are those of the unfolded route, each with its own id. */
 export class Rehearsal {
   readonly assuming: string[] = []
   readonly #unfolded: Unfolded
   readonly #uses = new Map<StepPlan, StepUse>()
-  /** Variables, `jwt` and `subscription` that only a request can fill, with the step that does. */
+  /** Variables, `jwt` and `subscription` that only a real request can fill, each with the step that fills it. */
   readonly #unknown = new Map<string, StepUse>()
   readonly #hooks: RehearsalHooks
   #current: StepUse | undefined
@@ -52,7 +50,7 @@ export class Rehearsal {
     for (const use of unfolded.uses.values()) this.#uses.set(use.step, use)
   }
 
-  /** The step that runs now. */
+  /** The running step. */
   get current(): StepUse | undefined {
     return this.#current
   }
@@ -61,16 +59,16 @@ export class Rehearsal {
     return this.#unfolded.uses.get(id)
   }
 
-  /** The outcome of the running step is not known: it is taken to go on. */
+  /** Assumes that the running step continues, because its outcome is not known. */
   assume(note: string): void {
     const use = this.#current
     if (use === undefined) return
     this.#left(use, note)
-    // What a token says is known though nobody vouches for it; what is left of a limit is not.
+    // After an unverified token its claims are known; after a limit the remaining count is not.
     if (!tellsCaller(use.step)) this.#fills(use)
   }
 
-  /** The caller is one whose claims nobody knows. */
+  /** Assumes a caller whose claims are not known. */
   assumeCaller(note: string): void {
     const use = this.#current
     if (use === undefined) return
@@ -79,13 +77,13 @@ export class Rehearsal {
     this.#unknown.set("jwt", use)
   }
 
-  /** Says something of the running step that is sure. */
+  /** Adds a certain fact to the running step. */
   note(text: string): void {
     const notes = this.#current?.notes
     if (notes?.includes(text) === false) notes.push(text)
   }
 
-  /** Every policy, watched; those with effects are not run. */
+  /** All policies, with observation; those with effects are not run. */
   policies(): PolicyTable {
     const watched = Object.entries(policies).map(([kind, policy]) => [
       kind,
@@ -122,7 +120,7 @@ export class Rehearsal {
     }
   }
 
-  /** What shows a token has to get it first. */
+  /** A step that sends a token would have to request it, so the outcome is assumed. */
   #authenticating(plan: StepOf<"authenticate">, provision: Provision, policy: Policy<StepKind>): Run {
     if (plan.authentication.scheme === "token")
       return (exchange) => {
@@ -167,14 +165,14 @@ export class Rehearsal {
     }
   }
 
-  /** What a step that ran put into variables is known now, unless it goes on from what was there. */
+  /** Variables that a step has set are known now, unless the new value depends on the old one. */
   #knows(step: StepPlan): void {
     const { reads = [] } = factsOf(step)
     for (const name of variablesSetBy(step))
       if (!reads.includes(`variable:${name}`)) this.#unknown.delete(name)
   }
 
-  /** What the step's own expressions read that nobody knows yet. */
+  /** The unknown values that the step's own expressions read. */
   #lacking(step: StepPlan): string | undefined {
     if (this.#unknown.size === 0) return undefined
     const words = ownWords(step)
@@ -209,7 +207,7 @@ export class Rehearsal {
   }
 }
 
-/** Whether a step finds out who the caller is. */
+/** Whether a step identifies the caller. */
 function tellsCaller(step: StepPlan): boolean {
   return isCredential(step) && factsOf(step).writes?.includes("caller") === true
 }
@@ -219,20 +217,20 @@ export function isSent(outcome: Outcome): boolean {
   return outcome === sent
 }
 
-/** A step and where it stands, for people. */
+/** A step and its place, for messages. */
 function placed({ step, place }: StepUse): string {
   return place === "" ? `\`${step.kind}\`` : `\`${step.kind}\` (${place})`
 }
 
-/** Lists one after the other, each once: what repeats or runs at once does the same to a request that is not sent. */
+/** Runs the lists in order, each once: repetition and concurrency make no difference for a request that is not sent. */
 function inTurn(lists: readonly (readonly StepId[])[], provision: Provision): Run {
   const steps = lists.flat().map((id) => provision.step(id))
   return (exchange) => runSteps(steps, exchange)
 }
 
 /**
- * The words of a step's own expressions, those of steps inside of it left out: names of variables it reads are among them, and `jwt` and `subscription` where it
- * asks for the caller. More words than are read are no harm: what only looks like a name is then not told.
+ * The words in a step's own expressions, without those of its inner steps: they include names of variables, and `jwt` and `subscription`. Extra words
+ * do no harm: they can only make a value count as unknown.
  */
 function ownWords(step: Step): ReadonlySet<string> {
   const own = structuredClone(step)

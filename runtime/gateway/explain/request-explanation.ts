@@ -3,42 +3,43 @@ import type { Step } from "../../plan/steps.ts"
 import type { ProblemName } from "../../policies/messages/answer.ts"
 import type { TargetState } from "../backends/target.ts"
 
-/** A request to explain. It need not have been made; nothing is sent anywhere. */
+/** A request to explain. It may be hypothetical; nothing is sent. */
 export interface RequestQuestion {
   readonly method: string
-  /** Path with its query, as on the request line. */
+  /** Path and query, as on the request line. */
   readonly target: string
   readonly host: string
-  /** The address it comes from. */
+  /** The client's address. */
   readonly ip: string
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Buffer | undefined
-  /** Put where the route wants its credential: a subscription key, a token. */
+  /** A subscription key or token, put where the route reads its credential. */
   readonly key?: string | undefined
   readonly token?: string | undefined
-  /** Authentication passes, with these claims, or as the subscription that `sub` names. */
+  /** Authentication succeeds with these claims, or as the subscription that `sub` names. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Why a route that is near does not answer: how it differs from the request, or what goes before it. */
+/** Why a similar route does not match: how it differs from the request, or what takes precedence. */
 export type Loss = "method" | "host" | "less-specific" | "look-alike" | "protection"
 
-/** A route that could be meant and does not answer. */
+/** A route that could be meant but does not match. */
 export interface LostRoute {
   readonly route: string
-  /** `file:line`; empty where it is not known. */
+  /** `file:line`; empty when it is not known. */
   readonly place: string
   readonly loss: Loss
   readonly why: string
 }
 
 /**
- * What a step did. `passed`: it ran and the next one is next. `answered`: it ended the request. `unknown`: what it does is known when a request is there only, and it
- * was taken to go on; its notes say why. `not-reached`: another step answered, or a branch was not taken. `shown`: it works on an answer there is none of yet.
+ * The outcome of a step. `passed`: it ran and the next step follows. `answered`: it ended the request. `unknown`: the outcome depends on a real
+ * request, and the explanation assumes that it continues; the notes have the reason. `not-reached`: another step ended the request, or a branch was
+ * not taken. `shown`: it works on a response that does not exist yet.
  */
 export type StepState = "passed" | "answered" | "unknown" | "not-reached" | "shown"
 
-/** What is left of a limit for this caller. Nothing was counted. What is not there is known to a running process only. */
+/** What is left of a limit for this caller; nothing was counted. Absent values are known only to a running process. */
 export interface LimitState {
   readonly key: string
   readonly callsMax: number
@@ -47,7 +48,7 @@ export interface LimitState {
   readonly resetSeconds?: number
 }
 
-/** What was used of a quota by this caller. Nothing was counted. */
+/** Usage of a quota by this caller; nothing was counted. */
 export interface QuotaState {
   readonly key: string
   readonly periodSeconds: number
@@ -55,11 +56,11 @@ export interface QuotaState {
   readonly bytesMax?: number | undefined
   readonly calls?: number
   readonly bytes?: number
-  /** Null: it is never filled again. */
+  /** Null: the quota never resets. */
   readonly resetSeconds?: number | null
 }
 
-/** What the engine was asked about a store and said. Without `allowed` it was not asked; a decision point never is. */
+/** A question to the engine about a store, and the answer. Without `allowed` it was not asked; a decision point is never asked. */
 export interface Proof {
   readonly store?: string
   readonly pdp?: string
@@ -69,7 +70,7 @@ export interface Proof {
   readonly allowed?: boolean
   readonly revision?: number
   readonly explanation?: Explanation
-  /** The explanation as a tree for people. */
+  /** The explanation as a readable tree. */
   readonly text?: string
 }
 
@@ -77,10 +78,10 @@ export interface Proof {
 export interface ExplainedStep {
   /** Place in the route: `inbound.3`, `inbound.3.matched.0`. */
   readonly at: string
-  /** `file:line`; empty where it is not known. */
+  /** `file:line`; empty when it is not known. */
   readonly place: string
   readonly state: StepState
-  /** The step; lists of steps inside of it are empty here and stand in `inside`. */
+  /** The step; its inner lists are empty here and are in `inside`. */
   readonly step: Step
   readonly notes: readonly string[]
   readonly limit?: LimitState
@@ -89,29 +90,29 @@ export interface ExplainedStep {
   readonly inside: readonly { readonly place: string; readonly steps: readonly ExplainedStep[] }[]
 }
 
-/** A place of the configuration that answered. */
+/** The place in the configuration that responded. */
 export interface Answerer {
   readonly kind: string
-  /** `file:line`, several with ` or ` where the same step stands at several places of the route; empty where it is not known. */
+  /** `file:line`, several joined with ` or ` when the same step occurs at several places of the route; empty when it is not known. */
   readonly place: string
 }
 
-/** What ends a WebSocket besides its two ends. */
+/** What closes a WebSocket, apart from client and backend. */
 export interface WebSocketEnds {
-  /** So long without a byte; null: never. */
+  /** Idle timeout; null: none. */
   readonly idleMs: number | null
   readonly expireWithToken: boolean
-  /** When the route is gone, or leads elsewhere. */
+  /** Whether it is closed when the route is removed or gets another target. */
   readonly closeWhenRemoved: boolean
 }
 
-/** How it ends. `answered`: by the gateway itself. `forwarded`: a backend would be asked, and its answer is not known. */
+/** The result. `answered`: the gateway itself responds. `forwarded`: a backend would get the request, and its response is not known. */
 export type Verdict =
   | {
       readonly kind: "answered"
       readonly status: number
       readonly problem?: ProblemName
-      /** For operators; no client is told. */
+      /** For operators; clients do not see it. */
       readonly cause?: string | undefined
       readonly by?: Answerer
       readonly assuming: readonly string[]
@@ -122,21 +123,21 @@ export type Verdict =
       readonly method: string
       readonly targets: readonly TargetState[]
       readonly path: string
-      /** It asks for a WebSocket: a tunnel opens when the backend answers 101. */
+      /** The request asks for a WebSocket: a tunnel opens when the backend responds with 101. */
       readonly websocket?: WebSocketEnds
       readonly assuming: readonly string[]
     }
 
-/** What is known of a request without calling backends. */
+/** The explanation of a request, made without calling backends. */
 export interface RequestExplanation {
   readonly request: {
     readonly method: string
-    /** Canonical; as given where it has no canonical form. */
+    /** Canonical; as given when it has no canonical form. */
     readonly path: string
     readonly host: string
     readonly ip: string
   }
-  /** Whether a running process was asked, or the text alone. */
+  /** Whether a running process explained it, or the text alone. */
   readonly live: boolean
   readonly route: {
     readonly key: string
@@ -146,11 +147,11 @@ export interface RequestExplanation {
     readonly operation: string
     readonly parameters: Readonly<Record<string, string>>
   } | null
-  /** Why this route, or why none. */
+  /** Why this route was chosen, or why none. */
   readonly why: string
   readonly lost: readonly LostRoute[]
   readonly sections: readonly { readonly name: string; readonly steps: readonly ExplainedStep[] }[]
-  /** Null: the plan could not be made ready here; `trouble` says why. */
+  /** Null: the plan could not be provisioned here; `trouble` has the reasons. */
   readonly verdict: Verdict | null
   readonly trouble: readonly string[]
 }

@@ -2,7 +2,7 @@ import type { Plan } from "../../plan/plan.ts"
 import type { StepOf } from "../../plan/steps.ts"
 import type { Exchange } from "../../policies/exchange.ts"
 
-/** Who a backend takes us for by what its declaration says, in words without a secret; undefined: it says nothing. */
+/** The identity that a backend sees according to its declaration, in words without secrets; undefined: none. */
 export function backendIdentity({ plan }: Plan, { backend }: Exchange): string | undefined {
   const name = backend?.name ?? ""
   const declared = Object.hasOwn(plan.backends, name) ? plan.backends[name] : undefined
@@ -16,7 +16,7 @@ export function backendIdentity({ plan }: Plan, { backend }: Exchange): string |
   return shown.length === 0 ? undefined : `\`${name}\` is shown ${shown.join(" and ")}`
 }
 
-/** Who an `authenticate` that ran says we are, in words without a secret. */
+/** The identity that an `authenticate` step uses, in words without secrets. */
 export function stepIdentity({ authentication, output }: StepOf<"authenticate">, exchange: Exchange): string {
   const shown = output === undefined ? "the backend is shown" : `\`${output}\` has`
   switch (authentication.scheme) {
@@ -35,7 +35,7 @@ function tokenWords(client: string): string {
   return `a token of client \`${client}\`, which is not got here`
 }
 
-/** Of a field `Basic …`, or of what comes behind the scheme. */
+/** The user of a `Basic …` field, or of the part after the scheme. */
 function userOf(authorization: unknown): string {
   const text = Buffer.from(String(authorization).replace(/^Basic /, ""), "base64").toString("utf8")
   return text.slice(0, Math.max(0, text.indexOf(":")))

@@ -3,9 +3,9 @@ import type { Route } from "../../plan/resources.ts"
 import { nestedSteps, type Step, type StepId } from "../../plan/steps.ts"
 import type { LimitState, Proof, QuotaState, StepState } from "./request-explanation.ts"
 
-/** One use of a step in a route, and what becomes of it. */
+/** One use of a step in a route, and its outcome. */
 export interface StepUse {
-  /** Its own, though the same step stands at other places. */
+  /** Unique, even when the same step occurs at other places. */
   readonly id: StepId
   readonly at: string
   readonly place: string
@@ -22,7 +22,7 @@ export interface StepUse {
 export const sectionNames = ["inbound", "backend", "outbound", "onError"] as const
 export type SectionName = (typeof sectionNames)[number]
 
-/** A route with a step of its own for every place. */
+/** A route in which every place has its own step. */
 export interface Unfolded {
   readonly sections: Readonly<Record<SectionName, readonly StepUse[]>>
   readonly steps: Readonly<Record<StepId, Step>>
@@ -31,7 +31,10 @@ export interface Unfolded {
 
 const usesMax = 10_000
 
-/** Gives every place of a route its own step, so that what one does can be told from what its equals do. @throws Error for more than 10,000 places. */
+/**
+ * Gives every place of a route its own step, so that equal steps can have different outcomes.
+ * @throws Error for more than 10,000 places
+ */
 export function unfold(plan: Plan, key: string, route: Route): Unfolded {
   const uses = new Map<StepId, StepUse>()
   const steps: Record<StepId, Step> = {}
@@ -67,7 +70,7 @@ export function unfold(plan: Plan, key: string, route: Route): Unfolded {
   return { sections, steps, uses }
 }
 
-/** Puts a list of ids where `nestedSteps` found one. */
+/** Replaces the list of ids that `nestedSteps` found at a place. */
 export function putInside(step: Step, place: string, ids: StepId[]): void {
   const [field = "", index] = place.split(".")
   const lists = step as unknown as Record<string, unknown>

@@ -6,7 +6,7 @@ import { fieldText, type HeaderList } from "../../policies/messages/header-list.
 import { ownField } from "../../policies/messages/own-fields.ts"
 import type { QueryString } from "../../policies/messages/query-string.ts"
 
-/** Where the values come from: the exchange. */
+/** The source of the values: the exchange. */
 export interface BindingSource {
   readonly id: string
   readonly startedAtMs: number
@@ -23,7 +23,7 @@ export interface BindingSource {
   readonly response: PendingResponse | undefined
 }
 
-/** What is known of a route before any request. */
+/** Values of a route that do not depend on the request. */
 export interface RouteViews {
   readonly api: { readonly name: string; readonly version: string }
   readonly operation: { readonly name: string; readonly method: string; readonly path: string }
@@ -36,12 +36,12 @@ const noRoute: RouteViews = {
   backend: { name: "" },
 }
 
-/** Has no fields: `has(jwt.sub)` is false. */
+/** An object without fields: `has(jwt.sub)` is false. */
 export const nothing: object = Object.freeze(plainObject())
 
 /**
- * What expressions read, in the shapes of runtime/expression/request-context.ts: plain data but for the clock, made at the first expression of a request.
- * `jwt`, `subscription`, `product`, `response`, `error` and `var` change while the request passes; the exchange puts them in.
+ * The values for expressions, in the shapes of runtime/expression/request-context.ts: plain data except for the clock, created at the first
+ * expression of a request. `jwt`, `subscription`, `product`, `response`, `error` and `var` change during the request; the exchange updates them.
  */
 export function makeBindings(
   source: BindingSource,
@@ -54,7 +54,10 @@ export function makeBindings(
   return bindings
 }
 
-/** The names expressions know, and those of named values. A class: objects written with a getter have a shape of their own each, and nothing that reads them is fast. */
+/**
+ * The names in expressions, including named values. A class, because each object literal with a getter gets its own shape, which makes property
+ * access slow.
+ */
 export class RequestBindings {
   [name: string]: unknown
   readonly #source: BindingSource
@@ -86,7 +89,7 @@ export class RequestBindings {
     this.gateway = gateway
   }
 
-  /** As the steps before have left it, however many expressions were evaluated by then. */
+  /** Read on each access, because steps may have changed it. */
   get query(): Readonly<Record<string, string>> {
     return this.#source.query.values()
   }
@@ -96,12 +99,12 @@ export class RequestBindings {
   }
 }
 
-/** `response` of expressions. */
+/** The value of `response` in expressions. */
 export function responseView(response: PendingResponse): object {
   return new ResponseView(response)
 }
 
-/** `error` of expressions. */
+/** The value of `error` in expressions. */
 export function errorView(error: ExchangeError): object {
   const { source, reason, message, section, status, scope, path, policyId: policy } = error
   return { source, reason, message, section, status, scope, path, policy }
@@ -209,7 +212,7 @@ function headerText(headers: HeaderList, name: string): string {
   return fieldText(headers.get(name) ?? "")
 }
 
-/** The values of all lines of the name. */
+/** The values of all lines with the name. */
 function headerTexts({ flat }: HeaderList, name: string): string[] {
   return flat.flatMap((value, index) =>
     index % 2 === 1 && flat[index - 1] === name ? [fieldText(value)] : [],

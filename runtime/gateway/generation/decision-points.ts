@@ -13,7 +13,7 @@ import type { Held } from "./held.ts"
 import type { OwnCredentials } from "./own-credentials.ts"
 import type { References } from "./references.ts"
 
-/** What making them needs of whoever makes the resources of a plan. */
+/** What creating decision points needs. */
 interface PointMaker {
   readonly references: References
   readonly dependencies: { readonly http: RequestSender; readonly pdpNotes?: PdpNotes }
@@ -22,12 +22,12 @@ interface PointMaker {
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
 }
 
-/** A decision point of the plan, behind the port of the engine. */
+/** A decision point of the plan as an authorizer. */
 export interface AskedPoint extends Authorizer {
   pdpState(): PdpState
 }
 
-/** Makes the decision points of a plan, or takes them over with the decisions they keep and the state of their breakers. */
+/** Creates the decision points of a plan, or reuses those of the previous plan with their cached decisions and breakers. */
 export async function provisionDecisionPoints(
   maker: PointMaker,
   plan: PlanBody,
@@ -96,7 +96,7 @@ function authorizationOf(
   return { value: `Bearer ${token}`, key: token }
 }
 
-/** A decision point behind the port of the engine. */
+/** Wraps a decision point as an authorizer. */
 function asked(point: DecisionPoint): AskedPoint {
   const ask = async (requests: readonly AccessRequest[], asker: AskedFor) => {
     const ending = new AbortController()
@@ -127,7 +127,7 @@ function evaluationOf({ user, relation, object, context, properties = {} }: Acce
   }
 }
 
-/** `type:id`, which is what it is compiled to be. */
+/** Splits `type:id`; the compiler guarantees the form. */
 function entityOf(name: string, properties: Entity["properties"]): Entity {
   const colon = name.indexOf(":")
   return {

@@ -1,14 +1,14 @@
 import { stat } from "node:fs/promises"
 
-/** A file that was read: `mark` tells its state just before, so that no change since then is missed. */
+/** A file that was read; `mark` is its state just before reading, so that no later change is missed. */
 export interface SeenFile {
   readonly path: string
   readonly mark: string
 }
 
 /**
- * Calls back when one of a set of files has changed. By looking, not by inotify: secrets are mounted by swapping symbolic links several
- * folders up, which no watch on the file sees.
+ * Calls back when one of a set of files changes. It polls instead of using inotify: secrets are mounted by replacing symbolic links in parent
+ * folders, which a watch on the file does not see.
  */
 export class FileWatch {
   readonly #onChange: () => void
@@ -21,7 +21,7 @@ export class FileWatch {
     this.#everyMs = everyMs
   }
 
-  /** Watches these files from now on, and no others. */
+  /** Replaces the set of watched files. */
   watch(files: readonly SeenFile[]): void {
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -46,7 +46,7 @@ export class FileWatch {
   }
 }
 
-/** The state of a file; equal marks, equal content (as far as its status tells). */
+/** The state of a file; equal marks mean equal content (as far as its status shows). */
 export async function markOf(file: string): Promise<string> {
   try {
     const { mtimeMs, size, ino } = await stat(file)

@@ -8,39 +8,39 @@ import type { Hosted, HostRoutes } from "../routes/host-routes.ts"
 import type { RouteViews } from "./bindings.ts"
 import type { Held } from "./held.ts"
 
-/** A route with its steps ready to run. */
+/** A route with its provisioned steps. */
 export interface LiveRoute extends Hosted {
   /** `METHOD /pattern`, its key in the plan. */
   readonly key: string
   readonly plan: Route
-  /** Of the backend it forwards to; undefined where it answers by itself. */
+  /** URL of the backend it forwards to; undefined when the route responds itself. */
   readonly backendUrl: string | undefined
-  /** How much of a path is not sent to the backend. */
+  /** Length of the path prefix that is not sent to the backend. */
   readonly stripLength: number
   readonly views: RouteViews
-  /** Answers preflights, where the route has one. */
+  /** Responds to preflights, if the route has a `cors`. */
   readonly cors: ProvisionedStep | undefined
   readonly inbound: readonly ProvisionedStep[]
   readonly backend: readonly ProvisionedStep[]
   readonly outbound: readonly ProvisionedStep[]
-  /** The first outbound step behind the one that keeps answers: where one that was kept goes on. */
+  /** Index of the first outbound step after the one that stores responses; a cache hit continues there. */
   readonly afterStore: number
   readonly onError: readonly ProvisionedStep[]
   /**
-   * Whether the body of the request is asked for when it has been sent, and so is kept: `always` where an outbound step reads it, and `small` where only steps of on-error do, who do not run for
-   * most calls: one that may be held by its length.
+   * Whether the request's body is kept after sending. `always`: an outbound step reads it. `small`: only on-error steps read it, which most calls do
+   * not run; then it is kept only when its Content-Length fits the buffer.
    */
   readonly keepsBody: "always" | "small" | "never"
-  /** Whether a step behind the backend looks into the body of the answer: then the backend is asked for all of it, whatever part the client wants. */
+  /** Whether a step after the backend reads the response's body: then the backend is asked for the whole body, even when the client wants a range. */
   readonly readsAnswer: boolean
 }
 
-/** What a generation is made of. */
+/** The parts of a generation. */
 export interface GenerationParts {
   readonly plan: Plan
   readonly values: ReadonlyMap<string, string>
   readonly routes: HostRoutes<LiveRoute>
-  /** What runs where no route serves a request. */
+  /** The steps for requests without a route. */
   readonly onUnmatched: readonly ProvisionedStep[]
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
@@ -49,11 +49,11 @@ export interface GenerationParts {
   readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
   readonly facts: PlanFacts
-  /** Connections, verifiers and the like, held as long as a request may use them. */
+  /** Connections, verifiers and other resources, held while a request may use them. */
   readonly resources: readonly Held<unknown>[]
 }
 
-/** One plan, ready to serve. Requests hold on to the generation they began with; its resources are released when the last one has ended. */
+/** One plan, ready for use. Requests hold the generation in which they began; its resources are released after the last one. */
 export class Generation {
   readonly plan: Plan
   readonly values: ReadonlyMap<string, string>
@@ -61,9 +61,9 @@ export class Generation {
   readonly onUnmatched: readonly ProvisionedStep[]
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
-  /** Largest body that is read whole because a policy needs it. */
+  /** Maximum size of a body that a policy reads whole. */
   readonly bufferBytesMax: number
-  /** Values and names of a JSON body that are read. */
+  /** Maximum number of values and names in a JSON body. */
   readonly jsonValuesMax: number | undefined
   readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
@@ -88,7 +88,7 @@ export class Generation {
     this.#resources = parts.resources
   }
 
-  /** Requests that began here and have not ended. */
+  /** Requests of this generation that have not ended. */
   get running(): number {
     return this.#running
   }
@@ -102,7 +102,7 @@ export class Generation {
     this.#releaseWhenDone()
   }
 
-  /** No request will begin here any more. */
+  /** No more requests will begin here. */
   retire(): void {
     this.#retired = true
     this.#releaseWhenDone()

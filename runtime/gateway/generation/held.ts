@@ -1,11 +1,11 @@
-/** Something several generations use at once and the last one closes. */
+/** A value shared by several generations; the last one closes it. */
 export class Held<T> {
   readonly value: T
   readonly key: string
   readonly #close: () => void
   #holders = 1
 
-  /** Held once, by whoever makes it. `key` says what it was made of. */
+  /** The creator holds it once. `key` identifies its settings. */
   constructor(key: string, value: T, close: () => void) {
     this.key = key
     this.value = value

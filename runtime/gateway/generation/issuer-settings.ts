@@ -5,7 +5,7 @@ import type { Issuer, InlineKey as PlanKey } from "../../plan/resources.ts"
 import type { LoadText } from "../../plan/text.ts"
 import type { References } from "./references.ts"
 
-/** An issuer of a plan with its texts resolved; files are relative to `folder`. */
+/** The settings of an issuer with resolved texts; files are relative to `folder`. */
 export function issuerSettingsOf(
   name: string,
   { source, audiences, clockSkewSeconds, algorithms }: Issuer,
@@ -39,7 +39,7 @@ function keyOf(key: PlanKey, secrets: ReadonlyMap<string, string>, folder: strin
   return { id, secret: secret.toString("base64url") }
 }
 
-/** Base64 with either alphabet, with padding or without. */
+/** Accepts both Base64 alphabets, with or without padding. */
 function urlSafe(base64: string): string {
   return Buffer.from(base64, "base64").toString("base64url")
 }

@@ -5,12 +5,12 @@ const listenReasons: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "this machine has no such address",
 }
 
-/** Why an address of a plan could not be listened on, for operators: what and what to do. */
+/** Why an address of a plan could not be opened, and what to do, for operators. */
 export function listenReason(error: NodeJS.ErrnoException): string {
   return listenReasons[error.code ?? ""] ?? error.message
 }
 
-/** Why a plan can't be served here. `problems` are sentences for operators, with places like `gateway.conf:41` where they are known. */
+/** Why a plan cannot be used here. `problems` are sentences for operators, with places like `gateway.conf:41` when known. */
 export class LoadError extends Error {
   override readonly name = "LoadError"
   readonly problems: readonly string[]

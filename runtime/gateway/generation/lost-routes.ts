@@ -8,7 +8,7 @@ import { MixedSegment } from "../routes/mixed-segment.ts"
 import type { Matchable } from "../routes/route-tree.ts"
 import { type HostMatch, Routes } from "../routes/routes.ts"
 
-/** What was asked for: `path` is canonical. */
+/** The request to match; `path` is canonical. */
 export interface Asked {
   readonly method: string
   readonly path: string
@@ -17,10 +17,13 @@ export interface Asked {
 
 const lostMax = 20
 
-/** How near a route is: those a person means most likely come first. */
+/** Order of the similar routes: most likely the intended one first. */
 const nearness: readonly Loss[] = ["protection", "host", "less-specific", "method", "look-alike"]
 
-/** The routes that could be meant by a request and do not answer it, the nearest first, with the reason of each. `chosen` is the key of the one that does, or that would if its path had one reading. */
+/**
+ * The similar routes that do not match a request, most similar first, each with the reason. `chosen` is the key of the matching route, or of the one
+ * that would match if its path had only one reading.
+ */
 export function lostRoutes(plan: Plan, asked: Asked, chosen: string | undefined): LostRoute[] {
   const lost: LostRoute[] = []
   const winner = chosen === undefined ? undefined : plan.plan.routes[chosen]

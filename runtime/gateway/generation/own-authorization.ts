@@ -4,14 +4,14 @@ import { type Problem, problem } from "../../policies/messages/answer.ts"
 import type { BackendSettings } from "../backends/backends.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
 
-/** What a request says of ourselves in Authorization: as its backend wants it, else as a step put it there. */
+/** The gateway's credentials in Authorization: those of the backend, otherwise those that a step set. */
 export class OwnAuthorization {
   readonly #exchange: ExchangeState
   readonly #backend: BackendSettings["authorization"]
   #source: TokenSource | undefined
   #token = ""
   #renewed = false
-  /** In place of the field the request has; undefined: none. */
+  /** Replaces the field of the request; undefined: nothing replaces it. */
   value: string | undefined
 
   constructor(exchange: ExchangeState, backend: BackendSettings["authorization"]) {
@@ -19,7 +19,7 @@ export class OwnAuthorization {
     this.#backend = backend
     if (backend === undefined) {
       const { sentToken, headers } = exchange
-      // A later step may have written something else.
+      // A later step may have replaced the field.
       if (sentToken === undefined || headers.get("authorization") !== `Bearer ${sentToken.token}`) return
       this.#source = sentToken.source
       this.#token = sentToken.token
@@ -27,7 +27,7 @@ export class OwnAuthorization {
     else this.#source = backend.tokens
   }
 
-  /** Gets what is to be said; undefined when it is there at once. Resolves with what went wrong. */
+  /** Gets the credentials; undefined when they are already available. Resolves with a problem, if any. */
   prepare(): Promise<Problem | undefined> | undefined {
     if (this.#source === undefined || (this.#backend === undefined && !this.#renewed)) return undefined
     const token = this.#source.token()
@@ -36,7 +36,7 @@ export class OwnAuthorization {
     return undefined
   }
 
-  /** The backend answered 401. True: a fresh token can be had, and was not tried yet. */
+  /** The backend responded with 401. True: a new token is available and has not been tried. */
   mayRenew(): boolean {
     if (this.#source === undefined) return false
     const fresh = this.#source.renew(this.#token)

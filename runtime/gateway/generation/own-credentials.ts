@@ -10,13 +10,13 @@ import type { SeenFile } from "./file-watch.ts"
 import type { Held } from "./held.ts"
 import { type Outside, type References, readPlanFile } from "./references.ts"
 
-/** What the gateway shows of itself, by the names of the plan. */
+/** The gateway's own credentials, by their names in the plan. */
 export interface OwnCredentials {
   readonly certificates: ReadonlyMap<string, ClientCertificate>
   readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
 }
 
-/** What making them needs of whoever makes the resources of a plan. */
+/** What creating credentials needs. */
 interface CredentialMaker {
   readonly references: References
   readonly dependencies: Outside & { readonly http: RequestSender }
@@ -26,7 +26,7 @@ interface CredentialMaker {
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
 }
 
-/** Reads certificates and makes token clients, or takes them over: a client that stays keeps its token. */
+/** Reads certificates and creates token clients, or reuses those of the previous plan: a reused client keeps its token. */
 export async function provisionCredentials(
   maker: CredentialMaker,
   plan: PlanBody,
@@ -37,7 +37,7 @@ export async function provisionCredentials(
     await maker.attemptLater(`certificates.${name}`, async () => {
       const read = await readCertificate(maker, name, certificate)
       const before = previous?.certificates.get(name)
-      // The same object where it is the same certificate: steps are compared by what they were given.
+      // Keeps the object of an unchanged certificate, because steps compare what they looked up by identity.
       const same = before?.cert === read.cert && before.key === read.key
       certificates.set(name, same ? before : read)
     })

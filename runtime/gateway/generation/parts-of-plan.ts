@@ -1,16 +1,13 @@
 import type { PlanBody } from "../../plan/plan.ts"
 import { namedBy } from "../../plan/steps.ts"
 
-/** What of a plan the gateway needs. */
+/** The parts of a plan that the gateway role needs. */
 export interface GatewayParts {
   readonly secrets: ReadonlySet<string>
   readonly issuers: ReadonlySet<string>
 }
 
-/**
- * All secrets and issuers but those that only the engine's listener asks for: a process without that role need not be given its keys, nor fetch
- * its issuers'.
- */
+/** All secrets and issuers except those used only by the engine's listener: a process without that role needs neither its keys nor its issuers. */
 export function gatewayParts(plan: PlanBody): GatewayParts {
   const { authz, issuers, secrets } = plan
   const used = usedBy(plan)
@@ -22,7 +19,7 @@ export function gatewayParts(plan: PlanBody): GatewayParts {
   }
 }
 
-/** The secrets and issuers that steps, and what they name, ask for. */
+/** The secrets and issuers that steps use, directly or through what they name. */
 export function usedBy(plan: PlanBody): GatewayParts {
   const { issuers, subscriptions, steps } = plan
   const used = { secrets: new Set<string>(), issuers: new Set<string>() }

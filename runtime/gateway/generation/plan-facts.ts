@@ -10,7 +10,7 @@ import type {
   ProductFacts,
 } from "../../policies/exchange.ts"
 
-/** What a plan says besides the steps of a route; looked up when somebody asks. */
+/** The contents of a plan other than the steps of routes; computed on demand. */
 export class FactsOfPlan implements PlanFacts {
   readonly #body: PlanBody
   readonly certificates: ReadonlyMap<string, ClientCertificate>
@@ -35,7 +35,7 @@ export class FactsOfPlan implements PlanFacts {
     }
   }
 
-  /** Where a route takes its key from: of the first step that asks for one. */
+  /** Where a route reads its key: the place in the first step that needs one. */
   keyPlaces(route: Route): KeyPlaces {
     let found = this.#keys.get(route)
     if (found === undefined) {

@@ -23,24 +23,25 @@ import { type GatewayDependencies, provisionResources, type Resources } from "./
 import { Slices } from "./slices.ts"
 import { StepTable } from "./step-table.ts"
 
-/** A generation with what the next one may take over from it. */
+/** A generation with what the next one may reuse. */
 export interface Provisioned {
   readonly generation: Generation
   readonly resources: Resources
   readonly steps: StepTable
-  /** Files that were read: when one changes, the plan is to be provisioned anew. */
+  /** The files that were read: when one changes, the plan must be provisioned again. */
   readonly files: readonly SeenFile[]
 }
 
-/** What a generation is provisioned with. `gatewayState` lives as long as the process. */
+/** The context for provisioning a generation. `gatewayState` lives as long as the process. */
 export interface ProvisionContext {
   readonly dependencies: GatewayDependencies
   readonly gatewayState: { readonly draining: boolean }
 }
 
 /**
- * Makes a generation of a plan beside the one that serves, in slices, taking over what has not changed. On failure everything newly made is
- * closed and the previous one has lost nothing. @throws LoadError with all that is wrong.
+ * Provisions a generation next to the one in use, in time slices, and reuses what has not changed. On failure it closes everything new; the previous
+ * generation is not affected.
+ * @throws LoadError with all problems
  */
 export async function provision(
   plan: Plan,
@@ -136,7 +137,7 @@ function stepsOf({ sections }: Route): StepId[] {
   return [...sections.inbound, ...sections.backend, ...sections.outbound, ...sections.onError]
 }
 
-/** What finding a route for a request has to know of it. */
+/** What matching a request needs to know about a route. */
 export function matchableOf(key: string, route: Route, plan: Plan) {
   const { method, path, hosts, passes, sections } = route
   return {
@@ -182,7 +183,7 @@ function keepsBody({ sections }: Route, steps: StepTable): LiveRoute["keepsBody"
   return sections.onError.some(reads) ? "small" : "never"
 }
 
-/** `mask-urls` reads texts alone, and so says of no body beforehand that it needs it. */
+/** `mask-urls` reads only text bodies, so it does not declare its need in advance. */
 function readsAnswer({ sections }: Route, steps: StepTable): boolean {
   const reads = (id: StepId): boolean => {
     const plan = steps.planOf(id)
@@ -205,7 +206,7 @@ function afterStore({ plan }: Plan, outbound: readonly StepId[]): number {
   return at === -1 ? outbound.length : at + 1
 }
 
-/** The guards of a route, in order. Equal text is equal protection; the ids of steps are digests of their content. */
+/** The guards of a route, in order, as text. Equal text means equal protection; step ids are digests of their content. */
 export function protectionOf(plan: Plan, ids: readonly StepId[]): string {
   const found: string[] = []
   for (const id of ids) {
@@ -221,7 +222,7 @@ export function protectionOf(plan: Plan, ids: readonly StepId[]): string {
   return found.join(" ")
 }
 
-/** Is a relation asked for or written? Its ids are made of the path as a rule. */
+/** Whether a step asks for or writes a relation; its ids usually come from the path. */
 function decidesByValues(plan: Plan, ids: readonly StepId[]): boolean {
   return ids.some((id) => {
     const step = plan.plan.steps[id]

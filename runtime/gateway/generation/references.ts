@@ -6,26 +6,26 @@ import type { LoadText, Reference } from "../../plan/text.ts"
 import { markOf, type SeenFile } from "./file-watch.ts"
 import { LoadError } from "./load-error.ts"
 
-/** Where values from outside come from. */
+/** The sources of external values. */
 export interface Outside {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Folder that the plan's file names are relative to. */
+  /** The folder for relative file names in the plan. */
   readonly folder: string
 }
 
-/** Values and secrets of a plan, read. */
+/** The values and secrets of a plan, read. */
 export interface References {
   readonly values: ReadonlyMap<string, string>
   readonly secrets: ReadonlyMap<string, string>
-  /** Files that were read, absolute: when one changes, the plan is to be provisioned anew. */
+  /** Absolute paths of the files that were read: when one changes, the plan must be provisioned again. */
   readonly files: readonly SeenFile[]
-  /** Text made of constants and named values. */
+  /** Joins constants and named values to a text. */
   text(text: LoadText): string
 }
 
 /**
- * Reads the values of a plan and the secrets named. @throws LoadError naming all variables that are unset and all files that can't be read, with the places
- * in the text that want them.
+ * Reads the values and the given secrets of a plan.
+ * @throws LoadError with all unset variables and all unreadable files, and the places that use them
  */
 export async function resolveReferences(
   plan: Plan,
@@ -87,7 +87,7 @@ class Reader {
     try {
       const { file, text } = await readPlanFile(this.#outside, reference.file)
       this.files.push(file)
-      // Editors and `echo` end files with a newline; no secret ends in one.
+      // Editors and `echo` end files with a newline; secrets do not end with one.
       return text.replace(/\r?\n$/, "")
     } catch (error) {
       this.problem(place, `the file \`${reference.file}\` cannot be read: ${fileReason(error)}`)
@@ -105,7 +105,7 @@ function describe(reference: Reference): string {
   return "env" in reference ? `environment variable ${reference.env}` : `file \`${reference.file}\``
 }
 
-/** Values may be made of values; the compiler refuses circles, and so does this. */
+/** A value may refer to other values; cycles are refused here and in the compiler. */
 class Values {
   readonly known: Map<string, string>
   readonly #plan: Plan

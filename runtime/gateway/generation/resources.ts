@@ -33,13 +33,13 @@ import { gatewayParts } from "./parts-of-plan.ts"
 import { type Outside, type References, readPlanFile } from "./references.ts"
 import type { Slices } from "./slices.ts"
 
-/** A key of a subscription with whom it stands for. */
+/** A key of a subscription, and its subscriber. */
 export interface KeyEntry {
   readonly subscriber: Subscriber
   readonly key: string
 }
 
-/** What a gateway is given by whoever composes the process. */
+/** What the process provides to a gateway. */
 export interface GatewayDependencies extends Outside {
   readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
@@ -52,18 +52,18 @@ export interface GatewayDependencies extends Outside {
   readonly backendsByUrl: BackendsByUrl
   readonly traceLog: TraceLog
   readonly meter: Meter
-  /** Told of what `grant` and `revoke` did. */
+  /** Receives the changes made by `grant` and `revoke`. */
   readonly relationLog?: RelationLog
-  /** Told of what decision points are asked. */
+  /** Receives the requests to decision points. */
   readonly pdpNotes?: PdpNotes
-  /** Told how long a step was waited for. */
+  /** Receives the waiting time of a step. */
   readonly waited?: ((kind: StepKind, ms: number) => void) | undefined
   readonly pools: Pools
   /** The wall clock in milliseconds, for sunsets. */
   readonly now?: () => number
 }
 
-/** What the steps of a plan use; the parts that did not change are those of the plan before. */
+/** What the steps of a plan use; unchanged parts come from the previous plan. */
 export interface Resources {
   readonly values: ReadonlyMap<string, string>
   readonly secrets: ReadonlyMap<string, string>
@@ -76,23 +76,23 @@ export interface Resources {
   readonly decisionPoints: ReadonlyMap<string, Held<AskedPoint>>
   readonly keys: Held<KeyTable>
   readonly environment: Held<Environment>
-  /** Undefined: nothing in the plan is C# or Liquid. */
+  /** Undefined: the plan contains no C# or Liquid. */
   readonly azure: AzureWing | undefined
   readonly addresses: Held<ClientAddresses>
-  /** Names of the products that cover an API. */
+  /** Names of the products that contain an API. */
   readonly products: ReadonlyMap<string, ReadonlySet<string>>
   readonly schemas: SchemaSet
   readonly held: readonly Held<unknown>[]
   readonly files: readonly SeenFile[]
 }
 
-/** What callers' tokens and passwords are judged by, by the names of the plan. */
+/** How callers' tokens and passwords are checked, by the names in the plan. */
 interface CallerCredentials {
   readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
   readonly users: ReadonlyMap<string, Held<Passwords>>
 }
 
-/** What making them needs of whoever makes the resources of a plan. */
+/** What creating these needs. */
 interface CredentialMaker {
   readonly references: References
   readonly dependencies: { readonly http: RequestSender }
@@ -100,7 +100,10 @@ interface CredentialMaker {
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
 }
 
-/** Makes what a plan declares, or takes it over from the plan before. @throws LoadError with all that is wrong; then nothing is left open. */
+/**
+ * Creates what a plan declares, or reuses it from the previous plan.
+ * @throws LoadError with all problems; then nothing is left open
+ */
 export async function provisionResources(
   plan: Plan,
   references: References,
@@ -176,7 +179,7 @@ class Maker {
     this.dependencies = dependencies
   }
 
-  /** Goes on after a failure, so that the operator learns of all of them at once. */
+  /** Continues after a failure, so that the operator sees all problems at once. */
   attempt<T>(place: string, make: () => T): T | undefined {
     try {
       return make()
@@ -186,7 +189,7 @@ class Maker {
     }
   }
 
-  /** As `attempt`, for what has to wait. */
+  /** As `attempt`, for asynchronous work. */
   async attemptLater(place: string, make: () => Promise<void>): Promise<void> {
     try {
       await make()
@@ -195,7 +198,7 @@ class Maker {
     }
   }
 
-  /** Keys of the text are looked at now: one that cannot be used is a mistake of the text, and no trouble of the issuer's. */
+  /** Keys in the text are checked now: an invalid one is an error in the text, not a failure of the issuer. */
   async verifier(
     name: string,
     issuer: Issuer,
@@ -219,7 +222,10 @@ class Maker {
     }
   }
 
-  /** The certificates of authorities in a file. @throws Error naming what wants them. */
+  /**
+   * Reads certificate authorities from a file.
+   * @throws Error with the name of the user of the file
+   */
   async readAuthorities(what: string, name: string): Promise<string> {
     try {
       const { file, text } = await readPlanFile(this.dependencies, name)
@@ -315,7 +321,7 @@ class Maker {
     }))
   }
 
-  /** The same set as before where it has the same names: steps are compared by what they were given. */
+  /** Keeps the previous set when the names are equal, because steps compare what they looked up by identity. */
   products(previous: Resources | undefined): ReadonlyMap<string, ReadonlySet<string>> {
     const byApi = new Map<string, Set<string>>()
     for (const [name, { apis }] of Object.entries(this.#plan.plan.products)) {
@@ -353,7 +359,7 @@ class Maker {
 
 function nothingToClose(): void {}
 
-/** What compiles C# and Liquid, loaded when a plan has either; undefined for the others. */
+/** The compiler for C# and Liquid, loaded when a plan uses either; otherwise undefined. */
 async function azureFor({ steps }: PlanBody, slices: Slices): Promise<AzureWing | undefined> {
   for (const step of Object.values(steps)) {
     if (needsAzure(step)) return (await import("../../azure/wing.ts")).azure
@@ -362,14 +368,14 @@ async function azureFor({ steps }: PlanBody, slices: Slices): Promise<AzureWing 
   return undefined
 }
 
-/** Whether a part of a step is an expression in C#, or a template. */
+/** Whether a part of a step contains a C# expression or a template. */
 function needsAzure(part: unknown): boolean {
   if (typeof part !== "object" || part === null) return false
   if ("liquid" in part || ("lang" in part && part.lang === "cs")) return true
   return Object.values(part).some(needsAzure)
 }
 
-/** Makes introspections and tables of users, or takes them over with what they have in mind. */
+/** Creates introspections and tables of users, or reuses those of the previous plan with their caches. */
 function provisionCallers(
   maker: CredentialMaker,
   plan: PlanBody,

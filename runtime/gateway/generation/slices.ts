@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 
-/** Work in slices: requests are served between them. Short ones: what was allocated in a slice is collected in the same turn, which takes longer. */
+/**
+ * Work in time slices, with requests handled in between. Slices are short, because garbage collection of what they allocate runs in the same turn and
+ * takes longer.
+ */
 export class Slices {
   readonly #sliceMs: number
   #since = performance.now()
@@ -9,7 +12,7 @@ export class Slices {
     this.#sliceMs = sliceMs
   }
 
-  /** Call it between small pieces of work; it lets the event loop turn when the slice is used up. */
+  /** Call it between small pieces of work; it yields to the event loop when the slice is used up. */
   async breathe(): Promise<void> {
     if (performance.now() - this.#since < this.#sliceMs) return
     await nextTurn()

@@ -18,7 +18,7 @@ import { policies } from "../../policies/table.ts"
 import type { Validator } from "../../validation/schema-set.ts"
 import type { GatewayDependencies, Resources } from "./resources.ts"
 
-/** Looks something up again in another plan; equal results mean that a step made with one would be made alike with the other. */
+/** Repeats a lookup in another plan; an equal result means that the step would be the same there. */
 type LookUp = (table: StepTable) => unknown
 
 interface Use {
@@ -31,7 +31,7 @@ interface Made {
   readonly uses: readonly Use[]
 }
 
-/** The steps of one plan, made when first asked for, or taken over from the plan before where they and all they use are the same. */
+/** The steps of one plan, created on demand, or reused from the previous plan when they and everything they use are unchanged. */
 export class StepTable {
   readonly body: PlanBody
   readonly resources: Resources
@@ -39,7 +39,7 @@ export class StepTable {
   readonly #policies: typeof policies
   #previous: ReadonlyMap<StepId, Made> | undefined
   readonly #made = new Map<StepId, Made>()
-  /** How many steps were taken over. */
+  /** Number of reused steps. */
   reused = 0
 
   constructor(
@@ -71,14 +71,17 @@ export class StepTable {
     return made.step
   }
 
-  /** The plan of a step. @throws when it is not in the plan: plans are checked for that when they are read. */
+  /**
+   * The plan of a step.
+   * @throws Error when it is missing; plans are checked for that when they are read
+   */
   planOf(id: StepId): StepPlan {
     const plan = this.body.steps[id]
     if (plan === undefined) throw new Error(`there is no step \`${id}\``)
     return plan
   }
 
-  /** Ends the chain to older plans; call it when the table is complete. */
+  /** Releases the previous plan's table; call it when this one is complete. */
   complete(): void {
     this.#previous = undefined
   }
@@ -95,9 +98,9 @@ export class StepTable {
   }
 }
 
-/** A step whose waiting is told. One that answers at once costs nothing more. */
+/** Measures the waiting time of a step. A synchronous step has no extra cost. */
 function timed(run: Run, kind: StepKind, waited: GatewayDependencies["waited"]): Run {
-  // How long backends take is told with every exchange; a promise and two clock reads for it would be most of what a step costs.
+  // The duration of backend calls is reported per exchange; a promise and two clock reads would be most of the cost of such a step.
   if (waited === undefined || kindFacts(kind).role === "send") return run
   return (exchange) => {
     const outcome = run(exchange)
@@ -110,9 +113,9 @@ function timed(run: Run, kind: StepKind, waited: GatewayDependencies["waited"]):
   }
 }
 
-/** A step that finds the bodies it needs. What nobody needs is not read. */
+/** Loads the bodies that a step needs; others are not read. */
 function withBodies(run: Run, needs: Needs): Run {
-  // A function of its own all the same: several steps may be made of one, and each has its kind.
+  // A new function even without needs: several steps may share one `run`, and each has its own kind.
   if (needs === 0) return (exchange) => run(exchange)
   return (exchange) => {
     const loading = exchange.load(needs)

@@ -1,6 +1,6 @@
 import { decodeSegment } from "../../policies/messages/canonical-path.ts"
 
-/** Lower case of the decoded text; NFKC makes full-width and other compatibility forms of a letter that letter. */
+/** The decoded text in lower case; NFKC maps full-width and other compatibility forms of a letter to that letter. */
 export function foldedSegment(segment: string): string {
   if (/^[a-z0-9._~-]*$/.test(segment)) return segment
   return decodeSegment(segment).normalize("NFKC").toUpperCase().toLowerCase()

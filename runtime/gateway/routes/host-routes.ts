@@ -3,43 +3,43 @@ import { formsOf, passesAll, readingsOf } from "./path-readings.ts"
 import type { Matchable } from "./route-tree.ts"
 import { type HostMatch, type Match, Routes } from "./routes.ts"
 
-/** What has to be known of a route that is served on some hosts only. */
+/** What matching needs to know about a route with hosts. */
 export interface Hosted extends Matchable {
-  /** Names in lower case, `*.example.com` for all below; undefined: every host. */
+  /** Names in lower case, `*.example.com` for all subdomains; undefined: every host. */
   readonly hosts: readonly string[] | undefined
 }
 
 /**
- * The routes of one plan by host: those of the host itself, then those of the longest pattern it fits, then those of every host. What a host has for other
- * methods, or what only looks like a path of its own, is answered there and not by a less specific host: that would be a way around its protection.
+ * The routes of one plan by host. Those of the exact host are tried first, then those of the longest matching pattern, then those of every host. When
+ * a host has the path for other methods, or only a look-alike of it, the search ends there: a less specific host must not bypass its protection.
  */
 export class HostRoutes<R extends Hosted> {
   readonly #exact = new Map<string, Routes<R>>()
-  /** By what follows the `*`, the longest first. */
+  /** By the part after the `*`, the longest first. */
   #patterns: [suffix: string, routes: Routes<R>][] = []
   readonly #every = new Routes<R>()
   #forms = noForms
 
-  /** Forms of paths that some route passes. */
+  /** Path forms that at least one route passes. */
   get forms(): PathForms {
     return this.#forms
   }
 
-  /** @throws Error when two routes are the same on a host. */
+  /** @throws Error when two routes on a host are equal */
   add(route: R): void {
     if (route.passes !== undefined) this.#forms = { ...this.#forms, ...route.passes }
     if (route.hosts === undefined) this.#every.add(route)
     for (const host of route.hosts ?? []) this.#of(host).add(route)
   }
 
-  /** `authority`: the Host of the request as it was sent, perhaps with a port. */
+  /** `authority`: the Host field as sent, optionally with a port. */
   find(method: string, path: string, authority: string): HostMatch<R> {
     const match = this.#find(method, path, authority)
     const forms = this.#forms === noForms ? noForms : formsOf(path)
     return Object.keys(forms).length === 0 ? match : this.#judge(match, forms, method, path, authority)
   }
 
-  /** A path with forms that servers read in different ways is answered where its route passes them, and no reading leads anywhere else. */
+  /** A path that servers read in different ways matches only when its route passes these forms and no reading leads to another route. */
   #judge(match: Match<R>, forms: PathForms, method: string, path: string, authority: string): HostMatch<R> {
     if (match.kind !== "found" || !passesAll(match.route.passes, forms))
       return { kind: "unread", cause: `its ${formWords(forms)} is not passed by a route` }
@@ -98,7 +98,7 @@ function formWords({ encodedSlash, pathParameters }: PathForms): string {
   return pathParameters ? "`;`" : "empty segment"
 }
 
-/** RFC 9110 §4.2.3: case means nothing, the port is another matter, a dot at the end is the root of the same name. */
+/** RFC 9110 §4.2.3: case is ignored, the port is removed, and so is a dot at the end (the DNS root). */
 function hostOf(authority: string): string {
   const host = authority.startsWith("[")
     ? authority.slice(0, authority.indexOf("]") + 1)

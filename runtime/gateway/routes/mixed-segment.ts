@@ -9,8 +9,8 @@ import { decodeSegment } from "../../policies/messages/canonical-path.ts"
 import { foldedSegment } from "./folded-segment.ts"
 
 /**
- * A segment with literals and parameters: `{id}:cancel`, `{from}-{to}`. It is held against the decoded segment of a request, so that a literal never
- * cuts through a percent-encoding, and no parameter of it is empty.
+ * A segment with literals and parameters: `{id}:cancel`, `{from}-{to}`. It is compared with the decoded segment of a request, so that a literal never
+ * splits a percent-encoding; parameters must not be empty.
  */
 export class MixedSegment {
   readonly shape: string
@@ -28,7 +28,7 @@ export class MixedSegment {
     this.#folded = template.literals.map(foldedSegment)
   }
 
-  /** Which goes first: negative for this one. The shape decides only between those the compiler lets nobody have side by side. */
+  /** Sort order: negative when this segment comes first. The shape only decides between segments that the compiler does not allow side by side. */
   compare(other: MixedSegment): number {
     const order = compareSegments(this.#template, other.#template)
     if (order !== 0 || this.shape === other.shape) return order
@@ -39,14 +39,14 @@ export class MixedSegment {
     return firstReading(this.#literals, decoded) !== undefined
   }
 
-  /** Whether a server that ignores case, or takes nothing for a value, would say it fits. */
+  /** Whether a server that ignores case, or accepts empty values, would match the segment. */
   resembles(folded: string): boolean {
     return firstReading(this.#folded, folded, 0) !== undefined
   }
 
   /**
-   * The values of a segment that fits, in the order of the names; undefined where they could be others: the text between two of them stands there
-   * more than once, perhaps in another case. Who serves the request might take another place than we do for the end of the first.
+   * The values of a matching segment, in the order of the names. Undefined when other values are possible: the text between two parameters occurs
+   * more than once, possibly in another case, and the backend might split the segment elsewhere.
    */
   valuesOf(segment: string): readonly string[] | undefined {
     const values = onlyReading(this.#literals, decodeSegment(segment))

@@ -7,7 +7,7 @@ const patterns: { readonly [Form in keyof Required<PathForms>]: RegExp } = {
   emptySegments: /\/\//,
 }
 
-/** The forms of a canonical path that only routes which pass them may answer. */
+/** The forms in a canonical path that only a route which passes them may match. */
 export function formsOf(path: string): PathForms {
   const found: { [Form in keyof PathForms]: true } = {}
   for (const [form, pattern] of Object.entries(patterns))
@@ -15,14 +15,17 @@ export function formsOf(path: string): PathForms {
   return found
 }
 
-/** Does `passes` have every form of `forms`? */
+/** Whether `passes` contains every form of `forms`. */
 export function passesAll(passes: PathForms | undefined, forms: PathForms): boolean {
   return Object.keys(forms).every((form) => passes?.[form as keyof PathForms] === true)
 }
 
 type Reading = (path: string) => string
 
-/** What servers do to a path before they look for their route, in the order in which one does several of them: parameters may go before the slash is decoded, or after. */
+/**
+ * How servers may transform a path before routing, in the order in which one server applies several of them: parameters may be removed before or
+ * after the slash is decoded.
+ */
 const habits: readonly Reading[] = [
   (path) => path.replaceAll("%3B", ";"),
   (path) => path.replace(/;[^/]*/g, ""),
@@ -31,10 +34,13 @@ const habits: readonly Reading[] = [
   (path) => path.replace(/\/{2,}/g, "/"),
 ]
 
-/** Nothing before an encoded slash or a parameter, or behind a slash: a value would be empty to some. */
+/** An empty piece around an encoded slash or a parameter: some servers would read an empty value. */
 const emptyPiece = /(?:\/|%2F)(?:;|%3B|%2F)|%2F(?:\/|$)/
 
-/** The other paths that a server behind us could take a canonical path for; undefined where one of them has dot segments, an empty value or no canonical form. `passes` may stay in them. */
+/**
+ * All other paths that a backend could read a canonical path as; undefined when one of them has dot segments, an empty value or no canonical form.
+ * Forms in `passes` may remain.
+ */
 export function readingsOf(path: string, passes: PathForms): ReadonlySet<string> | undefined {
   if (emptyPiece.test(path)) return undefined
   let found = new Set([path])

@@ -4,16 +4,16 @@ import { decodeSegment } from "../../policies/messages/canonical-path.ts"
 import { foldedSegment } from "./folded-segment.ts"
 import type { MixedSegment } from "./mixed-segment.ts"
 
-/** What the matcher has to know of a route. */
+/** What the matcher needs to know about a route. */
 export interface Matchable {
   readonly method: string
   /** `/literal/{name}/{name}:literal/{rest*}` */
   readonly path: string
-  /** Routes with the same text are protected alike; see `Routes.find`. */
+  /** Routes with equal text have equal protection; see `Routes.find`. */
   readonly protection: string
-  /** Forms of a path it answers that are refused otherwise; see `Routes.strays`. */
+  /** Path forms that this route accepts and that are refused otherwise; see `Routes.strays`. */
   readonly passes?: PathForms | undefined
-  /** Whether guards decide by values of the path: then no reading may give its parameters others. */
+  /** Whether guards use values of the path: then no reading may change the values of its parameters. */
   readonly decides?: boolean | undefined
 }
 
@@ -23,11 +23,11 @@ export type Methods<R> = Map<string, Leaf<R>>
 
 export interface Leaf<R> {
   readonly route: R
-  /** Names of the parameters in order, with the segments they stand for; the last one is the tail's when `tail`. */
+  /** Names of the parameters in order, with the indexes of their segments; the last one is the tail's when `tail`. */
   readonly names: readonly string[]
   readonly places: readonly number[]
   readonly tail: boolean
-  /** Segments with parameters that are a part of them only; their names are not in `names`. */
+  /** Segments with parameters inside them; their names are not in `names`. */
   readonly mixed: readonly PlacedMixed[]
 }
 
@@ -41,10 +41,10 @@ export interface Mixed<R> {
   readonly node: Node<R>
 }
 
-/** Most nodes have one thing below them or a route: what is not there is not made, for a plan of ten thousand routes has twenty thousand nodes. */
+/** Most nodes have one child or one route. Absent parts are undefined, because a plan of ten thousand routes has twenty thousand nodes. */
 export interface Node<R> {
   literals: Map<string, Node<R>> | undefined
-  /** Literals by their folded text, for look-alikes. */
+  /** Literals by their folded text, to find look-alikes. */
   folded: Map<string, Node<R>[]> | undefined
   /** In the order they are tried. */
   mixed: Mixed<R>[] | undefined
@@ -63,7 +63,7 @@ export function pick<R>(methods: Methods<R>, method: string): Leaf<R> | undefine
   return methods.get(method) ?? (method === "HEAD" ? methods.get("GET") : undefined) ?? methods.get("*")
 }
 
-/** Whether something here is protected otherwise. */
+/** Whether a route here has another protection. */
 export function isOther<R>({ protections }: Node<R>, protection: string): boolean {
   return protections.size > 1 || !protections.has(protection)
 }
@@ -99,7 +99,7 @@ export function parameterChild<R>(parent: Node<R>): Node<R> {
   return parent.parameter
 }
 
-/** The list is in order, and stays so: many stand in one place where operations are named by verbs. */
+/** The list is kept sorted: APIs with verbs as operations have many mixed segments at one place. */
 export function mixedChild<R>(parent: Node<R>, segment: MixedSegment): Node<R> {
   parent.mixed ??= []
   const all = parent.mixed
@@ -144,7 +144,7 @@ export function tailOf(segments: readonly string[], from: number, path: string):
   return tail !== "" && path.endsWith("/") ? `${tail}/` : tail
 }
 
-/** The parameters of whole segments with those of parts; undefined where a part could be read in another way. */
+/** The parameters of whole segments, combined with those inside segments; undefined when one of these has a second reading. */
 export function withMixed(
   whole: PathParameters,
   mixed: readonly PlacedMixed[],

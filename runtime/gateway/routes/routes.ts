@@ -26,35 +26,35 @@ import { StrayReadings } from "./stray-readings.ts"
 export type Match<R> =
   | { readonly kind: "found"; readonly route: R; readonly parameters: PathParameters }
   | { readonly kind: "method"; readonly allow: string }
-  /** The path of this route could be read with other values of its parameters: nothing may answer it. */
+  /** The parameters in the path have a second reading, so the request is refused. */
   | { readonly kind: "unclear"; readonly route: R }
-  /** `alike`: it differs from a path that is protected otherwise by case only; nothing else may answer it. */
+  /** `alike`: the path differs only by case from one with another protection, so the request is refused. */
   | { readonly kind: "none"; readonly alike: boolean }
 
-/** The same, or: the path has a form that is not passed here, or that could be read as another path. Nothing may answer it. */
+/** `unread`: the path has a form that the route does not pass, or could be read as another path, so the request is refused. */
 export type HostMatch<R> = Match<R> | { readonly kind: "unread"; readonly cause: string }
 
 const noMixed: readonly never[] = []
 
 /**
- * The routes of one plan. For each method the most specific route wins, read from the left: literal, literals with parameters between them (more
- * literal text first), parameter, tail. HEAD is answered by GET where no route names it; `*` takes any method that no other route of the same path
- * takes. A slash at the end of a path changes nothing.
- *
- * Falling through to a less specific route is no way around protection. A path that a more specific route has for other methods goes to a less
- * specific one only if both are protected alike, else it is 405. A segment that differs from a literal only by case (or by Unicode's folding) falls through to a parameter or tail only if all that lies
- * below the literal is protected like the route it falls to: a backend that ignores case would answer with the protected thing. So
- * would one that takes `:cancel` for `{id}:cancel` with nothing for the parameter. A segment whose parameters could have other values as well is not answered at all.
+ * The routes of one plan. For each method the most specific route wins, compared from the left: literal, mixed segment (more literal text first),
+ * parameter, tail. GET handles HEAD when no route names it; `*` matches any method that no other route of the path has. A slash at the end is
+ * ignored.
+ * Falling through to a less specific route must not bypass protection. When a more specific route has the path for other methods, a less specific
+ * route matches only with equal protection; otherwise the result is 405. When a segment differs from a literal only by case (or Unicode folding), a
+ * parameter or tail matches only if everything below the literal has the same protection, because a backend that ignores case would serve the
+ * protected resource. The same applies to `:cancel` and `{id}:cancel` with an empty parameter. A segment whose parameters could have other values
+ * never matches.
  */
 export class Routes<R extends Matchable> {
   readonly #statics = new Map<string, Methods<R>>()
   readonly #root: Node<R> = node()
-  /** The nodes on the way to routes that pass forms of paths. */
+  /** The nodes on the paths to routes that pass path forms. */
   readonly #ways = new Map<R, ReadonlySet<Node<R>>>()
-  /** Sets of one protection, which most nodes have. */
+  /** Sets with one protection, shared by most nodes. */
   readonly #alone = new Map<string, ReadonlySet<string>>()
 
-  /** @throws Error when a path has no canonical form or two routes are the same. */
+  /** @throws Error when a path has no canonical form, or two routes are equal */
   add(route: R): void {
     const segments = segmentsOf(route.path)
     const names: string[] = []
@@ -103,8 +103,8 @@ export class Routes<R extends Matchable> {
   }
 
   /**
-   * Whether a server that reads a request's path as `reading` could take it for another route than `own`, which was found for it; for a place in which all routes are protected otherwise; or, where
-   * guards decide by the path's values, for other values. Nothing goes first here, and case means nothing: servers have other rules.
+   * Whether a server that reads the path as `reading` could find another route than `own`, a place where all routes have other protection, or, when
+   * guards use values of the path, other values. No precedence and no case apply here, because servers have other rules.
    */
   strays(reading: string, method: string, own: R, parameters: PathParameters): boolean {
     return new StrayReadings(reading, method, own, parameters, this.#ways.get(own)).from(this.#root, 0)
@@ -143,10 +143,10 @@ export class Routes<R extends Matchable> {
   }
 }
 
-/** One search. A trie has no shared nodes, so that a search visits each at most once however the path is made. */
+/** One search. A trie has no shared nodes, so a search visits each node at most once for any path. */
 class Walk<R extends Matchable> {
   readonly segments: readonly string[]
-  /** Routes of this path for other methods. */
+  /** Routes of this path with other methods. */
   passed: R[] | undefined
   readonly #method: string
 
@@ -157,7 +157,7 @@ class Walk<R extends Matchable> {
 
   from(at: Node<R>, depth: number): Leaf<R> | undefined {
     if (depth === this.segments.length) return this.#take(at.here) ?? this.#take(at.tail)
-    // Nothing is no value; it may stand in a tail, and not where it begins: `//` before what is forwarded is the host of a URL to some.
+    // An empty segment is not a value. A tail may contain one, but not begin with it: some URL parsers read a leading `//` as a host.
     if (this.segments[depth] === "") return undefined
     const below = at.literals?.get(this.segments[depth] as string)
     const found = below === undefined ? undefined : this.from(below, depth + 1)
@@ -177,7 +177,7 @@ class Walk<R extends Matchable> {
     return undefined
   }
 
-  /** Whether a more specific path that lacks the method is protected otherwise than the route found. */
+  /** Whether a more specific path without the method has another protection than the found route. */
   passedOver(protection: string): boolean {
     return this.passed?.some((route) => route.protection !== protection) === true
   }
@@ -186,7 +186,7 @@ class Walk<R extends Matchable> {
     return this.#lookAlike(root, 0, leaf.route.protection)
   }
 
-  /** Whether some reading of the path that ignores case leads to routes with another protection. */
+  /** Whether a reading that ignores case leads to routes with another protection. */
   #lookAlike(at: Node<R>, depth: number, protection: string): boolean {
     const segment = this.segments[depth]
     if (segment === undefined) return false
@@ -243,7 +243,7 @@ function canonicalLiteral(segment: string, path: string): string {
   return spelled.slice(1)
 }
 
-/** The template with canonical literals. `x` stands for the values: what is canonical beside one letter is beside others. */
+/** The template with canonical literals. `x` replaces the values: whether a literal is canonical does not depend on them. */
 function canonicalTemplate({ literals, ...template }: SegmentTemplate, path: string): SegmentTemplate {
   canonicalLiteral(literals.join("x"), path)
   return {

@@ -13,7 +13,7 @@ import {
   withMixed,
 } from "./route-tree.ts"
 
-/** All ways to read one path, whichever goes first. */
+/** All readings of one path, without precedence. */
 export class StrayReadings<R extends Matchable> {
   readonly #path: string
   readonly #segments: readonly string[]
@@ -37,7 +37,7 @@ export class StrayReadings<R extends Matchable> {
     this.#way = way
   }
 
-  /** Does a way from here lead astray? */
+  /** Whether a reading that continues from here strays; see `Routes.strays`. */
   from(at: Node<R>, depth: number): boolean {
     const segment = this.#segments[depth]
     if (segment === undefined) return this.#ends(at)
@@ -64,7 +64,7 @@ export class StrayReadings<R extends Matchable> {
     ]
   }
 
-  /** No route is served here, but a server may have something. */
+  /** No route ends here, but a server may have a resource. */
   #isStray(at: Node<R>): boolean {
     return this.#way?.has(at) !== true && isOther(at, this.#own.protection)
   }

@@ -3,7 +3,7 @@ import type { ErrorFormat } from "../exchange/problem.ts"
 import type { Matchable } from "./route-tree.ts"
 import type { HostMatch } from "./routes.ts"
 
-/** What is answered where no route serves a request. Azure API Management knows operations and no paths: there a method that a path does not have is 404. */
+/** The response when no route matches. Azure API Management knows operations, not paths: a method that the path does not have is 404 there. */
 export function unmatched(
   match: Exclude<HostMatch<Matchable>, { readonly kind: "found" }>,
   format: ErrorFormat,

@@ -14,12 +14,10 @@ import type { ExchangeState } from "../exchange/exchange-state.ts"
 import { OwnAuthorization } from "../generation/own-authorization.ts"
 import { Tunnel } from "./tunnel.ts"
 
-/** Until the backend has answered an upgrade, when nothing else ends the exchange. */
+/** Timeout for the backend's response to an upgrade, when no other timeout ends the exchange. */
 const handshakeMs = 30_000
 
-/**
- * Asks a backend for a WebSocket and waits for its word: 101 with the right key opens a tunnel, any other answer is an answer like others.
- */
+/** Requests a WebSocket from a backend: 101 with the right key opens a tunnel, anything else is an ordinary response. */
 export class TunnelCall implements Timed {
   readonly #exchange: ExchangeState
   readonly #backend: BackendClient
@@ -33,7 +31,7 @@ export class TunnelCall implements Timed {
   #settle: ((found: Problem | undefined) => void) | undefined
   #total: Deadline | undefined
   #opened = false
-  /** The breaker waits for what becomes of it. */
+  /** This is the breaker's trial request, so it must report the outcome. */
   #isTrial = false
   #isGivenUp = false
 
@@ -46,7 +44,7 @@ export class TunnelCall implements Timed {
     this.#own = new OwnAuthorization(exchange, backend.settings.authorization)
   }
 
-  /** Resolves when the head of the answer is the exchange's response, or with what went wrong. */
+  /** Resolves when the head of the response is set in the exchange, or with a problem. */
   send(timeoutMs: number | null | undefined): Promise<Problem | undefined> {
     return new Promise((resolve) => {
       this.#settle = resolve
@@ -105,7 +103,7 @@ export class TunnelCall implements Timed {
     const host = exchange.host ?? new URL(target.place.origin).host
     const headers = upstreamFields(exchange, this.#own.value)
     headers.push("x-request-id", exchange.id)
-    // A step may have put one there.
+    // A step may have set one.
     if (exchange.headers.get("host") === undefined) headers.push("host", host)
     const { settings: own } = this.#backend
     const settings = exchange.certificate === undefined ? own : { ...own, certificate: exchange.certificate }

@@ -4,7 +4,7 @@ export interface OpenTunnel {
   close(): void
 }
 
-/** Told when a tunnel stands and when it has ended. */
+/** Notified when a tunnel has opened and when it has ended. */
 export interface TunnelKeeper {
   tunnelOpened(tunnel: OpenTunnel): void
   tunnelEnded(tunnel: OpenTunnel): void

@@ -5,12 +5,12 @@ import type { Deadline, Timed } from "../backends/deadlines.ts"
 import type { AnswerStream, Waiting } from "../exchange/answer-stream.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
 
-/** Longest delay a timer takes. */
+/** Maximum delay of a timer. */
 const delayMaxMs = 2 ** 31 - 1
 
 /**
- * A WebSocket (RFC 6455) as bytes between two connections: opened only when the backend has said 101, and after the outbound steps.
- * Nothing in it is read or changed; whichever side ends, the other is ended.
+ * A WebSocket (RFC 6455) as bytes between two connections: opened after the backend has responded with 101 and the outbound steps have run. The bytes
+ * are neither read nor changed; when one side ends, the gateway ends the other.
  */
 export class Tunnel implements AnswerStream, Timed {
   readonly #exchange: ExchangeState
@@ -30,7 +30,7 @@ export class Tunnel implements AnswerStream, Timed {
     upstream.socket.once("close", () => this.close())
   }
 
-  /** Tells the client 101 and joins the connections. */
+  /** Sends 101 to the client and joins the connections. */
   relay(): Problem | undefined {
     const exchange = this.#exchange
     const { response, upgrade } = exchange
@@ -79,13 +79,13 @@ export class Tunnel implements AnswerStream, Timed {
     this.#exchange.tunnelKeeper?.tunnelEnded(this)
   }
 
-  /** The idle time of the route is over, or would be, had nothing moved since. */
+  /** The idle time of the route may be over; checks whether bytes have moved since. */
   expired(): void {
     const { idleMs } = this.#exchange.route?.plan.websocket ?? {}
     if (idleMs === undefined || idleMs === null) return
     const leftMs = this.#movedAtMs + idleMs - performance.now()
     if (leftMs > 0) {
-      // Rounded up, so that many tunnels have few different times: at most a hundredth late.
+      // Rounded up to hundredths of the idle time, so that many tunnels share few durations.
       const stepMs = Math.max(1, idleMs / 100)
       this.#idle = this.#waiting.deadlines.set(this, Math.ceil(leftMs / stepMs) * stepMs)
       return

@@ -1,13 +1,13 @@
 import type { OpenTunnel } from "./tunnel-keeper.ts"
 
-/** A tunnel and the route it was opened by. */
+/** A tunnel and the route that opened it. */
 interface Kept {
   readonly tunnel: OpenTunnel
   readonly routeKey: string
   readonly closeWhenRemoved: boolean
 }
 
-/** The tunnels of a process. They outlive plans: applying one leaves them alone, unless their route says otherwise. */
+/** The tunnels of a process. They outlive plans: a new plan does not close them, unless their route says so. */
 export class Tunnels {
   readonly #open = new Map<OpenTunnel, Kept>()
 
@@ -23,13 +23,13 @@ export class Tunnels {
     this.#open.delete(tunnel)
   }
 
-  /** A new plan serves: ends tunnels of routes that are gone, where these wanted it. */
+  /** A new plan is in use: closes tunnels whose routes are gone, if the routes asked for it. */
   keep(routeKeys: (key: string) => boolean): void {
     for (const { tunnel, routeKey, closeWhenRemoved } of [...this.#open.values()])
       if (closeWhenRemoved && !routeKeys(routeKey)) tunnel.close()
   }
 
-  /** Ends all that are left. */
+  /** Closes all remaining tunnels. */
   closeAll(): void {
     for (const tunnel of [...this.#open.keys()]) tunnel.close()
   }

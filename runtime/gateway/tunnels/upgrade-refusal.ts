@@ -2,7 +2,7 @@ import { type Problem, problem } from "../../policies/messages/answer.ts"
 import type { LiveExchange } from "../exchange/live-exchange.ts"
 import type { LiveRoute } from "../generation/generation.ts"
 
-/** What keeps an upgrade from being sent on: a WebSocket is one only with all that RFC 6455 §4.2.1 asks for. `taken`: the connection was handed over. */
+/** Why an upgrade must not be forwarded: a WebSocket needs everything in RFC 6455 §4.2.1. `taken`: the listener has handed over the connection. */
 export function upgradeRefusal(
   { headers, intake }: LiveExchange,
   { plan }: LiveRoute,
