@@ -101,7 +101,7 @@ export class Uploads {
   }
 }
 
-/** One body, from the moment it waits for a slot until it needs none. */
+/** One body, until it no longer needs a slot. */
 export class UploadSlot implements Timed {
   readonly #uploads: Uploads
   readonly #upload: Upload

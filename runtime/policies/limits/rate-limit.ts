@@ -108,7 +108,10 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
   }
 }
 
-/** The texts are those of Azure API Management, because clients may search for them. With the standard Retry-After field, the text about calls is derived from that field. */
+/**
+ * The texts are those of Azure API Management, because clients may search for them. With the standard Retry-After field, the text about calls is
+ * derived from that field.
+ */
 function refusedWords(
   { increment, retryAfterHeader = "retry-after" }: StepOf<"rate-limit">,
   seconds: number,

@@ -8,7 +8,7 @@ const longAgo = "@0"
 /**
  * Announces on every response that this version is deprecated (Deprecation, RFC 9745; Sunset, RFC 8594), and links to its successor and documentation
  * (Link, RFC 8288: `successor-version` of RFC 5829, `deprecation` of RFC 9745). If the plan closes it, requests get 410 from the day of its sunset,
- * or at once when it has none. Usage still records who calls it, by the key in the request, which no step has verified.
+ * or at once when it has none. Usage still records the caller, identified by the key in the request.
  */
 export const deprecation: Policy<"deprecation"> = (plan, provision) => {
   const { deprecated, closed, successor, documentation } = plan
