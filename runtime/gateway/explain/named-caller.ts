@@ -48,7 +48,7 @@ export function assumingPasswords(real: Passwords, { claims }: RequestQuestion):
   }
 }
 
-/** The subscription that `sub` names: as declared in the text, otherwise one that opens every product. */
+/** The subscription that `sub` names: as declared in the text, otherwise one that opens everything. */
 export function subscriberOf({ claims }: RequestQuestion, { plan }: Plan): Subscriber | undefined {
   if (claims === undefined) return undefined
   const name = String(claims["sub"] ?? "")
@@ -63,7 +63,7 @@ export function subscriberOf({ claims }: RequestQuestion, { plan }: Plan): Subsc
   }
 }
 
-/** Of a named caller only the given claims are known, so other required claims do not end the explanation. */
+/** When the question names only the caller's `sub`, other claims that a step requires must not end the explanation. */
 export function lacksClaims(
   { claims = {} }: RequestQuestion,
   step: StepPlan,

@@ -8,7 +8,7 @@ import { authorizerOf, compileQuestion, questionFailure } from "./question.ts"
 
 /**
  * Sends the questions in one request when all of them go to the same decision point. `enough`: whether one yes is enough or all must be yes. Returns
- * undefined when they go to different places.
+ * undefined otherwise.
  */
 export function compileTogether(
   ids: readonly StepId[],
