@@ -1,20 +1,20 @@
 import type { SourceFile, Span } from "../core/source.ts"
 
-/** A file of gateway.conf after parsing: statements in order, and the comments `fmt` puts back. */
+/** A parsed file of gateway.conf: the statements in order, and the comments that `fmt` prints again. */
 export interface Document {
   readonly file: SourceFile
   readonly statements: readonly Statement[]
   readonly comments: readonly Comment[]
 }
 
-/** `keyword args… { block } else …`. `span` covers all of it, `keyword` is the first word. */
+/** `keyword args… { block } else …`. `span` covers the whole statement, `keyword` is the first word. */
 export interface Statement {
   readonly keyword: Word
   readonly args: readonly Argument[]
   readonly block: Block | undefined
   /** `else { … }` or `else when (…) { … }`; the latter is a Statement whose keyword is `when`. */
   readonly otherwise: Otherwise | undefined
-  /** True when a part of it was not understood (already reported): later phases must not add findings that follow from that. */
+  /** True when a part of the statement was not understood and reported. Later phases must not add findings that follow from that. */
   readonly broken: boolean
   readonly span: Span
 }
@@ -33,7 +33,7 @@ export interface Block {
   readonly close: Span
 }
 
-/** What may stand between the keyword and the block. */
+/** What can appear between the keyword and the block. */
 export type Argument = Word | TextArgument | CelArgument | Call | Equals
 
 /** A bare word: keyword, name, number with unit, date, address, method. */
@@ -51,7 +51,10 @@ export interface TextArgument {
   readonly span: Span
 }
 
-/** `span` of a literal is its raw source; `span` of an expression is the source between `${` and `}`, so offset n of `source` is `span.start + n`. */
+/**
+ * For a literal, `span` is its raw source. For an expression, `span` is the source between `${` and `}`: offset n of `source` is
+ * `span.start + n`.
+ */
 export type TextArgumentPart =
   | { readonly kind: "literal"; readonly value: string; readonly span: Span }
   | { readonly kind: "cel"; readonly source: string; readonly span: Span }
@@ -63,7 +66,7 @@ export interface CelArgument {
   readonly span: Span
 }
 
-/** `name(arg, …)`: a reference to the outside (env, secret, file). */
+/** `name(arg, …)`: a reference to something outside of the project (env, secret, file). */
 export interface Call {
   readonly kind: "call"
   readonly name: Word
@@ -71,13 +74,12 @@ export interface Call {
   readonly span: Span
 }
 
-/** `=` */
 export interface Equals {
   readonly kind: "equals"
   readonly span: Span
 }
 
-/** A comment with its `#`. `ownLine`: nothing but blanks stands before it. */
+/** A comment with its `#`. `ownLine`: only whitespace precedes it on its line. */
 export interface Comment {
   readonly text: string
   readonly ownLine: boolean

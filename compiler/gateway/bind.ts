@@ -17,15 +17,16 @@ const rowsOf = Object.fromEntries(
 ) as unknown as { readonly [Name in BlockName]: ReadonlyMap<string, StatementRow> }
 
 /**
- * Gives every statement its row of the schema: keyword known and allowed, arguments in their slots, literals read, block as it must be,
- * nothing twice, nothing missing. Names are resolved later, when all are known. What is not understood is reported and left out.
+ * Binds every statement to its row of the schema. Checks that the keyword is known and allowed, arguments fit their slots, literals are
+ * valid, the block is as required, nothing is repeated and nothing required is missing. Names are resolved later, when all declarations are
+ * known. Statements that are not understood are reported and left out.
  */
 export function bind(documents: readonly Document[], report: Report): BoundBlock {
   const statements = documents.flatMap((document) => document.statements)
   return bindStatements("file", statements, undefined, report)
 }
 
-/** Binds statements as those of a block; `owner` is whose block it is. */
+/** Binds the statements of a block. `owner` is the statement that has the block. */
 export function bindStatements(
   name: BlockName,
   statements: readonly Statement[],
@@ -37,11 +38,11 @@ export function bindStatements(
   const unknown: Statement[] = []
   let damaged = owner?.broken ?? false
   for (const statement of statements) {
-    // The loader has followed it and reported what is wrong with it.
+    // The loader has already followed the include and reported its problems.
     if (name === "file" && statement.keyword.text === "include") continue
     const row = rows.get(statement.keyword.text) ?? blocks[name].anyKeyword
     if (row === undefined) {
-      // The words of a broken line may be anything: its finding has been made.
+      // A broken line already has a finding, and its words can be anything.
       if (!statement.broken) reportKeyword(statement, name, owner, report)
       damaged = true
       unknown.push(statement)
@@ -60,10 +61,10 @@ export function bindStatements(
 function bindStatement(row: StatementRow, statement: Statement, report: Report): BoundStatement {
   const matched = matchArguments(row, statement.args)
   let broken = statement.broken
-  // What a broken line seems to say follows from its mistake; only what can be read of it, a name above all, is kept.
+  // In a broken line, further findings would only follow from its mistake. Keep what can be read, above all the name.
   const filled = readArguments(matched, statement.broken ? new Report() : report)
   const misread = filled.length < matched.slots.length
-  // After an argument that means nothing in its place the rest is off too: `limit per 1m` lacks a number, not a `per`.
+  // After an argument that fits no slot, later arguments are misplaced too: `limit per 1m` lacks a number, it has no `per` too many.
   if (matched.failure !== undefined && !broken && !misread)
     reportArguments(row, statement, matched.failure, report)
   if (!statement.broken && exceeds(matched, report)) broken = true
@@ -79,7 +80,7 @@ function bindStatement(row: StatementRow, statement: Statement, report: Report):
   return { row, form, statement, args: new Args(filled), block, otherwise, broken }
 }
 
-/** The arguments that mean something in their slots; what does not is reported. */
+/** Reads the arguments whose literals are valid in their slots, and reports the others. */
 function readArguments({ slots }: Matched, report: Report): Filled[] {
   const filled: Filled[] = []
   for (const [slot, argument] of slots) {
@@ -89,7 +90,7 @@ function readArguments({ slots }: Matched, report: Report): Filled[] {
   return filled
 }
 
-/** Reports arguments beyond what their slot takes. */
+/** Reports arguments beyond the number their slot takes. */
 function exceeds({ budgets, slots }: Matched, report: Report): boolean {
   let found = false
   for (const [name, atMost] of budgets) {
@@ -112,7 +113,7 @@ function bindBlock(
   const { block } = statement
   if (block === undefined) return undefined
   if (name !== undefined) return bindStatements(name, block.statements, statement, report)
-  // With unknown arguments another form may be meant, and its block be right.
+  // With unknown arguments the author may have meant another form, for which the block is right.
   if (!formUnknown && !statement.broken) {
     report.add("SP2006", block.open, `\`${headText(statement)}\` takes no block`, syntaxHelp(row))
   }
@@ -139,7 +140,7 @@ function bindElse(name: BlockName, block: Block, report: Report): BoundBlock {
   return bindStatements(name, block.statements, undefined, report)
 }
 
-/** Reports arguments that have no form of the row. */
+/** Reports arguments that match no form of the row. */
 function reportArguments(
   row: StatementRow,
   statement: Statement,

@@ -20,14 +20,14 @@ import { dedent, type ScannedSegment, type TextScan, unescaped } from "./texts.t
 import * as tokens from "./tokens.ts"
 import { endOf, scanOf } from "./tokens.ts"
 
-/** One `else` as parsed: the word, what stands before its block, and the block. */
+/** One `else` as parsed: the word, the items before its block, and the block. */
 export interface ElsePart {
   readonly keyword: IToken
   readonly items: readonly IToken[]
   readonly block: Block | undefined
 }
 
-/** Makes the nodes of the syntax tree from tokens, and reports what only shows there. */
+/** Builds the syntax tree from tokens, and reports mistakes that can only be found here. */
 export class Builder {
   readonly #mistakes: Mistakes
 
@@ -35,14 +35,14 @@ export class Builder {
     this.#mistakes = mistakes
   }
 
-  /** `keyword args… { … } else …`. A statement that does not begin with a word gets the empty keyword, and is broken. */
+  /** `keyword args… { … } else …`. A statement that does not begin with a word gets an empty keyword and is broken. */
   statement(items: readonly IToken[], block: Block | undefined, elses: readonly ElsePart[]): Statement {
     const chain = this.#checkElses(elses)
     const otherwise = this.#otherwise(chain)
     return this.#statement(items, block, otherwise, chain.length < elses.length)
   }
 
-  /** `{ … }`; a brace that was put in by the layout pass has no characters. */
+  /** `{ … }`. A brace that the layout pass inserted has no characters. */
   block(open: IToken, statements: readonly Statement[], close: IToken): Block {
     return { statements, open: this.#spanOf(open), close: this.#spanOf(close) }
   }
@@ -87,7 +87,7 @@ export class Builder {
       return this.#word(start, endOf(head))
     }
     if (head?.tokenType === tokens.Call) {
-      // `when(x)`, which was reported: what is meant is clear.
+      // `when(x)` is already reported. The meaning is clear, so read it as `when (x)`.
       const { nameEnd, start: from, close } = scanOf<CallScan>(head)
       const source = this.#mistakes.file.text.slice(from, close)
       args.push({ kind: "cel", source, span: this.#span(from, close) })
@@ -158,7 +158,7 @@ export class Builder {
     return { kind: "text", form, parts, span: this.#spanOf(token) }
   }
 
-  /** `indent` is that of a heredoc's closing tag, and undefined for a quoted text; `from` the offset its content begins at. */
+  /** `indent` is the indentation of a heredoc's closing tag, undefined for quoted text. `from` is the offset where the content begins. */
   #parts(
     pieces: readonly ScannedSegment[],
     indent: number | undefined,
@@ -187,7 +187,7 @@ export class Builder {
     return parts
   }
 
-  /** The leading links of an `else` chain that are in order; the first that is not is reported. */
+  /** The leading valid links of an `else` chain. Reports the first invalid one. */
   #checkElses(elses: readonly ElsePart[]): readonly ElsePart[] {
     for (const [index, part] of elses.entries()) {
       const problem = this.#elseProblem(part, index, elses[index - 1])

@@ -5,7 +5,7 @@ import { breaking, closes, type Finding, neutral, opens } from "../analysis/find
 import { limitKeyWords } from "../analysis/words.ts"
 import type { Printing } from "./print.ts"
 
-/** Signs of a limit by the word of the language. */
+/** The step's fields for each piece of a limit's state, by keyword of the language. */
 const signs = {
   "retry-after": ["retryAfterHeader", "retryAfterVariable"],
   remaining: ["remainingHeader", "remainingVariable"],
@@ -13,7 +13,7 @@ const signs = {
   consumed: ["consumedHeader", "consumedVariable"],
 } as const
 
-/** The statements in the block of a limit: what counts, how much, and which headers and variables report it. */
+/** The statements in the block of a limit: what counts, by how much, and which headers and variables report the state. */
 export function countingLines(step: Counting, printing: Printing): string[] {
   const { countIf, increment } = step
   if (typeof increment === "object" && "tokens" in increment)
@@ -29,36 +29,36 @@ export function countingLines(step: Counting, printing: Printing): string[] {
   ]
 }
 
-/** `api orders` of `api orders: jwt.sub else ip, 60s`: the block a limit was written in. */
+/** Returns `api orders` for `api orders: jwt.sub else ip, 60s`: the block that contains the limit. */
 export function scopeOfCounter(counter: string): string {
   const end = counter.lastIndexOf(": ")
   return end < 0 ? counter : counter.slice(0, end)
 }
 
-/** What callers are counted by, in a sentence. */
+/** The keys callers are counted by, as part of a sentence. */
 export function keysWords(keys: readonly LimitKey[]): string {
   return `\`${limitKeyWords(keys)}\``
 }
 
-/** How much a call counts, as behind `count`. */
+/** The amount per call, as written after `count`. */
 function amountWords(amount: Amount): string {
   if (typeof amount === "number") return String(amount)
   if ("expression" in amount) return `(${amount.expression.text})`
   return `tokens ${amount.tokens.estimatePrompt === false ? "reported" : "estimated"}`
 }
 
-/** Whether a number is larger, or may be because it is found per request. */
+/** Whether a number is larger, or may be larger because an expression yields it per request. */
 export function grows(before: Amount, after: Amount): boolean {
   return typeof before === "object" || typeof after === "object" || after > before
 }
 
-/** How much a call counts. Tokens are no number that could be compared with calls. */
+/** A change in the amount per call. A number of tokens cannot be compared with a number of calls. */
 export function incrementChange(before: Amount | undefined, after: Amount | undefined): Finding {
   const words = `a call counts ${amountWords(after ?? 1)}, not ${amountWords(before ?? 1)}`
   return grows(after ?? 1, before ?? 1) ? opens(words) : closes(words)
 }
 
-/** Which calls count. Fewer that count leave more that pass. */
+/** A change in which calls count. If fewer calls count, more calls pass. */
 export function countedChange(before: Expression | undefined, after: Expression | undefined): Finding {
   if (after === undefined) return closes("every call counts now")
   if (before === undefined) return opens("only calls that fit the condition count")
@@ -75,7 +75,7 @@ export function countedChange(before: Expression | undefined, after: Expression 
   }
 }
 
-/** A response header that says how much is left of a limit, or how long to wait. */
+/** A change in a response header that reports the remaining limit or the time to wait. */
 export function toldInHeader(before: string | undefined, after: string | undefined): Finding[] {
   return [
     ...(before === undefined ? [] : [breaking(`callers do not get \`${before}\` from here any more`)]),
@@ -83,5 +83,5 @@ export function toldInHeader(before: string | undefined, after: string | undefin
   ]
 }
 
-/** Another variable for what a limit tells. */
+/** A limit reports its state in another variable. */
 export const otherVariable = () => neutral("it is in another variable")

@@ -20,22 +20,22 @@ import {
 import type { Program } from "./program.ts"
 import type { Form } from "./schema/row.ts"
 
-/** A form of `auth`: what the binder accepts, what those who come in by it bring, and how it becomes a step. */
+/** A form of `auth`: its syntax, what it provides about callers, and how it is lowered to a step. */
 export interface AuthForm {
   readonly form: Form
-  /** Undefined when something in it is wrong (reported elsewhere). */
+  /** Undefined when the statement has a mistake that is reported elsewhere. */
   readonly ways: (bound: BoundStatement, program: Program) => AuthWay[] | undefined
-  /** Undefined when something in it is wrong (reported). `api`: whose routes it is for. */
+  /** Undefined when the statement has a mistake (reported). `api`: the API that has the routes. */
   readonly lower: (bound: BoundStatement, context: StepContext, api: string) => CredentialStep | undefined
 }
 
-/** A form of `auth` that a section has no statement for. */
+/** Prints a form of `auth` that has no equivalent statement in a section. */
 export function authText(printing: Printing, head: string, ...lines: readonly PrintedLine[]): Printed {
   if (printing.inSection) printing.refuses("it has no statement")
   return statement(`auth ${head}`, ...lines)
 }
 
-/** Rules on claims, the place of the token and the audiences it must be for. */
+/** Prints the rules on claims, the source of the token and the required audiences. */
 export function tokenTexts(
   { claims, from, audiences }: Pick<TokenCheck, "claims" | "from" | "audiences">,
   printing: Printing,
@@ -47,7 +47,7 @@ export function tokenTexts(
   ]
 }
 
-/** How a token is refused, and where it is left. */
+/** Prints how a token is refused, and in which variable it is stored. */
 export function refusalTexts(
   { status, claimStatus, message, output }: Omit<TokenCheck, "claims" | "from" | "audiences">,
   printing: Printing,
@@ -61,7 +61,7 @@ export function refusalTexts(
   ]
 }
 
-/** Where a credential is read from; nothing for the usual place. */
+/** The source of a credential; undefined for the default source. */
 function sourceText(from: CredentialSource, printing: Printing): string | undefined {
   if ("text" in from) {
     const [only, ...more] = typeof from.text === "string" ? [] : from.text.text
@@ -86,7 +86,7 @@ function claimText({ claim, test, values, separator }: ClaimRule): string {
   return `claim ${wordText(claim)}${words}${textsOf(values)}${by}`
 }
 
-/** What another message of a refusal means. */
+/** What another refusal message means. */
 export const messageRules: FieldRules<Pick<TokenCheck, "message">> = {
   message: () => neutral("refused callers get another message"),
 }
@@ -114,7 +114,7 @@ function placeWords(source: CredentialSource): string {
   return "cookie" in source ? `from the cookie \`${source.cookie}\`` : "by an expression"
 }
 
-/** Values a token must have one of, instead of what its issuer says. */
+/** Required values of a token, which replace those of its issuer. */
 export function demanded(
   what: string,
   before: TokenCheck["audiences"],
@@ -133,7 +133,7 @@ export function demanded(
   ]
 }
 
-/** A token that is not in `Authorization` is a key to OpenAPI. */
+/** OpenAPI describes a token outside of `Authorization` as an `apiKey`. */
 export function tokenScheme(from: CredentialSource, format?: { readonly bearerFormat: string }): object {
   if ("query" in from) return { type: "apiKey", in: "query", name: from.query }
   if ("cookie" in from) return { type: "apiKey", in: "cookie", name: from.cookie }
@@ -142,7 +142,7 @@ export function tokenScheme(from: CredentialSource, format?: { readonly bearerFo
   return { type: "http", scheme: "bearer", ...format }
 }
 
-/** What other rules on the claims of a token mean. */
+/** What a difference in the rules on claims means. */
 function claimChanges(before: readonly ClaimRule[], after: readonly ClaimRule[]): Finding[] {
   const { removed, added } = listChanges(before, after)
   const findings: Finding[] = []

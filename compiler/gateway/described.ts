@@ -23,7 +23,7 @@ import type { Slot, StatementRow } from "./schema/row.ts"
 /** An `openapi` statement with the document it names. */
 export interface Described {
   readonly statement: BoundStatement
-  /** Undefined where it could not be read (reported). */
+  /** Undefined if the document could not be read (reported). */
   readonly document: ApiDocument | undefined
 }
 
@@ -32,22 +32,22 @@ export interface DescribedOperation {
   readonly described: Described
   readonly document: ApiDocument
   readonly operation: Operation
-  /** Names of path parameters in the document, to those of the route. */
+  /** Maps the names of path parameters in the document to those of the route. */
   readonly names: ReadonlyMap<string, string>
 }
 
-/** An operation of an API as it is bound, with what its document says. */
+/** A bound operation of an API, with the description from its document. */
 export interface OperationSource {
   readonly bound: BoundStatement
   readonly described: DescribedOperation | undefined
-  /** Whether its API has a document at all. */
+  /** Whether the API has a document; "unread" if it could not be read. */
   readonly inDescribed: boolean | "unread"
 }
 
-/** Documents by the block (of an API or version) whose `openapi` names them. */
+/** Documents by the block (API or version) that contains the `openapi` statement. */
 export type Documents = ReadonlyMap<BoundBlock, Described>
 
-/** Reads the documents all `openapi` statements name, each file once. */
+/** Reads the documents of all `openapi` statements, each file once. */
 export function readDocuments(
   program: Program,
   project: Project,
@@ -81,12 +81,12 @@ export function readDocuments(
   return documents
 }
 
-/** Whether compiling a project calls the wing of OpenAPI: it names a document or a file of schemas, or answers with a document. */
+/** Whether the project needs the OpenAPI wing: it names a document or a file of schemas, or serves a document. */
 export function needsOpenapi(root: BoundBlock): boolean {
   return anyInside(root, ({ row }) => ["openapi", "docs", "schema"].includes(row.keyword))
 }
 
-/** @throws Error when the wing was not loaded: a mistake of the caller of `compile`, or of `needsOpenapi`. */
+/** @throws Error when the wing was not loaded. That is a mistake of the caller of `compile`, or of `needsOpenapi`. */
 export function neededOpenapi(openapi: OpenapiCompiler | undefined): OpenapiCompiler {
   if (openapi === undefined)
     throw new Error("the project has OpenAPI documents: load compiler/openapi/wing first")
@@ -109,7 +109,7 @@ function checkSkip(
   )
 }
 
-/** Reports `security` of schemes that a document does not have, or that nothing demands, and those that stand there twice. */
+/** Reports `security` statements for schemes that the document does not declare, or that no operation demands, and duplicates. */
 function checkSchemes(documents: Documents, report: Report): void {
   for (const { statement, document } of documents.values()) {
     if (document === undefined) continue
@@ -143,8 +143,8 @@ function checkSchemes(documents: Documents, report: Report): void {
 }
 
 /**
- * The operations of a version: those of the text and those of the document, where both have one the text's with what the document says. One of the text alone must say that it
- * is `extra`.
+ * The operations of a version, from gateway.conf and from the document. If both have an operation, the one in gateway.conf is used, with
+ * the document's description. An operation that is only in gateway.conf must have `extra`.
  */
 export function mergeOperations(
   texts: readonly BoundStatement[],
@@ -213,7 +213,7 @@ function shapeOfBound(bound: BoundStatement): string {
   return `${bound.row.keyword} ${shapeOfPath(bound.args.value<RoutePath>("path")?.segments ?? [])}`
 }
 
-/** The parameters by the names the route has for them: the text may call them otherwise. */
+/** Maps the document's parameter names to the route's, because gateway.conf may name them differently. */
 function namesIn(bound: BoundStatement, operation: Operation): ReadonlyMap<string, string> {
   const segments = bound.args.value<RoutePath>("path")?.segments ?? []
   const parameters = segments.flatMap(({ names }) => names)
@@ -222,7 +222,7 @@ function namesIn(bound: BoundStatement, operation: Operation): ReadonlyMap<strin
 
 const rows = new Map(operationRows.map((row) => [row.keyword, row]))
 
-/** The operation of a document as if it were written in the text, at its place in the document. */
+/** The operation of a document as a bound statement, with its place in the document. */
 function boundOf(operation: Operation, path: string): BoundStatement | undefined {
   const row = rows.get(operation.method) as StatementRow
   const { span } = operation

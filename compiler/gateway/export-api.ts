@@ -5,7 +5,7 @@ import type { ExportOperation, ExportParts } from "../openapi/export-document.ts
 import type { DescribedOperation } from "./described.ts"
 import { ExportFacts } from "./export-facts.ts"
 
-/** What a plan serves, by keys of the routes; without routes that answer such documents themselves. `errors`: how its failures look. */
+/** The routes of a plan by key, without routes that serve API documents. `errors`: the format of the gateway's error responses. */
 export interface Served {
   readonly errors: "problem" | "apim"
   readonly routes: Readonly<Record<string, Route>>
@@ -17,13 +17,13 @@ type Routes = readonly (readonly [string, Route])[]
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
-/** The versions of an API that a plan serves, null for one without versions; none where there is no such API. */
+/** The versions of an API in a plan; null for an API without versions. Empty if there is no such API. */
 export function versionsOfApi({ routes }: Pick<Served, "routes">, api: string): (string | null)[] {
   const found = Object.values(routes).filter((route) => route.api === api)
   return [...new Set(found.map(({ version }) => version))]
 }
 
-/** What an exported document of an API is made of: its routes, what their documents say, and what the gateway asks and answers itself. */
+/** The parts of an exported API document: the routes, their descriptions, and what the gateway itself demands and responds. */
 export function exportParts(
   served: Served,
   described: ReadonlyMap<string, DescribedOperation>,
@@ -64,7 +64,7 @@ function operationsOf(
   return all.map((method) => ({ ...facts, method, path, document: undefined }))
 }
 
-/** As their document has them; others behind, by path. */
+/** Operations in the order of their document, then the others by path. */
 function inOrder(
   operations: readonly ExportOperation[],
   document: ApiDocument | undefined,

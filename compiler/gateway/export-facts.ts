@@ -13,19 +13,19 @@ import type { GatewayFacts } from "../openapi/own-answers.ts"
 import type { DescribedOperation } from "./described.ts"
 import { credentialTextOf } from "./step-texts.ts"
 
-/** What the steps of an API's routes mean for those who call it, in OpenAPI's words. */
+/** Describes in OpenAPI terms what the steps of an API's routes mean for callers. */
 export class ExportFacts {
   readonly #step: (id: StepId) => Step | undefined
   readonly #errors: GatewayFacts["errors"]
   readonly #used = new Map<string, object>()
 
-  /** `errors`: how the gateway's failures look. */
+  /** `errors`: the format of the gateway's error responses. */
   constructor(step: (id: StepId) => Step | undefined, errors: GatewayFacts["errors"]) {
     this.#step = step
     this.#errors = errors
   }
 
-  /** Security schemes that were named so far, besides those of documents. */
+  /** The security schemes named so far, without those declared in documents. */
   used(): Record<string, object> {
     return Object.fromEntries([...this.#used].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
@@ -57,7 +57,10 @@ export class ExportFacts {
     return [step, ...inside.flatMap((each) => this.#within(each))]
   }
 
-  /** Any of the ways callers may come in, by the document's names where it has them; undefined where the gateway asks for nothing and the document does. */
+  /**
+   * The alternative security requirements, with the document's scheme names if it has them. Undefined if the document demands credentials
+   * and the gateway does not.
+   */
   #security(steps: readonly Step[], described: DescribedOperation | undefined): GatewayFacts["security"] {
     const ways = steps.flatMap((step) => credentialsOf(step, this.#step))
     if (ways.length === 0) return described?.operation.security === undefined ? [] : undefined
@@ -82,7 +85,7 @@ export class ExportFacts {
   }
 }
 
-/** Schemes the document demands for the operation that are this way in. */
+/** The schemes demanded by the document that correspond to this way of authentication. */
 function documented(
   way: CredentialStep,
   { operation, document }: DescribedOperation,
@@ -109,10 +112,10 @@ function isSame(way: CredentialStep, { kind, definition }: SecurityScheme): bool
     })
 }
 
-/** Kinds of schemes that a token in `Authorization` meets. */
+/** Kinds of schemes that a token in `Authorization` satisfies. */
 const tokenSchemes: ReadonlySet<SecurityScheme["kind"]> = new Set(["bearer", "oauth2", "openIdConnect"])
 
-/** A limit of calls; one of tokens is none. */
+/** A limit of calls. Limits of tokens are not described. */
 function limitOf({ callsMax, periodSeconds, keys, increment }: StepOf<"rate-limit">): GatewayFacts["limits"] {
   if (typeof increment === "object" && "tokens" in increment) return []
   if (typeof callsMax !== "number" || typeof periodSeconds !== "number") return []

@@ -3,32 +3,29 @@ import type { Argument, Block, Comment, Document, Otherwise, Statement, TextArgu
 const step = "  "
 
 /**
- * The canonical text of a file of gateway.conf: two blanks a level, the keyword column aligned in runs of one-line
- * statements, at most one blank line, trailing comments two blanks after, `{` and `else` moved up, LF line ends. It is
- * a fixed point (formatting twice changes nothing) and means the same; blocks written on one line stay on one line.
+ * Formats a file of gateway.conf. Indents by two spaces per level, aligns arguments in runs of one-line statements, keeps at most one empty
+ * line, puts trailing comments after two spaces, moves `{` and `else` up and writes LF. Formatting twice changes nothing, and the meaning
+ * stays the same. Blocks written on one line stay on one line.
  *
- * The document must be sound: what was not understood cannot be printed. Throws when a statement is broken, so callers
- * look at the report first.
+ * @throws Error when a statement is broken. Callers check the report first.
  *
- * @example
- * const document = parseGateway(file, report)
- * if (!report.blocked) write(formatGateway(document))
+ * @example const document = parseGateway(file, report) if (!report.blocked) write(formatGateway(document))
  */
 export function formatGateway(document: Document): string {
   const printer = new Printer(document)
   return printer.print()
 }
 
-/** A line of the output that stands for a statement or comment, before keywords are aligned. */
+/** A line of the output for a statement or comment, before alignment. */
 interface Row {
   /** Undefined for a comment on its own line. */
   readonly keyword: string | undefined
-  /** What follows the keyword, with all further lines. Empty when nothing does. */
+  /** Everything after the keyword, including further lines. Empty if there is nothing. */
   readonly rest: string
-  /** The comment behind it. */
+  /** The trailing comment. */
   readonly trailing: string | undefined
   readonly oneLine: boolean
-  /** A blank line stands before it. */
+  /** An empty line precedes it. */
   readonly gap: boolean
 }
 
@@ -47,8 +44,8 @@ class Printer {
   }
 
   /**
-   * The lines of a block: its statements, and the comments up to `limit`. `before` are comments that stand at the head
-   * of the block, and the line its `{` is on.
+   * Formats the lines of a block: its statements, and the comments up to `limit`. `before` are the comments at the head of the block, with
+   * the line of its `{`.
    */
   #body(
     statements: readonly Statement[],
@@ -74,7 +71,7 @@ class Printer {
       const rest = this.#rest(statement, indent)
       last = this.#line(statement.span.end)
       let trailing: string | undefined
-      // The comment behind `a; b; c` belongs to `c`.
+      // The comment after `a; b; c` belongs to `c`.
       const comment = this.#comment(statements[index + 1]?.span.start ?? limit)
       if (comment !== undefined && !comment.ownLine && this.#line(comment.span.start) === last) {
         trailing = comment.text
@@ -86,7 +83,7 @@ class Printer {
     return align(rows, indent)
   }
 
-  /** Everything of a statement but its keyword. */
+  /** Everything of a statement except its keyword. */
   #rest(statement: Statement, indent: string): string {
     if (statement.broken) throw new Error("a broken statement cannot be formatted")
     let text = statement.args.map((argument) => this.#argument(argument, indent)).join(" ")
@@ -100,7 +97,7 @@ class Printer {
     return ` else${this.#block(block as Block, " ", indent)}`
   }
 
-  /** `{ … }`, on one line if it was written on one. Comments before the `{` move behind it. */
+  /** `{ … }`, on one line if the source has it on one line. Comments before the `{` move after it. */
   #block(block: Block, separator: string, indent: string): string {
     const openLine = this.#line(block.open.start)
     const head = this.#headComments(block, openLine)
@@ -115,7 +112,7 @@ class Printer {
     return [`${separator}{${trailing ? `  ${first.text}` : ""}`, ...lines, `${indent}}`].join("\n")
   }
 
-  /** Comments between the statement's head and its `{`, and the one behind the `{` on its line. */
+  /** Comments between the statement's head and its `{`, and the comment after the `{` on the same line. */
   #headComments(block: Block, openLine: number): Comment[] {
     const comments: Comment[] = []
     for (let comment = this.#comment(block.open.start); comment !== undefined; ) {
@@ -155,7 +152,7 @@ class Printer {
     return this.#document.file.text.slice(span.start, span.end)
   }
 
-  /** A heredoc whose closing tag stands below its statement. What lines have beyond the tag's indentation is kept. */
+  /** A heredoc with its closing tag indented like its statement. Indentation of a line beyond the tag's is kept. */
   #heredoc(text: TextArgument, indent: string): string {
     const tag = /^<<(\w+)/.exec(this.#raw(text))?.[1] as string
     let content = ""
@@ -169,7 +166,7 @@ class Printer {
     return `<<${tag}\n${content}${indent}${tag}`
   }
 
-  /** The next comment not printed yet, if it begins before `limit`. */
+  /** Returns the next comment that is not printed yet, if it begins before `limit`. */
   #comment(limit: number): Comment | undefined {
     const comment = this.#document.comments[this.#next]
     return comment !== undefined && comment.span.start < limit ? comment : undefined
@@ -192,7 +189,7 @@ function unixed(text: string): string {
   return text.replaceAll("\r\n", "\n")
 }
 
-/** Lays rows out; keywords are padded within runs of one-line statements. */
+/** Formats rows; keywords are padded within runs of one-line statements. */
 function align(rows: readonly Row[], indent: string): string[] {
   const lines: string[] = []
   for (let from = 0; from < rows.length; ) {

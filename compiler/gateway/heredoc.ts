@@ -1,7 +1,7 @@
 import { endOfLine, indentOf, lineEnd, quotable, type ScanState, type TokenProblem } from "./scan.ts"
 import { scanContent, type TextScan } from "./texts.ts"
 
-/** A heredoc as scanned. `indent` is the number of blanks before its closing tag. */
+/** A scanned heredoc. `indent` is the number of spaces before its closing tag. */
 export interface HeredocScan extends TextScan {
   readonly tag: string
   readonly indent: number
@@ -11,8 +11,8 @@ const tagPattern = /[A-Za-z][A-Za-z0-9_]*/y
 const wordCharacter = /[A-Za-z0-9_.:/*@%+~[\]-]/
 
 /**
- * `<<TAG` … `TAG` from its `<<`. Undefined when no tag follows. It ends after the first line's first word that is TAG.
- * Without one it is cut before the first line that is indented no deeper than its own.
+ * Scans `<<TAG` … `TAG` from its `<<`. Undefined when no tag follows. The heredoc ends at the first line whose first word is TAG. Without a
+ * closing tag it is cut before the first line that is not indented deeper than its first line.
  */
 export function scanHeredoc(state: ScanState, start: number): HeredocScan | undefined {
   const { text } = state
@@ -45,12 +45,12 @@ function unclosed(state: ScanState, start: number, tag: string, rest: string): H
     end: afterTag,
     detail: `no line begins with \`${tag}\` after this one`,
   }
-  // Something after the tag: the line is read on, nothing of the text below is known to belong to it.
+  // Text follows the tag: continue on this line, because it is unknown which of the lines below belong to the heredoc.
   const end = !/\S/.test(rest) ? endByIndentation(text, start, afterTag) : afterTag
   return { tag, indent: 0, end, pieces: [], problem }
 }
 
-/** End of the last line before the first one that has text and is indented no deeper than the line of `start`. */
+/** End of the last line before the first non-empty line that is not indented deeper than the line of `start`. */
 function endByIndentation(text: string, start: number, from: number): number {
   const own = indentOf(text, start)
   let end = lineEnd(text, from)
@@ -64,7 +64,7 @@ function endByIndentation(text: string, start: number, from: number): number {
   }
 }
 
-/** Offset of the first word `tag` that begins a line after `from`, by binary search in the index of such words. */
+/** Offset of the first word `tag` that begins a line after `from`. Uses binary search in the index of such words. */
 function closingAfter(state: ScanState, tag: string, from: number): number | undefined {
   state.closings ??= indexClosings(state.text)
   const offsets = state.closings.get(tag)

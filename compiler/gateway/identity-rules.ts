@@ -3,7 +3,7 @@ import type { Text } from "../../runtime/plan/text.ts"
 import { breaking, type Finding, opens } from "../analysis/finding.ts"
 import { secretsIn } from "../analysis/text-findings.ts"
 
-/** What it means that the gateway says something else about who it is; `whom`: the one it says it to. */
+/** What a change of the identity that the gateway presents means; `whom`: the service it presents it to. */
 export function otherIdentity(
   whom: string,
 ): (before: Authentication | undefined, after: Authentication | undefined) => Finding[] {

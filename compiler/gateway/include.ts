@@ -5,16 +5,16 @@ import type { Span } from "../core/source.ts"
 import type { Document, Statement, TextArgument } from "./ast.ts"
 import { parseGateway } from "./parser.ts"
 
-/** An `include` that led to a file: the file's path and the place of the statement's text. */
+/** An `include` that was followed: the path of the file, and the span of the statement's text. */
 interface Link {
   readonly path: string
   readonly at: Span | undefined
 }
 
 /**
- * Reads and parses a file and everything it includes, in the order of the text: a file comes before the files it
- * includes. Cycles, second inclusions and files that cannot be read are findings (SP00xx) at the `include`; the rest is
- * loaded all the same. Empty when the entry itself cannot be read. Only `include` at the top level of a file counts.
+ * Reads and parses a file and everything it includes, in textual order: a file precedes the files it includes. Cycles, repeated inclusions
+ * and unreadable files are findings (SP00xx) at the `include`; the other files are still loaded. Empty when the entry file cannot be read.
+ * Only `include` at the top level of a file counts.
  */
 export function loadDocuments(project: Project, entry: string, report: Report): Document[] {
   const loading = new Loading(project, report)
@@ -33,7 +33,7 @@ class Loading {
     this.#report = report
   }
 
-  /** `chain` is how we got here, from the entry to the file that holds the `include`. */
+  /** `chain` is the list of links from the entry to the file that has the `include`. */
   visit(link: Link, chain: readonly Link[]): void {
     if (this.#isRepeated(link, chain)) return
     this.#first.set(link.path, link.at)

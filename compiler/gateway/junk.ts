@@ -2,12 +2,12 @@ import { oddCharacterAt, tellOdd } from "../core/odd-characters.ts"
 import { unseen } from "../core/shown.ts"
 import { endOfLine, quotable, type ScanState, scanCel, type TokenProblem } from "./scan.ts"
 
-/** What to say of the mark of another language's comment. */
+/** The detail of a finding for another language's comment marker. */
 export function noComment(mark: string): string {
   return `\`${mark}\` begins no comment: the words behind it are read as a statement`
 }
 
-/** Something that is no argument, with what to say about it. `problem` is undefined when the characters were reported already. */
+/** Characters that form no argument, and the finding about them. `problem` is undefined when they are already reported. */
 export interface JunkScan {
   readonly end: number
   readonly problem: TokenProblem | undefined
@@ -19,10 +19,10 @@ const typographicOrComment = new RegExp(`${typographic.source}|[ \\t]#`)
 const commentMark = /[ \t]*(\/\/|\/\*|--|<!--)/y
 const untilBlank = /[^ \t\r\n;{}"]*/y
 
-// What control.ts reports, wherever it stands.
+// Characters that the parser reports anywhere in the file.
 const control = unseen("y")
 
-/** Reads what no other token begins with, as one piece, and says what was most likely meant. */
+/** Reads text that begins no other token, as one piece, and suggests what was most likely meant. */
 export function scanJunk(state: ScanState, start: number): JunkScan {
   const { text } = state
   const sign = text[start] as string
@@ -50,7 +50,7 @@ export function scanJunk(state: ScanState, start: number): JunkScan {
   return other(text, start)
 }
 
-/** A letter of another script with the word it is in; a blank or something hidden for itself. */
+/** A letter of another script, with its word. A space-like or invisible character forms a piece alone. */
 function oddPiece(text: string, start: number, inWord: boolean): JunkScan {
   const { detail, help } = tellOdd(text, start) as { detail: string; help: string }
   let end = start + 1
@@ -59,7 +59,7 @@ function oddPiece(text: string, start: number, inWord: boolean): JunkScan {
   return { end, problem: { code: "SP1035", start, end, detail, help } }
 }
 
-/** A line that begins as comments of other languages do: nothing in it is a statement. */
+/** A line that begins like a comment of another language. Nothing on it is read as a statement. */
 function foreignComment(text: string, start: number): JunkScan | undefined {
   const line = text.lastIndexOf("\n", start - 1) + 1
   commentMark.lastIndex = line
@@ -87,7 +87,10 @@ function typographicQuoted(state: ScanState, start: number): JunkScan {
   return junk("SP1011", start, end, `\`${text[start]}\` is not the quote that begins a text`)
 }
 
-/** Offset after the first match of `closing` behind the quote at `start`, on its line and before any comment: an apostrophe there closes nothing. */
+/**
+ * Offset after the first match of `closing` after the quote at `start`, on the same line and before any comment: an apostrophe in a comment
+ * closes nothing.
+ */
 function quoteEnd(state: ScanState, start: number, closing: RegExp): number | undefined {
   const found = closing.exec(state.text.slice(start + 1, endOfLine(state, start)))
   return found === null || found[0].endsWith("#") ? undefined : start + found.index + 2
@@ -109,7 +112,7 @@ function hash(text: string, start: number): JunkScan {
   return junk("SP1017", start, runEnd(text, start), "there is no space before this `#`")
 }
 
-/** `{id}` directly after a path's `/`; everything up to the next blank belongs to the path. */
+/** `{id}` directly after the `/` of a path: everything up to the next whitespace belongs to the path. */
 function route(text: string, start: number): JunkScan {
   const tail = /(?:\{\w+\*?\}|[A-Za-z0-9_.:/*@%+~[\]-])+/y
   tail.lastIndex = start

@@ -7,39 +7,39 @@ import { operations } from "./schema/operations.ts"
 import type { ArgumentPattern, Form, Slot, SlotKind, StatementRow } from "./schema/row.ts"
 import { labelOf } from "./schema/slots.ts"
 
-/** A statement of gateway.conf as the manual and `sallyport help` describe it. */
+/** A statement of gateway.conf as described in the manual and by `sallyport help`. */
 export interface StatementReference {
   readonly keyword: string
-  /** One line for each way to write it. */
+  /** One line for each form. */
   readonly syntax: readonly string[]
-  /** What it does: sentences. */
+  /** Sentences that describe the statement. */
   readonly docs: string
   /** The words and bounds of its arguments, e.g. `N: 1–100`. */
   readonly bounds: readonly string[]
-  /** What holds without the statement; undefined where that is nothing. */
+  /** What applies without the statement; undefined if nothing does. */
   readonly byDefault: string | undefined
-  /** Its block must have it. */
+  /** Whether its block must have the statement. */
   readonly required: boolean
-  /** How often it may stand in one block; Infinity: as often as one likes. */
+  /** How often it can appear in one block; Infinity: any number of times. */
   readonly times: number
-  /** The blocks it can open. */
+  /** The blocks that it can open. */
   readonly opens: readonly BlockName[]
-  /** Whether it takes expressions: then the findings of expressions are possible too. */
+  /** Whether it takes expressions: then findings about expressions are possible too. */
   readonly expressions: boolean
-  /** Codes of findings about it, besides those of expressions and those that any statement can have. */
+  /** Codes of findings about it, without those about expressions and those that are possible at any statement. */
   readonly findings: readonly DiagnosticCode[]
   readonly example: string
 }
 
-/** A block of gateway.conf and what it may hold, in the order of the schema. */
+/** A block of gateway.conf and the statements it can contain, in the order of the schema. */
 export interface BlockReference {
   readonly name: BlockName
-  /** How findings call it. */
+  /** How findings name it. */
   readonly title: string
   readonly statements: readonly StatementReference[]
 }
 
-/** The whole language: every block, and every statement of each. Statements of equal text are equal in every field. */
+/** The whole language: every block, and every statement of each. Statements with equal text are equal in every field. */
 export function languageReference(): readonly BlockReference[] {
   return Object.entries(blocks).map(([name, { title, rows, anyKeyword }]) => ({
     name: name as BlockName,
@@ -70,10 +70,10 @@ function referenceOf(block: string, row: StatementRow): StatementReference {
 
 const operationMethods: ReadonlySet<string> = new Set(operations.map(({ keyword }) => keyword))
 
-/** More ways than this are one line with `|`: nobody reads a list of thirty. */
+/** Above this number of alternatives, print one line with `|`: a list of thirty lines is unreadable. */
 const waysMax = 16
 
-/** The ways to write one form: each alternative on a line of its own, because `a b | c d e` can be read in two ways. */
+/** The alternatives of one form, each on its own line, because `a b | c d e` is ambiguous. */
 function waysOf(keyword: string, { args, block, blockRequired }: Form): string[] {
   const end = block === undefined ? "" : blockRequired === true ? " { … }" : " [{ … }]"
   const ways = sequences(args)

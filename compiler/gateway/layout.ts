@@ -4,10 +4,10 @@ import { balanced, repairBraces } from "./repair.ts"
 import { quotable } from "./scan.ts"
 import { Close, Else, End, endOf, Junk, Newline, Open, Semicolon, Word } from "./tokens.ts"
 
-/** How deep blocks may be nested, and how many links an `else` chain may have. */
+/** Maximum nesting depth of blocks, and maximum number of links in an `else` chain. */
 export const nestingMax = 64
 
-/** An empty token at `offset`, for something that is not written there. */
+/** An empty token at `offset`, for something that is missing in the text. */
 export function virtual(tokenType: TokenType, offset: number, payload?: unknown): IToken {
   const token: IToken = {
     image: "",
@@ -20,15 +20,15 @@ export function virtual(tokenType: TokenType, offset: number, payload?: unknown)
 }
 
 /**
- * Turns newlines and `;` into one `End` behind each statement, and makes braces balance. After it the grammar fits
- * every input: whatever is wrong has been reported here or is a `Junk` item.
+ * Turns newlines and `;` into one `End` after each statement, and balances braces. After this pass the grammar accepts every input: each
+ * mistake is either reported here or is a `Junk` item.
  */
 export function layout(tokens: readonly IToken[], mistakes: Mistakes): IToken[] {
   const braced = balanced(tokens) ? tokens : repairBraces(tokens, mistakes)
   return new Ends(mistakes, mistakes.file.text.length).run(limitNesting(braced, mistakes))
 }
 
-/** Takes out what is nested too deep, and leaves one broken item in its place. */
+/** Replaces what is nested too deeply by one broken item. */
 function limitNesting(tokens: readonly IToken[], mistakes: Mistakes): readonly IToken[] {
   let depth = 0
   let out: IToken[] | undefined
@@ -47,7 +47,7 @@ function limitNesting(tokens: readonly IToken[], mistakes: Mistakes): readonly I
   return out ?? tokens
 }
 
-/** Walks the tokens once, with what separates the last one put out from the next one. */
+/** Walks the tokens once. Keeps the separators between the last emitted token and the next one. */
 class Ends {
   readonly #out: IToken[] = []
   readonly #mistakes: Mistakes
@@ -83,7 +83,7 @@ class Ends {
     this.#semicolon = false
   }
 
-  /** A `{` belongs to the statement before it, whatever newlines are between. */
+  /** A `{` belongs to the statement before it, even after newlines. */
   #open(token: IToken): void {
     const last = this.#out.at(-1)?.tokenType
     if (last !== undefined && last !== End && last !== Open && last !== Close && !this.#semicolon) return
@@ -103,7 +103,7 @@ class Ends {
     } else if (this.#separator !== undefined && this.#inStatement) this.#end(this.#separator.startOffset)
   }
 
-  /** `else` after a block goes on with its statement; on the next line too, `fmt` moves it up. */
+  /** `else` after a block continues its statement, also on the next line; `fmt` moves it up. */
   #isElse(token: IToken): boolean {
     return (
       token.tokenType === Word &&
@@ -113,7 +113,7 @@ class Ends {
     )
   }
 
-  /** Whether something stands since the last end or `{`. */
+  /** Whether a token was emitted since the last `End` or `{`. */
   get #inStatement(): boolean {
     const last = this.#out.at(-1)?.tokenType
     return last !== undefined && last !== End && last !== Open

@@ -16,9 +16,9 @@ import {
   Word,
 } from "./tokens.ts"
 
-/** Reports what is wrong inside of single tokens, then what is wrong between neighbours. */
+/** Reports mistakes inside of single tokens, then mistakes between neighbouring tokens. */
 export function checkTokens(tokens: readonly IToken[], mistakes: Mistakes): void {
-  // Two rounds: of two mistakes on a line, the one inside a token is mostly the cause of the other.
+  // Two passes: of two mistakes on a line, the one inside a token usually causes the other.
   for (const [index, token] of tokens.entries()) {
     const problem = keywordProblem(tokens, index) ?? (token.payload?.problem as TokenProblem | undefined)
     if (problem !== undefined) mistakes.add(problem)

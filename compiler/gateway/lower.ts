@@ -36,10 +36,10 @@ import type { Program } from "./program.ts"
 import { type RouteSource, routesOf } from "./routes.ts"
 import type { SchemaFiles } from "./schema-files.ts"
 
-/** Steps of all routes together; a plan of this size has some 20 MB of origins. */
+/** Maximum number of steps of all routes together. A plan of this size has about 20 MB of origins. */
 const usesMax = 500_000
 
-/** What only some projects need, loaded for them. */
+/** The wings, loaded only for projects that need them. */
 export interface Wings {
   /** compiler/azure/wing.ts, for policy documents and Liquid templates. */
   readonly azure?: AzureCompiler | undefined
@@ -47,19 +47,19 @@ export interface Wings {
   readonly openapi?: OpenapiCompiler | undefined
 }
 
-/** The content of a plan and where its parts were written. */
+/** The content of a plan, and the places where its parts are written. */
 export interface LoweredGateway {
   readonly body: PlanBody
   readonly origins: Record<string, string>
-  /** By key of the route, what OpenAPI documents say about it. */
+  /** By route key: what OpenAPI documents say about the route. */
   readonly described: ReadonlyMap<string, DescribedOperation>
-  /** Keys of the routes that answer the document of their API. */
+  /** Keys of the routes that serve the document of their API. */
   readonly documentation: ReadonlySet<string>
 }
 
 /**
- * Makes the plan's content of the declarations and checks on the way what only the whole shows: expressions in their places, `require`
- * against the models, limits against `auth`. With findings that are errors the result is incomplete and must not be used.
+ * Lowers the declarations to the content of a plan. Checks what depends on the whole project: expressions in their context, `require`
+ * against the models, limits against `auth`. If there are errors among the findings, the result is incomplete and must not be used.
  */
 export function lower(
   program: Program,
@@ -121,7 +121,7 @@ export function lower(
   return { body, origins, described, documentation }
 }
 
-/** APIs with a route that asks for a key. */
+/** APIs with at least one route that demands a subscription key. */
 function keyedApis(steps: PlanBody["steps"]): ReadonlySet<string> {
   return new Set(
     Object.values(steps).flatMap((step) => {
@@ -190,7 +190,7 @@ function issuersUsed(steps: PlanBody["steps"], authz: PlanBody["authz"]): Set<st
   return new Set([...namedBy(Object.values(steps), "issuers"), ...Object.keys(authz?.auth?.issuers ?? {})])
 }
 
-/** Issuers that are used; the others are only checked. */
+/** Lowers all issuers, so that each is checked, and returns those in use. */
 function lowerIssuers(
   program: Program,
   values: Values,

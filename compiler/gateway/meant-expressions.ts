@@ -3,7 +3,7 @@ import { shown } from "../core/shown.ts"
 import { type Span, textOf } from "../core/source.ts"
 import type { Program } from "./program.ts"
 
-/** A stretch of literal text that other languages would read as an expression. */
+/** A part of literal text that other template languages would read as an expression. */
 export interface MeantExpression {
   readonly source: string
   readonly span: Span
@@ -11,7 +11,8 @@ export interface MeantExpression {
 
 const name = "[A-Za-z_][A-Za-z0-9_]*"
 const dotted = `${name}(?:\\.${name})+`
-// `$jwt.sub`, `{{ jwt.sub }}`; and with a dot, because `{id}` is a path's parameter: `{jwt.sub}`, `#{jwt.sub}`, `$(jwt.sub)`, `%jwt.sub%`.
+// `$jwt.sub` and `{{ jwt.sub }}`. The following only with a dot, because `{id}` is a path parameter: `{jwt.sub}`, `#{jwt.sub}`,
+// `$(jwt.sub)`, `%jwt.sub%`.
 const forms = new RegExp(
   [
     `(?<!\\$)\\{\\{\\s*(?<braces>[^{}\\n]{1,200}?)\\s*\\}\\}`,
@@ -24,8 +25,8 @@ const forms = new RegExp(
 )
 
 /**
- * What in the literal at `span` is written as an expression of another language and is one of ours: `knows` says whether a source is.
- * The source text is searched, not its value, so that `$${` and `\u{24}` stay literal.
+ * Finds text in the literal at `span` that is written as an expression of another language and names a known variable, as decided by
+ * `knows`. Searches the source text rather than its value, so that `$${` and `\u{24}` stay literal.
  */
 export function meantExpressions(span: Span, knows: (source: string) => boolean): MeantExpression[] {
   const text = textOf(span)
@@ -44,7 +45,7 @@ export function meantExpressions(span: Span, knows: (source: string) => boolean)
   })
 }
 
-/** In `$jwt.sub.example` the longest name that is one: what follows is text. */
+/** The longest known name at the beginning: in `$jwt.sub.example` the rest is text. */
 function knownBeginning(written: string, knows: (source: string) => boolean): string | undefined {
   const parts = written.split(".").slice(0, 8)
   for (let length = parts.length; length > 0; length--) {
@@ -54,7 +55,7 @@ function knownBeginning(written: string, knows: (source: string) => boolean): st
   return undefined
 }
 
-/** Warns of each; the values they name are not unused then. */
+/** Warns about each of them. The named values count as used. */
 export function addMeant(meant: readonly MeantExpression[], program: Program, report: Report): void {
   for (const { source, span } of meant) {
     program.useValuesIn(source)

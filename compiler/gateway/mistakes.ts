@@ -3,14 +3,14 @@ import type { SourceFile } from "../core/source.ts"
 import type { TokenProblem } from "./scan.ts"
 
 /**
- * Findings of the grammar for one file. A line gets one: what is odd behind the first mistake on a line is mostly its
- * consequence. Statements on such a line are marked broken, so that later phases do not go on about them either.
+ * Findings of the grammar for one file, at most one per line: later mistakes on a line are usually consequences of the first. Statements on
+ * such a line are marked broken, so that later phases report nothing about them either.
  */
 export class Mistakes {
   readonly file: SourceFile
   readonly #report: Report
   readonly #lines = new Set<number>()
-  /** Ascending, none touching the next: a file of braces has many. */
+  /** In ascending order. Adjacent ranges are merged, because a file can consist of braces. */
   readonly #uncertain: { readonly start: number; end: number }[] = []
 
   constructor(file: SourceFile, report: Report) {
@@ -18,7 +18,7 @@ export class Mistakes {
     this.#report = report
   }
 
-  /** Reports a problem unless its line has one. */
+  /** Reports a problem unless its line already has a finding. */
   add(problem: TokenProblem, extra: Extra = {}): void {
     const line = this.#lineOf(problem.start)
     if (this.#lines.has(line)) return
@@ -32,20 +32,20 @@ export class Mistakes {
     )
   }
 
-  /** Notes that nothing is known of what stands here: it may belong to another block than it seems. Called in the order of the file. */
+  /** Marks a range as uncertain: its content may belong to another block than it seems. Call it in the order of the file. */
   uncertain(start: number, end: number): void {
     const last = this.#uncertain.at(-1)
     if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
     else this.#uncertain.push({ start, end })
   }
 
-  /** Whether the line of `offset` has a finding, or what stands there is uncertain. */
+  /** Whether the line of `offset` has a finding, or the offset is in an uncertain range. */
   on(offset: number): boolean {
     if (this.#isUncertain(offset)) return true
     return this.#lines.size > 0 && this.#lines.has(this.#lineOf(offset))
   }
 
-  /** How many findings something would make. */
+  /** The number of findings that `run` would report. */
   trial(run: (mistakes: Mistakes) => unknown): number {
     const report = new Report()
     run(new Mistakes(this.file, report))

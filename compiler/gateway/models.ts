@@ -11,22 +11,22 @@ import { statementOf, statementsOf } from "./bind/bound.ts"
 import { StoreModel, type StoreModels } from "./lower/store-model.ts"
 import type { Declaration, Program } from "./program.ts"
 
-/** The models of all stores, and the tests that the stores name. */
+/** The models of all stores, and the tests named by stores. */
 export interface Stores {
   readonly models: StoreModels
   readonly tests: readonly DeclaredTests[]
 }
 
-/** Compiles the models of all stores and reads the tests of them. Loaded by `import()`, and only for a project with stores. */
+/** Compiles the models of all stores and reads their tests. Loaded by `import()`, only for a project with stores. */
 export function readStores(program: Program, project: Project, report: Report): Stores {
   const models = compileModels(program, project, report)
   return { models, tests: readDeclaredTests(testsOfStores(program, models, project), project, report) }
 }
 
-/** What `compile` takes for a project that has stores. */
+/** The part that `compile` needs for a project with stores. */
 export type StoreReader = typeof readStores
 
-/** Each file once; equal models are one in the plan. */
+/** Compiles each file once. Equal models share one entry in the plan. */
 function compileModels(program: Program, project: Project, report: Report): StoreModels {
   const byFile = new Map<SourceFile, StoreModel | undefined>()
   const models = new Map<string, StoreModel | undefined>()
@@ -38,7 +38,7 @@ function compileModels(program: Program, project: Project, report: Report): Stor
   return models
 }
 
-/** The files that stores name as their models, for those who do not compile them. What can't be read is reported where it is named. */
+/** The files that stores name as their models, for callers that do not compile them. Unreadable files are reported where they are named. */
 export function readModelFiles(program: Program, project: Project): readonly SourceFile[] {
   return program.all("store").flatMap((store) => readModelFile(store, project) ?? [])
 }
@@ -48,17 +48,17 @@ function readModelFile({ bound }: Declaration, project: Project): SourceFile | u
   return filled === undefined ? undefined : project.readNamed(filled.value as string, filled.argument.span)
 }
 
-/** A file of tests that a store names. */
+/** A test file named by a store. */
 interface StoreTests {
   readonly store: string
-  /** Undefined when it has mistakes. */
+  /** Undefined when the model has mistakes. */
   readonly model: StoreModel | undefined
   readonly file: SourceFile
   /** The path in the statement. */
   readonly at: Span
 }
 
-/** The files that the stores' `tests` name, each once per store, in the order of the text. */
+/** The files named by the stores' `tests`, each once per store, in textual order. */
 function testsOfStores(program: Program, models: StoreModels, project: Project): StoreTests[] {
   return program.all("store").flatMap(({ name, bound }) => {
     const found = new Map<string, StoreTests>()

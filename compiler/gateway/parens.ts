@@ -11,7 +11,7 @@ import {
 } from "./scan.ts"
 import { type ScannedSegment, scanQuoted } from "./texts.ts"
 
-/** `( … )` as scanned: the source between `start` and `close`; `end` is the offset after the token. */
+/** `( … )` as scanned: the source is between `start` and `close`; `end` is the offset after the token. */
 export interface ParensScan {
   readonly start: number
   readonly close: number
@@ -19,26 +19,26 @@ export interface ParensScan {
   readonly problem: TokenProblem | undefined
 }
 
-/** An argument of a reference as scanned: a word, or a text with its pieces. */
+/** An argument of a reference as scanned: a word, or a text with its parts. */
 export interface CallArgument {
   readonly start: number
   readonly end: number
   readonly pieces: readonly ScannedSegment[] | undefined
 }
 
-/** `name( … )` as scanned. `args` is undefined when the parentheses hold something else than words and texts. */
+/** `name( … )` as scanned. `args` is undefined when the parentheses contain anything other than words and texts. */
 export interface CallScan extends ParensScan {
   readonly nameEnd: number
   readonly args: readonly CallArgument[] | undefined
 }
 
-// Longer ones are still read to their end, so that "too long" and "unclosed" are told apart.
+// Longer expressions are still read to their end, so that "too long" and "unclosed" can be distinguished.
 const searchMax = 4 * celCharactersMax
 
 /**
- * `(` … `)` around an expression, from its `(`. What closes is accepted whatever its indentation. What does not is cut
- * before the bracket that does not balance, before ` {` at the end of a line, or before a line that is indented no
- * deeper than the one it began on.
+ * Scans `(` … `)` around an expression, from its `(`. A closing bracket is accepted at any indentation. An unclosed expression is cut at
+ * the first of these: the bracket that does not balance, ` {` at the end of a line, or a line that is not indented deeper than its first
+ * line.
  */
 export function scanParens(state: ScanState, open: number): ParensScan {
   const { text } = state
@@ -51,7 +51,7 @@ export function scanParens(state: ScanState, open: number): ParensScan {
     return { start: open + 1, close: scan.end, end: scan.end + 1, problem }
   }
   const readTo = scan.failed === "text" ? limit : scan.end
-  // The cut looks at the whole line, also at what is before the parenthesis.
+  // The cut reads the whole line, including the text before the parenthesis.
   if (!exhausted) state.budget -= readTo - open + ownEnd - text.lastIndexOf("\n", open)
   const cut = exhausted ? Math.max(readTo, open + 1) : cutOf(text, open, scan)
   const problem: TokenProblem = {
@@ -70,14 +70,14 @@ function failure(text: string, scan: CelScan, cut: number): string {
   return "no `)` closes this `(`"
 }
 
-/** Where an unclosed `(` ends for the lexer: at the latest where its scan failed. */
+/** The offset where the lexer ends an unclosed `(`, at the latest where its scan failed. */
 function cutOf(text: string, open: number, scan: CelScan): number {
   const own = indentOf(text, open)
   for (let from = open; ; ) {
     const limit = lineEnd(text, from)
     const opener = /[ \t]\{[ \t]*(?:#.*)?$/.exec(text.slice(from, limit))
     if (opener !== null && from + opener.index > open) return Math.min(stop(scan, limit), from + opener.index)
-    // An unclosed text makes the rest of its own line unreadable, but of no other.
+    // An unclosed text makes only the rest of its own line unreadable.
     if (stop(scan, limit) <= limit) return stop(scan, limit)
     const next = nextLine(text, limit)
     if (next === undefined || (indentOf(text, next) <= own && !")]}".includes(text[next] as string)))
@@ -92,7 +92,7 @@ function stop(scan: CelScan, limit: number): number {
   return scan.end
 }
 
-/** Offset of the first character of the next line that is not blank. */
+/** Offset of the first non-space character after the line end. */
 function nextLine(text: string, end: number): number | undefined {
   const found = /\S/g
   found.lastIndex = end
@@ -102,7 +102,9 @@ function nextLine(text: string, end: number): number | undefined {
 const callWord = /[A-Za-z0-9_.:/*@%+~[\]-]+/y
 const callBlank = /[ \t\r\n]*/y
 
-/** `name(` … `)`, from the name. The arguments are words and texts with commas between; if they are not, it is scanned like an expression. */
+/**
+ * Scans `name(` … `)` from the name. The arguments are words and texts, separated by commas. Anything else is scanned like an expression.
+ */
 export function scanCall(state: ScanState, start: number, nameEnd: number): CallScan {
   const read = readArguments(state, nameEnd + 1)
   if (read !== undefined)
@@ -118,7 +120,7 @@ export function scanCall(state: ScanState, start: number, nameEnd: number): Call
   return { ...parens, nameEnd, args: undefined, problem }
 }
 
-/** Reads words and texts, separated by commas, up to `)`; undefined when there is anything else. */
+/** Reads words and texts, separated by commas, up to `)`; undefined if there is anything else. */
 function readArguments(state: ScanState, from: number): { args: CallArgument[]; end: number } | undefined {
   const { text } = state
   const args: CallArgument[] = []

@@ -12,13 +12,13 @@ import type { TokenProblem } from "./scan.ts"
 import { Close, Else, End, endOf, Item, Open, tokenize, tokenTypes } from "./tokens.ts"
 
 /**
- * The grammar of gateway.conf. It fits every sequence of tokens that the layout pass can put out, so it recovers from
- * nothing and its own messages are never seen.
+ * The grammar of gateway.conf. It accepts every sequence of tokens that the layout pass emits, so it needs no error recovery, and its own
+ * messages never appear.
  */
 export class GatewayParser extends EmbeddedActionsParser {
   builder: Builder | undefined
 
-  /** @param skipValidations of the grammar. A test makes a parser that validates it. */
+  /** @param skipValidations skips the validation of the grammar. A test creates a parser that validates it. */
   constructor(skipValidations = true) {
     super(tokenTypes, {
       maxLookahead: 1,
@@ -42,7 +42,7 @@ export class GatewayParser extends EmbeddedActionsParser {
     return statements
   })
 
-  /** statement := Item* (block (Else Item* block?)*)?, of which at least one is there */
+  /** statement := Item* (block (Else Item* block?)*)?, with at least one item or a block */
   readonly statement = this.RULE("statement", (): Statement => {
     const items: IToken[] = []
     const elses: ElsePart[] = []
@@ -79,13 +79,12 @@ export class GatewayParser extends EmbeddedActionsParser {
 const parser = new GatewayParser()
 
 /**
- * Reads a file of gateway.conf into its syntax tree. It never throws for what is in the file: every mistake is added
- * to `report` (SP1xxx, at most one a line), and the tree holds everything that was understood; statements that were
- * not, or only in part, are marked `broken`. The grammar is in the README of this folder.
+ * Parses a file of gateway.conf to its syntax tree. Mistakes in the file never throw: they are added to `report` (SP1xxx, at most one per
+ * line). The tree has everything that was understood. Statements that were not or only partly understood are marked `broken`. The grammar
+ * is in the README of this folder.
  *
- * @example
- * const report = new Report()
- * const document = parseGateway(new SourceFile("gateway.conf", "api orders { path \"/orders\" }"), report)
+ * @example const report = new Report() const document = parseGateway(new SourceFile("gateway.conf", "api orders { path \"/orders\" }"),
+ * report)
  */
 export function parseGateway(file: SourceFile, report: Report): Document {
   const mistakes = new Mistakes(file, report)
@@ -105,7 +104,7 @@ function parseTokens(tokens: IToken[], builder: Builder): readonly Statement[] {
     if (error !== undefined) throw new Error(`the grammar does not fit its input: ${error.message}`)
     return statements
   } finally {
-    // Held longer, they would keep the file's text in memory.
+    // Release the tokens, which keep the file's text in memory.
     parser.input = []
     parser.builder = undefined
   }
@@ -119,7 +118,7 @@ function commentOf(file: SourceFile, token: IToken): Comment {
 
 const unwanted = unseen("g")
 
-/** Reports characters nobody can see, wherever they stand: also in texts, comments and expressions. */
+/** Reports invisible characters everywhere, including texts, comments and expressions. */
 function checkCharacters(text: string, mistakes: Mistakes): void {
   unwanted.lastIndex = 0
   for (let found = unwanted.exec(text); found !== null; found = unwanted.exec(text))

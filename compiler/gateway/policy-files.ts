@@ -6,19 +6,19 @@ import type { SourceFile } from "../core/source.ts"
 import { anyInside, type BoundBlock, type BoundStatement, statementOf, statementsOf } from "./bind/bound.ts"
 import type { Program } from "./program.ts"
 
-/** The XML policy documents of a project: by the `policy xml` that names them, and fragments by their id. */
+/** The XML policy documents of a project by their `policy xml` statement, and fragments by id. */
 export interface PolicyFiles {
   readonly documents: ReadonlyMap<BoundStatement, PolicyDocument>
   readonly fragments: ReadonlyMap<string, PolicyDocument>
-  /** Whether the steps of a document depend on the operation they run for, not on its scope alone. */
+  /** Whether the steps of a document depend on the operation, and not only on the scope. */
   readsOperation(statement: BoundStatement): boolean
 }
 
-/** Policies that look at what an OpenAPI document says of the operation, or name it. */
+/** Policies that use the OpenAPI description of the operation, or its name. */
 const ofOperation =
   /<(?:validate-(?:content|parameters|headers|status-code)|mock-response|rewrite-uri|operation)\b/
 
-/** Reads the documents and fragments that statements name, each file once. What can't be read is reported where it is named. */
+/** Reads the documents and fragments that statements name, each file once. Unreadable files are reported where they are named. */
 export function readPolicyFiles(
   program: Program,
   project: Project,
@@ -54,14 +54,17 @@ export function readPolicyFiles(
   return { documents, fragments, readsOperation }
 }
 
-/** Every `policy xml` of a block, also in the blocks inside of it. */
+/** Every `policy xml` of a block and of the blocks inside it. */
 export function policyStatements(block: BoundBlock | undefined): BoundStatement[] {
   return (block?.statements ?? []).flatMap((each) =>
     isPolicyXml(each) ? [each] : [...policyStatements(each.block), ...policyStatements(each.otherwise)],
   )
 }
 
-/** Whether compiling a project calls the Azure wing: it names documents or fragments, leaves it to documents who may call, or has Liquid templates. */
+/**
+ * Whether the project needs the Azure wing: it names policy documents or fragments, leaves authentication to documents, or has Liquid
+ * templates.
+ */
 export function needsAzure(root: BoundBlock): boolean {
   return anyInside(
     root,
@@ -73,7 +76,7 @@ export function needsAzure(root: BoundBlock): boolean {
   )
 }
 
-/** @throws Error when the wing was not loaded: a mistake of the caller of `compile`, or of `needsAzure`. */
+/** @throws Error when the wing was not loaded. That is a mistake of the caller of `compile`, or of `needsAzure`. */
 export function neededWing(azure: AzureCompiler | undefined): AzureCompiler {
   if (azure === undefined)
     throw new Error("the project has policy documents or templates: load compiler/azure first")

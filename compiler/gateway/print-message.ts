@@ -5,7 +5,7 @@ import { isJsonMedia, mediaTypes } from "./schema/content.ts"
 
 type Escaping = "json" | "xml" | "none"
 
-/** A statement that ends with a body: `body set json "…"`, `body as-is "…"`. `head`: what stands before the body. */
+/** Prints a statement that ends with a body: `body set json "…"`, `body as-is "…"`. `head`: the part before the body. */
 export function bodyStatement(
   head: string,
   media: string | null,
@@ -33,7 +33,7 @@ export function bodyStatement(
   return { ...statement([head, ...words].join(" ")), text }
 }
 
-/** The media type, by its word where it has one that stands for it with any content. */
+/** The media type, as its keyword if one represents it with any content. */
 function mediaWords(media: string | null): string[] {
   if (media === null) return []
   if (media === mediaTypes.json) return ["json"]
@@ -62,7 +62,7 @@ function escapingsOf(text: Text): ReadonlySet<Escaping> {
   )
 }
 
-/** The lines of headers of a message that is made: `header "X-A" "1"`. `valuesMax`: how many values a line may have. */
+/** Prints the header lines of a generated message: `header "X-A" "1"`. `valuesMax`: maximum number of values on a line. */
 export function headerLines(lines: HeaderLines, valuesMax: number, printing: Printing): string[] {
   if (new Set(lines.map(({ name }) => name)).size < lines.length)
     printing.lacks("a header that is named twice")

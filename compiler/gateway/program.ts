@@ -9,18 +9,18 @@ import { type BoundBlock, type BoundStatement, statementOf } from "./bind/bound.
 import type { DeclarationKind } from "./schema/row.ts"
 import { article, listed } from "./schema/slots.ts"
 
-/** Something with a name that is declared once. */
+/** A named declaration. */
 export interface Declaration {
   readonly kind: DeclarationKind
   readonly name: string
   readonly bound: BoundStatement
-  /** The name where it is declared. */
+  /** The name in its declaration. */
   readonly span: Span
   /** Set when something refers to it. */
   used: boolean
 }
 
-/** A name that an odd character cuts, as it looks: up to the next blank. Undefined where no such character is in it. */
+/** The displayed form of a name that an odd character splits, up to the next whitespace. Undefined without such a character. */
 function cutNameAsItLooks({ file, start }: Span): string | undefined {
   const pattern = /[^ \t\r\n;{}()"]*/y
   pattern.lastIndex = start
@@ -29,10 +29,10 @@ function cutNameAsItLooks({ file, start }: Span): string | undefined {
   return looks === written ? undefined : looks
 }
 
-/** Looking for the nearest name takes as long as there are names: with thousands of mistakes the first hints have to do. */
+/** Finding the nearest name takes time proportional to the number of names, so limit the hints for projects with thousands of mistakes. */
 const hintsMax = 100
 
-/** Kinds whose declarations stand in the file itself and are found by name from anywhere. */
+/** Kinds that are declared at the top level of a file and can be referenced from anywhere. */
 const fileKinds: readonly DeclarationKind[] = [
   "value",
   "secret",
@@ -52,21 +52,24 @@ const fileKinds: readonly DeclarationKind[] = [
 /** All declarations of all files, by kind and name. */
 export class Program {
   readonly root: BoundBlock
-  /** Something somewhere was not understood: what seems missing or unused may not be. */
+  /** Something was not understood: what seems missing or unused may not be. */
   readonly damaged: boolean
   readonly gateway: BoundStatement | undefined
-  /** The engine; undefined where there is none. */
+  /** The engine; undefined if there is none. */
   readonly authz: BoundStatement | undefined
-  /** `authz url "…"`: a decision point in its place. */
+  /** `authz url "…"`: a decision point in place of the engine. */
   readonly authzUrl: BoundStatement | undefined
   readonly #tables = new Map<DeclarationKind, Map<string, Declaration>>()
-  /** Kinds of which a declaration was not understood, and words of statements not understood: a name not found may be one of these. */
+  /**
+   * Kinds with a declaration that was not understood, and words of statements that were not understood: a name that is not found may be one
+   * of them.
+   */
   readonly #uncertain = new Set<DeclarationKind>()
   readonly #ghosts = new Set<string>()
   readonly #misnamed = new Set<DeclarationKind>()
   #hintsLeft = hintsMax
 
-  /** `complete`: all files were read. What is not found otherwise may be in one that was not. */
+  /** `complete`: all files were read. Otherwise a missing name may be declared in an unread file. */
   constructor(root: BoundBlock, complete: boolean, report: Report) {
     this.root = complete ? root : { ...root, damaged: true }
     this.damaged = isDamaged(this.root)
@@ -80,7 +83,7 @@ export class Program {
     this.#tables.set("secret", this.#table("value"))
     this.#tables.set("store", new Map())
     this.#declareAll(root, fileKinds, report)
-    // A second `authz` is an error of its own; its stores are still declared.
+    // A second `authz` has its own error; its stores are still declared.
     for (const authz of root.statements) {
       if (authz.row.keyword === "authz" && authz.block?.damaged === true) this.#uncertain.add("store")
       if (authz.row.keyword === "authz" && authz.block !== undefined)
@@ -93,17 +96,19 @@ export class Program {
     return [...this.#table(kind).values()].filter((each) => each.kind === kind)
   }
 
-  /** Finds without reporting or counting as a use. A value is found as `secret` too, and the other way: look at `kind`. */
+  /**
+   * Finds a declaration without reporting, and without marking it as used. A value is also found as `secret` and the reverse: check `kind`.
+   */
   find(kind: DeclarationKind, name: string): Declaration | undefined {
     return this.#table(kind).get(name)
   }
 
-  /** Whether a name that is not found may have been declared in a statement that was not understood. */
+  /** Whether a name that is not found may be declared by a statement that was not understood. */
   excused(kinds: readonly DeclarationKind[], name: string): boolean {
     return this.#ghosts.has(name) || kinds.some((kind) => this.#uncertain.has(kind))
   }
 
-  /** Finds the declaration a word names and counts it as used, or reports. */
+  /** Finds the declaration that a word names and marks it as used, or reports it as unknown. */
   resolve(word: Word, kinds: readonly DeclarationKind[], report: Report): Declaration | undefined {
     for (const kind of kinds) {
       const found = this.#table(kind).get(word.text)
@@ -115,7 +120,7 @@ export class Program {
     return undefined
   }
 
-  /** Counts as used every named value that an expression seems to name. */
+  /** Marks every named value that an expression seems to name as used. */
   useValuesIn(source: string): void {
     for (const [name] of source.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) {
       const declared = this.find("value", name)
@@ -123,19 +128,19 @@ export class Program {
     }
   }
 
-  /** ` did you mean …?`, as long as there are hints left. */
+  /** ` did you mean …?`, until the maximum number of hints is reached. */
   hint(name: string, candidates: readonly string[]): string {
     if (this.#hintsLeft <= 0) return ""
     this.#hintsLeft -= 1
     return didYouMean(name, candidates)
   }
 
-  /** Notes that a name that may be of this kind was not found. */
+  /** Records that a name, possibly of this kind, was not found. */
   misname(kind: DeclarationKind): void {
     this.#misnamed.add(kind)
   }
 
-  /** Whether a name of this kind was not found anywhere: then what is not used may be what was meant. */
+  /** Whether a name, possibly of this kind, was not found: an unused declaration may be the one that was meant. */
   isMisnamed(kind: DeclarationKind): boolean {
     return this.#misnamed.has(kind)
   }
@@ -143,7 +148,7 @@ export class Program {
   #reportUnknown(word: Word, kinds: readonly DeclarationKind[], report: Report): void {
     for (const kind of kinds) this.misname(kind)
     if (this.#isCutByOddCharacter(word, kinds)) return
-    // With hints used up nobody looks at the names, and with thousands of mistakes even listing them is too much.
+    // After the last hint the candidates are unused. With thousands of mistakes even collecting them takes too long.
     const hinted = this.#hintsLeft > 0
     const candidates = hinted ? kinds.flatMap((kind) => this.all(kind)) : []
     const other = [...this.#tables.keys()]
@@ -167,7 +172,7 @@ export class Program {
     })
   }
 
-  /** Whether the name, here or where it is declared, is cut by an odd character: that has a finding of its own. */
+  /** Whether an odd character splits the name, here or in its declaration. Such a character has its own finding. */
   #isCutByOddCharacter(word: Word, kinds: readonly DeclarationKind[]): boolean {
     if (this.#hintsLeft <= 0) return false
     if (cutNameAsItLooks(word.span) !== undefined) return true
@@ -204,7 +209,7 @@ export class Program {
       table.set(name.text, { kind, name: name.text, bound, span: name.span, used: false })
       return
     }
-    // What a broken statement seems to declare may be a use of the other one.
+    // A broken statement that seems to be a declaration may be a use of the other one.
     if (bound.statement.broken || earlier.bound.statement.broken) return
     report.add("SP2011", name.span, `${article(nounOf(earlier.kind))} is called \`${name.text}\` already`, {
       related: [{ span: earlier.span, message: "declared here" }],
@@ -212,7 +217,7 @@ export class Program {
   }
 }
 
-/** How a kind is called in a sentence. */
+/** The noun for a kind in sentences. */
 export function nounOf(kind: DeclarationKind): string {
   if (kind === "value") return "named value"
   if (kind === "users") return "table of users"
@@ -226,7 +231,7 @@ function isDamaged(block: BoundBlock | undefined): boolean {
   return block.damaged || block.statements.some((each) => isDamaged(each.block) || isDamaged(each.otherwise))
 }
 
-/** What to write for a name that nothing has and nothing resembles. */
+/** What to write if a name is unknown and no similar name exists. */
 function remedyFor(name: string, kinds: readonly DeclarationKind[], isFirst: boolean): string | undefined {
   const expression = kinds.includes("value") ? expressionOf(name) : undefined
   if (expression !== undefined)

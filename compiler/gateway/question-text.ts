@@ -8,19 +8,19 @@ import { type Printed, type Printing, wordText } from "./print.ts"
 type Question = Pick<RelationQuestion, "relation" | "object" | "user" | "store" | "pdp">
 type Circumstances = Pick<RelationQuestion, "context" | "tuples" | "properties">
 
-/** `viewer of "order:…" for "user:…" in STORE`: what is asked, and who answers. */
+/** `viewer of "order:…" for "user:…" in STORE`: the question, and what answers it. */
 export function askedText({ relation, object, user, store, pdp }: Question, printing: Printing): string {
   const decider = pdp === undefined ? storeText(store, printing) : pdp === authzPdp ? "" : ` by ${pdp}`
   return `${relation} of ${textWords(object)} for ${textWords(user)}${decider}`
 }
 
-/** ` in STORE`; nothing where the plan has only one. */
+/** ` in STORE`; empty if the plan has only one store. */
 export function storeText(store: string | undefined, { body }: Printing): string {
   const isOnly = body !== undefined && Object.keys(body.authz?.stores ?? {}).length <= 1
   return isOnly || store === undefined ? "" : ` in ${store}`
 }
 
-/** The block of a question: what conditions see, properties, and tuples that count for it. */
+/** The block of a question: values for conditions, properties, and contextual tuples. */
 export function circumstanceLines({ context = [], tuples = [], properties = {} }: Circumstances): string[] {
   return [
     ...context.map(({ key, value }) => `context ${wordText(key)} (${value.text})`),
@@ -40,7 +40,10 @@ export function alternativeLines(steps: readonly StepId[], printing: Printing): 
 
 type Decider = Pick<RelationQuestion, "store" | "pdp">
 
-/** Who is asked, and what with, in steps that ask. Nobody here can tell two decision points apart. */
+/**
+ * What changes of the store, decision point or properties mean in steps that ask a question. The compiler cannot compare the rules of two
+ * decision points.
+ */
 export const askedRules = {
   store: (before, after, { before: old, after: next }) =>
     before !== undefined && after !== undefined

@@ -2,20 +2,20 @@ import type { IToken } from "chevrotain"
 import type { Mistakes } from "./mistakes.ts"
 import { Close, Equals, endOf, Newline, Open, Quoted, Word } from "./tokens.ts"
 
-/** The tokens of one line, with how far the first one is indented. */
+/** The tokens of one line, and the indentation of its first token. */
 export interface IndentedLine {
   readonly tokens: readonly IToken[]
   readonly indent: number
 }
 
-/** Statements with a name and a block that stand in no other block. */
+/** Statements with a name and a block that can only be at the top level of a file. */
 const declarations: ReadonlySet<string> = new Set(
   "gateway api issuer backend policy product subscription pdp token users certificate introspection".split(
     " ",
   ),
 )
 
-/** A line that can only stand outside of all blocks: `api NAME {`, `authz {`, `value NAME =`, `include "…"`. */
+/** A line that is only valid at the top level: `api NAME {`, `authz {`, `value NAME =`, `include "…"`. */
 function beginsDeclaration({ tokens: [first, second, third] }: IndentedLine): boolean {
   const keyword = first?.tokenType === Word ? first.image : ""
   if (keyword === "authz") return second?.tokenType === Open
@@ -26,8 +26,9 @@ function beginsDeclaration({ tokens: [first, second, third] }: IndentedLine): bo
 }
 
 /**
- * Makes braces balance where indentation says nothing: what is open where the next declaration begins, or at the end, was not closed, and
- * every `}` too many is left out. Which block inside of the declaration it was cannot be known, so that nothing is said of the rest of it.
+ * Balances braces in a file without useful indentation. Blocks that are open at the next declaration, or at the end of the file, are closed
+ * there; every `}` too many is removed. It is unknown which inner block was unclosed, so the rest of that declaration is marked uncertain
+ * and gets no other findings.
  */
 export function repairByCount(lines: readonly IndentedLine[], mistakes: Mistakes): IToken[] {
   const out: IToken[] = []
@@ -72,7 +73,7 @@ export function reportStray(brace: IToken, mistakes: Mistakes): void {
   mistakes.add({ code: "SP1003", start, end: start + 1, detail: "this `}` closes nothing" })
 }
 
-/** A token that is not written. */
+/** A token without characters. */
 export function brace0(tokenType: typeof Open, offset: number): IToken {
   return { image: "", startOffset: offset, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx as number }
 }

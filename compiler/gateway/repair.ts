@@ -4,7 +4,7 @@ import { brace0, type IndentedLine, repairByCount, reportStray, reportUnclosed }
 import { indentOf } from "./scan.ts"
 import { Close, endOf, Newline, Open } from "./tokens.ts"
 
-/** Whether every `{` has its `}`. In a balanced file indentation is never judged. */
+/** Whether every `{` has its `}`. The indentation of a balanced file is never checked. */
 export function balanced(tokens: readonly IToken[]): boolean {
   let depth = 0
   for (const token of tokens) {
@@ -15,8 +15,8 @@ export function balanced(tokens: readonly IToken[]): boolean {
 }
 
 /**
- * Makes braces balance by putting in and leaving out as few as indentation suggests, and reports each. Where a file is
- * not indented, or so that far more would be wrong than by counting (tabs between blanks), they are counted.
+ * Balances braces with as few insertions and removals as the indentation suggests, and reports each. Without indentation, or if indentation
+ * would need far more repairs than counting (mixed tabs and spaces), it counts braces instead.
  */
 export function repairBraces(tokens: readonly IToken[], mistakes: Mistakes): IToken[] {
   const lines = splitLines(tokens, mistakes.file.text)
@@ -42,7 +42,7 @@ function splitLines(tokens: readonly IToken[], text: string): IndentedLine[] {
   return lines
 }
 
-/** Whether the lines after a `{` at the end of a line are indented deeper, nearly always. */
+/** Whether nearly all lines after a `{` at the end of a line are indented deeper. */
 function isIndented(lines: readonly IndentedLine[]): boolean {
   let opened = 0
   let deeper = 0
@@ -65,7 +65,7 @@ interface OpenBlock {
   readonly indent: number
 }
 
-/** A line that opens no block though deeper ones follow: where a `{` may be missing. `at` is the place in the output. */
+/** A line without `{` that is followed by deeper lines: a `{` may be missing. `at` is the index in the output. */
 interface Suspect {
   readonly at: number
   readonly offset: number
@@ -111,7 +111,10 @@ class Repair {
     this.#out.push(newlineAfter(line))
   }
 
-  /** Closes the blocks this line shows to be over, and notes the line before when this one is oddly deeper. */
+  /**
+   * Closes the blocks that end before this line according to its indentation. If this line is deeper than expected, records the line before
+   * as a suspect.
+   */
   #beginLine(line: IndentedLine, before: IndentedLine | undefined): void {
     const closing = startsWithClose(line)
     const over = (block: OpenBlock | undefined): boolean =>
@@ -122,11 +125,11 @@ class Repair {
     const last = before?.tokens.at(-1)
     if (before === undefined || last === undefined || line.indent <= before.indent) return
     if (last.tokenType === Open || line.tokens[0]?.tokenType === Open) return
-    // In the output the line before ends with its newline; the brace goes in front of that.
+    // In the output, the line before ends with its newline. The brace goes before that newline.
     this.#suspects.push({ at: this.#out.length - 1, offset: endOf(last), indent: before.indent })
   }
 
-  /** A `}` that begins a line closes the block that began on a line of the same indentation. */
+  /** A `}` at the start of a line closes the block that began on a line with the same indentation. */
   #closeAtStart(token: IToken, line: IndentedLine, next: IndentedLine | undefined): void {
     const top = this.#open.at(-1)
     if (top !== undefined && top.indent === line.indent) {
@@ -144,7 +147,9 @@ class Repair {
     } else this.#closeIfOver(token, next)
   }
 
-  /** A `}` further right closes what was opened on its line, else only what the next line shows to be over. */
+  /**
+   * A `}` elsewhere closes a block opened on its line. Otherwise it only closes blocks that end according to the next line's indentation.
+   */
   #closeInside(token: IToken, number: number, next: IndentedLine | undefined): void {
     if (this.#open.at(-1)?.line === number) {
       this.#open.pop()
@@ -169,7 +174,7 @@ class Repair {
   #closeTop(): void {
     const block = this.#open.pop() as OpenBlock
     reportUnclosed(block.brace, this.#mistakes)
-    // Behind the last token and before the newline that ends its line.
+    // After the last token, before the newline that ends its line.
     const newline = this.#out.at(-1)?.tokenType === Newline ? this.#out.pop() : undefined
     const last = this.#out.at(-1) as IToken
     this.#out.push(brace0(Close, endOf(last)))

@@ -15,13 +15,13 @@ import {
 import type { Declaration, Program } from "./program.ts"
 import { operations } from "./schema/operations.ts"
 
-/** A block whose statements hold for everything below. `label` names it in counters: `api orders v1 GET /{id}`. */
+/** A block whose statements apply to everything inside it. `label` is its name in counters: `api orders v1 GET /{id}`. */
 export interface RouteScope {
   readonly label: string
   readonly block: BoundBlock | undefined
 }
 
-/** An operation of an API or of one of its versions, with all scopes it is in. */
+/** An operation of an API or of one of its versions, with all scopes that contain it. */
 export interface RouteSource {
   readonly key: string
   readonly api: Declaration
@@ -32,7 +32,7 @@ export interface RouteSource {
   /** `*` for ANY. */
   readonly method: string
   readonly path: readonly SegmentTemplate[]
-  /** Sorted; undefined: every host. */
+  /** Sorted; undefined: all hosts. */
   readonly hosts: readonly string[] | undefined
   readonly prefix: readonly SegmentTemplate[]
   readonly scopes: {
@@ -40,15 +40,15 @@ export interface RouteSource {
     readonly version: RouteScope | undefined
     readonly operation: RouteScope
   }
-  /** Keyword and path of the operation. */
+  /** The keyword and path of the operation. */
   readonly span: Span
   /** What the API's OpenAPI document says about it. */
   readonly described: DescribedOperation | undefined
-  /** Whether its API has a document at all. */
+  /** Whether the API has a document; "unread" if it could not be read. */
   readonly inDescribed: boolean | "unread"
-  /** Whether it answers the document of its API: nothing describes it, nothing stands behind it. */
+  /** Whether it serves the document of its API: then it has no description and no backend. */
   readonly documentation: boolean
-  /** False where the API's path is wrong: the route is checked, but compared with none. */
+  /** False if the API's path is invalid: the route is checked, but not compared with others. */
   readonly placed: boolean
 }
 
@@ -56,7 +56,7 @@ const methods: ReadonlySet<string> = new Set(operations.map((row) => row.keyword
 const routesMax = 100_000
 const pathMax = 2048
 
-/** All routes of all APIs. An operation of a version stands in place of the API's with the same method and path. */
+/** All routes of all APIs. An operation of a version replaces the API's operation with the same method and path. */
 export function routesOf(program: Program, documents: Documents, report: Report): RouteSource[] {
   const routes = program.all("api").flatMap((api) => routesOfApi(api, documents, report))
   if (routes.length > routesMax) {
@@ -150,7 +150,7 @@ function apiPath(block: BoundBlock, report: Report): RoutePath | undefined {
   return undefined
 }
 
-/** The hosts of an API in one order; undefined: every host. */
+/** The hosts of an API, sorted; undefined: all hosts. */
 function hostsOf(block: BoundBlock, report: Report): string[] | undefined {
   const hosts = new Map<string, Span>()
   for (const { argument, value } of statementOf(block, "host")?.args.all("host") ?? []) {
@@ -227,7 +227,7 @@ function makeRoute(
   }
 }
 
-/** Method and path with the names of parameters left out: what routing can tell apart. */
+/** Method and path without the names of parameters: what routing can distinguish. */
 function shapeOf(operation: BoundStatement): string {
   return `${operation.row.keyword} ${shapeOfPath(operation.args.value<RoutePath>("path")?.segments ?? [])}`
 }
@@ -251,7 +251,7 @@ function reportReplaced(
   }
 }
 
-/** A document that was read and has nothing to serve; one that was not has a finding of its own. */
+/** Reports a document that was read but has no operations. An unreadable document has its own finding. */
 function reportUndescribed(api: Declaration, described: Described | undefined, report: Report): void {
   const document = described?.document
   if (document !== undefined && document.operations.length === 0)

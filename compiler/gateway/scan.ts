@@ -1,54 +1,54 @@
 import type { DiagnosticCode } from "../core/catalogue.ts"
 
-/** A mistake inside one raw token: what the token's scanner saw and where. */
+/** A mistake inside one raw token: what the scanner found, and where. */
 export interface TokenProblem {
   readonly code: DiagnosticCode
   readonly start: number
   readonly end: number
   readonly detail: string
-  /** Replaces the catalogue's. */
+  /** Replaces the help of the catalogue. */
   readonly help?: string
 }
 
-/** Longest expression, in characters and lines. */
+/** Maximum length of an expression, in characters and lines. */
 export const celCharactersMax = 16 * 1024
 const celLinesMax = 200
 
 /**
- * What one lexing run remembers. A scanner that finds its token unclosed gives most of what it read back to the
- * lexer, so a file of 100,000 unclosed parentheses would be read 100,000 times: the characters read in vain come out
- * of a budget, and once it is spent no scanner looks beyond its own line.
+ * The state of one lexing run. A scanner that finds its token unclosed returns most of what it read to the lexer, so a file with 100,000
+ * unclosed parentheses would be read 100,000 times. Therefore characters that are read without result are subtracted from a budget. Once
+ * the budget is used up, no scanner reads beyond its own line.
  */
 export interface ScanState {
   readonly text: string
-  /** Characters that may still be read in vain. */
+  /** Remaining characters that scanners may read without result. */
   budget: number
-  /** First words of lines that could close a heredoc, with the offsets of these words in order; made at the first heredoc. */
+  /** First words of lines that could close a heredoc, with their offsets in order. Built for the first heredoc. */
   closings: Map<string, number[]> | undefined
-  /** The line looked at last: finding its end anew for each token of a very long line would be quadratic. */
+  /** The most recent line. Searching its end for every token of a very long line would be quadratic. */
   line: { readonly start: number; readonly end: number }
 }
 
-/** A fresh state for one file. */
+/** The initial state for one file. */
 export function scanState(text: string): ScanState {
   return { text, budget: 1024 * 1024 + 4 * text.length, closings: undefined, line: { start: 0, end: -1 } }
 }
 
-/** End of the line that `offset` is in: the offset of its `\n` (or of the `\r` before it), or of the end of the text. */
+/** End of the line that contains `offset`: the offset of its `\n` (or of the `\r` before it), or the end of the text. */
 export function lineEnd(text: string, offset: number): number {
   const at = text.indexOf("\n", offset)
   if (at === -1) return text.length
   return at > offset && text.charCodeAt(at - 1) === 13 ? at - 1 : at
 }
 
-/** The same, remembered: for scanners, which ask for every token. */
+/** The same with a cache, for scanners that call it for every token. */
 export function endOfLine(state: ScanState, offset: number): number {
   if (offset < state.line.start || offset > state.line.end)
     state.line = { start: offset, end: lineEnd(state.text, offset) }
   return state.line.end
 }
 
-/** A user's text as a message quotes it: its first line, cut where it would fill the screen. */
+/** A user's text for a message: its first line, cut if it is too long. */
 export function quotable(text: string): string {
   const head = text.slice(0, 41)
   const end = head.search(/[\r\n]/)
@@ -56,7 +56,7 @@ export function quotable(text: string): string {
   return line.length > 40 ? `${line.slice(0, 40)}…` : line
 }
 
-/** How far the line of `offset` is indented; a tab goes to the next multiple of eight. */
+/** Indentation of the line of `offset`, in columns. A tab advances to the next multiple of eight. */
 export function indentOf(text: string, offset: number): number {
   let at = text.lastIndexOf("\n", offset - 1) + 1
   let width = 0
@@ -69,7 +69,7 @@ export function indentOf(text: string, offset: number): number {
   return width
 }
 
-/** Outcome of `scanCel`: `end` is the offset of the closing bracket, or of what made it impossible to find. */
+/** Result of `scanCel`: `end` is the offset of the closing bracket, or of the character that ended the search. */
 export interface CelScan {
   readonly end: number
   readonly failed: undefined | "bracket" | "text" | "semicolon" | "end"
@@ -77,13 +77,13 @@ export interface CelScan {
 
 const closers: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" }
 
-// Everything an expression may hold that is not one of these has no say in where it ends.
+// All other characters of an expression do not affect where it ends.
 const celSpecial = /["'()[\]{};/]/g
 
 /**
- * Finds the bracket that closes an expression. Brackets balance by kind; CEL's texts (both quotes, triple, raw) and
- * `//` comments are passed over. `start` is the offset after the opening bracket, `closer` its counterpart, `limit`
- * the offset to stop at. A `;` outside of texts ends the search, because CEL has none.
+ * Finds the bracket that closes an expression. Brackets balance by kind; CEL's strings (both quotes, triple, raw) and `//` comments are
+ * skipped. `start` is the offset after the opening bracket, `closer` the closing bracket, `limit` the offset to stop at. A `;` outside of
+ * strings ends the search, because CEL has none.
  */
 export function scanCel(text: string, start: number, limit: number, closer: ")" | "}"): CelScan {
   const stack: string[] = [closer]
@@ -112,7 +112,7 @@ export function scanCel(text: string, start: number, limit: number, closer: ")" 
   }
 }
 
-/** Offset after the CEL text that opens at `at`, or -1 when it does not close before `limit`. */
+/** Offset after the CEL string that opens at `at`, or -1 when it does not close before `limit`. */
 function celTextEnd(text: string, at: number, limit: number): number {
   const quote = text[at] as string
   const triple = text.startsWith(quote.repeat(3), at)
@@ -134,7 +134,7 @@ function isRaw(text: string, at: number): boolean {
   return prefix !== undefined && /r/i.test(prefix)
 }
 
-/** The problem of an expression that is longer than may be; `open` and `close` are the offsets of its brackets. */
+/** The problem of an expression that is too long; `open` and `close` are the offsets of its brackets. */
 export function lengthProblem(text: string, open: number, close: number): TokenProblem | undefined {
   const length = close - open - 1
   const lines = length < celLinesMax ? 1 : text.slice(open, close).split("\n").length

@@ -10,11 +10,11 @@ import type { Program } from "./program.ts"
 /** Files with JSON Schemas, by the statements that name them. */
 export interface SchemaFiles {
   readonly documents: ReadonlyMap<BoundStatement, SchemaDocument>
-  /** Statements of `xml` by the id that policy documents write. */
+  /** Statements of `xml` by the id that policy documents use. */
   readonly byId: ReadonlyMap<string, BoundStatement>
 }
 
-/** Reads the files that `schema` names in `xml` and in `validate content`, each once. What can't be read is reported where it is named. */
+/** Reads the files named by `schema` in `xml` and in `validate content`, each once. Unreadable files are reported where they are named. */
 export function readSchemaFiles(
   program: Program,
   project: Project,
@@ -46,13 +46,13 @@ export function readSchemaFiles(
   return { documents, byId }
 }
 
-/** `schema` in the `json` of every `validate content`, in whatever block. */
+/** `schema` in the `json` of every `validate content`, in any block. */
 function inContent(block: BoundBlock | undefined): BoundStatement[] {
   if (block?.name === "validate content json") return statementsOf(block, "schema")
   return (block?.statements ?? []).flatMap((each) => [...inContent(each.block), ...inContent(each.otherwise)])
 }
 
-/** Whether anything judges bodies where it stands: what a document says of the operation is asked then. */
+/** Whether any statement of a section validates bodies. If so, the OpenAPI description of each operation is needed. */
 export function judgesContent(block: BoundBlock | undefined): boolean {
   if (block?.name === "validate content") return true
   return (block?.statements ?? []).some((each) => judgesContent(each.block) || judgesContent(each.otherwise))

@@ -4,25 +4,28 @@ import type { SchemaChange, SchemaComparison } from "../analysis/schema-comparis
 
 type Action = "ignore" | "detect" | "prevent"
 
-/** A rule that judges one part of a message, by a schema where it has one. */
+/** A rule that validates one part of a message, optionally against a schema. */
 interface SchemaRule {
   readonly action: Action
   readonly required?: boolean
   readonly schema?: string | undefined
 }
 
-/** What the rules of a step are about. `gone` and `come`: what it means where other parts of the step see to what a rule is about, before it or after it. */
+/**
+ * What the rules of a step validate. `gone` and `come`: what a removed or added rule means if another part of the step covers the same
+ * thing.
+ */
 export interface Judged<Rule extends SchemaRule> {
   readonly message: "request" | "response"
   nameOf(rule: Rule): string
   subject(name: string): string
-  /** Whether the schema's types decide how the value is read. */
+  /** Whether the schema's types decide how the value is parsed. */
   isText(rule: Rule): boolean
   gone(name: string, rule: Rule): readonly Finding[] | undefined
   come(name: string, rule: Rule): readonly Finding[] | undefined
 }
 
-/** Rules by what they are about. */
+/** Compares rules by what they validate. */
 export function ruleChanges<Rule extends SchemaRule>(
   before: readonly Rule[],
   after: readonly Rule[],
@@ -93,7 +96,7 @@ function ruleChange<Rule extends SchemaRule>(
   return [...found, ...schemaFindings(changes, judged.message, judged.subject(name))]
 }
 
-/** By the types a schema has for it a text is a number or a list, or not. */
+/** These keywords decide by type whether a text is parsed as a number, a list or neither. */
 const readsOtherwise = /\/(?:type|not|if|(?:allOf|anyOf|oneOf)(?:\/\d+)?)$/
 
 const shownMax = 20

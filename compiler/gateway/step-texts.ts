@@ -54,7 +54,7 @@ import { validateStatus } from "./steps/validate-status.ts"
 import { when } from "./steps/when.ts"
 import { xmlToJson } from "./steps/xml-to-json.ts"
 
-/** What the compiler knows of every kind of step: a kind without it does not compile. */
+/** Printing and comparison of every kind of step. The type makes a missing kind a compile error. */
 const texts = {
   "validate-jwt": validateJwt,
   introspect,
@@ -110,27 +110,27 @@ const texts = {
   forward,
 } satisfies { readonly [Kind in StepKind]: StepText<Kind> }
 
-/** What the compiler knows of the kind of a step. */
+/** Printing and comparison of the kind of a step. */
 export function textOf(step: Step): StepText<StepKind> {
   return texts[step.kind] as unknown as StepText<StepKind>
 }
 
-/** What is known of a step that holds blocks of statements. */
+/** Comparison of a step with blocks of statements. */
 export function blockTextOf(step: BlockStep): BlockText<StepKind> {
   return (textOf(step) as unknown as { readonly block: BlockText<StepKind> }).block
 }
 
-/** What is known of a step that lets in who shows a credential. */
+/** Comparison of a step that authenticates callers. */
 export function credentialTextOf(step: CredentialStep): CredentialText<CredentialStep["kind"]> {
   return (textOf(step) as unknown as { readonly way: CredentialText<CredentialStep["kind"]> }).way
 }
 
-/** The statement that makes a step. */
+/** The statement that produces a step. */
 export function printStep(step: Step, printing: Printing): Printed {
   return textOf(step).print(step as never, printing)
 }
 
-/** The statement in one line. */
+/** The statement on one line. */
 export function stepLine(step: Step, printing: Printing): string {
   return oneLine(printStep(step, printing))
 }

@@ -1,6 +1,6 @@
 import { type CelScan, endOfLine, type ScanState, scanCel, type TokenProblem } from "./scan.ts"
 
-/** A stretch of a text as written: literal, or the source of an expression without its `${` and `}`. Empty literals are left out. */
+/** A part of a text as written: literal, or the source of an expression without its `${` and `}`. Empty literals are left out. */
 export interface ScannedSegment {
   readonly kind: "literal" | "cel"
   readonly start: number
@@ -17,8 +17,8 @@ export interface TextScan {
 const quotedSpecial = /["\\$\n]/g
 
 /**
- * `"` … `"` on one line, from its opening quote. A text that does not close is cut where the rest of the line is most
- * likely meant as statements again (`;`, or a brace or comment after a blank), so that braces keep balancing.
+ * Scans `"` … `"` on one line, from its opening quote. An unclosed text is cut where the rest of the line most likely contains statements
+ * again (`;`, or a brace or comment after whitespace), so that braces stay balanced.
  */
 export function scanQuoted(state: ScanState, start: number): TextScan {
   const { text } = state
@@ -43,10 +43,10 @@ export function scanQuoted(state: ScanState, start: number): TextScan {
   }
 }
 
-/** Pieces of the content of a heredoc; the first `${` that does not close makes the rest literal. */
+/** Splits the content of a heredoc. After the first `${` that does not close, the rest is literal. */
 export function scanContent(text: string, start: number, limit: number): Omit<TextScan, "end"> {
   const pieces = new Pieces(start)
-  // Searched in a slice: to look for `$` in the rest of the file would be quadratic in the number of heredocs.
+  // Search in a slice: searching `$` in the rest of the file would be quadratic in the number of heredocs.
   const content = text.slice(start, limit)
   for (let at = start; ; ) {
     const dollar = content.indexOf("$", at - start)
@@ -80,11 +80,11 @@ function unclosedText(state: ScanState, start: number, limit: number): TextScan 
 }
 
 function unclosedInterpolation(state: ScanState, start: number, at: number, limit: number): TextScan {
-  // The quote that ends the text is most likely the one an argument can end with.
+  // The quote that ends the text is most likely followed by a character that can follow an argument.
   const closing = /"(?=[ \t;{}]|$)/.exec(state.text.slice(at, limit))
   const end = closing === null ? cutOfText(state, start, limit) : at + closing.index + 1
   state.budget -= limit - start
-  // What comes before the `${` is known, the rest is not.
+  // Keep the part before the `${`; the rest is unknown.
   return {
     end: state.budget < 0 ? limit : end,
     pieces: literal(start + 1, at),
@@ -103,7 +103,7 @@ function cutOfText(state: ScanState, start: number, limit: number): number {
   return found === null ? limit : start + 1 + found.index
 }
 
-/** Collects pieces; literals are what lies between the expressions. */
+/** Collects the parts; literals are the text between the expressions. */
 class Pieces {
   readonly #pieces: ScannedSegment[] = []
   #from: number
@@ -132,7 +132,10 @@ class Pieces {
 const escapes: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", n: "\n", t: "\t", r: "\r" }
 const literalSpecial = /\\(?:u\{[^}"]*\}?|[\s\S]|$)|\$\$\{/g
 
-/** The value of a literal of a quoted text: escapes resolved, `$${` made `${`. Wrong escapes stay as written and are problems. */
+/**
+ * The value of a literal of a quoted text: escapes are resolved, `$${` becomes `${`. Invalid escapes stay as written and are added to
+ * `problems`.
+ */
 export function unescaped(text: string, start: number, end: number, problems: TokenProblem[]): string {
   const raw = text.slice(start, end)
   if (!raw.includes("\\") && !raw.includes("$${")) return raw
@@ -166,8 +169,8 @@ function codePoint(written: string): string | undefined {
 }
 
 /**
- * The value of a literal of a heredoc: LF line ends, `$${` made `${`, and every line that begins in it loses up to
- * `indent` leading blanks. `atLineStart` tells whether the literal begins a line, which it does not after an expression.
+ * The value of a literal of a heredoc: LF line ends, `$${` becomes `${`, and every line that begins in the literal loses up to `indent`
+ * leading spaces. `atLineStart` says whether the literal begins a line, which it does not after an expression.
  */
 export function dedent(raw: string, indent: number, atLineStart: boolean): string {
   const leading = new RegExp(`\\n[ \\t]{0,${indent}}`, "g")

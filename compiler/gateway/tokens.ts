@@ -5,13 +5,13 @@ import { type CallScan, type ParensScan, scanCall, scanParens } from "./parens.t
 import { type ScanState, scanState } from "./scan.ts"
 import { scanQuoted, type TextScan } from "./texts.ts"
 
-// Texts, heredocs, expressions and references are one raw token each, with what their scanner found as the payload.
-// Their patterns never fail on a broken one: the lexer would look for its next token inside of the text.
+// Texts, heredocs, expressions and references are one raw token each. The payload is the result of their scanner. Their patterns match even
+// broken ones; otherwise the lexer would search for its next token inside of the text.
 
 type Scanned = TextScan | HeredocScan | ParensScan | CallScan | JunkScan
 type Scanner = (state: ScanState, offset: number) => Scanned | undefined
 
-// One state per run, found by the object chevrotain makes for each run: kept in the module, one would leak into the next.
+// One state per run, keyed by the object that chevrotain creates for each run. State in the module would leak into the next run.
 const states = new WeakMap<object, ScanState>()
 
 function raw(scan: Scanner): CustomPatternMatcherFunc {
@@ -38,13 +38,13 @@ function commentEnd(text: string, offset: number): number | undefined {
 }
 
 const wordCharacters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/*@%+~[]-"]
-// One code of each of the classes in which chevrotain keeps its first characters.
+// One character code of each class by which chevrotain indexes first characters.
 const anyCharacter = [
   ...Array(256).keys(),
   ...Array.from({ length: 257 }, (_, index) => (index + 1) * 255 + 1),
 ].filter((code) => code <= 0xffff)
 
-/** What may stand between the keyword and the block of a statement. */
+/** An item between the keyword and the block of a statement. */
 export const Item = createToken({ name: "Item", pattern: Lexer.NA })
 export const Blank = createToken({ name: "Blank", pattern: /[ \t]+/, group: Lexer.SKIPPED })
 export const Newline = createToken({ name: "Newline", pattern: /(?:\r?\n[ \t]*)+/, line_breaks: true })
@@ -98,7 +98,7 @@ function custom(name: string, hint: (string | number)[], scan: Scanner): TokenTy
   })
 }
 
-/** End of a statement, put in by the layout pass. */
+/** End of a statement, inserted by the layout pass. */
 export const End = createToken({ name: "End", pattern: Lexer.NA })
 /** The word `else` after a block, marked by the layout pass. */
 export const Else = createToken({ name: "Else", pattern: Lexer.NA })
@@ -123,7 +123,7 @@ export const tokenTypes = [
   Else,
 ]
 
-/** Tests validate the patterns: doing it at every start takes longer than reading a small file. */
+/** Tests validate the patterns: validating them at every start takes longer than reading a small file. */
 export const lexerConfig = {
   positionTracking: "onlyOffset",
   ensureOptimizations: true,
@@ -132,7 +132,7 @@ export const lexerConfig = {
 
 const lexer = new Lexer(tokenTypes, lexerConfig)
 
-/** All tokens of a text in order, comments apart. Nothing is refused: what is no token is `Junk`. */
+/** All tokens of a text in order, and separately the comments. Text that is no token becomes `Junk`. */
 export function tokenize(text: string): { tokens: IToken[]; comments: IToken[] } {
   const { tokens, groups, errors } = lexer.tokenize(text)
   if (errors.length > 0) throw new Error(`no token begins at offset ${errors[0]?.offset}`)
@@ -144,7 +144,7 @@ export function endOf(token: IToken): number {
   return token.startOffset + token.image.length
 }
 
-/** What the scanner of a raw token found. */
+/** The result of a raw token's scanner. */
 export function scanOf<Scan extends Scanned>(token: IToken): Scan {
   return token.payload as Scan
 }

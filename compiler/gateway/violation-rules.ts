@@ -1,10 +1,10 @@
 import type { ViolationAction } from "../../runtime/plan/step-values.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 
-/** How much an action does about messages that do not fit. */
+/** How strict an action is. */
 export const strength: Readonly<Record<ViolationAction, number>> = { ignore: 0, detect: 1, prevent: 2 }
 
-/** The action of rules that does most. */
+/** The strictest action of the rules. */
 export function strongest(rules: readonly { readonly action: ViolationAction }[]): ViolationAction {
   return rules.reduce<ViolationAction>(
     (most, { action }) => (strength[action] > strength[most] ? action : most),
@@ -12,7 +12,7 @@ export function strongest(rules: readonly { readonly action: ViolationAction }[]
   )
 }
 
-/** What it means that faults of answers are taken more, or less, seriously. */
+/** What a stricter or weaker action for invalid responses means. */
 export function otherAnswerAction(before: ViolationAction, after: ViolationAction, what: string): Finding[] {
   if (before === after) return []
   if (before === "prevent")
@@ -22,12 +22,12 @@ export function otherAnswerAction(before: ViolationAction, after: ViolationActio
   return [neutral(`answers with ${what} are ${less ? "no longer logged" : "noted"}`)]
 }
 
-/** What it means that something else is done about requests, or bodies, that do not fit. */
+/** What another action for invalid requests or bodies means. */
 export function otherAction(before: ViolationAction, after: ViolationAction, what: string): Finding {
   if (strength[after] < strength[before])
     return opens(`${what} are ${after === "ignore" ? "let through" : "only noted"}`)
   return after === "prevent" ? closes(`${what} are refused`) : neutral(`${what} are noted`)
 }
 
-/** What is found goes somewhere else. */
+/** The violations are stored in another variable. */
 export const otherErrors = (): Finding => neutral("the result goes to another variable")

@@ -4,7 +4,7 @@ import { shown } from "../../core/shown.ts"
 import type { Word } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
 
-/** `127.0.0.1:8000`, `[::1]:8000`, `localhost:8000`. The host of an IPv6 address has no brackets and its shortest spelling. */
+/** `127.0.0.1:8000`, `[::1]:8000`, `localhost:8000`. An IPv6 host is returned without brackets, in its shortest spelling. */
 export function readAddress(
   word: Word,
   _slot: Slot,
@@ -35,7 +35,7 @@ export function readAddress(
   return isHostName(host) ? { host: host.toLowerCase(), port } : fail("has no valid host")
 }
 
-/** A network in CIDR notation, its shortest spelling; a single address gets its full prefix. */
+/** A network in CIDR notation, in its shortest spelling. A single address gets its full prefix length. */
 export function readNetwork(word: Word, _slot: Slot, report: Report): string | undefined {
   const help = "Write a network such as `10.0.0.0/8` or `fd00::/8`, or one address."
   const fail = (why: string, better = help): undefined => {
@@ -59,7 +59,7 @@ export function readNetwork(word: Word, _slot: Slot, report: Report): string | u
   return canonical
 }
 
-/** A network, or the addresses from one to another. */
+/** A network, or a range of addresses. */
 export function readNetworkOrRange(
   word: Word,
   slot: Slot,
@@ -81,7 +81,7 @@ export function readNetworkOrRange(
   return undefined
 }
 
-/** A name as DNS has them (RFC 1123 §2.1). */
+/** Whether a name is a valid DNS host name (RFC 1123 §2.1). */
 export function isHostName(host: string): boolean {
   return (
     host.length <= 253 && /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)(?:\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*\.?$/.test(host)

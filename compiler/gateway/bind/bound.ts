@@ -10,29 +10,29 @@ export interface BoundStatement {
   readonly statement: Statement
   readonly args: Args
   readonly block: BoundBlock | undefined
-  /** The block after `else`; `else when` is a block of that one statement. */
+  /** The block after `else`. For `else when` this is a block with that one statement. */
   readonly otherwise: BoundBlock | undefined
-  /** Its arguments were not understood (reported): nothing may be concluded from it. */
+  /** The arguments were not understood and are reported: draw no conclusions from this statement. */
   readonly broken: boolean
 }
 
 export interface BoundBlock {
   readonly name: BlockName
   readonly statements: readonly BoundStatement[]
-  /** Something in it was not understood: what seems missing may be there. */
+  /** Something in the block was not understood: a statement that seems missing may be there. */
   readonly damaged: boolean
-  /** Statements whose keyword is not known. */
+  /** Statements with an unknown keyword. */
   readonly unknown: readonly Statement[]
 }
 
-/** An argument in its slot. `value` is what its literal means (a number of milliseconds, a parsed path, …), by kind of slot. */
+/** An argument in its slot. `value` is the parsed literal (a number of milliseconds, a path, …); its type depends on the kind of slot. */
 export interface Filled {
   readonly slot: Slot
   readonly argument: Argument
   readonly value: unknown
 }
 
-/** The arguments of a statement by slot. Getters answer undefined for a slot that is not filled. */
+/** The arguments of a statement by slot. Getters return undefined for an empty slot. */
 export class Args {
   readonly filled: readonly Filled[]
 
@@ -48,7 +48,7 @@ export class Args {
     return this.filled.filter((each) => each.slot.slot === slot)
   }
 
-  /** A value of the slot's literal; the caller knows the slot's kind from the row. */
+  /** The parsed literal of a slot. The caller knows the slot's kind from the row. */
   value<Value>(slot: string): Value | undefined {
     return this.get(slot)?.value as Value | undefined
   }
@@ -82,29 +82,29 @@ export class Args {
   }
 }
 
-/** The statements of one keyword that were understood. */
+/** The statements with this keyword that were understood. */
 export function statementsOf(block: BoundBlock | undefined, keyword: string): BoundStatement[] {
   return withKeyword(block, keyword).filter((each) => !each.broken)
 }
 
-/** The one statement of a keyword, if it is there and was understood. */
+/** The only statement with this keyword, if it exists and was understood. */
 export function statementOf(block: BoundBlock | undefined, keyword: string): BoundStatement | undefined {
   return withKeyword(block, keyword).find((each) => !each.broken)
 }
 
-/** Whether any statement in a block, or in a block inside of it, is such a one. */
+/** Whether any statement in a block, or in a block inside it, satisfies `isSuch`. */
 export function anyInside(block: BoundBlock | undefined, isSuch: (each: BoundStatement) => boolean): boolean {
   return (block?.statements ?? []).some(
     (each) => isSuch(each) || anyInside(each.block, isSuch) || anyInside(each.otherwise, isSuch),
   )
 }
 
-/** Whether a statement of this keyword stands there at all, understood or not. */
+/** Whether the block has a statement with this keyword, understood or not. */
 export function mentions(block: BoundBlock | undefined, keyword: string): boolean {
   return withKeyword(block, keyword).length > 0
 }
 
-/** Statements by keyword: each route asks the block of its API for some dozen keywords, and an API may have ten thousand routes in it. */
+/** Statements by keyword. Each route queries its API's block for a few dozen keywords, and an API can have ten thousand routes. */
 const indexes = new WeakMap<readonly BoundStatement[], ReadonlyMap<string, readonly BoundStatement[]>>()
 
 function withKeyword(block: BoundBlock | undefined, keyword: string): readonly BoundStatement[] {

@@ -7,7 +7,7 @@ import type { BlockName } from "../schema/block-name.ts"
 import { blocks, laterWords } from "../schema/blocks.ts"
 import { listed } from "../schema/slots.ts"
 
-/** Reports a keyword its block does not have: known elsewhere, known to a later version, or not known. */
+/** Reports a keyword that its block does not accept: one of other blocks, of a later version, or an unknown one. */
 export function reportKeyword(
   statement: Statement,
   name: BlockName,
@@ -53,7 +53,7 @@ export function reportKeyword(
   })
 }
 
-/** The finding for a word after a keyword that a later version brings, e.g. `auth policy`. */
+/** The finding for a second word that only a later version supports, e.g. `auth policy`. */
 export function laterArgument(keyword: string, argument: Argument): string | undefined {
   if (argument.kind !== "word") return undefined
   const later = laterWords.find((each) => each.after === keyword && each.word === argument.text)

@@ -2,24 +2,24 @@ import type { Argument } from "../ast.ts"
 import type { ArgumentPattern, Form, Slot, StatementRow } from "../schema/row.ts"
 import { expectedOf, slotKinds } from "../schema/slots.ts"
 
-/** Arguments put into slots; `failure` says where the pattern stopped fitting and what could have stood there. */
+/** Arguments assigned to slots. `failure` says where the pattern stopped matching and what was expected there. */
 export interface Matched {
   readonly form: Form
   readonly slots: readonly (readonly [Slot, Argument])[]
   readonly failure: Failure | undefined
-  /** Most arguments of slots that take many. */
+  /** Maximum number of arguments, for slots that take several. */
   readonly budgets: ReadonlyMap<string, number>
 }
 
-/** `at` is the index of the argument that does not fit; past the last one if something is missing. */
+/** `at` is the index of the argument that does not match, or the number of arguments if one is missing. */
 export interface Failure {
   readonly at: number
   readonly expected: readonly string[]
-  /** Fixed words among what was expected, for "did you mean". */
+  /** The fixed words among the expected arguments, for "did you mean". */
   readonly words: readonly string[]
 }
 
-/** Finds the form of the row these arguments have. Where none fits, the failure is that of the form that got furthest. */
+/** Finds the form of the row that matches these arguments. If none matches, returns the failure of the form that matched furthest. */
 export function matchArguments(row: StatementRow, args: readonly Argument[]): Matched {
   let best: Matched | undefined
   const failures: Failure[] = []
@@ -109,7 +109,7 @@ class Matcher {
     this.#words = []
   }
 
-  /** Whether the next argument can begin these parts; remembers what could have stood there if not. */
+  /** Whether the next argument can begin these parts. If not, records what was expected there. */
   #starts(parts: readonly ArgumentPattern[]): boolean {
     const first = parts[0]
     if (first === undefined) return false

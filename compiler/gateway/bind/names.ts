@@ -7,7 +7,7 @@ import type { TextArgument, Word } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
 import { expectedOf } from "../schema/slots.ts"
 
-/** Keywords `without` cuts; no policy may be called so. */
+/** Keywords that `without` can remove. No policy can have one of these names. */
 export const cuttable: readonly string[] = [
   "auth",
   "limit",
@@ -34,20 +34,20 @@ const celWords: ReadonlySet<string> = new Set(
   ),
 )
 
-/** CEL's type names, macros and libraries: as a variable they would read as something else. */
+/** CEL's type names, macros and libraries: a variable with such a name would be read as something else. */
 const celTypes: ReadonlySet<string> = new Set(
   "base64 bool bytes cel double duration dyn int list lists map string timestamp type uint has size matches math optional regex sets strings uuid".split(
     " ",
   ),
 )
 
-/** The decision point that `authz url "…"` declares on its way. */
+/** The decision point that `authz url "…"` declares implicitly. */
 export const authzPdp = "authz"
 
-/** Names of what `backend "URL"` declares on its way. */
+/** Prefix of the names of backends that `backend "URL"` declares implicitly. */
 export const inlineBackendPrefix = "inline-"
 
-/** A name that is declared here. */
+/** A name in its declaration. */
 export function readName(word: Word, { to }: Slot, report: Report): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/.test(word.text)) {
     report.add("SP2010", word.span, `\`${shown(word.text)}\` can't be a name`)
@@ -64,7 +64,7 @@ export function readName(word: Word, { to }: Slot, report: Report): string | und
   return reserved ? undefined : word.text
 }
 
-/** Whether a name means something in expressions anyway, so that no value, secret or variable can have it. */
+/** Whether a name already has a meaning in expressions, so that no value, secret or variable can have it. */
 export function isReservedInExpressions(name: string): boolean {
   return (
     contextNames.includes(name) ||
@@ -74,7 +74,7 @@ export function isReservedInExpressions(name: string): boolean {
   )
 }
 
-/** The name of a value or secret: a variable of expressions. */
+/** The name of a value or secret. It becomes a variable of expressions. */
 export function readValueName(word: Word, _slot: Slot, report: Report): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(word.text)) {
     const help =
@@ -99,7 +99,7 @@ export function readChoice(word: Word, slot: Slot, report: Report): string | und
   return undefined
 }
 
-/** What a limit counts by. A text is lowered where it stands. */
+/** The key that a limit counts by. A text is lowered with its statement. */
 export function readLimitKey(word: Word | TextArgument, _slot: Slot, report: Report): LimitKey | undefined {
   if (word.kind === "text") return { by: "text", text: "" }
   if (word.text === "subscription" || word.text === "ip") return { by: word.text }
@@ -111,7 +111,7 @@ export function readLimitKey(word: Word | TextArgument, _slot: Slot, report: Rep
   return undefined
 }
 
-/** A word that stands for itself, or constant text. */
+/** A literal word, or constant text. */
 export function readWordOrConstant(
   argument: Word | TextArgument,
   slot: Slot,
@@ -158,7 +158,7 @@ export function readHeaderName(text: TextArgument, slot: Slot, report: Report): 
   return undefined
 }
 
-/** The name of a host, or `*.` and one: all below it. In lower case. */
+/** A host name, or `*.` with a host name for all names below it. In lower case. */
 export function readHost(text: TextArgument, slot: Slot, report: Report): string | undefined {
   const value = readConstant(text, slot, report)?.toLowerCase()
   if (value === undefined) return undefined
@@ -171,7 +171,7 @@ export function readHost(text: TextArgument, slot: Slot, report: Report): string
   return undefined
 }
 
-/** A method of HTTP, or `*`. */
+/** An HTTP method, or `*`. */
 export function readMethod(word: Word, _slot: Slot, report: Report): string | undefined {
   if (word.text === "*" || /^[A-Z][A-Z-]{0,63}$/.test(word.text)) return word.text
   report.add("SP2030", word.span, `\`${shown(word.text)}\` is not a method`, {
@@ -191,7 +191,7 @@ export function readQueryName(text: TextArgument, slot: Slot, report: Report): s
   return undefined
 }
 
-/** The name in `${name}`, if there is nothing else. */
+/** The name in `${name}`, if the source has nothing else. */
 export function soleName(source: string): string | undefined {
   return /^\s*([A-Za-z_][A-Za-z0-9_]*)\s*$/.exec(source)?.[1]
 }

@@ -19,7 +19,7 @@ export function readOutside(call: Call, slot: Slot, report: Report): Reference |
   return undefined
 }
 
-/** `file("path")`: absolute, or relative to the folder the runtime works in. */
+/** `file("path")`: absolute, or relative to the working directory of the runtime. */
 export function readFile(call: Call, slot: Slot, report: Report): { file: string } | undefined {
   if (call.name.text !== "file") {
     report.add("SP2032", call.name.span, `\`${shown(call.name.text)}(…)\` can't be used here`, {
@@ -34,7 +34,7 @@ export function readFile(call: Call, slot: Slot, report: Report): { file: string
   }
   const value = readConstant(path, slot, report)
   if (value === undefined) return undefined
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: no file is called so on purpose.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no intended file name has control characters.
   if (!/[\u0000-\u001f\\]/.test(value) && !value.split("/").includes("..")) return { file: value }
   report.add("SP2037", path.span, `\`${shown(value)}\` can't be a file`, {
     help: "Use an absolute path, or one below the folder the runtime works in, with `/`.",

@@ -17,7 +17,10 @@ export interface RoutePath {
 
 const segmentsMax = 64
 
-/** Parses `"/{id}/items/{rest*}"`. The `path` of an API or has no parameters; that is the caller's check. */
+/**
+ * Parses `"/{id}/items/{rest*}"`. Parameters are also accepted where the path must have none (the `path` of an API): the caller checks
+ * that.
+ */
 export function readPath(text: TextArgument, slot: Slot, report: Report): RoutePath | undefined {
   const value = readConstant(text, slot, report)
   if (value === undefined) return undefined
@@ -36,12 +39,12 @@ export function readPath(text: TextArgument, slot: Slot, report: Report): RouteP
   return { segments: segmentsOf(value) }
 }
 
-/** The segments of a path that is right. */
+/** The segments of a valid path. */
 export function segmentsOf(path: string): SegmentTemplate[] {
   return pathTemplates(path) ?? []
 }
 
-/** A segment of text alone. */
+/** A segment without parameters. */
 export function staticSegment(text: string): SegmentTemplate {
   return { kind: "static", literals: [text], names: [] }
 }
@@ -50,7 +53,7 @@ export function isStatic({ kind }: SegmentTemplate): boolean {
   return kind === "static"
 }
 
-/** The path as it is written, `/` for none. */
+/** The path as written in gateway.conf; `/` for no segments. */
 export function printPath(segments: readonly SegmentTemplate[]): string {
   return segments.length === 0 ? "/" : segments.map((segment) => `/${printSegment(segment)}`).join("")
 }
@@ -62,7 +65,7 @@ function printSegment({ kind, literals, names }: SegmentTemplate): string {
     .join("")
 }
 
-/** The path with the names of parameters left out: paths of one shape match the same. */
+/** The path without the names of its parameters. Paths of one shape match the same requests. */
 export function shapeOfPath(segments: readonly SegmentTemplate[]): string {
   return `/${segments.map(shapeOfSegment).join("/")}`
 }
@@ -90,7 +93,7 @@ function pathProblem(path: string): Problem | undefined {
   return undefined
 }
 
-/** The parameter that a segment is in the syntax of another router. */
+/** The parameter, if the segment is written in another router's syntax. */
 function parameterMeant(segment: string): string | undefined {
   if (segment === "*" || segment === "**") return "{rest*}"
   const name = /^(?::(\w+)|<(?:\w+:)?(\w+)>|\[(\w+)\])$/.exec(segment)?.slice(1).find(Boolean)

@@ -81,7 +81,7 @@ export function readCount(word: Word, slot: Slot, report: Report): number | unde
   return undefined
 }
 
-/** A status code in the bounds of its place. */
+/** A status code within the bounds of its slot. */
 export function readStatus(word: Word, slot: Slot, report: Report): number | undefined {
   if (/^\d{3}$/.test(word.text) && inRange(Number(word.text), slot)) return Number(word.text)
   const help = `Use a status between ${slot.min ?? 200} and ${slot.max ?? 599}.`
@@ -91,7 +91,7 @@ export function readStatus(word: Word, slot: Slot, report: Report): number | und
   return undefined
 }
 
-/** A status, or a class of them: `4xx`. */
+/** A status code, or a class of them: `4xx`. */
 export function readStatusOrClass(word: Word, _slot: Slot, report: Report): string | undefined {
   if (/^[1-5](?:xx|[0-9]{2})$/.test(word.text)) return word.text
   report.add("SP2029", word.span, `\`${shown(word.text)}\` is neither a status nor a class of them`, {
@@ -100,7 +100,7 @@ export function readStatusOrClass(word: Word, _slot: Slot, report: Report): stri
   return undefined
 }
 
-/** A day as it is written, `2026-06-30`. */
+/** A date as written, `2026-06-30`. */
 export function readDate(word: Word, _slot: Slot, report: Report): string | undefined {
   const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(word.text)
   const help = "Write a day as `YYYY-MM-DD`, e.g. `2026-06-30`."
@@ -114,7 +114,7 @@ export function readDate(word: Word, _slot: Slot, report: Report): string | unde
   return undefined
 }
 
-/** A decimal number as it is written, `0.002`: what it is multiplied with must not be rounded. */
+/** A decimal number as written, `0.002`. It stays text so that multiplication does not round it. */
 export function readDecimal(word: Word, _slot: Slot, report: Report): string | undefined {
   if (/^(0|[1-9]\d{0,11})(\.\d{1,12})?$/.test(word.text)) return word.text
   report.add("SP2022", word.span, `\`${shown(word.text)}\` is not an amount`, {
@@ -123,7 +123,7 @@ export function readDecimal(word: Word, _slot: Slot, report: Report): string | u
   return undefined
 }
 
-/** An ISO 4217 code. */
+/** An ISO 4217 currency code. */
 export function readCurrency(word: Word, _slot: Slot, report: Report): string | undefined {
   if (/^[A-Z]{3}$/.test(word.text)) return word.text
   report.add("SP2030", word.span, `\`${shown(word.text)}\` is not a currency`, {
@@ -136,7 +136,7 @@ function inRange(value: number, { min, max }: Slot): boolean {
   return value >= (min ?? 0) && value <= (max ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** A duration as it is written: `30s`, `5m`, `1500ms`. */
+/** A duration as gateway.conf writes it: `30s`, `5m`, `1500ms`. */
 export function durationText(milliseconds: number): string {
   const unit = ["d", "h", "m", "s"].find(
     (each) => milliseconds > 0 && milliseconds % (durationUnits[each] as number) === 0,
@@ -144,7 +144,7 @@ export function durationText(milliseconds: number): string {
   return unit === undefined ? `${milliseconds}ms` : `${milliseconds / (durationUnits[unit] as number)}${unit}`
 }
 
-/** A size as it is written: `10MB`, `1500B`. */
+/** A size as gateway.conf writes it: `10MB`, `1500B`. */
 export function sizeText(bytes: number): string {
   const unit = ["GB", "MB", "KB"].find((each) => bytes > 0 && bytes % (sizeUnits[each] as number) === 0)
   return unit === undefined ? `${bytes}B` : `${bytes / (sizeUnits[unit] as number)}${unit}`

@@ -30,7 +30,7 @@ import {
 
 type Read = (argument: never, slot: Slot, report: Report) => unknown
 
-/** The argument itself is its value: it is looked at when all declarations are known. */
+/** The value is the argument itself. It is read when all declarations are known. */
 const itself: Read = (argument: Argument) => argument
 
 const readers: { readonly [Kind in SlotKind]: Read } = {
@@ -72,7 +72,10 @@ const readers: { readonly [Kind in SlotKind]: Read } = {
   equals: itself,
 }
 
-/** What an argument means in its slot; undefined when it means nothing, which is reported. Its form was checked by the pattern. */
+/**
+ * The value of an argument in its slot. Returns undefined and reports when the literal is invalid. The pattern has already checked the
+ * form.
+ */
 export function readArgument(slot: Slot, argument: Argument, report: Report): unknown {
   return readers[slot.kind](argument as never, slot, report)
 }

@@ -1,7 +1,7 @@
 import type { ArgumentPattern, Form, StatementRow } from "../schema/row.ts"
 import { labelOf } from "../schema/slots.ts"
 
-/** How a statement is written, one line per form: `limit N per DURATION by KEY [else KEY …]`. */
+/** The syntax of a statement, one line per form: `limit N per DURATION by KEY [else KEY …]`. */
 export function syntaxOf(row: StatementRow, form?: Form): string[] {
   return (form === undefined ? row.forms : [form]).map((each) => {
     const block = each.block === undefined ? "" : each.blockRequired === true ? " { … }" : " [{ … }]"

@@ -8,25 +8,28 @@ import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import { shapeOfPath } from "../bind/path.ts"
 
-/** What two routes can have in common. */
+/** The parts of two routes that can overlap. */
 interface Answering {
   readonly key: string
   /** `*` for ANY. */
   readonly method: string
   readonly path: readonly SegmentTemplate[]
-  /** Undefined: every host. */
+  /** Undefined: all hosts. */
   readonly hosts: readonly string[] | undefined
   readonly span: Span
-  /** False: it is compared with none. */
+  /** False: the route is not compared with others. */
   readonly placed: boolean
 }
 
 type Pair = readonly [later: Answering, earlier: Answering]
 
-/** Reports routes that match the same requests where neither goes first: those of one shape, and those that part at segments of equal precedence. */
+/**
+ * Reports routes that match the same requests without an order of precedence: routes of one shape, and routes that differ first at segments
+ * of equal precedence.
+ */
 export function reportAmbiguous(routes: readonly Answering[], report: Report): void {
   const placed = routes.filter((route) => route.placed)
-  // Two operations of an API meet in each of its versions, but are one mistake.
+  // Two operations of an API overlap in each of its versions, but are one mistake.
   const told = new Set<string>()
   const alike = ofOneShape(placed)
   const known = new Set(alike.map(([route]) => route))
@@ -56,14 +59,17 @@ function ofOneShape(routes: readonly Answering[]): Pair[] {
   })
 }
 
-/** Routes that are the same up to some segment. */
+/** Routes that are the same up to a segment. */
 interface Branch {
   readonly below: Map<string, Branch>
-  /** Segments with literals and parameters that come next, by shape. */
+  /** Next segments that mix literals and parameters, by shape. */
   readonly mixed: Map<string, { readonly segment: SegmentTemplate; readonly routes: Answering[] }>
 }
 
-/** Routes whose first segments that differ have literals and parameters, and as much literal text: for each the first one it meets. */
+/**
+ * Finds pairs of routes whose first different segments both have literals and parameters, with equally much literal text. For each route
+ * returns the first such pair.
+ */
 function crossing(routes: readonly Answering[]): Pair[] {
   if (!routes.some(({ path }) => path.some(({ kind }) => kind === "mixed"))) return []
   const root: Branch = { below: new Map(), mixed: new Map() }
@@ -97,7 +103,7 @@ function crossed({ mixed }: Branch, route: Answering, depth: number): Answering 
   return undefined
 }
 
-/** Whether one request is matched by both, whose paths are looked at from a segment on. */
+/** Whether one request can match both paths from segment `from` on. */
 function clash(a: Answering, b: Answering, from: number): boolean {
   const hosts = a.hosts ?? [""]
   if (!methodsMeet(a.method, b.method) || !(b.hosts ?? [""]).some((host) => hosts.includes(host)))
@@ -110,12 +116,15 @@ function clash(a: Answering, b: Answering, from: number): boolean {
   return true
 }
 
-/** GET answers HEAD where nothing else does. */
+/** GET also serves HEAD requests where no other route does. */
 function methodsMeet(a: string, b: string): boolean {
   return a === b || a === "*" || b === "*" || [a, b].sort().join() === "GET,HEAD"
 }
 
-/** Whether a segment is matched by both. Of two with parameters, what is between the first and last literals of one can be a value of the other. */
+/**
+ * Whether one value can match both segments. For two segments with parameters, the text between the first and last literals of one can be a
+ * value of the other.
+ */
 function meet(a: SegmentTemplate, b: SegmentTemplate): boolean {
   if (a.kind === "static" && b.kind === "static") return a.literals[0] === b.literals[0]
   if (a.kind === "static") return firstReading(b.literals, a.literals[0] as string) !== undefined

@@ -20,7 +20,7 @@ const parts: readonly Part[] = [
   },
 ]
 
-/** Collects what routes lack, and reports it once for an API that lacks it everywhere. */
+/** Collects what routes lack. If all routes of an API lack it, reports it once for the API. */
 export class MissingParts {
   readonly #report: Report
   readonly #apis = new Map<RouteSource["api"], { source: RouteSource; missing: Missing }[]>()
@@ -60,7 +60,7 @@ export class MissingParts {
   }
 }
 
-/** A document may say where it is served; nobody is asked there unless the text says so too. */
+/** An OpenAPI document may name a server, but the gateway only uses it as a backend if gateway.conf says so. */
 function helpFor(code: Part["code"], { described }: RouteSource): { readonly help?: string } {
   const url =
     code === "SP3005" && described !== undefined ? suggestedBackend(described.document.servers) : undefined

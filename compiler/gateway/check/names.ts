@@ -8,17 +8,17 @@ import { nounOf, type Program } from "../program.ts"
 import type { SlotKind } from "../schema/row.ts"
 
 const textKinds: readonly SlotKind[] = ["text", "load-text", "url"]
-/** Texts made of named values only. */
+/** Slots for text that can contain named values but no other expressions. */
 const loadKinds: readonly SlotKind[] = ["load-text", "url", "data"]
 
-/** Resolves every name in every statement, also of statements nothing uses. */
+/** Resolves every name in every statement, including statements in unused declarations. */
 export function checkNames(program: Program, report: Report): void {
   walk(program.root, program, report)
 }
 
-/** Warns about declarations nothing names; to be called when all expressions have been looked at. */
+/** Warns about declarations that are never named. Call it after all expressions have been checked. */
 export function checkUnused(program: Program, report: Report): void {
-  // What was not understood, or is not found under its name, may be what uses them.
+  // A statement that was not understood, or a name that was not found, may be the missing use.
   if (program.damaged) return
   for (const kind of [
     "value",
@@ -49,7 +49,7 @@ function walk(block: BoundBlock | undefined, program: Program, report: Report): 
 
 function checkArguments(bound: BoundStatement, program: Program, report: Report): void {
   if (!bound.statement.broken) for (const filled of bound.args.filled) checkArgument(filled, program, report)
-  // Slots of a broken statement are not all filled; what it names is in use all the same.
+  // Not all slots of a broken statement are filled. Names in its other arguments still count as used.
   if (bound.broken) for (const argument of bound.statement.args) markWords(argument, program)
 }
 
@@ -67,7 +67,7 @@ function checkArgument({ slot, argument }: Filled, program: Program, report: Rep
   } else if (argument.kind === "cel") markExpression(argument, program)
 }
 
-/** A bare word where text is expected names a value; what can't be a name was meant as text. */
+/** A bare word where text is expected is a named value. A word that cannot be a name was meant as text. */
 function checkWord(word: Word, program: Program, report: Report): void {
   if (/^[A-Za-z_][A-Za-z0-9_-]*$/.test(word.text)) program.resolve(word, ["value", "secret"], report)
   else
@@ -76,7 +76,7 @@ function checkWord(word: Word, program: Program, report: Report): void {
     })
 }
 
-/** In text that has no request to read, a lone name is that of a value. */
+/** In text without access to a request, a lone name is a named value. */
 function checkLoadPart(part: TextArgumentPart, program: Program, report: Report): void {
   if (part.kind === "literal") {
     const isValue = (name: string): boolean => program.find("value", name)?.kind === "value"
@@ -87,7 +87,7 @@ function checkLoadPart(part: TextArgumentPart, program: Program, report: Report)
     program.resolve({ kind: "word", text: name, span: part.span }, ["value", "secret"], report)
 }
 
-/** Counts named values an expression seems to use; whether it may is checked where the expression is. */
+/** Marks the named values an expression seems to use as used. Whether the expression may use them is checked where it is lowered. */
 function markExpression(part: TextArgumentPart | CelArgument, program: Program): void {
   if (part.kind === "cel") program.useValuesIn(part.source)
 }

@@ -4,12 +4,12 @@ import type { Span } from "../../core/source.ts"
 import { type BoundBlock, type BoundStatement, mentions } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 
-/** Every private network is smaller than this (RFC 1918: /8, RFC 4193: /7): one with fewer bits has addresses of the Internet. */
+/** Private networks have at least this many prefix bits (RFC 1918: /8, RFC 4193: /7). A shorter prefix includes public addresses. */
 const publicBits = { ipv4: 8, ipv6: 7 }
-/** Statements that are named as examples of what can be passed. */
+/** Maximum number of statements that a finding lists as examples of what can be bypassed. */
 const examplesMax = 3
 
-/** What depends on the address of a caller. */
+/** Statements that depend on the caller's address. */
 interface AddressUses {
   /** `allow ip`, `deny ip`. */
   readonly filters: Span[]
@@ -17,7 +17,10 @@ interface AddressUses {
   readonly limits: Span[]
 }
 
-/** Warns about limits by address: where nothing is said about proxies in front, where everybody counts as one, and where other keys stand behind the address. */
+/**
+ * Warns about limits by address: without any `trust` statement, with trusted networks that make all callers count as one, and with keys
+ * that come after `ip`.
+ */
 export function checkNetworks(program: Program, report: Report): void {
   const { gateway } = program
   const silent = gateway?.block?.damaged === false && !mentions(gateway.block, "trust")

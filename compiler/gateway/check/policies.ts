@@ -2,20 +2,23 @@ import type { Report } from "../../core/diagnostic.ts"
 import type { Word } from "../ast.ts"
 import type { Declaration, Program } from "../program.ts"
 
-/** Uses of policies in one block, with those inside of policies: two policies that each use two others double with each step. */
+/**
+ * Maximum number of policy uses in one block, including uses inside of policies. With two policies that each use two others, the number
+ * doubles at each level.
+ */
 export const usesMax = 1000
-/** Policies that use each other in a row. */
+/** Maximum depth of policies that use each other. */
 const depthMax = 64
 
-/** A policy being looked at, and the word in the policy before it that names it. */
+/** A policy under inspection, and the word in the outer policy that names it. */
 interface Step {
   readonly policy: Declaration
   readonly by: Word | undefined
 }
 
 /**
- * Reports policies that use themselves, and policies whose uses are too many or too deep, whether anything uses them or not. Answers the
- * names of the latter: what is inside of them must not be looked for.
+ * Reports policies that use themselves, and policies with too many or too deep uses, whether or not a route uses them. Returns the names of
+ * policies of the second kind: their content must not be expanded.
  */
 export function checkPolicies(program: Program, report: Report): ReadonlySet<string> {
   const walk = new Walk(program, report)
@@ -27,7 +30,7 @@ class Walk {
   readonly excessive = new Set<string>()
   readonly #program: Program
   readonly #report: Report
-  /** Uses inside of a policy that was looked at. */
+  /** Number of uses inside of each policy that was inspected. */
   readonly #uses = new Map<string, number>()
   readonly #way: Step[] = []
 
@@ -36,7 +39,7 @@ class Walk {
     this.#report = report
   }
 
-  /** Uses inside of a policy, with those inside of the policies it uses. */
+  /** Number of uses inside of a policy, including those inside of the policies it uses. */
   usesOf(step: Step): number {
     const { name, bound } = step.policy
     const known = this.#uses.get(name)
@@ -51,7 +54,7 @@ class Walk {
     return uses
   }
 
-  /** What a word in `use` adds to the `before` uses of the policy `user` that stand before it. */
+  /** Number of uses that a word in `use` adds to the `before` uses that precede it in the policy `user`. */
   #usesBy(word: Word, user: string, before: number): number {
     const policy = this.#program.find("policy", word.text)
     if (policy === undefined || this.excessive.has(user)) return 0
@@ -65,7 +68,7 @@ class Walk {
       return 0
     }
     const uses = 1 + this.usesOf({ policy, by: word })
-    // What is too much in the policy inside was told there.
+    // The finding was already reported at the inner policy.
     if (this.excessive.has(policy.name)) this.excessive.add(user)
     else if (before + uses > usesMax)
       this.#refuse(word, user, `policies that use policies are used more than ${usesMax} times in one block`)
@@ -77,7 +80,7 @@ class Walk {
     this.#report.add("SP3016", word.span, why)
   }
 
-  /** One finding for a circle, the same wherever it was entered: it begins with the first of its names. */
+  /** Reports a cycle once, independent of where it was entered: it begins with the alphabetically first name. */
   #reportCircle(circle: readonly Step[]): void {
     const names = circle.map(({ policy }) => policy.name)
     const first = names.indexOf([...names].sort()[0] as string)

@@ -10,7 +10,7 @@ import { authSubscription } from "../steps/validate-key.ts"
 import type { Auth, AuthWay } from "./place.ts"
 import type { Lowered, StepContext } from "./step.ts"
 
-/** The forms of `auth` that demand a credential, by the word that begins them. */
+/** The forms of `auth` that demand a credential, by their first word. */
 const forms: Readonly<Record<string, AuthForm>> = {
   jwt: authJwt,
   introspection: authIntrospection,
@@ -18,7 +18,7 @@ const forms: Readonly<Record<string, AuthForm>> = {
   subscription: authSubscription,
 }
 
-/** What `auth` statements of one scope provide. Empty ways: they were not understood. */
+/** What the `auth` statements of one scope provide. The ways are empty if the statements were not understood. */
 export function authOf(statements: readonly BoundStatement[], program: Program, report: Report): Auth {
   const [first] = statements
   if (first === undefined) return { ways: [], span: undefined }
@@ -44,7 +44,7 @@ export function authOf(statements: readonly BoundStatement[], program: Program, 
   return { ways: ways.includes(undefined) ? [] : ways.flatMap((found) => found ?? []), span }
 }
 
-/** The step of `auth` for an API: one way, or any of several; none for `auth none`. */
+/** The `auth` step of an API: one way of authentication, or any of several; undefined for `auth none`. */
 export function lowerAuth(
   statements: readonly BoundStatement[],
   api: string,

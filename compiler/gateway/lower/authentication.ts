@@ -2,7 +2,7 @@ import type { Authentication } from "../../../runtime/plan/step-values.ts"
 import type { BoundStatement } from "../bind/bound.ts"
 import type { StepContext } from "./step.ts"
 
-/** How a request says who we are; undefined when that is wrong (reported) or not said. */
+/** How a request authenticates the gateway; undefined when that is invalid (reported) or not specified. */
 export function lowerAuthentication(
   bound: BoundStatement | undefined,
   { texts, place }: StepContext,

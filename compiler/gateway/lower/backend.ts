@@ -20,7 +20,7 @@ const plainTargets = {
   url: "a target",
 }
 
-/** The backend for the plan; undefined when something is missing or wrong (reported). */
+/** The backend for the plan; undefined when something is missing or invalid (reported). */
 export function lowerBackend(
   { bound, name }: Declaration,
   values: Values,
@@ -64,7 +64,7 @@ function timesOf(timeout: BoundStatement["args"] | undefined): Pick<Backend, "fi
   }
 }
 
-/** Warns of parts of the time that last longer than the whole. */
+/** Warns about partial timeouts that are longer than the whole timeout. */
 function checkTimes(timeout: BoundStatement["args"] | undefined, report: Report): void {
   const total = timeout?.get("total")
   if (timeout === undefined || typeof total?.value !== "number") return
@@ -91,7 +91,7 @@ function balanceOf(bound: BoundStatement | undefined): Pick<Backend, "balance"> 
   return {}
 }
 
-/** A backend that is only a URL, and the name it gets. Equal URLs are one backend. */
+/** A backend that is only a URL, with its generated name. Equal URLs share one backend. */
 export function inlineBackend(url: LoadText): { name: string; backend: Backend } {
   const name = `${inlineBackendPrefix}${digestOf(url).slice("sha256:".length, "sha256:".length + 8)}`
   const backend = {

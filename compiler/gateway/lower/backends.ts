@@ -9,7 +9,7 @@ import type { OwnCredentialPlans } from "./own-credentials.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
-/** All backends, declared and written as URLs; the plan gets those that routes use. */
+/** All backends, declared by name or written as URLs. The plan gets those that routes use. */
 export class Backends {
   readonly #values: Values
   readonly #report: Report
@@ -31,7 +31,7 @@ export class Backends {
     }
   }
 
-  /** The name of the backend a `backend` statement means; undefined when it is not understood (reported). */
+  /** The name of the backend that a `backend` statement refers to; undefined when the statement is not understood (reported). */
   use(statement: BoundStatement): string | undefined {
     const word = statement.args.word("backend")
     if (word === undefined) return this.#useInline(statement)
@@ -40,19 +40,19 @@ export class Backends {
     return word.text
   }
 
-  /** Whether a backend of this name is declared, which is then used. */
+  /** Whether a backend with this name is declared. If so, marks it as used. */
   useDeclared(name: string): boolean {
     if (!this.#all.has(name)) return false
     this.#used.add(name)
     return true
   }
 
-  /** The text a backend with `balance hash` chooses its target by. */
+  /** The text that selects the target of a backend with `balance hash`. */
   hashKey(name: string): TextArgument | Word | undefined {
     return this.#hashKeys.get(name)
   }
 
-  /** Used backends with the place of their declaration. */
+  /** The used backends with the places of their declarations. */
   used(): { name: string; backend: Backend; span: Span }[] {
     return [...this.#used].sort().flatMap((name) => {
       const found = this.#all.get(name)

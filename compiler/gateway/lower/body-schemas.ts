@@ -5,11 +5,11 @@ import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import type { BoundStatement } from "../bind/bound.ts"
 import type { SchemaFiles } from "../schema-files.ts"
 
-/** How a schema of a file is meant. */
+/** How a statement uses the schema of a file. */
 export interface SchemaUse {
-  /** Where it is asked for. */
+  /** The place of the statement that names the schema. */
   readonly said: Span
-  /** Where in the file it is: `#/components/schemas/Order`; undefined: the file is one. */
+  /** The place of the schema in the file, `#/components/schemas/Order`; undefined: the whole file is the schema. */
   readonly ref: string | undefined
   readonly message: Direction
   readonly overrides: SchemaOverrides
@@ -25,12 +25,12 @@ export class BodySchemas {
     this.#schemas = schemas
   }
 
-  /** Ids that `xml { schema … }` gives. */
+  /** The ids declared by `xml { schema … }`. */
   get ids(): Iterable<string> {
     return this.#files.byId.keys()
   }
 
-  /** The schema of a statement `schema "FILE"`; undefined where there is none (reported). */
+  /** The schema of a statement `schema "FILE"`; undefined if it cannot be used (reported). */
   of(statement: BoundStatement, { said, ref, message, overrides }: SchemaUse): string | undefined {
     const document = this.#files.documents.get(statement)
     const key = document?.key(ref, said)
@@ -39,7 +39,7 @@ export class BodySchemas {
       : this.#schemas.use(document.schemas, key, message, overrides)
   }
 
-  /** The schema documents know by an id; null where none has it. */
+  /** The schema that policy documents refer to by an id; null if no schema has this id. */
   named(id: string, use: SchemaUse): string | undefined | null {
     const statement = this.#files.byId.get(id)
     return statement === undefined ? null : this.of(statement, use)

@@ -18,22 +18,22 @@ const missing: Readonly<Record<Half, { readonly detail: string; readonly help: s
 interface Found {
   readonly lookup: readonly BoundStatement[]
   readonly store: readonly BoundStatement[]
-  /** Something was not understood: it may be the other half. */
+  /** Something was not understood and may be the other half. */
   readonly damaged: boolean
 }
 
-/** Tells of `cache lookup` without `cache store`, and the other way round. The two may stand in different blocks: what counts is the route. */
+/** Reports `cache lookup` without `cache store`, and the reverse. The two can be in different blocks, but must run on the same route. */
 export class CacheHalves {
   readonly #found = new WeakMap<BoundBlock, Found>()
   readonly #alone = new Map<BoundStatement, Half>()
   readonly #met = new Set<BoundStatement>()
 
-  /** To be called for each route, with the statements that hold for it. */
+  /** Call it for each route, with the statements that apply to it. */
   see(items: readonly { readonly bound: BoundStatement }[]): void {
     const found = items.map(({ bound }) => this.#in(bound.block))
     const lookups = found.flatMap(({ lookup }) => lookup)
     const stores = found.flatMap(({ store }) => store)
-    // A policy document may hold the other half.
+    // A policy document may contain the other half.
     const open = found.some(({ damaged }) => damaged) || items.some(({ bound }) => isPolicyXml(bound))
     this.#note("lookup", lookups, open || stores.length > 0)
     this.#note("store", stores, open || lookups.length > 0)

@@ -5,7 +5,7 @@ import { lowerStore, storing } from "../steps/cache-store.ts"
 import type { StatementPlace } from "./place.ts"
 import type { Lowered, StepContext } from "./step.ts"
 
-/** In scopes. */
+/** The statement in scopes. */
 export const cacheResponse: StatementRow = {
   keyword: "cache",
   forms: [{ args: [word("response"), ...storing], block: "cache response" }],
@@ -13,7 +13,7 @@ export const cacheResponse: StatementRow = {
   example: 'cache response 60s { vary header "Accept-Language" }',
 }
 
-/** `cache response TIME if (CEL) { … }`: what looks behind inbound, and what keeps before outbound, at the place `later`. */
+/** `cache response TIME if (CEL) { … }`: a lookup step after inbound, and a store step before outbound at the place `later`. */
 export function lowerCacheResponse(
   bound: BoundStatement,
   context: StepContext,

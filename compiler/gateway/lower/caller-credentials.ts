@@ -8,7 +8,7 @@ import type { Values } from "./values.ts"
 
 const defaultCacheMs = 30_000
 
-/** Introspection endpoints and tables of users that steps use, with the secrets they need; all are checked. */
+/** Introspection endpoints and user tables that steps use, with the secrets they need. All declarations are checked. */
 export function lowerCallerCredentials(
   program: Program,
   values: Values,

@@ -6,7 +6,7 @@ import { reportDropped } from "./header.ts"
 import type { ClaimTypes } from "./place.ts"
 import type { StepContext } from "./step.ts"
 
-/** The rules on claims; undefined when one is wrong (reported). `claims` are those of every issuer whose tokens are judged. */
+/** The rules on claims; undefined when one is invalid (reported). `claims` are those of each issuer whose tokens are checked. */
 export function lowerClaimRules(
   block: BoundBlock | undefined,
   claims: readonly ClaimTypes[],
@@ -17,7 +17,7 @@ export function lowerClaimRules(
   return found.length < rules.length ? undefined : found
 }
 
-/** What every check of a token may say besides: statuses, message, variable. */
+/** The optional settings of every token check: statuses, message, variable. */
 export function lowerSaid(
   block: BoundBlock | undefined,
   { texts, place }: StepContext,
@@ -35,7 +35,7 @@ export function lowerSaid(
   }
 }
 
-/** Where a token comes from; undefined when that is wrong (reported). */
+/** The source of the token; undefined when that is invalid (reported). */
 export function lowerSource(
   block: BoundBlock | undefined,
   context: StepContext,
@@ -67,7 +67,7 @@ function sourceOf(from: BoundStatement, { expressions, place }: StepContext): Cr
   return expression === undefined ? undefined : { text: { text: [{ expression }] } }
 }
 
-/** Texts of several statements; a bare word stands for itself. */
+/** The texts of several statements. A bare word is its own text. */
 export function lowerList(
   statements: readonly BoundStatement[],
   slot: string,

@@ -5,7 +5,7 @@ import { type BoundStatement, headSpan } from "../bind/bound.ts"
 import { type ClaimTypes, mayHold } from "./place.ts"
 import type { StepContext } from "./step.ts"
 
-/** `claim NAME has|is "…"`; undefined when a value is wrong (reported). `claims` are those of every issuer whose tokens are judged. */
+/** `claim NAME has|is "…"`; undefined when a value is invalid (reported). `claims` are those of each issuer whose tokens are checked. */
 export function lowerClaimRule(
   { args, statement }: BoundStatement,
   claims: readonly ClaimTypes[],
@@ -39,14 +39,17 @@ export function lowerClaimRule(
   return { claim, test, values: sorted(values), ...(separator === undefined ? {} : { separator }) }
 }
 
-/** Their order means nothing: one order for all that mean the same. */
+/** The order of the values has no meaning. Sorting makes equal rules equal in the plan. */
 function sorted(values: ClaimRule["values"]): ClaimRule["values"] {
   const keyOf = (value: ClaimRule["values"][number]) =>
     typeof value === "string" ? value : JSON.stringify(value)
   return [...values].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
-/** Reports a claim the issuer does not declare. Dots walk into objects, so the part before the first one must be declared. */
+/**
+ * Reports a claim that the issuer does not declare. A dot accesses a field of an object, so only the part before the first dot must be
+ * declared.
+ */
 export function checkClaim(
   claim: string,
   claims: ClaimTypes,

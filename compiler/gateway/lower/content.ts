@@ -7,7 +7,7 @@ import { placeIn } from "./literal.ts"
 import { warnOfRawValues } from "./raw-values.ts"
 import type { StepContext } from "./step.ts"
 
-/** The content of a body statement: `json|text|xml|"media/type"`, perhaps `liquid` or `xml`, and a text or expression. */
+/** The content of a body statement: `json|text|xml|"media/type"`, optionally `liquid` or `xml`, and a text or expression. */
 export function lowerContent(
   bound: BoundStatement,
   context: StepContext,
@@ -31,7 +31,7 @@ export function lowerContent(
   const isJson = word === "json" || (written !== undefined && isJsonMedia(written))
   if (content.kind === "cel" && word !== "json" && word !== "text") {
     const value = expressions.lower(content, place)
-    // What is no text is written as JSON, which escapes.
+    // A value that is not text is written as JSON, which escapes it.
     if (value === undefined || !isJson || value.type === "string") warnOfRawValues(content, media, context)
     return value === undefined ? undefined : { media, content: { value } }
   }
@@ -40,7 +40,7 @@ export function lowerContent(
   return text === undefined ? undefined : { media, content: { text } }
 }
 
-/** A Liquid template, which is constant text; undefined when it is wrong (reported, with the place in it). */
+/** A Liquid template, which must be constant text; undefined when it is invalid (reported, with the place in the template). */
 function lowerLiquid(
   argument: TextArgument | Word,
   { report, azure }: Pick<StepContext, "report" | "azure">,

@@ -3,7 +3,7 @@ import type { BoundStatement } from "../bind/bound.ts"
 import type { StatementPlace } from "./place.ts"
 import type { StepContext } from "./step.ts"
 
-/** What an expression in the place of a number may be. */
+/** The allowed values of an expression in place of a number. */
 interface Wanted {
   readonly types: readonly string[]
   readonly words: string
@@ -12,7 +12,7 @@ interface Wanted {
 const time: Wanted = { types: ["duration", "int", "dyn"], words: "a `duration`, or seconds as an `int`," }
 const status: Wanted = { types: ["int", "dyn"], words: "an `int`" }
 
-/** Seconds of the slots `time` or `seconds`: a literal, or an expression. Undefined where there are none, or they are wrong (reported). */
+/** Seconds of the slots `time` or `seconds`: a literal or an expression. Undefined when both are empty, or invalid (reported). */
 export function secondsOf(
   bound: BoundStatement,
   context: StepContext,

@@ -9,7 +9,7 @@ import { checkClaim } from "./claims.ts"
 import { type AuthWay, brings, mayHold, type StatementPlace, wordOf } from "./place.ts"
 import type { Lowered, StepContext } from "./step.ts"
 
-/** The variables a limit tells its state by. */
+/** The variables in which a limit reports its state. */
 export function variablesOf(counting: Counting): NonNullable<Lowered["declares"]> {
   const names = Object.entries(counting).flatMap(([field, name]) =>
     field.endsWith("Variable") && typeof name === "string" ? [name] : [],
@@ -17,7 +17,7 @@ export function variablesOf(counting: Counting): NonNullable<Lowered["declares"]
   return Object.fromEntries(names.map((name) => [name, "int" as const]))
 }
 
-/** Whether every caller has one of the keys; reported where not. */
+/** Whether every caller has at least one of the keys. Reports it if not. */
 export function checkKeys(
   bound: BoundStatement,
   keys: readonly LimitKey[],
@@ -29,7 +29,7 @@ export function checkKeys(
   for (const { slot, argument, value } of bound.args.filled) {
     const key = value as LimitKey
     if (slot.kind !== "limit-key" || key.by !== "claim" || first === undefined) continue
-    // One issuer's tokens may have it: who comes in another way is asked for below.
+    // The tokens of one issuer may have the claim. Callers with another credential are checked below.
     const declared = known.some((claims) => mayHold(claims, key.claim))
     if (!declared && !checkClaim(key.claim, first, argument.span, report)) return false
   }
@@ -55,7 +55,10 @@ export function counterName(scope: string, keys: readonly LimitKey[], periodSeco
   return `${scopeName(scope)}: ${short(keys.map(nameOf).join(" else "), 120)}, ${periodSeconds}s`
 }
 
-/** Which calls or tokens a limit counts, as it is written: one that counts failures has a counter of its own. A number says only how much one call is. */
+/**
+ * Which calls or tokens a limit counts, as written in gateway.conf: a limit of failures has its own counter. A plain number is left out,
+ * because it only says how much one call counts.
+ */
 export function countedWords(bound: BoundStatement): string {
   const counts = statementsOf(bound.block, "count").filter(({ args }) => args.value("amount") === undefined)
   return counts.map(({ statement }) => statement.args.map(writtenWord).join(" ")).join(" and ")
@@ -66,12 +69,12 @@ function writtenWord(argument: Argument): string {
   return argument.kind === "word" ? argument.text : ""
 }
 
-/** A scope as it begins the name of a counter. */
+/** A scope as the beginning of a counter's name. */
 export function scopeName(scope: string): string {
   return short(scope, 240)
 }
 
-/** Two texts that are long must not become one. */
+/** Shortens a text. A digest keeps two different long texts different. */
 export function short(text: string, max: number): string {
   if (text.length <= max) return text
   return `${text.slice(0, max - 14)}… ${digestOf(text).slice("sha256:".length, "sha256:".length + 12)}`
@@ -81,7 +84,7 @@ export function keysOf(bound: BoundStatement): LimitKey[] {
   return [...bound.args.values<LimitKey>("key")]
 }
 
-/** The keys with their texts; undefined when one is wrong (reported). */
+/** The keys with their texts; undefined when one is invalid (reported). */
 export function lowerKeys(bound: BoundStatement, { texts, place }: StepContext): LimitKey[] | undefined {
   const keys: LimitKey[] = []
   for (const { argument, value } of bound.args.all("key")) {
@@ -102,7 +105,10 @@ const signs = {
   consumed: "consumed",
 } as const
 
-/** What the block of a limit says: which calls count, how much, and who is told. What counts may depend on the response: `late` is when the exchange has ended. */
+/**
+ * The block of a limit: which calls count, by how much, and where the state is reported. What counts may depend on the response: `late` is
+ * the place after the end of the exchange.
+ */
 export function lowerCounting(
   bound: BoundStatement,
   { expressions }: StepContext,
@@ -143,14 +149,14 @@ function nameOf(key: LimitKey): string {
   return key.by === "claim" ? `jwt.${key.claim}` : key.by
 }
 
-/** Whether a caller who came in this way has the key. */
+/** Whether a caller who authenticated this way has the key. */
 function provides(way: AuthWay, key: LimitKey): boolean {
   if (key.by === "ip" || key.by === "text") return true
   if (key.by === "subscription") return brings(way, "subscription")
   return brings(way, "jwt") && (way.claims === undefined || mayHold(way.claims, key.claim))
 }
 
-/** A text as it names a counter. */
+/** A text as part of a counter's name. */
 function textName(parts: readonly TextPart[]): string {
   const words = parts.map((part) =>
     typeof part === "string"

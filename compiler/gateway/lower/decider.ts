@@ -8,16 +8,16 @@ import { listed } from "../schema/slots.ts"
 import { actionsOf } from "./pdps.ts"
 import type { StepContext } from "./step.ts"
 
-/** Who answers a question: one of the two is there. */
+/** What answers a question: either a store or a decision point. */
 export type Decider = { readonly store: string } | { readonly pdp: string }
 
 /**
- * Who a statement asks: whom it names, else the decision point of `authz url`, else the only store, else, where there is no store, the only decision point. Undefined: that is
- * not to be said (reported).
+ * What a statement asks. In this order: the store or decision point it names, the decision point of `authz url`, the only store, or,
+ * without any store, the only decision point. Undefined if that is ambiguous or missing (reported).
  */
 export function deciderOf(bound: BoundStatement, { program, report }: StepContext): Decider | undefined {
   const [store, pdp] = [bound.args.word("store"), bound.args.word("pdp")]
-  // An unknown name was reported where all names are checked.
+  // Unknown names are already reported by `checkNames`.
   if (store !== undefined) return named("store", program.find("store", store.text)?.name)
   if (pdp !== undefined) return named("pdp", program.find("pdp", pdp.text)?.name)
   if (program.authzUrl !== undefined) return { pdp: authzPdp }
@@ -43,7 +43,7 @@ export function deciderOf(bound: BoundStatement, { program, report }: StepContex
   return undefined
 }
 
-/** The store a statement changes; decision points take no tuples. */
+/** The store that a statement changes. Decision points accept no tuples. */
 export function changedStoreOf(bound: BoundStatement, context: StepContext): { store: string } | undefined {
   const { program, report } = context
   const external = program.authzUrl !== undefined || program.all("pdp").length > 0
@@ -59,7 +59,7 @@ export function changedStoreOf(bound: BoundStatement, context: StepContext): { s
   return decider !== undefined && "store" in decider ? decider : undefined
 }
 
-/** What a decision point may be asked: actions it is said to know, subjects that are one. False: something is wrong (reported). */
+/** Whether a decision point can answer the question: it declares the action, and the subject is a single one. False if not (reported). */
 export function fitsPdp(
   pdp: string,
   asked: { readonly relation: Word; readonly userAt: Span; readonly relationOfUser: string | undefined },
@@ -86,7 +86,7 @@ export function fitsPdp(
 
 const propertyWords = ["subject", "resource", "action"] as const
 
-/** Whether the lines of a question's block are for whoever is asked. */
+/** Whether the lines of a question's block fit the store or decision point that answers it. */
 export function fitsDecider(
   block: BoundBlock | undefined,
   decider: Decider | undefined,
@@ -109,7 +109,7 @@ export function fitsDecider(
   return wrong.length === 0
 }
 
-/** `subject NAME (CEL)`, `resource NAME (CEL)`, `action NAME (CEL)`. Undefined: one of them is wrong (reported). */
+/** `subject NAME (CEL)`, `resource NAME (CEL)`, `action NAME (CEL)`. Undefined if one of them is invalid (reported). */
 export function lowerProperties(
   block: BoundBlock | undefined,
   { expressions, place }: StepContext,

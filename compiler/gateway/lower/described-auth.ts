@@ -10,7 +10,7 @@ import { blocks } from "../schema/blocks.ts"
 import { auth } from "../schema/scopes.ts"
 import type { Item } from "./scope.ts"
 
-/** Operations that demand something nobody said what it is here, by what they demand. */
+/** Operations with security demands that gateway.conf does not map to `auth`, grouped by demand. */
 interface Unmet {
   readonly described: Described
   readonly route: string
@@ -21,7 +21,7 @@ interface Unmet {
 
 const operationDepth = 4
 
-/** `auth` of operations that their documents demand security for. */
+/** The `auth` of operations whose documents demand security. */
 export class DescribedAuth {
   readonly #report: Report
   readonly #made = new Map<BoundStatement, Map<string, BoundStatement>>()
@@ -32,8 +32,9 @@ export class DescribedAuth {
   }
 
   /**
-   * What counts for a route, given the nearest `auth` of the text: that of the operation itself; else what `openapi { security … }` says the
-   * demanded schemes are; else the text's, but never `auth none` where something is demanded. Undefined then: it is reported.
+   * The `auth` statements of a route. `nearest` is the nearest `auth` of gateway.conf and is used if it belongs to the operation.
+   * Otherwise, `openapi { security … }` maps the demanded schemes. Without a mapping, `nearest` is used, except `auth none` if the document
+   * demands security. Undefined in that last case (reported).
    */
   of({ described, scopes, key }: RouteSource, nearest: readonly Item[]): readonly Item[] | undefined {
     if (described === undefined || nearest.some(({ depth }) => depth === operationDepth)) return nearest
@@ -57,7 +58,7 @@ export class DescribedAuth {
     return undefined
   }
 
-  /** To be called when all routes were seen. */
+  /** Call it after all routes. */
   report(): void {
     for (const { described, route, demand, span, count } of this.#unmet.values()) {
       const more =
@@ -87,17 +88,17 @@ export class DescribedAuth {
         .map((each) => this.#auth(each, []))
     const ways = security.flatMap(({ schemes }) => {
       const [only] = schemes
-      // What demands two schemes at once is met by no list of ways in.
+      // A demand for two schemes at once cannot be expressed as a list of alternatives.
       if (only === undefined || schemes.length > 1) return []
       return mappings
         .filter((each) => each.args.value<string>("scheme") === only.name)
         .map((each) => this.#auth(each, only.scopes, only.span))
     })
-    // Schemes that are one way in here (a bearer token described twice) are one `auth`.
+    // Schemes that map to the same `auth` (a bearer token described twice) yield one statement.
     return [...new Map(ways.map((way) => [wayOf(way), way])).values()]
   }
 
-  /** The `auth` behind `security SCHEME`, with the scopes that are demanded. */
+  /** The `auth` of a `security SCHEME` line, with the demanded scopes. */
   #auth(mapping: BoundStatement, scopes: readonly string[], at?: Span): BoundStatement {
     let made = this.#made.get(mapping)
     if (made === undefined) {
@@ -116,7 +117,7 @@ export class DescribedAuth {
   #make(mapping: BoundStatement, scopes: readonly string[], at: Span): BoundStatement {
     const form = auth.forms[mapping.row.forms.indexOf(mapping.form)] ?? mapping.form
     const { keyword, args, ...rest } = mapping.statement
-    // The words `SCHEME auth` stand before what `auth` has.
+    // Remove the words `SCHEME auth`, which precede the arguments of `auth`.
     const statement: Statement = { ...rest, keyword: { ...keyword, text: "auth" }, args: args.slice(2) }
     const name = form.block
     const takesClaims = name !== undefined && blocks[name].rows.some((row) => row.keyword === "claim")
@@ -133,7 +134,7 @@ export class DescribedAuth {
   }
 }
 
-/** `claim scope has all "…"`, as if it stood where the document demands the scopes. */
+/** `claim scope has all "…"`, placed where the document demands the scopes. */
 function claimStatement(scopes: readonly string[], span: Span): Statement {
   const word = (text: string): Word => ({ kind: "word", text, span })
   const text = (value: string): TextArgument => ({
@@ -157,7 +158,7 @@ function isNone({ statement }: BoundStatement): boolean {
   return word?.kind === "word" && word.text === "none"
 }
 
-/** What a made `auth` says, without the name of its scheme. */
+/** The text of a generated `auth`, without the name of its scheme. */
 function wayOf({ statement, block }: BoundStatement): string {
   const [first] = statement.args
   const written = first === undefined ? "" : first.span.file.text.slice(first.span.start, statement.span.end)

@@ -6,7 +6,7 @@ import { judgesContent } from "../schema-files.ts"
 import type { DescribedBodies } from "./place.ts"
 import type { Validation } from "./validation.ts"
 
-/** What policy documents find of the OpenAPI document that describes the operation they run for. */
+/** The parts of an operation's OpenAPI description that policy documents use. */
 export function describedPlace(
   described: DescribedOperation | undefined,
   validation: Validation,
@@ -30,7 +30,10 @@ export function describedPlace(
   }
 }
 
-/** What statements that judge bodies where they stand find of the document, by operation; undefined where there is no such statement. */
+/**
+ * The parts of an operation's description that are used by statements that validate bodies in a section. Undefined if there is no such
+ * statement.
+ */
 export function describedBodies(
   program: Program,
   validation: Validation,
@@ -47,7 +50,7 @@ export function describedBodies(
   }
 }
 
-/** Names of the query that a call of the operation must have. */
+/** Names of the required query parameters of the operation. */
 export function requiredQuery({ operation }: DescribedOperation): string[] {
   return operation.parameters.flatMap((each) => (each.in === "query" && each.required ? [each.name] : []))
 }

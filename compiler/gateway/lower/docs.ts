@@ -8,7 +8,7 @@ import type { RouteSource } from "../routes.ts"
 import type { LoweredRoute } from "./route.ts"
 import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
 
-/** Every process holds the text, and every plan carries it. */
+/** Limits the size of a document, because every process holds it in memory and every plan contains it. */
 const documentBytesMax = 4 * 1024 * 1024
 
 const forms = {
@@ -17,7 +17,10 @@ const forms = {
   yml: { format: "yaml", media: "application/yaml" },
 } as const
 
-/** The last step of `docs` routes: an answer with the document of their API, which is known only now that all routes are lowered. */
+/**
+ * Adds the last step of `docs` routes: a response with the document of their API. The document is complete only after all routes are
+ * lowered.
+ */
 export function addDocuments(
   routes: ReadonlyMap<RouteSource, LoweredRoute>,
   described: ReadonlyMap<string, DescribedOperation>,
@@ -30,7 +33,7 @@ export function addDocuments(
     source.documentation ? [] : [[source.key, route] as const],
   )
   const served: Served = { routes: Object.fromEntries(known), step: (id) => steps.get(id), errors }
-  // One statement stands for all versions, and is one mistake.
+  // One statement serves all versions, so a mistake in it is reported once.
   const told = new Set<RouteSource["operation"]>()
   return new Map(
     [...routes].map(([source, lowered]) => {

@@ -34,10 +34,10 @@ import type { Lowered, PlanSteps } from "./step.ts"
 import { lowerUrl, urlProblemOf } from "./url.ts"
 import type { Values } from "./values.ts"
 
-/** Longest expression a plan takes. */
+/** Maximum length of an expression in a plan. */
 const expressionMax = 16_384
 
-/** What XML documents find in gateway.conf: steps go to the plan, names are declarations. */
+/** The interface of XML documents to gateway.conf: steps are added to the plan, names are resolved to declarations. */
 export class GatewayHost implements DocumentHost {
   readonly report: Report
   readonly #azure: AzureCompiler | undefined
@@ -114,12 +114,12 @@ export class GatewayHost implements DocumentHost {
     )
   }
 
-  /** What documents are read and lowered by. @throws Error where it was not loaded. */
+  /** The module that reads and lowers documents. @throws Error when it was not loaded. */
   get azure(): AzureCompiler {
     return neededWing(this.#azure)
   }
 
-  /** Issuers that documents declare by where their keys are; equal ones are one. */
+  /** Issuers that documents declare implicitly, by the location of their keys. Equal issuers share one entry. */
   issuers(): Record<string, Issuer> {
     return Object.fromEntries([...this.#issuers].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
@@ -182,7 +182,7 @@ export class GatewayHost implements DocumentHost {
     if (declared !== undefined) declared.used = true
   }
 
-  /** Whether there is such a backend; then the document uses its declaration. */
+  /** Whether a backend with this name is declared. If so, the document uses it. */
   #useBackend(name: string): boolean {
     const declared = this.#program.find("backend", name)
     if (declared !== undefined) declared.used = true
@@ -223,7 +223,7 @@ export class GatewayHost implements DocumentHost {
     const secret = "inline" in plan && plan.inline.some((key) => "secret" in key)
     this.#issuers.set(name, {
       source: plan,
-      // What a token must be made for, and how far clocks may be apart, each use says by itself.
+      // Each use specifies the audiences and the clock skew itself.
       audiences: null,
       clockSkewSeconds: 0,
       algorithms: secret ? [...secretAlgorithm.options] : [...signatureAlgorithm.options].sort(),
@@ -234,7 +234,8 @@ export class GatewayHost implements DocumentHost {
 
   #discovery(discovery: LoadText, span: Span): Issuer["source"] | undefined {
     const problem = urlProblemOf(discovery, this.#values)
-    // Published documents name Microsoft Entra ID by URLs whose documents name other issuers; nothing is added to what they say.
+    // Published documents refer to Microsoft Entra ID by discovery URLs whose metadata names other issuers, so use the URL exactly as
+    // written.
     if (problem === undefined) return { discovery, exact: true }
     this.report.add("SP7009", span, problem, {
       help: "Write e.g. `https://id.example/.well-known/openid-configuration`.",
@@ -365,7 +366,7 @@ export class GatewayHost implements DocumentHost {
     code: ExpressionSource["code"],
     { constant, type, program }: NonNullable<ReturnType<AzureCompiler["compileCode"]>>,
   ): Expression | undefined {
-    // Constants of long, double and decimal are kept as text too.
+    // Constants of the types long, double and decimal are also stored as text.
     if (typeof constant === "string" && type === "string")
       return { lang: "cel", text: JSON.stringify(constant), type: "string" }
     if (typeof constant === "boolean") return { lang: "cel", text: String(constant), type: "bool" }
@@ -387,7 +388,7 @@ export class GatewayHost implements DocumentHost {
   }
 }
 
-/** Offsets in a text that does not stand in the file as it is (entities, named values) lead nowhere. */
+/** Removes offsets from a program whose text is not in the file as it is (entities, named values): they would point to wrong places. */
 function withoutPlaces(program: CsharpProgram): CsharpProgram {
   return JSON.parse(JSON.stringify(program, (key, value: unknown) => (key === "at" ? undefined : value)))
 }

@@ -13,7 +13,7 @@ import type { Program } from "../program.ts"
 import type { KeyUses } from "./key-uses.ts"
 import type { Values } from "./values.ts"
 
-/** Who may ask the engine; null where nobody is asked. */
+/** Which callers can use the engine's API; null if it demands no authentication. */
 export function lowerEngineAuth(
   program: Program,
   values: Values,
@@ -92,7 +92,7 @@ class Lowering {
     }
   }
 
-  /** What the block of a key or subject allows. */
+  /** The permissions in the block of a key or subject. */
   grants({ statement, block }: BoundStatement): EngineGrants {
     const read = this.#stores(block, "read")
     const write = this.#stores(block, "write")

@@ -11,7 +11,9 @@ import type { Program } from "../program.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
-/** All limits of the engine's API: those that are written, and the others' defaults. The slots of the rows are named by the plan's fields. */
+/**
+ * All limits of the engine's API: the written ones, and defaults for the others. The slots of the rows have the names of the plan's fields.
+ */
 export function lowerEngineLimits(authz: BoundBlock | undefined): EngineLimits {
   const block = statementOf(authz, "limits")?.block
   const limits: EngineLimits = { ...engineLimitDefaults }
@@ -25,7 +27,7 @@ export function lowerEngineLimits(authz: BoundBlock | undefined): EngineLimits {
   return limits
 }
 
-/** What `none` stands for, by keyword. */
+/** The value of `none`, by keyword. */
 const noneOf: Readonly<Record<string, keyof EngineLimits>> = {
   "list-objects": "listObjectsMax",
   "list-users": "listUsersMax",
@@ -62,7 +64,7 @@ function isOrigin(text: string): boolean {
   }
 }
 
-/** Which store the standard paths mean, and where clients reach the engine. */
+/** Which store the standard AuthZEN paths use, and the URL under which clients reach the engine. */
 export function lowerAuthzen(program: Program, values: Values, report: Report): EngineAuthzen {
   const block = statementOf(program.authz?.block, "authzen")?.block
   const store = statementOf(block, "store")?.args.word("store")?.text

@@ -2,18 +2,18 @@ import { expressionsOf, type Step, type StepId } from "../../../runtime/plan/ste
 import type { Expression } from "../../../runtime/plan/text.ts"
 import type { Span } from "../../core/source.ts"
 
-/** Places told of one expression: the same step may stand at many. */
+/** Maximum number of places reported for one expression, because many routes can share a step. */
 const placesMax = 8
 
 const places = new WeakMap<Expression, string>()
 
-/** Says where an expression begins. What is equal and stands elsewhere is another object. */
+/** Records where an expression begins. An equal expression in another place is another object. */
 export function placeExpression(expression: Expression, { file, start }: Span): void {
   const { line, column } = file.position(start)
   places.set(expression, `${file.path}:${line}:${column}`)
 }
 
-/** Where the expressions of steps were written, by step and number. */
+/** Records the places of the expressions of steps, by step and index. */
 export class ExpressionPlaces {
   readonly #places = new Map<StepId, (string | undefined)[][]>()
 
@@ -26,7 +26,7 @@ export class ExpressionPlaces {
       known.push(found)
   }
 
-  /** Origins by their keys: `steps.ID.expressions.0`. */
+  /** Origins by their key: `steps.ID.expressions.0`. */
   *origins(used: Readonly<Record<StepId, unknown>>): Iterable<readonly [string, string]> {
     for (const [id, uses] of this.#places) {
       if (!Object.hasOwn(used, id)) continue

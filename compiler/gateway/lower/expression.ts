@@ -19,13 +19,13 @@ export interface Source {
   readonly span: Span
 }
 
-/** Checks expressions against the context of their place; each is checked once per place and type. */
+/** Checks expressions in the context of their place. Each is checked once per place and type. */
 export class Expressions {
   readonly #program: Program
   readonly #values: Values
   readonly #report: Report
   readonly #lowered = new WeakMap<Source, Map<string, Expression | undefined>>()
-  /** By text: routes say the same things (`path.id`, `jwt.sub`) over and over. */
+  /** Cached by text, because routes repeat the same expressions (`path.id`, `jwt.sub`). */
   readonly #checked = new Map<string, Checked>()
 
   constructor(program: Program, values: Values, report: Report) {
@@ -34,7 +34,7 @@ export class Expressions {
     this.#report = report
   }
 
-  /** The expression for the plan; undefined when it is wrong (reported). */
+  /** The expression for the plan; undefined when it is invalid (reported). */
   lower(node: Source, place: StatementPlace, expected?: CelType): Expression | undefined {
     let known = this.#lowered.get(node)
     if (known === undefined) {
@@ -46,13 +46,13 @@ export class Expressions {
     return known.get(key)
   }
 
-  /** Variables an expression reads: `jwt` for `jwt.sub`. None where it is wrong. */
+  /** The variables that an expression reads: `jwt` for `jwt.sub`. Empty if the expression is invalid. */
   variables(node: Source, place: StatementPlace): readonly string[] {
     const checked = this.#check(node.source, place, undefined)
     return checked.ok ? [...new Set(checked.references.flatMap(({ path }) => path.slice(0, 1)))] : []
   }
 
-  /** Whether a source names something of its place and has a text. */
+  /** Whether a source names a variable of its place and its value can be converted to text. */
   isInsertable(source: string, place: StatementPlace): boolean {
     const checked = this.#check(source, place, undefined)
     return checked.ok && checked.references.length > 0 && hasText(checked.type)
@@ -63,7 +63,7 @@ export class Expressions {
     let checked = this.#checked.get(key)
     if (checked === undefined) {
       checked = checkExpression(source, place.environment(), expected)
-      // Findings name all that was possible: thousands of them are not kept.
+      // Failed checks are not cached: their findings list all possible names, and there may be thousands of them.
       if (checked.ok) this.#checked.set(key, checked)
     }
     return checked
@@ -90,7 +90,7 @@ export class Expressions {
     return expression
   }
 
-  /** Warns about `jwt.x` where callers may come in another way: reading it would fail, and the answer be 500. */
+  /** Warns about `jwt.x` where callers can also authenticate without a token: reading it would fail with a 500. */
   #checkCertain(node: Source, references: readonly VariableReference[], place: StatementPlace): void {
     if (place.asked || place.auth.ways.length < 2 || asksForCaller(node.source)) return
     for (const { path, start, end } of references) {
@@ -131,7 +131,7 @@ export class Expressions {
     this.#report.add(code, span, `${finding.message}${hint}`)
   }
 
-  /** Findings that are better told from what is known about the place. */
+  /** Findings for which the place allows a better message. */
   #special(finding: ExpressionFinding, node: Source, place: StatementPlace): Special | "excused" | undefined {
     const { kind, name } = finding
     const odd = kind === "syntax" ? tellOdd(node.source, finding.start) : undefined
@@ -154,7 +154,7 @@ export class Expressions {
   }
 }
 
-/** Types `${…}` has one text for (runtime/expression's `toText`). */
+/** Types that `${…}` can convert to text (runtime/expression's `toText`). */
 export function hasText(type: string): boolean {
   return ["string", "bool", "int", "uint", "double", "timestamp", "duration", "dyn"].includes(type)
 }
@@ -239,7 +239,7 @@ function unknownField(object: string, name: string, place: StatementPlace): Spec
   return { code: "SP5005", detail: `the issuer declares no claim \`${name}\`${didYouMean(name, declared)}` }
 }
 
-/** Where the name of the field begins; a finding may surround the whole `object.field`. */
+/** The offset of the field's name, because a finding can cover the whole `object.field`. */
 function fieldStart({ start, end, name }: ExpressionFinding, source: string): number {
   const inside = source.slice(start, end).lastIndexOf(name ?? "")
   return inside < 0 ? start : start + inside

@@ -11,7 +11,7 @@ const valueMax = 8192
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const notInHeader = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/
 
-/** How texts become values of headers. */
+/** How texts are used as header values. */
 export function headerUse(secrets: boolean): TextUse {
   return {
     secrets,
@@ -31,7 +31,7 @@ export function headerUse(secrets: boolean): TextUse {
   }
 }
 
-/** False, and reported, for a header policies may not write. */
+/** Whether policies may write this header. Reports it if not. */
 export function mayWrite(name: string, span: Span, message: "request" | "response", report: Report): boolean {
   if (name === "host" && message === "request") {
     report.add("SP2034", span, "the Host header is set by the gateway", {
@@ -49,7 +49,7 @@ export function messageAt({ section }: StatementPlace): "request" | "response" {
   return section === "inbound" ? "request" : "response"
 }
 
-/** The texts of a slot that takes several; undefined when one of them is wrong (reported). */
+/** The texts of a slot with several values; undefined when one of them is invalid (reported). */
 export function lowerAll(
   bound: BoundStatement,
   slot: string,
@@ -65,7 +65,7 @@ export function lowerAll(
   return texts
 }
 
-/** Tells that a statement waits for a header which no request brings. */
+/** Reports a statement that depends on a header which the gateway removes from every request. */
 export function reportDropped(name: string | null | undefined, at: Span, report: Report): void {
   if (name?.includes("_")) report.add("SP3042", at, `fields like \`${name}\` are dropped from requests`)
 }

@@ -12,7 +12,7 @@ const defaultAlgorithms = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"] as con
 const defaultSkewMs = 30_000
 const audiencesMax = 100
 
-/** Types of expressions for the words of `claims`. */
+/** Expression types for the type words of `claims`. */
 const claimTypes: Readonly<Record<string, string>> = {
   string: "string",
   int: "int",
@@ -23,7 +23,7 @@ const claimTypes: Readonly<Record<string, string>> = {
   list: "list<dyn>",
 }
 
-/** The claims an issuer declares; any where it declares none, or in a way that was not understood. */
+/** The claims that an issuer declares; "any" if it declares none, or if the declaration was not understood. */
 export function claimsOfIssuer({ bound }: Declaration): ClaimTypes {
   const statement = statementOf(bound.block, "claims")
   const block = statement?.block
@@ -33,7 +33,7 @@ export function claimsOfIssuer({ bound }: Declaration): ClaimTypes {
   return claims
 }
 
-/** The issuer for the plan; undefined when something is missing or wrong (reported). */
+/** The issuer for the plan; undefined when something is missing or invalid (reported). */
 export function lowerIssuer(declaration: Declaration, values: Values, report: Report): Issuer | undefined {
   const { bound } = declaration
   const { block } = bound
@@ -57,7 +57,7 @@ export function lowerIssuer(declaration: Declaration, values: Values, report: Re
   }
 }
 
-/** Those that are said, or those that the keys are for; a shared secret and a public key never verify the same. */
+/** The algorithms: the written ones, or those that fit the keys. A shared secret and a public key never use the same algorithms. */
 function lowerAlgorithms({ block }: BoundStatement, report: Report): Issuer["algorithms"] | undefined {
   const said = statementOf(block, "algorithms")
   const keys = statementsOf(block, "key")
@@ -129,7 +129,7 @@ function reportBoth(one: BoundStatement, other: BoundStatement, report: Report):
   })
 }
 
-/** The `iss` of tokens; null: any. Undefined where nothing is said. */
+/** The `iss` claim of tokens; null: any. Undefined if not specified. */
 function lowerIssuerName(
   { block }: BoundStatement,
   values: Values,
@@ -190,7 +190,7 @@ function lowerAudiences(
   const audiences = new Map<string, LoadText>()
   for (const { argument } of statements.flatMap((each) => each.args.all("audience"))) {
     if (argument.kind !== "word" && argument.kind !== "text") continue
-    // A bare word is the audience itself here, no named value: `audience orders-api`.
+    // Here a bare word is the audience itself, not a named value: `audience orders-api`.
     const text = argument.kind === "word" ? argument.text : values.loadText(argument)
     if (text === undefined) return undefined
     if (text === "") report.add("SP2038", argument.span, "the audience is empty")

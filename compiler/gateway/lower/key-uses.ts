@@ -12,8 +12,8 @@ interface Use {
 const words = { subscription: "the key of a subscription", engine: "a key of the engine" } as const
 
 /**
- * Secrets that are keys. Who brings a key is told by it alone, so that one key may be only one caller's: also where two secrets are read from the same place,
- * and where a subscription's key would open the engine.
+ * Secrets that are used as keys. A key alone identifies the caller, so each key must belong to one caller. This is also checked for two
+ * secrets that are read from the same place, and for a subscription's key that would open the engine.
  */
 export class KeyUses {
   readonly #program: Program
@@ -25,7 +25,7 @@ export class KeyUses {
     this.#report = report
   }
 
-  /** Notes a use, or reports it when somebody else has the key. */
+  /** Records a use of a key, or reports it when another caller has the same key. */
   add({ text: name, span }: Word, owner: Use["owner"]): void {
     const from = this.#program.find("secret", name)?.bound.args.value<object>("outside")
     const source = from === undefined ? name : JSON.stringify(from)

@@ -18,7 +18,7 @@ export class SameLimits {
     this.#report = report
   }
 
-  /** Reports a limit or quota whose counter another one before it has. */
+  /** Reports a limit or quota that has the same counter as an earlier one. */
   see(bound: BoundStatement, scope: string): void {
     const { args, statement } = bound
     const key = JSON.stringify([
@@ -46,7 +46,7 @@ function written({ file, start, end }: Span): string {
   return file.text.slice(start, end)
 }
 
-/** Lowers the limits and quotas that hold for a route. */
+/** Lowers the limits and quotas that apply to a route. */
 export class Limits {
   readonly #places: Places
   readonly #memo: Memo
@@ -58,7 +58,7 @@ export class Limits {
     this.#context = context
   }
 
-  /** `late`: where it is known what counts. */
+  /** `late`: the place at which conditions on the response are evaluated. */
   lower(items: readonly Item[], place: StatementPlace, late: StatementPlace): Lowered[] {
     const same = new SameLimits(this.#context(place).report)
     return items.flatMap((item) => {
@@ -75,7 +75,7 @@ export class Limits {
     })
   }
 
-  /** A limit of a product counts only callers whose subscription is to the product. */
+  /** A limit of a product counts only callers with a subscription to that product. */
   #ofProduct(item: Item, product: string, place: StatementPlace, late: StatementPlace): Lowered | undefined {
     const ways = place.auth.ways.filter((way) => way.kind === "subscription")
     if (ways.length === 0) return undefined
@@ -95,7 +95,7 @@ export class Limits {
   }
 }
 
-/** `limit` or `quota`. */
+/** Lowers `limit` or `quota`. */
 export function lowerCounted(
   { bound, scope }: { readonly bound: BoundStatement; readonly scope: string },
   context: StepContext,
@@ -109,7 +109,7 @@ export function isCounted({ row }: BoundStatement): boolean {
   return row.keyword === "limit" || row.keyword === "quota"
 }
 
-/** `limit` or `quota` in `inbound`: counted where it stands, apart from other blocks. */
+/** `limit` or `quota` in `inbound`: runs in its place, with a counter separate from other blocks. */
 export const lowerCountedInOrder: LowerStep = (bound, context) => {
   const { place, places, scope } = context
   const route = { key: place.route, span: place.routeSpan }

@@ -21,10 +21,10 @@ import { idsOf, type Lowered } from "./step.ts"
 import type { StoreModels } from "./store-model.ts"
 import type { Values } from "./values.ts"
 
-/** Longest time of an exchange when nothing says otherwise. */
+/** Default timeout of an exchange. */
 const defaultTimeoutMs = 30_000
 
-/** How old the engine's knowledge may be when nothing says otherwise: an outage must not keep what was revoked open for longer. */
+/** Default maximum age of the engine's data: during an outage, revoked access must not stay open for longer. */
 const defaultMaxStalenessMs = 10_000
 
 interface Listener {
@@ -35,7 +35,7 @@ interface Listener {
 const listenersMax = 16
 const networksMax = 1000
 
-/** The public side; null where there is none or it is not understood. */
+/** The gateway's listeners; null when there are none or they are not understood. */
 export function lowerGateway(
   program: Program,
   report: Report,
@@ -64,7 +64,7 @@ export function lowerGateway(
   }
 }
 
-/** The default is not said: a plan from before there was a choice is the same plan. */
+/** The default is left out, so that the plan stays equal to plans from before the setting existed. */
 function ipv6PrefixOf(limits: BoundBlock | undefined): { readonly ipv6Prefix?: number } {
   const ipv6Prefix = statementOf(limits, "ipv6-prefix")?.args.value<number>("bits") ?? ipv6PrefixDefault
   return ipv6Prefix === ipv6PrefixDefault ? {} : { ipv6Prefix }
@@ -75,19 +75,19 @@ function jsonValuesOf(limits: BoundBlock | undefined): { readonly jsonValuesMax?
   return jsonValuesMax === jsonValuesDefault ? {} : { jsonValuesMax }
 }
 
-/** How the gateway's own answers look. */
+/** The format of the gateway's own error responses. */
 export function errorsOf(gateway: BoundStatement | undefined): "problem" | "apim" {
   return statementOf(gateway?.block, "errors")?.args.value<"problem" | "apim">("format") ?? "problem"
 }
 
-/** The gateway's own limit of an exchange, which operations without a `timeout` have. */
+/** The gateway's default timeout for operations without a `timeout`. */
 export function timeoutOf(gateway: BoundStatement | undefined): number | null {
   const limits = statementOf(gateway?.block, "limits")?.block
   const time = statementOf(limits, "timeout")?.args.value<number | null>("time")
   return time === undefined ? defaultTimeoutMs : time
 }
 
-/** What the engine's side is lowered from. */
+/** The inputs for lowering the engine. */
 interface EngineSources {
   readonly program: Program
   readonly models: StoreModels
@@ -95,7 +95,7 @@ interface EngineSources {
   readonly report: Report
 }
 
-/** The engine's side; null where there is none. A store without a valid model is left out (reported). */
+/** The engine; null when there is none. A store without a valid model is left out (reported). */
 export function lowerAuthz(
   { program, models, values, report }: EngineSources,
   keyUses: KeyUses,
@@ -105,7 +105,7 @@ export function lowerAuthz(
   const listeners = listenersOf(authz.block, report)
   const isPublic = mentions(authz.block, "public")
   const auth = lowerEngineAuth(program, values, keyUses, report)
-  // An `auth` that was not understood was meant to ask.
+  // An `auth` that was not understood was meant to authenticate callers.
   const asks =
     auth !== null || authz.block?.statements.some(({ row, broken }) => row.keyword === "auth" && broken)
   if (!isPublic && asks !== true) for (const listener of listeners) checkPrivate(listener, report)
@@ -129,7 +129,7 @@ export function lowerAuthz(
   }
 }
 
-/** Reports addresses that can't be listened on at once, of both sides. */
+/** Reports addresses, of the gateway and the engine, that cannot be listened on at the same time. */
 export function checkClashes(program: Program, report: Report): void {
   const all = [program.gateway, program.authz].flatMap((side) => listenersOf(side?.block, report))
   all.forEach((later, index) => {
@@ -204,7 +204,7 @@ function checkPrivate({ address, span }: Listener, report: Report): void {
   report.add("SP3014", span, why)
 }
 
-/** Loopback, private (RFC 1918, RFC 4193), link-local and shared (RFC 6598) addresses are inside. */
+/** Loopback, private (RFC 1918, RFC 4193), link-local and shared (RFC 6598) addresses count as inside. */
 function reachOf(host: string): "inside" | "everywhere" | "outside" | "unknown" {
   if (host === "localhost" || host === "localhost.") return "inside"
   const bytes = bytesOf(host)
@@ -230,7 +230,7 @@ function reachOf(host: string): "inside" | "everywhere" | "outside" | "unknown" 
   return loopback || (a & 0xfe) === 0xfc || (a === 0xfe && (b & 0xc0) === 0x80) ? "inside" : "outside"
 }
 
-/** `0.0.0.0` takes a port on every IPv4 address, `::` on every address. */
+/** `0.0.0.0` occupies a port on every IPv4 address, `::` on every address. */
 function clash(a: Address, b: Address): boolean {
   if (a.port !== b.port) return false
   if (a.host === b.host) return true

@@ -4,8 +4,8 @@ import type { TextArgumentPart } from "../ast.ts"
 type Literal = Extract<TextArgumentPart, { kind: "literal" }>
 
 /**
- * The place of a character of a literal in the source, one character wide. Exact where the source has no escapes: a heredoc's lines only
- * lose their indentation. With escapes it is the literal's whole line.
+ * The place of a character of a literal in the source, one character wide. Exact if the source has no escapes (the lines of a heredoc only
+ * lose their indentation). With escapes it is the whole line.
  */
 export function placeIn(literal: Literal, offset: number): Span {
   const { span, value } = literal

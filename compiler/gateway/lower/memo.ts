@@ -1,10 +1,10 @@
-/** Remembers what was made for a key: statements of outer scopes are lowered once for all routes where they mean the same. */
+/** Caches results by key: statements of outer scopes are lowered once for all routes in which they mean the same. */
 export class Memo {
   readonly #made = new Map<string, unknown>()
   readonly #ids = new WeakMap<object, number>()
   #nextId = 0
 
-  /** What `make` gave for the key, now or before. */
+  /** Returns the cached result for the key, or calls `make`. */
   once<Result>(key: string, make: () => Result): Result {
     if (!this.#made.has(key)) this.#made.set(key, make())
     return this.#made.get(key) as Result
@@ -15,7 +15,7 @@ export class Memo {
     return items.map((item) => this.idOf(item.bound)).join(",")
   }
 
-  /** A number for an object. */
+  /** A number that identifies an object. */
   idOf(object: object): number {
     const known = this.#ids.get(object)
     if (known !== undefined) return known

@@ -9,7 +9,7 @@ import type { ExpressionPlaces } from "./expression-places.ts"
 import type { LoweredRoute } from "./route.ts"
 import { type Lowered, originOf, type PlanSteps } from "./step.ts"
 
-/** Where the parts of a plan were written, by their place in it. */
+/** Where the parts of a plan are written, by their path in the plan. */
 export class Origins {
   readonly #program: Program
   readonly #body: PlanBody

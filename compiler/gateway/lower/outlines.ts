@@ -8,7 +8,7 @@ import type { Lowered } from "./step.ts"
 
 const sections = ["inbound", "backend", "outbound", "onError"] as const
 
-/** The routes of a plan, with what of policy documents their steps were made of. */
+/** The routes of a plan, with the elements of policy documents that their steps were made from. */
 export function routeTables(
   lowered: ReadonlyMap<RouteSource, LoweredRoute>,
 ): Pick<PlanBody, "routes" | "outlines"> {
@@ -19,15 +19,21 @@ export function routeTables(
   return { routes: Object.fromEntries(routes), ...outlines.table() }
 }
 
-/** Which elements of policy documents the steps of routes were made of. Operations of one API mostly share theirs, so each is in the plan once. */
+/**
+ * Which elements of policy documents the steps of routes were made from. Operations of one API usually share them, so each outline is in
+ * the plan once.
+ */
 class Outlines {
   readonly #table = new Map<string, Outline>()
-  /** By the steps as they were lowered: what is lowered once for many routes is described once. */
+  /** Cached by the lowered steps: steps shared by many routes are described once. */
   readonly #known = new Map<string, string | undefined>()
   readonly #numbers = new WeakMap<Lowered, number>()
   #count = 0
 
-  /** What the route says of it: nothing where no step is a document's. Required parameters of the query are part of the template that documents see. */
+  /**
+   * The outline fields of a route; empty if no step comes from a document. Documents see required query parameters as part of the
+   * operation's template.
+   */
   of({ described }: RouteSource, lowered: LoweredRoute): Pick<Route, "outline" | "queryParameters"> {
     const key = sections.map((section) => this.#keyOf(lowered[section])).join("|")
     if (!this.#known.has(key)) this.#known.set(key, this.#make(lowered))

@@ -21,19 +21,19 @@ import type { Program } from "../program.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
-/** How a backend or a decision point is shown who we are. */
+/** How the gateway authenticates to a backend or a decision point. */
 interface Credentials<Authentication> {
   readonly authentication: Authentication | undefined
   readonly certificate: string | undefined
 }
 
-/** What a block says of it. */
+/** The statements of a block about authentication. */
 interface Said {
   readonly authorization: BoundStatement | undefined
   readonly certificate: string | undefined
 }
 
-/** Certificates and token clients: declared ones, and those that stand in backends. The plan gets those that are used. */
+/** Certificates and token clients, declared by name or inside of backends. The plan gets those in use. */
 export class OwnCredentialPlans {
   readonly #program: Program
   readonly #values: Values
@@ -57,7 +57,7 @@ export class OwnCredentialPlans {
     }
   }
 
-  /** What a backend's block says; "broken" when that is wrong (reported). */
+  /** The credentials of a backend's block; "broken" when they are invalid (reported). */
   ofBackend(bound: BoundStatement): Credentials<BackendAuthentication> | "broken" {
     const said = this.#said(bound, "backend")
     if (said === "broken") return said
@@ -66,7 +66,7 @@ export class OwnCredentialPlans {
     return authentication === "broken" ? authentication : { authentication, certificate }
   }
 
-  /** The same for a decision point, which may be shown a key as well. */
+  /** The credentials of a decision point, which can also be a key. */
   ofPdp(bound: BoundStatement): Credentials<PdpAuthentication> | "broken" {
     const said = this.#said(bound, "decision point")
     if (said === "broken") return said
@@ -95,7 +95,7 @@ export class OwnCredentialPlans {
     return { authorization, certificate: certificate?.args.word("certificate")?.text }
   }
 
-  /** The decision points, and what they, steps and backends use, with the secrets they need. */
+  /** The decision points, and the credentials that they, steps and backends use, with the secrets they need. */
   tables(
     steps: PlanBody["steps"],
     backends: PlanBody["backends"],
@@ -129,7 +129,7 @@ export class OwnCredentialPlans {
     }
   }
 
-  /** Programs of documents find all certificates that are declared. */
+  /** Programs of documents can look up any declared certificate. */
   #readBy(steps: PlanBody["steps"]): readonly string[] {
     if (this.#certificates.size === 0 || !JSON.stringify(steps).includes('"IDeployment.Certificates"'))
       return []

@@ -14,14 +14,14 @@ import type { Values } from "./values.ts"
 const defaultTimeoutMs = 1_000
 const defaultBatchMax = 50
 
-/** What decision points are lowered from. */
+/** The inputs for lowering decision points. */
 interface PdpSources {
   readonly program: Program
   readonly values: Values
   readonly report: Report
 }
 
-/** Decision points that steps ask; all are checked. */
+/** Decision points that steps ask. All declarations are checked. */
 export function lowerPdps(
   sources: PdpSources,
   credentials: OwnCredentialPlans,
@@ -59,11 +59,11 @@ export function lowerPdps(
   return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The actions a decision point is said to know; undefined: any. */
+/** The actions that a decision point declares; undefined: any. */
 export function actionsOf(program: Program, name: string): ReadonlySet<string> | undefined {
   const block = program.find("pdp", name)?.bound.block
   const lines = (block?.statements ?? []).filter(({ row }) => row.keyword === "actions")
-  // What was not understood may be the one that is asked for.
+  // A line that was not understood may declare the action.
   if (lines.length === 0 || lines.some(({ broken }) => broken)) return undefined
   return new Set(lines.flatMap(({ args }) => args.words("action").map(({ text }) => text)))
 }

@@ -6,45 +6,45 @@ import type { Span } from "../../core/source.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import type { DescribedOperation } from "../described.ts"
 
-/** Claims of tokens with their types, or any. */
+/** Claims of tokens with their types, or "any". */
 export type ClaimTypes = Readonly<Record<string, CelType>> | "any"
 
-/** One way to get in, and what it tells about the caller. */
+/** One way to authenticate, and what it provides about the caller. */
 export interface AuthWay {
   readonly kind: "none" | "jwt" | "subscription" | "policy"
-  /** What leaves claims in `jwt` besides tokens of issuers. */
+  /** The source of the claims in `jwt` if they do not come from an issuer's token. */
   readonly by?: "introspection" | "basic"
-  /** Of `jwt`. */
+  /** The claims of `jwt`. */
   readonly claims?: ClaimTypes
   readonly issuer?: string
 }
 
-/** What `auth` of a route provides. `ways` is empty where it is missing or broken; then nothing is concluded from it. */
+/** What the `auth` of a route provides. `ways` is empty if `auth` is missing or broken; then draw no conclusions from it. */
 export interface Auth {
   readonly ways: readonly AuthWay[]
-  /** The first `auth` statement. */
+  /** The place of the first `auth` statement. */
   readonly span: Span | undefined
 }
 
-/** What the OpenAPI document of the operation says of bodies. Equal ones have equal keys. */
+/** What the OpenAPI document of the operation says about bodies. Equal descriptions have equal keys. */
 export interface DescribedBodies {
   readonly key: string
   contents(message: "request" | "response", overrides: SchemaOverrides): ContentRule[]
 }
 
-/** Where a statement runs: what its expressions may name. Places with equal `key` are equal. */
+/** The place where a statement runs. It defines what expressions can name. Places with equal `key` are equal. */
 export interface StatementPlace {
   readonly key: string
   readonly section: "inbound" | "outbound" | "on-error"
-  /** What statements before it leave in `var`. */
+  /** The variables that earlier statements set in `var`. */
   readonly variables: Readonly<Record<string, CelType>>
   readonly auth: Auth
   readonly pathParameters: readonly string[]
-  /** Made when the first expression asks for it: most places of a large document have none. */
+  /** Created when the first expression needs it: most places of a large document have no expression. */
   readonly environment: () => Environment
-  /** A condition around it asked by `has()` how the caller came in. */
+  /** An enclosing condition tests with `has()` how the caller authenticated. */
   readonly asked: boolean
-  /** There only where a statement may ask for it. */
+  /** Set only in places where a statement may use it. */
   readonly described?: DescribedBodies | undefined
   /** The route, for findings: `GET /v1/orders/{id}`. */
   readonly route: string
@@ -59,13 +59,13 @@ function once<Value>(make: () => Value): () => Value {
   }
 }
 
-/** Makes places; environments are shared by all places that may name the same. */
+/** Creates places. Places that can name the same variables share one environment. */
 export class Places {
   readonly #values: readonly string[]
   readonly #bodiesOf: ((route: DescribedOperation) => DescribedBodies) | undefined
   readonly #environments = new Map<string, Pick<StatementPlace, "key" | "environment">>()
 
-  /** `bodiesOf`: there where a statement may ask what documents say of bodies; each operation they describe is a place of its own then. */
+  /** `bodiesOf`: set if a statement may use what documents say about bodies. Each described operation is then a place of its own. */
   constructor(values: readonly string[], bodiesOf?: (route: DescribedOperation) => DescribedBodies) {
     this.#values = values
     this.#bodiesOf = bodiesOf
@@ -101,7 +101,7 @@ export class Places {
     return route.described === undefined ? place : describedPlaceOf(place, this.#bodiesOf?.(route.described))
   }
 
-  /** The place behind statements that leave variables. */
+  /** The place after statements that set variables. */
   behind(place: StatementPlace, declared: StatementPlace["variables"]): StatementPlace {
     if (Object.keys(declared).length === 0) return place
     const variables = Object.fromEntries(
@@ -127,28 +127,34 @@ export const providers: Readonly<Record<string, AuthWay["kind"]>> = {
   product: "subscription",
 }
 
-/** The word behind `auth` that stands for the way. */
+/** The word after `auth` for this way. */
 export function wordOf({ kind, by }: AuthWay): string {
   return by ?? kind
 }
 
-/** Whether tokens with these claims may have one. Dots walk into objects: what is before the first one must be declared. */
+/**
+ * Whether tokens with these claims may have a claim. A dot accesses a field of an object: only the part before the first dot must be
+ * declared.
+ */
 export function mayHold(claims: ClaimTypes, claim: string): boolean {
   const [first = claim] = claim.split(".", 1)
   return claims === "any" || Object.hasOwn(claims, claim) || Object.hasOwn(claims, first)
 }
 
-/** Whether who comes in this way has the variable. A policy document may bring any: what it did not check has no value. */
+/**
+ * Whether a caller who authenticated this way has the variable. A policy document may provide any variable; without a check the variable
+ * has no value.
+ */
 export function brings({ kind }: AuthWay, variable: string): boolean {
   return kind === "policy" ? Object.hasOwn(providers, variable) : providers[variable] === kind
 }
 
-/** The place inside of a condition: what may be missing is not a mistake there when the condition asked for it. */
+/** The place inside of a condition. A variable that may be missing is no mistake there if the condition tests for it. */
 export function placeBehind(condition: string, place: StatementPlace): StatementPlace {
   return place.asked || !asksForCaller(condition) ? place : { ...place, asked: true, key: `${place.key}?` }
 }
 
-/** Whether an expression asks by `has()` how the caller came in. */
+/** Whether an expression tests with `has()` how the caller authenticated. */
 export function asksForCaller(source: string): boolean {
   return /\bhas\(\s*(?:jwt|subscription|product)\b/.test(source)
 }
@@ -159,7 +165,7 @@ function contextOf(
   { ways }: Auth,
   values: readonly string[],
 ): RequestPlace {
-  // Without a valid `auth` everything it could bring is assumed, so that the one finding about it stays the only one.
+  // Without a valid `auth`, assume everything it could provide, so that the finding about `auth` stays the only one.
   const open = ways.length === 0
   return {
     section,
@@ -170,11 +176,11 @@ function contextOf(
   }
 }
 
-/** The claims tokens of any way may hold: a claim with two types is `dyn`. */
+/** The claims that tokens of any way can have. A claim with two types is `dyn`. */
 function claimsOf(ways: readonly AuthWay[]): ClaimTypes | undefined {
   let known: Record<string, CelType> | undefined
   for (const { kind, claims } of ways) {
-    // What a policy document checks is its own business: a claim that is not there has no value when it is asked for.
+    // The compiler does not know which claims a policy document checks. A missing claim has no value at run time.
     if (kind === "policy") return "any"
     if (kind !== "jwt") continue
     if (claims === undefined || claims === "any") return "any"

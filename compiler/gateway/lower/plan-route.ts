@@ -14,7 +14,7 @@ interface Sections {
   readonly onError: readonly Lowered[]
 }
 
-/** The route as the plan has it. `timeoutMs` counts where no scope of `chain` says another. */
+/** The route for the plan. `timeoutMs` is used if no scope of `chain` sets another timeout. */
 export function planRoute(
   source: RouteSource,
   chain: readonly (RouteScope | undefined)[],
@@ -47,7 +47,9 @@ const fields: { readonly [Keyword in PathFormKeyword]: keyof PathForms } = {
   "empty-segments": "emptySegments",
 }
 
-/** The forms of paths that a route passes, each by the nearest statement; nothing where it passes none. `chain`: scopes from the inside. */
+/**
+ * The path forms that a route lets through, each set by the nearest statement; empty if none. `chain`: scopes from the innermost outwards.
+ */
 function pathFormsOf(chain: readonly (RouteScope | undefined)[]): Pick<Route, "passes"> {
   const passed = pathFormKeywords.filter((keyword) => {
     const nearest = chain
@@ -59,7 +61,7 @@ function pathFormsOf(chain: readonly (RouteScope | undefined)[]): Pick<Route, "p
   return { passes: Object.fromEntries(passed.map((keyword) => [fields[keyword], true])) }
 }
 
-/** What the nearest `websocket` of a route says; nothing where there is none. `chain`: scopes from the inside. */
+/** The settings of the nearest `websocket` of a route; empty if there is none. `chain`: scopes from the innermost outwards. */
 function websocketOf(chain: readonly (RouteScope | undefined)[]): Pick<Route, "websocket"> {
   for (const scope of chain) {
     const bound = statementOf(scope?.block, "websocket")

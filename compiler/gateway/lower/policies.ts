@@ -9,35 +9,35 @@ import type { Auth, StatementPlace } from "./place.ts"
 import type { Item } from "./scope.ts"
 import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
 
-/** What documents do on a route. `cors` stands in front of everything: a preflight shows no credentials. */
+/** The steps of documents on a route. `cors` runs before everything else, because a preflight has no credentials. */
 export interface PolicySteps {
   readonly cors: readonly Lowered[]
-  /** `inbound` where documents authenticate: it runs in place of `auth`; else it stands in `inbound`. */
+  /** `inbound` steps if documents authenticate callers: they run in place of `auth`. Otherwise these steps are in `inbound`. */
   readonly auth: readonly Lowered[]
   readonly inbound: readonly Lowered[]
   readonly backend: readonly Lowered[]
   readonly outbound: readonly Lowered[]
   readonly onError: readonly Lowered[]
-  /** A document chooses a backend, or answers always: gateway.conf need not name one. */
+  /** A document chooses a backend or always responds itself, so gateway.conf need not name a backend. */
   readonly finds: boolean
 }
 
-/** The scopes of items, as documents know them; a version is a matter of its API. */
+/** The scopes of items by depth, as documents name them. A version has the scope of its API. */
 const levels: readonly PolicyElement["scope"][] = ["global", "product", "api", "api", "operation"]
 
-/** Where documents are used. */
+/** The place where documents are used. */
 interface Use {
   readonly api: string
   readonly place: StatementPlace
-  /** How the request is sent where no document says it. */
+  /** How the request is forwarded if no document specifies it. */
   readonly forward: Lowered | "broken" | undefined
   readonly described: OperationDescription | undefined
 }
 
-/** The same with a backend that was understood, or none. */
+/** The same, with a backend that was understood, or none. */
 type KnownUse = Use & { readonly forward: Lowered | undefined }
 
-/** Makes steps of the XML documents that hold for a route: each in the scope that names it, `<base />` being what is outside. */
+/** Lowers the XML documents that apply to a route. Each runs in the scope that names it; `<base />` inserts the outer scopes. */
 export class Policies {
   readonly #host: GatewayHost
   readonly #files: PolicyFiles
@@ -56,7 +56,7 @@ export class Policies {
     return this.#host.issuers()
   }
 
-  /** Where no document is named, there is only the backend of gateway.conf. */
+  /** Without documents, there is only the backend of gateway.conf. */
   of(items: readonly Item[], given: Use): PolicySteps {
     const use = { ...given, forward: given.forward === "broken" ? undefined : given.forward }
     const named = items.filter(({ bound }) => isPolicyXml(bound))
@@ -82,7 +82,7 @@ export class Policies {
     return this.#composed(steps, authenticates(use.place.auth))
   }
 
-  /** What the gateway's documents do with a request that no route serves: their `on-error`, which Azure API Management runs then too. */
+  /** What the gateway's documents do with a request that matches no route: their `on-error`. Azure API Management runs it then too. */
   unmatched(items: readonly Item[]): readonly Used[] {
     return items.reduce<readonly Used[]>((outer, { bound, scope }) => {
       const document = isPolicyXml(bound) ? this.#files.documents.get(bound) : undefined
@@ -101,7 +101,10 @@ export class Policies {
     }, [])
   }
 
-  /** `auth policy`: reports a way to the backend that passes no guard. What was wrong before may be the guard. */
+  /**
+   * `auth policy`: reports a path to the backend that passes no authentication check. If the document has mistakes, one of them may be the
+   * check.
+   */
   prove(
     route: { key: string; span: Span },
     auth: Auth,
@@ -111,7 +114,7 @@ export class Policies {
     const { report } = this.#host
     if (!authenticates(auth) || report.errors > this.#unproven) return
     const stepOf = (id: string) => this.#steps.get(id)
-    // Whoever is refused gets to `on-error`, whatever the steps before did to the request.
+    // A refused request continues in `on-error`, with all changes that earlier steps made to it.
     const { wayAround, touched } = this.#host.azure
     const way = wayAround(steps, stepOf) ?? wayAround(onError, stepOf, touched(route.key))
     if (way === undefined) return
@@ -127,10 +130,10 @@ export class Policies {
     return items.reduce((steps, item) => this.#document(item, use, steps), outer)
   }
 
-  /** A product's document runs for callers who come with its subscription; what is outside runs for the others. */
+  /** The document of a product runs for callers with a subscription to it. The outer documents run for other callers. */
   #products(items: readonly Item[], use: KnownUse, outer: DocumentSteps): DocumentSteps {
     if (!use.place.auth.ways.some((way) => way.kind === "subscription")) return outer
-    // A preflight has no key, so what is said to browsers can't depend on a product.
+    // A preflight has no key, so the response to a preflight cannot depend on a product.
     const cors = outer.inbound.filter((step) => this.#isCors(step))
     const rest = { ...outer, inbound: outer.inbound.filter((step) => !this.#isCors(step)) }
     const steps = this.#choices(items, use, rest)
@@ -218,7 +221,7 @@ export class Policies {
   }
 }
 
-/** Whether `auth policy` leaves it to documents who may call. */
+/** Whether `auth policy` leaves authentication to documents. */
 function authenticates({ ways }: Auth): boolean {
   return ways.some(({ kind }) => kind === "policy")
 }

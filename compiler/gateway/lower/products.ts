@@ -28,7 +28,7 @@ export function lowerProducts(program: Program, report: Report): PlanBody["produ
   return products
 }
 
-/** What is said of a product besides its APIs. */
+/** The settings of a product except its APIs. */
 function termsOf({ block }: BoundStatement): Omit<Product, "apis"> {
   const says = (keyword: string) => statementOf(block, keyword) !== undefined
   const perOwner = statementOf(block, "subscriptions")?.args.value<number>("count")
@@ -43,7 +43,7 @@ function termsOf({ block }: BoundStatement): Omit<Product, "apis"> {
   }
 }
 
-/** A call without a key must be a call of one product. */
+/** A call without a key must belong to exactly one product. */
 function checkOpen(
   name: string,
   apis: ReadonlyMap<string, Span>,
@@ -60,7 +60,7 @@ function checkOpen(
   }
 }
 
-/** Subscriptions; `keyed` are the APIs with a route that asks for a key. */
+/** Subscriptions; `keyed` are the APIs with a route that demands a key. */
 export function lowerSubscriptions(
   program: Program,
   values: Values,

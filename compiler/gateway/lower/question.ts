@@ -10,13 +10,13 @@ import { type AuthWay, brings, providers, wordOf } from "./place.ts"
 import type { Lowered, StepContext } from "./step.ts"
 import type { StoreModel } from "./store-model.ts"
 
-/** An object or user as far as it is constant: its type, and of a user the relation or `*` at its end. */
+/** The constant part of an object or user: its type, and for a user the relation or `*` at its end. */
 interface Subject {
   readonly type: string
   readonly relation: string | undefined
 }
 
-/** The lines of `require any` or `require all`: each is a `require` without its keyword. Undefined: something is wrong (reported). */
+/** The lines of `require any` or `require all`: each is a `require` without its keyword. Undefined when one is invalid (reported). */
 export function lowerAlternatives(
   bound: BoundStatement,
   word: "any" | "all",
@@ -39,7 +39,7 @@ export function lowerAlternatives(
   return undefined
 }
 
-/** What is asked, or written. Who asks must come from `auth`; who is given something, by `changed`, need not. */
+/** The question, or the tuple to write. A user who asks must come from `auth`. A user who is granted a relation (`changed`) need not. */
 export function lowerQuestion(
   bound: BoundStatement,
   relation: Word | undefined,
@@ -53,7 +53,7 @@ export function lowerQuestion(
     return undefined
   const decider = changed === "asked" ? deciderOf(bound, context) : (changed ?? undefined)
   const object = texts.lower(objectAt, place)
-  // Of the user, what is not certain is an error below and needs no warning.
+  // For the user, an uncertain value is an error below, so this warning is suppressed.
   const user = texts.lower(userAt, { ...place, asked: true, key: `${place.key}?` })
   if (user !== undefined && changed === "asked") checkCertain(userAt, context)
   const fits = fitsDecider(bound.block, decider, context)
@@ -112,8 +112,8 @@ function lowerCircumstances(
 }
 
 /**
- * What varies in a user must come from `auth`, whichever way the caller came in. Else callers could say who they are, or a way in would
- * only ever end in an error.
+ * Variable parts of a user must come from `auth`, for every way a caller can authenticate. Otherwise callers could choose who they are, or
+ * one way of authentication would always end in an error.
  */
 function checkCertain(argument: TextArgument | Word, context: StepContext): void {
   const { place, report, expressions, program } = context
@@ -140,7 +140,7 @@ function checkCertain(argument: TextArgument | Word, context: StepContext): void
   }
 }
 
-/** Of several issuers each has to promise the claim: where the only one, or none, does not, the expression is refused already. */
+/** With several issuers, each must declare the claim. With one issuer, or if none declares it, the expression check already fails. */
 function checkPromised(part: { readonly source: string; readonly span: Span }, context: StepContext): void {
   const { place, report } = context
   const claim = /^\s*jwt\.(\w+)/.exec(part.source)?.[1]

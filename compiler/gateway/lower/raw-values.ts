@@ -5,15 +5,15 @@ import type { CelArgument, TextArgument, Word } from "../ast.ts"
 import type { StatementPlace } from "./place.ts"
 import type { StepContext } from "./step.ts"
 
-/** A format in which a value that is not escaped can end the place it stands in. */
+/** A format in which an unescaped value can end the syntax element that contains it. */
 interface Format {
   readonly what: string
   readonly help: string
   /** The media types of the format. */
   readonly media?: RegExp
-  /** What a text of the format looks like; a value in it is `\ue000`. */
+  /** Matches a text that looks like the format. Each value in the text is replaced by `\ue000`. */
   readonly text?: RegExp
-  /** As `text`, where the media type is that of the message: too little to go by in a text of its own. */
+  /** Like `text`, for a body with the media type of the original message. It is too weak for a body that is a text of its own. */
   readonly textAsIs?: RegExp
 }
 
@@ -21,7 +21,7 @@ const value = "\ue000"
 const formEscape = "Escape it: `${urlEncode(…)}`."
 const field = "[^\\s&=<>{}\"']+"
 
-/** The first one that fits counts. */
+/** The first format that matches is used. */
 const formats: readonly Format[] = [
   { what: "a form", help: formEscape, media: /^application\/x-www-form-urlencoded\b/ },
   {
@@ -75,10 +75,10 @@ function formatOf(text: string, media: string | null): Format | undefined {
   )
 }
 
-/** Parts of `request` that the gateway makes itself, or lets through only in a form that cannot end any place. */
+/** Fields of `request` that the gateway creates itself, or accepts only in a form that cannot break any format. */
 const safeOfRequest: ReadonlySet<string> = new Set(["method", "id", "ip", "time", "scheme", "host"])
 
-/** Warns of a caller's value that goes as it is into a text that looks like markup, JSON or a form. */
+/** Warns about a caller's value that is inserted without escaping into a text that looks like markup, JSON or a form. */
 export function warnOfRawValues(
   content: TextArgument | Word | CelArgument,
   media: string | null,
@@ -100,7 +100,7 @@ export function warnOfRawValues(
       )
 }
 
-/** A body that is passed on as a whole stands in no place that it could end. */
+/** A body that is passed on unchanged is not part of another text, so it cannot break it. */
 function isBodyAlone(content: TextArgument | Word | CelArgument): boolean {
   const [only] = content.kind === "text" ? content.parts : [content]
   return only !== undefined && "source" in only && /^\s*request\.(?:text|body)\s*$/.test(only.source)
@@ -108,7 +108,7 @@ function isBodyAlone(content: TextArgument | Word | CelArgument): boolean {
 
 type Stretch = { readonly literal: string } | { readonly spans: readonly Span[] }
 
-/** The text in stretches; undefined where it has no expression. */
+/** The parts of a text; undefined if it has no expression. */
 function partsOf(
   content: TextArgument | Word | CelArgument,
   place: StatementPlace,

@@ -11,7 +11,10 @@ import type { Report } from "../../core/diagnostic.ts"
 import type { RouteSource } from "../routes.ts"
 import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
 
-/** Reports a route whose answers are scripts for callers whose browsers say by themselves who they are: any page could read them in the caller's name. */
+/**
+ * Reports a route that responds with scripts and authenticates callers by credentials that browsers send automatically: any page could read
+ * the response in the caller's name.
+ */
 export function checkScripts(
   sections: readonly (readonly Lowered[])[],
   source: RouteSource,
@@ -26,7 +29,10 @@ export function checkScripts(
   })
 }
 
-/** Browsers send cookies, and passwords they were told once, with whatever a page asks for. A token may come out of a cookie by way of an expression, a variable, or a header that is set before. */
+/**
+ * Browsers send cookies and stored passwords with every request of a page. A token may also come from a cookie, through an expression, a
+ * variable, or a header that an earlier step sets.
+ */
 function isAmbient(step: Step, all: readonly Step[]): boolean {
   if (!isCredential(step)) return false
   const shown = shownTo(step)
@@ -41,7 +47,7 @@ function isAmbient(step: Step, all: readonly Step[]): boolean {
   return header === "cookie" || (isMade && all.some(readsCookies))
 }
 
-/** Whether it names a cookie, or the header they are in, in whichever language. */
+/** Whether a step names a cookie or the `Cookie` header, in any expression language. */
 function readsCookies(step: Step): boolean {
   return !removes(step) && /cookie/i.test(JSON.stringify(step))
 }

@@ -6,7 +6,7 @@ import { printPath, type RoutePath } from "../bind/path.ts"
 const defaultHealthTimeoutMs = 2_000
 const defaultBudgetPercent = 10
 
-/** What a backend does about targets that fail: checks, breaker, retries. What is not written is absent. */
+/** How a backend handles failing targets: health checks, circuit breaker, retries. Settings that are not written are absent. */
 export function lowerResilience(
   block: BoundBlock,
   report: Report,
@@ -45,7 +45,7 @@ function lowerHealth(bound: BoundStatement | undefined, report: Report): Backend
   }
 }
 
-/** `breaker` of a backend or a decision point. */
+/** The circuit breaker of a backend or a decision point. */
 export function lowerBreaker(bound: BoundStatement | undefined): Backend["breaker"] {
   if (bound === undefined || bound.broken) return undefined
   const { args, block } = bound

@@ -2,12 +2,12 @@ import { type BoundBlock, type BoundStatement, statementOf } from "../bind/bound
 import type { RouteScope } from "../routes.ts"
 import type { Item } from "./scope.ts"
 
-/** `inbound`, and `respond` in an operation, which is short for it. */
+/** `inbound`, or `respond` in an operation, which is short for it. */
 export function runsInbound({ row }: BoundStatement): boolean {
   return row.keyword === "inbound" || row.keyword === "respond"
 }
 
-/** Whether nothing after the statement runs: `respond`, both branches of a `when`, a block with such a statement. */
+/** Whether no statement after this one can run: `respond`, a `when` with it in both branches, or a block that contains such a statement. */
 export function alwaysAnswers(bound: BoundStatement): boolean {
   const blockAnswers = (block: BoundBlock | undefined): boolean =>
     block?.statements.some(alwaysAnswers) ?? false
@@ -16,25 +16,25 @@ export function alwaysAnswers(bound: BoundStatement): boolean {
   return bound.row.keyword === "respond" || (bound.row.keyword === "inbound" && blockAnswers(bound.block))
 }
 
-/** Whether `inbound` statements answer every request of a route. */
+/** Whether the `inbound` statements respond to every request of a route. */
 export function answersItself(items: readonly Item[]): boolean {
   return items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
 }
 
-/** `auth` of the innermost scope that has some. */
+/** The `auth` statements of the innermost scope that has any. */
 export function nearestAuth(items: readonly Item[]): Item[] {
   const auths = items.filter(({ bound }) => bound.row.keyword === "auth")
   const depth = Math.max(...auths.map((item) => item.depth))
   return auths.filter((item) => item.depth === depth)
 }
 
-/** Whether a check reads who the caller is: it can only be made when that is known. */
+/** Whether a check reads the caller's identity, so that it must run after authentication. */
 export function namesCaller({ statement }: BoundStatement): boolean {
   const { file, start, end } = statement.span
   return /\$\{[^}]*\b(?:jwt|subscription|product)\b/.test(file.text.slice(start, end))
 }
 
-/** The `timeout` of the innermost scope that has one; null: none. */
+/** The `timeout` of the innermost scope that has one; null: no timeout. */
 export function timeoutOfChain(
   chain: readonly (RouteScope | undefined)[],
   byDefault: number | null,

@@ -30,10 +30,10 @@ import type { Item } from "./scope.ts"
 import { declaredBy, type Lowered, type LowerStep, type PlanSteps, type StepContext } from "./step.ts"
 import type { Validation } from "./validation.ts"
 
-/** Steps a section of a route, and a block, may have. */
+/** Maximum number of steps in a section of a route, and in a block. */
 const stepsMax = 1000
 
-/** A route of the plan with its steps as they are used, for `origins`. */
+/** A route of the plan, with the uses of its steps for `origins`. */
 export interface LoweredRoute {
   readonly route: Route
   readonly inbound: readonly Lowered[]
@@ -42,7 +42,7 @@ export interface LoweredRoute {
   readonly onError: readonly Lowered[]
 }
 
-/** What is missing on a route, to be told once for an API that lacks it everywhere. */
+/** Something missing on a route. If all routes of an API lack it, it is reported once. */
 export interface Missing {
   readonly auth: boolean
   readonly backend: boolean
@@ -51,9 +51,10 @@ export interface Missing {
 type Shared = Omit<StepContext, "place" | "places" | "scope" | "block" | "behind" | "backends">
 
 /**
- * Puts the statements that hold for a route in the order they run (design: the runtime knows no phases): cors, deprecation, addresses, headers,
- * limits by address alone, auth, headers compared with the caller, other limits, concurrency, require, validation of the request, inbound; then the backend; then outbound, validation of the response. Inside a phase outer scopes come first, and statements of
- * one block as they are written.
+ * Orders the statements of a route as they run; the runtime knows no phases. The order: cors, deprecation, addresses, headers, limits by
+ * address alone, auth, headers compared with the caller, other limits, concurrency, require, validation of the request, inbound; then the
+ * backend; then outbound, validation of the response. Within a phase, outer scopes come first, and statements of one block keep their
+ * textual order.
  */
 export class RouteLowering {
   readonly #shared: Shared
@@ -86,12 +87,12 @@ export class RouteLowering {
     this.#limits = new Limits(places, this.#memo, (place) => this.#context(place))
   }
 
-  /** What runs where no route serves a request; `items`: those of the gateway. */
+  /** The steps for requests that match no route; `items`: those of the gateway. */
   unmatched(items: readonly Item[]): readonly Lowered[] {
     return this.#policies.unmatched(items)
   }
 
-  /** To be called when all routes were lowered: what documents demand and nobody said how to meet. */
+  /** Call it after all routes are lowered: reports security that documents demand and gateway.conf does not map. */
   report(): void {
     this.#describedAuth.report()
     this.#cacheHalves.report(this.#shared.report)
@@ -120,7 +121,7 @@ export class RouteLowering {
     if (cache !== undefined && !answers) steps.push(cache.lookup)
     const judged = this.#validation.leaves(chain, "request")
     const answered = this.#places.behind(outboundPlace, { ...declaredBy(steps), ...judged })
-    // In front of the outbound statements the same step takes away what the backend says about sharing.
+    // Before the outbound statements, the same step removes the CORS headers of the backend.
     const outbound = [
       ...cors,
       ...(cache === undefined ? [] : [cache.store]),
@@ -225,7 +226,7 @@ export class RouteLowering {
     return [...steps, ...this.#section(items, "inbound", this.#places.behind(place, behind))]
   }
 
-  /** What is said of all routes of an API answers those of its documents, too. */
+  /** Reports outer statements or documents that always respond: they would respond to requests for the API's document, too. */
   #checkHidden({ span }: RouteSource, items: readonly Item[], documents: readonly Lowered[]): void {
     const { steps, report } = this.#shared
     if (!answersItself(items) && !documents.some(({ id }) => isAnswer(steps.get(id)))) return
@@ -234,7 +235,7 @@ export class RouteLowering {
     })
   }
 
-  /** The nearest `cors`. An operation for OPTIONS answers preflights itself unless it says `cors` too. */
+  /** The nearest `cors`. An operation for OPTIONS responds to preflights itself, unless it has its own `cors`. */
   #cors(source: RouteSource, items: readonly Item[], place: StatementPlace): readonly Lowered[] {
     const found = items.filter(({ bound }) => bound.row.keyword === "cors").at(-1)
     if (found === undefined || (source.method === "OPTIONS" && found.depth < 4)) return []
@@ -392,7 +393,9 @@ export class RouteLowering {
   }
 }
 
-/** `mock` of the nearest scope: an answer made of what the document says. Undefined where nobody asked for one, `broken` where there is none to give. */
+/**
+ * `mock` of the nearest scope: a response generated from the document. Undefined without `mock`, `broken` if no response can be generated.
+ */
 function lowerMock(
   source: RouteSource,
   chain: readonly (RouteScope | undefined)[],
@@ -404,9 +407,9 @@ function lowerMock(
   const { described } = source
   const own = statementOf(source.scopes.operation.block, "mock") === statement
   if (described === undefined) {
-    // An extra operation of a described API has a backend, or answers itself.
+    // An `extra` operation of a described API uses its backend or responds itself.
     if (!own && source.inDescribed) return undefined
-    // What keeps the document from being read was reported.
+    // The reason why the document cannot be read is already reported.
     if (source.inDescribed === "unread") return "broken"
     report.add("SP8012", headSpan(statement.statement), "no OpenAPI document describes the response")
     return "broken"
@@ -419,7 +422,7 @@ function lowerMock(
   return "broken"
 }
 
-/** Reports a route with a section that is too long. */
+/** Reports a section of a route that has too many steps. */
 function checkSize(lists: readonly (readonly Lowered[])[], { span }: RouteSource, report: Report): void {
   const longest = Math.max(...lists.map((list) => list.length))
   if (longest > stepsMax)

@@ -6,27 +6,30 @@ import { checkPolicies, usesMax } from "../check/policies.ts"
 import type { Program } from "../program.ts"
 import type { RouteScope } from "../routes.ts"
 
-/** A statement that holds for a route, wherever it was written. */
+/** A statement that applies to a route, and where it is written. */
 export interface Item {
   readonly bound: BoundStatement
-  /** Names the scope in counters; a policy's statements belong to the scope that uses it. */
+  /** The scope's name in counters. Statements of a policy belong to the scope that uses it. */
   readonly scope: string
-  /** The scope's number from outside: 0 gateway, 1 product, 2 API, 3 version, 4 operation. */
+  /** The scope's level from the outside: 0 gateway, 1 product, 2 API, 3 version, 4 operation. */
   readonly depth: number
-  /** Policies it came through. */
+  /** The policies through which it was inserted. */
   readonly via: readonly string[]
   readonly product: string | undefined
 }
 
 const kinds: ReadonlySet<string> = new Set([...cuttable, "respond", "policy"])
 
-/** Finds the statements that hold in a scope: its own in their order, `use` replaced by the policy's, and outer ones not cut by `without`. */
+/**
+ * Finds the statements that apply in a scope: its own in textual order, with `use` replaced by the policy's statements, and the outer ones
+ * that `without` does not remove.
+ */
 export class Scopes {
   readonly #program: Program
   readonly #report: Report
   readonly #without = new Map<Word, boolean>()
   readonly #products = new Map<string, Item[]>()
-  /** Policies that use too much: what is wrong was told, and only their own statements count. */
+  /** Policies with too many uses. They are already reported, so only their own statements are expanded. */
   readonly #excessive: ReadonlySet<string>
   #uses = 0
 
@@ -50,7 +53,7 @@ export class Scopes {
     }
   }
 
-  /** Outer items and the scope's own. */
+  /** Outer items, then the scope's own. */
   inside(outer: readonly Item[], scope: RouteScope, depth: number): Item[] {
     let kept = outer
     for (const statement of statementsOf(scope.block, "without")) {
@@ -60,14 +63,14 @@ export class Scopes {
     return [...kept, ...this.#own(scope.block, scope.label, depth, [])]
   }
 
-  /** Limits of products the API is in. */
+  /** Limits of the products that include the API. */
   productItems(api: string): readonly Item[] {
     return this.#products.get(api) ?? []
   }
 
-  /** To be called when all routes were seen: a `without` that never cut anything is a mistake. */
+  /** Call it after all routes: reports each `without` that never removed anything. */
   reportIdle(): void {
-    // What was not understood may be what it cuts.
+    // A statement that was not understood may be what `without` removes.
     if (this.#program.damaged) return
     for (const [word, cut] of this.#without) {
       const policy = this.#program.find("policy", word.text)

@@ -17,19 +17,19 @@ import type { StoreModels } from "./store-model.ts"
 import type { TextLowering } from "./text.ts"
 import type { Values } from "./values.ts"
 
-/** A step where it is used: its key, where it was written, and the steps inside it. */
+/** A use of a step: its key, where it is written, and the steps inside it. */
 export interface Lowered {
   readonly id: StepId
   readonly origin: string
-  /** By the place in the step: `matched`, `branches.1`. */
+  /** By position in the step: `matched`, `branches.1`. */
   readonly inside: Readonly<Record<string, readonly Lowered[]>>
-  /** The element of a policy document it was made of. */
+  /** The element of a policy document that the step was made from. */
   readonly element?: PolicyElement
-  /** Variables it sets, with their types: what stands behind it may name them. */
+  /** Variables that the step sets, with their types. Later statements can name them. */
   readonly declares?: Readonly<Record<string, CelType>>
 }
 
-/** What lowering of a statement works with. */
+/** What lowering of a statement needs. */
 export interface StepContext {
   readonly program: Program
   readonly values: Values
@@ -37,40 +37,40 @@ export interface StepContext {
   readonly expressions: Expressions
   readonly models: StoreModels
   readonly report: Report
-  /** There where the project has documents or templates. */
+  /** Set if the project has policy documents or templates. */
   readonly azure: AzureCompiler | undefined
   readonly steps: PlanSteps
   readonly backends: Backends
   readonly bodySchemas: BodySchemas
   readonly place: StatementPlace
-  /** Names the block the statement stands in, with the conditions around it; for counters. */
+  /** The name, for counters, of the block that contains the statement, with the conditions around it. */
   readonly scope: string
-  /** Makes other places of the same route. */
+  /** Creates other places of the same route. */
   readonly places: Places
-  /** Steps of a block inside a statement; `within` names the block where calls in it are counted apart. */
+  /** Lowers the steps of a block inside a statement. `within` is the block's name if its counters are separate. */
   readonly block: (
     block: BoundBlock | undefined,
     place: StatementPlace,
     within?: string,
   ) => readonly Lowered[]
-  /** The place behind steps: it knows what they leave. */
+  /** The place after these steps, with the variables they set. */
   readonly behind: (steps: readonly Lowered[]) => StatementPlace
 }
 
-/** Lowers a statement of `inbound` or `outbound`; undefined when it is wrong (reported). */
+/** Lowers a statement of `inbound` or `outbound`; undefined when it is invalid (reported). */
 export type LowerStep = (bound: BoundStatement, context: StepContext) => Lowered | undefined
 
-/** The plan's steps, each once. */
+/** The plan's steps without duplicates. */
 export class PlanSteps {
   readonly #steps = new Map<StepId, Step>()
   readonly expressions = new ExpressionPlaces()
 
-  /** Adds a step and answers its use at a place. */
+  /** Adds a step and returns its use at a place. */
   add(step: Step, at: Span, inside: Lowered["inside"] = {}): Lowered {
     return { ...this.addFrom(step, originOf(at)), inside }
   }
 
-  /** Adds a step that follows from what stands at `origin` (`gateway.conf:41`). */
+  /** Adds a step that results from the statement at `origin` (`gateway.conf:41`). */
   addFrom(step: Step, origin: string): Lowered {
     const id = stepIdOf(step)
     if (!this.#steps.has(id)) this.#steps.set(id, step)
@@ -86,7 +86,7 @@ export class PlanSteps {
     return this.#steps.size
   }
 
-  /** The steps that are used; lowering of what turned out wrong may have left others. */
+  /** The steps in use. Lowering of invalid statements may have left others. */
   table(used: ReadonlySet<StepId>): PlanBody["steps"] {
     return Object.fromEntries(
       [...this.#steps].filter(([id]) => used.has(id)).sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -103,7 +103,7 @@ export function idsOf(steps: readonly Lowered[]): StepId[] {
   return steps.map((step) => step.id)
 }
 
-/** Variables that steps and those inside of them leave; one of several types is `dyn`. */
+/** Variables that steps and the steps inside them set. A variable with several types is `dyn`. */
 export function declaredBy(steps: readonly Lowered[]): Readonly<Record<string, CelType>> {
   const found: Record<string, CelType> = {}
   const add = (list: readonly Lowered[]): void => {

@@ -2,7 +2,7 @@ import { canReach } from "../../../runtime/model/reach.ts"
 import type { ModelPlan, TypeDefinition } from "../../../runtime/plan/authorization-model.ts"
 import type { CompiledModel } from "../../model/compile-model.ts"
 
-/** A store's model, ready for questions. */
+/** A store's compiled model, for checks of relations. */
 export class StoreModel {
   readonly digest: string
   readonly plan: ModelPlan
@@ -33,7 +33,7 @@ export class StoreModel {
     return Object.keys(this.#types.get(type)?.relations ?? {})
   }
 
-  /** Whether any tuples could give the relation to such a subject; see runtime/model's `canReach`. */
+  /** Whether any tuples could give the relation to such a subject; see `canReach` of runtime/model. */
   canReach(
     type: string,
     relation: string,
@@ -50,5 +50,5 @@ export class StoreModel {
   }
 }
 
-/** Models by store; undefined for a store whose model has mistakes or is missing. */
+/** Models by store; undefined for a store whose model is missing or has mistakes. */
 export type StoreModels = ReadonlyMap<string, StoreModel | undefined>

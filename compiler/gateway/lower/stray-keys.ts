@@ -4,16 +4,17 @@ import type { RouteSource } from "../routes.ts"
 import type { LoweredRoute } from "./route.ts"
 import { idsOf, type Lowered, type PlanSteps } from "./step.ts"
 
-/** Where an API takes keys that the backend is not to see. */
+/** The places of an API where clients send keys that the backend must not see. */
 interface KeyPlaces {
-  /** By header or query name; the value is the `file:line` of the `auth` that says so. */
+  /** By header or query name; the value is the `file:line` of the `auth` that declares it. */
   readonly header: Map<string, string>
   readonly query: Map<string, string>
 }
 
 /**
- * A client sends its subscription key with every call to an API, also to an operation that does not ask for it (`auth none`, or a token). There the
- * key is taken out before anything else runs: it is not forwarded unless `forward` says so, wherever in the API it was sent.
+ * A client sends its subscription key with every call to an API, also to an operation that does not demand it (`auth none`, or a token). In
+ * such operations a first step removes the key, so that it is not forwarded. This covers all places where the API accepts keys. With
+ * `forward`, the key is forwarded.
  */
 export function dropStrayKeys(
   routes: ReadonlyMap<RouteSource, LoweredRoute>,
@@ -64,7 +65,7 @@ function withDrops(lowered: LoweredRoute, places: KeyPlaces | undefined, steps: 
 
 type ShownKey = Extract<ShownCredential, { readonly is: "key" }>
 
-/** The keys that are read, each with the step that does: of the list itself, and those that are one of several ways in. */
+/** The keys that a list of steps reads, each with its step. Includes keys that are one of several ways to authenticate. */
 function shownKeys(list: readonly Lowered[], steps: PlanSteps): [ShownKey, Lowered][] {
   return list.flatMap((use): [ShownKey, Lowered][] => {
     const step = steps.get(use.id)

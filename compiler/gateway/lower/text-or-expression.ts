@@ -18,7 +18,7 @@ export function textOrExpression(
   return argument === undefined ? undefined : texts.lower(argument, place)
 }
 
-/** The text of a slot; undefined where the slot is empty, or its text is wrong (reported). */
+/** The text of a slot; undefined when the slot is empty, or its text is invalid (reported). */
 export function textAt(
   bound: BoundStatement | undefined,
   slot: string,

@@ -13,22 +13,22 @@ import type { StatementPlace } from "./place.ts"
 import type { Values } from "./values.ts"
 import { hole, xmlPlaces } from "./xml-places.ts"
 
-/** What the place of a text allows. */
+/** What a text in this place can contain. */
 export interface TextUse {
-  /** Named values and expressions are parts anyway; a secret only where callers can't see it. */
+  /** Whether secrets are allowed, which is only safe where callers cannot see the text. Named values and expressions are always allowed. */
   readonly secrets?: boolean
-  /** Judges constant parts; answers what is wrong and where in the part. */
+  /** Checks a constant part. Reports what is wrong, at an offset in the part. */
   readonly constant?: (value: string, report: Report, at: (offset: number) => Span) => void
 }
 
-/** A piece of text on its way: where it comes from, for findings. */
+/** A part of a text while it is lowered, with its place for findings. */
 interface Piece {
   readonly part: TextPart
   readonly span: Span
   readonly at?: (offset: number) => Span
 }
 
-/** Lowers texts that may hold named values, secrets and expressions. */
+/** Lowers texts that can contain named values, secrets and expressions. */
 export class TextLowering {
   readonly #program: Program
   readonly #values: Values
@@ -42,7 +42,7 @@ export class TextLowering {
     this.#report = report
   }
 
-  /** The text for the plan; undefined when something in it is wrong (reported). */
+  /** The text for the plan; undefined when something in it is invalid (reported). */
   lower(argument: TextArgument | Word, place: StatementPlace, use: TextUse = {}): Text | undefined {
     const pieces = this.#pieces(argument, place, use)
     if (pieces === undefined) return undefined
@@ -54,7 +54,10 @@ export class TextLowering {
     return joined(pieces.map((piece) => piece.part))
   }
 
-  /** A JSON body: `(CEL)` is the whole value; in text, expressions inside JSON quotes are escaped and others are values. */
+  /**
+   * A JSON body. `(CEL)` is the whole value. In text, an expression inside JSON quotes is escaped, and an expression outside is a JSON
+   * value.
+   */
   lowerJson(argument: TextArgument | Word | CelArgument, place: StatementPlace): Text | undefined {
     if (argument.kind === "cel") {
       const expression = this.#expressions.lower(argument, place)
@@ -77,7 +80,7 @@ export class TextLowering {
         skeleton += inString ? "x" : "null"
         continue
       }
-      // Text written here is JSON; a named value's constant is a value like that of any expression.
+      // Text written here is JSON. The constant of a named value is a value, like the result of an expression.
       const text = at === undefined ? (inString ? escaped(part) : JSON.stringify(part)) : part
       if (at !== undefined) inString = endsInString(part, inString)
       parts.push(text)
@@ -99,7 +102,7 @@ export class TextLowering {
     return undefined
   }
 
-  /** XML: each expression is escaped for the place it stands in. */
+  /** XML: each expression is escaped for its position. */
   lowerXml(argument: TextArgument | Word, place: StatementPlace): Text | undefined {
     const pieces = this.#pieces(argument, place, {})
     if (pieces === undefined) return undefined
@@ -107,7 +110,7 @@ export class TextLowering {
     let skeleton = ""
     for (const { part, at } of pieces) {
       offsets.push(skeleton.length)
-      // A named value's constant is a value like that of any expression.
+      // The constant of a named value is a value, like the result of an expression.
       skeleton += typeof part === "string" && at !== undefined ? part : hole
     }
     const isHole = ({ part, at }: Piece): boolean => typeof part !== "string" || at === undefined
@@ -125,7 +128,7 @@ export class TextLowering {
       return ""
     })
     if (refused) return undefined
-    // Blanks before the XML declaration, as the indentation of a heredoc leaves them, would make it malformed.
+    // Remove whitespace before the XML declaration, e.g. the indentation of a heredoc: it would make the XML malformed.
     const [begin, ...rest] = parts
     if (problem === undefined) return joined(typeof begin === "string" ? [begin.trimStart(), ...rest] : parts)
     const index = offsets.findLastIndex((start) => start <= problem.at)
@@ -135,7 +138,7 @@ export class TextLowering {
     return undefined
   }
 
-  /** A text body: text, or `(CEL)` whose value has a text. */
+  /** A text body: text, or `(CEL)` with a value that can be converted to text. */
   lowerBody(argument: TextArgument | Word | CelArgument, place: StatementPlace): Text | undefined {
     if (argument.kind !== "cel") return this.lower(argument, place)
     const part = this.#expressionPart(argument, place, false)
@@ -181,7 +184,7 @@ export class TextLowering {
     return complete ? pieces : undefined
   }
 
-  /** A named value or secret. A name that is not declared was reported where all names are checked. */
+  /** A named value or secret. Undeclared names are already reported by `checkNames`. */
   #named(name: string, span: Span, use: TextUse): TextPart | undefined {
     const declared = this.#program.find("value", name)
     if (declared === undefined) return undefined
@@ -240,7 +243,7 @@ export class TextLowering {
   #jsonPart(part: Exclude<TextPart, string>, inString: boolean): TextPart {
     const as = inString ? "json-string" : "json-value"
     if ("expression" in part) return { expression: part.expression, as }
-    // A value known when the plan is loaded needs the same escaping: as an expression it gets it.
+    // A value that is only known when the plan is loaded needs the same escaping. As an expression it is escaped.
     if ("value" in part) return { expression: { lang: "cel", text: part.value, type: "string" }, as }
     throw new Error("a secret reached a JSON body")
   }
@@ -250,7 +253,7 @@ function overlap(a: Span, b: Span): boolean {
   return a.file === b.file && a.start < b.end && b.start < a.end
 }
 
-/** Types that have a JSON value (runtime/expression's `toJson`); objects like `request` have none. */
+/** Types that can be converted to JSON (runtime/expression's `toJson`). Objects like `request` cannot. */
 function hasJson(type: string): boolean {
   return /^(?:list|map)\b/.test(type) || ["bytes", "null"].includes(type)
 }
@@ -259,7 +262,7 @@ function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** Whether JSON text that begins inside or outside of a string ends inside one. */
+/** Whether JSON text ends inside a string; `inString` says whether it begins inside one. */
 function endsInString(text: string, inString: boolean): boolean {
   let inside = inString
   for (let at = 0; at < text.length; at++) {

@@ -3,7 +3,7 @@ import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { type BoundBlock, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 
-/** Whom we speak to, and how a mistake about it is told. */
+/** The service the gateway connects to, and the wording of findings about it. */
 export interface OtherSide {
   readonly name: string
   readonly urls: readonly LoadText[]
@@ -11,11 +11,11 @@ export interface OtherSide {
   readonly unseen: string
   /** `no target has a certificate: all are …`. */
   readonly without: string
-  /** What the URL is called. */
+  /** How findings name the URL. */
   readonly url: string
 }
 
-/** How the other side's certificate is checked, and which of ours it is shown. What has no effect is reported. */
+/** How the gateway verifies the service's certificate, and which certificate it presents. Settings without effect are reported. */
 export function lowerTls(
   block: BoundBlock | undefined,
   { name, urls, unseen, without, url }: OtherSide,
@@ -43,7 +43,7 @@ export function lowerTls(
         help: "Write `https:` in the URL, or remove this.",
       })
     const first = statementOf(block, "url") ?? statementsOf(block, "target")[0]
-    // Whoever says how certificates are checked believes that there are some.
+    // An author who configures certificate verification expects TLS.
     if ((insecure ?? ca) !== undefined && tls !== undefined && first !== undefined)
       report.add("SP2017", tls.statement.keyword.span, without, {
         related: [{ span: first.statement.keyword.span, message: url }],
@@ -57,7 +57,7 @@ export function lowerTls(
   }
 }
 
-/** Whether it is certain that nothing is encrypted on the way there. */
+/** Whether all connections to this URL are certainly unencrypted. */
 export function isPlain(url: LoadText): boolean {
   const first = typeof url === "object" && "text" in url ? url.text[0] : url
   return typeof first === "string" && /^http:/i.test(first)

@@ -4,7 +4,7 @@ import { shown } from "../../core/shown.ts"
 import type { TextArgument, Word } from "../ast.ts"
 import type { Values } from "./values.ts"
 
-/** A URL that is known when the plan is loaded; checked now as far as it is known, with the defaults of env(). */
+/** A URL that is known when the plan is loaded. The known parts are checked now, with the defaults of env(). */
 export function lowerUrl(
   argument: TextArgument | Word | undefined,
   values: Values,
@@ -22,16 +22,16 @@ export function lowerUrl(
   return text
 }
 
-/** What is wrong with a URL, as far as it is known now. */
+/** The problem of a URL, as far as its value is known now. */
 export function urlProblemOf(text: LoadText, values: Values): string | undefined {
   const parts = values.preview(text)
   return parts.includes(undefined) ? partProblem(parts) : urlProblem(parts.join(""))
 }
 
-/** What is wrong with a URL of a backend or issuer. */
+/** The problem of a URL of a backend or issuer. */
 function urlProblem(url: string): string | undefined {
   if (url === "") return "the URL is empty"
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the parser would drop them silently.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the URL parser would remove them silently.
   if (/[\u0000-\u0020\u007f\\]/.test(url))
     return `\`${shown(url)}\` contains a space, backslash or control character`
   const hole = /[<{][^<>{}]*[>}]/.exec(url)?.[0]
@@ -54,7 +54,7 @@ function urlProblem(url: string): string | undefined {
   return undefined
 }
 
-/** What can be said although some values are known only later. */
+/** The problems that can be found while some values are unknown. */
 function partProblem(parts: readonly (string | undefined)[]): string | undefined {
   const known = parts.map((part) => part ?? "").join(" ")
   if (known.includes("#")) return "the URL has a fragment (`#`), which is never sent"

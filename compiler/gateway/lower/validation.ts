@@ -18,7 +18,7 @@ type ParameterRule = StepOf<"validate-parameters">["parameters"][number]
 type HeaderRules = NonNullable<StepOf<"validate-headers">["described"]>[number]
 type Direction = "request" | "response"
 
-/** Steps that judge the messages of routes by what their documents say. */
+/** Steps that validate the messages of routes against their OpenAPI documents. */
 export class Validation {
   readonly #schemas: PlanSchemas
   readonly #steps: PlanSteps
@@ -32,7 +32,7 @@ export class Validation {
     this.#report = report
   }
 
-  /** How bodies of a described operation are judged, of answers by their status. */
+  /** The rules for bodies of a described operation; for responses by status. */
   contents(
     described: DescribedOperation,
     direction: Direction,
@@ -48,7 +48,7 @@ export class Validation {
     )
   }
 
-  /** How parameters of a described operation are judged, by place and name; those of the path have the route's names. */
+  /** The rules for parameters of a described operation, by place and name. Path parameters have the route's names. */
   parameters({ operation, document, names }: DescribedOperation, action: ViolationAction): ParameterRule[] {
     const rules = operation.parameters.map((each) => ({
       in: each.in,
@@ -63,11 +63,11 @@ export class Validation {
     return rules.sort(inOrder)
   }
 
-  /** How headers of its answers are judged. All statuses are named, so that one without headers is not taken for `default`. */
+  /** The rules for headers of responses. All statuses are listed, so that a status without headers does not fall back to `default`. */
   headers({ operation, document }: DescribedOperation, action: ViolationAction): HeaderRules[] {
     return operation.responses.map(({ status, headers }) => ({
       status,
-      // What the body is, its own rules say (OpenAPI 3.1 §4.8.17).
+      // The content type is checked by the rules for bodies (OpenAPI 3.1 §4.8.17).
       headers: headers
         .filter(({ name }) => name.toLowerCase() !== "content-type")
         .map(({ name, required, style, explode, schema }) => ({
@@ -78,12 +78,14 @@ export class Validation {
     }))
   }
 
-  /** The steps for one direction; none where nobody asked for them. `chain`: scopes of the route from inside. */
+  /**
+   * The validation steps for one direction; empty without a `validate` statement. `chain`: scopes of the route from the innermost outwards.
+   */
   steps(source: RouteSource, chain: readonly (RouteScope | undefined)[], direction: Direction): Lowered[] {
     const statement = this.#nearest(chain, direction)
     if (statement === undefined) return []
     if (source.described === undefined) {
-      // An extra operation of a described API is judged by nothing; nobody asked for it alone.
+      // An `extra` operation of a described API has no description to validate against. Report that only for its own `validate`.
       const own = statementsOf(source.scopes.operation.block, "validate").includes(statement)
       if (source.inDescribed !== "unread" && (own || !source.inDescribed)) this.#reportUndescribed(statement)
       return []
@@ -93,7 +95,10 @@ export class Validation {
     return made.map((step) => this.#steps.add(step, headSpan(statement.statement)))
   }
 
-  /** The variables the statements for these directions leave, also on routes where they judge nothing: the statements of an API may name them on all of them. */
+  /**
+   * The variables that the statements for these directions set. Also set on routes without validation, because statements of an API may
+   * name them on all routes.
+   */
   leaves(
     chain: readonly (RouteScope | undefined)[],
     ...directions: readonly Direction[]
@@ -128,7 +133,7 @@ export class Validation {
     )
   }
 
-  /** Parameters first, whose faults wait for those of the body where there is one to judge. */
+  /** Parameters come first. If there is a body to validate, their violations are reported together with those of the body. */
   #request({ described }: RouteSource, settings: Settings): Judging[] {
     if (described === undefined) return []
     const parameters = this.#parameters(described, settings)
@@ -222,7 +227,7 @@ export class Validation {
     })
   }
 
-  /** Told once for a document: most describe each body in JSON and XML alike. */
+  /** Reported once per document, because most documents describe each body both in JSON and XML. */
   #tellUnjudged(what: string, media: string, span: Content["span"], schemas: Schemas): void {
     if (this.#formOnly.has(schemas)) return
     this.#formOnly.add(schemas)
@@ -241,7 +246,7 @@ export class Validation {
 
 type Judging = StepOf<"validate-content" | "validate-parameters" | "validate-status" | "validate-headers">
 
-/** What a `validate` statement says, its defaults filled in. */
+/** The settings of a `validate` statement, with its defaults. */
 class Settings {
   readonly #block: BoundStatement["block"]
   readonly #action: ViolationAction
@@ -261,7 +266,7 @@ class Settings {
     return statementOf(this.#block, keyword) !== undefined
   }
 
-  /** The step for bodies, where there is something to do. */
+  /** The step for bodies, if there is anything to validate. */
   content(
     message: Direction,
     types: readonly ContentRule[],

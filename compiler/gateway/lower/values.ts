@@ -7,8 +7,8 @@ import { soleName } from "../bind/names.ts"
 import type { Declaration, Program } from "../program.ts"
 
 /**
- * What a named value is: known now, known when the plan is loaded, or not understood (reported). `size` of a text counts all it is made of:
- * values that double each other would grow beyond any memory.
+ * The state of a named value: known now, known when the plan is loaded, or not understood (reported). `size` of a text includes all its
+ * parts: values that repeat each other could otherwise exhaust the memory.
  */
 export type ValueState =
   | { readonly constant: string }
@@ -22,7 +22,7 @@ const sizeMax = 65_536
 
 type LoadPart = string | { value: string }
 
-/** Named values and secrets: what they are, and which of them the plan needs. */
+/** Named values and secrets, and which of them the plan needs. */
 export class Values {
   readonly #program: Program
   readonly #report: Report
@@ -73,8 +73,8 @@ export class Values {
   }
 
   /**
-   * Text of constants and named values. Undefined when it is not that (reported) or uses something broken.
-   * `problem` says why a secret can't be here.
+   * Text of constants and named values. Undefined when it is something else (reported) or uses a broken value. `problem` says why a secret
+   * is not allowed here.
    */
   loadText(argument: TextArgument | Word): LoadText | undefined {
     const parts: LoadPart[] = []
@@ -98,7 +98,9 @@ export class Values {
     return parts.length === 1 && typeof first === "string" ? first : { text: parts }
   }
 
-  /** The text with defaults of env() in place of what is known later; undefined where there is none. For checks of form only. */
+  /**
+   * The text with the defaults of env() for values that are not known yet; undefined parts have no default. Only for checks of the form.
+   */
   preview(text: LoadText): (string | undefined)[] {
     if (typeof text === "string") return [text]
     return text.text.flatMap((part) => {
@@ -112,7 +114,7 @@ export class Values {
     })
   }
 
-  /** The plan must hold this value, and those it is made of. */
+  /** Adds a value, and the values it is made of, to the plan. */
   need(name: string): void {
     if (this.#needed.has(name)) return
     this.#needed.add(name)
@@ -121,7 +123,7 @@ export class Values {
     if (state !== "broken" && "text" in state) this.needIn(state.text)
   }
 
-  /** The plan must hold the values a part of it refers to. */
+  /** Adds the values that a part of the plan refers to. */
   needIn(part: unknown): void {
     if (typeof part !== "object" || part === null) return
     if ("value" in part && typeof part.value === "string") this.need(part.value)
@@ -179,13 +181,13 @@ export class Values {
 
   #expressionPart(source: string, span: Span): LoadPart | undefined {
     const name = soleName(source)
-    // An unknown name was reported where all names are checked.
+    // Undeclared names are already reported by `checkNames`.
     if (name !== undefined) return this.#part(name, span)
     this.#report.add("SP2031", span, "the expression reads a request, but there is none yet")
     return undefined
   }
 
-  /** A named value as part of a text. An unknown name was reported where all names are checked. */
+  /** A named value as part of a text. Undeclared names are already reported by `checkNames`. */
   #part(name: string, span: Span): LoadPart | undefined {
     const declared = this.#program.find("value", name)
     if (declared === undefined) return undefined

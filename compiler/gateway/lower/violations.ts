@@ -2,21 +2,21 @@ import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
 import { type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Lowered, StepContext } from "./step.ts"
 
-/** The largest body that is judged where nothing else is said. */
+/** Default maximum size of a validated body, in bytes. */
 export const bytesDefault = 1_000_000
 
-/** What the statement says happens to messages that do not fit. */
+/** The action for invalid messages. */
 export function actionOf({ args }: BoundStatement): ViolationAction {
   return args.value<ViolationAction>("action") ?? "prevent"
 }
 
-/** The variable that gets what was found. */
+/** The variable that receives the validation errors. */
 export function errorsOf({ block }: BoundStatement): { readonly errors?: string } {
   const errors = statementOf(block, "errors")?.args.value<string>("variable")
   return errors === undefined ? {} : { errors }
 }
 
-/** Adds a step that judges messages; what stands behind it may read what it has found. */
+/** Adds a validation step. Later statements can read its errors. */
 export function addJudging(
   step: Parameters<StepContext["steps"]["add"]>[0] & { readonly errors?: string | undefined },
   { statement }: BoundStatement,
@@ -26,7 +26,7 @@ export function addJudging(
   return step.errors === undefined ? lowered : { ...lowered, declares: { [step.errors]: "dyn" } }
 }
 
-/** Reads the names in a block by keyword. A name that is there twice is reported. */
+/** Reads the names in a block by keyword, and reports duplicates. */
 export class NamesOnce {
   readonly #seen = new Set<string>()
   readonly #bound: BoundStatement

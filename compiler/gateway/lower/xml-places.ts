@@ -1,13 +1,13 @@
-/** Where an expression stands in XML: what its value is escaped for, or why no escaping is safe there. */
+/** The position of an expression in XML: how its value is escaped, or why no escaping is safe there. */
 export type XmlPlace = "text" | "attribute" | { readonly refused: string }
 
-/** What is wrong with XML, at an offset of the text. */
+/** A mistake in the XML, at an offset of the text. */
 interface XmlProblem {
   readonly at: number
   readonly message: string
 }
 
-/** Stands for an expression in the text that is judged. It is no letter, so no name has one. */
+/** Placeholder for an expression in the checked text. It is not a letter, so no XML name contains it. */
 export const hole = "\ue000"
 
 const name = "[\\p{L}_:][\\p{L}\\p{M}\\p{N}_:.\\-\u00b7]*"
@@ -20,7 +20,7 @@ const patterns = {
 } as const
 const wrongReference = /&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)/
 
-/** Markup that ends with a fixed text, and what an expression in it is refused with. */
+/** Markup that ends with a fixed text, and the reason why an expression in it is refused. */
 const closed: readonly { readonly open: string; readonly close: string; readonly what: string }[] = [
   { open: "<!--", close: "-->", what: "a comment" },
   { open: "<![CDATA[", close: "]]>", what: "a CDATA section" },
@@ -28,8 +28,8 @@ const closed: readonly { readonly open: string; readonly close: string; readonly
 ]
 
 /**
- * Judges XML whose expressions are holes at the offsets `holes`: whether it is well-formed with one root, and where each hole stands. Namespaces are not looked up.
- * `problem` is the first one; it may be at a hole.
+ * Checks XML whose expressions are placeholders at the offsets `holes`: whether it is well-formed with one root, and the position of each
+ * placeholder. Namespaces are not resolved. `problem` is the first mistake; it may be at a placeholder.
  */
 export function xmlPlaces(
   text: string,
@@ -62,7 +62,7 @@ class XmlScan {
     return this.#hasRoot ? undefined : { at: 0, message: "there is no element" }
   }
 
-  /** Says what the holes before `end` stand in. */
+  /** Records the position of all placeholders before `end`. */
   #stand(end: number, place: XmlPlace): void {
     for (const each of this.#holes) if (each >= this.#at && each < end) this.places.set(each, place)
   }
@@ -102,7 +102,7 @@ class XmlScan {
     return this.#text[this.#at + 1] === "/" ? this.#endTag() : this.#startTag()
   }
 
-  /** What is wrong with the XML declaration that ends at `end`, if this is one: a body is sent in UTF-8. */
+  /** The problem of an XML declaration that ends at `end`, if there is one: a body is sent in UTF-8. */
   #declaration(end: number): string | undefined {
     const text = this.#text.slice(this.#at, end)
     if (!/^<\?xml\s/i.test(text)) return undefined
@@ -165,7 +165,7 @@ class XmlScan {
     return undefined
   }
 
-  /** Where the rest of a tag has a hole, the hole is why it is broken. */
+  /** If the rest of a tag contains a placeholder, it is reported as the cause. */
   #brokenTag(): XmlProblem {
     const close = this.#text.indexOf(">", this.#at)
     this.#stand(close === -1 ? this.#text.length : close, {

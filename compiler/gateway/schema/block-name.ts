@@ -1,4 +1,4 @@
-/** The kinds of blocks there are; `blocks.ts` holds a row for each. */
+/** The kinds of blocks; `blocks.ts` has a row for each. */
 export type BlockName =
   | "file"
   | "gateway"
@@ -67,5 +67,5 @@ export type BlockName =
   | "product"
   | "subscription"
 
-/** Blocks of statements that run. */
+/** Blocks whose statements become steps. */
 export type StepBlock = "inbound" | "outbound" | "on-error"

@@ -63,7 +63,7 @@ import { inboundRows, onErrorRows, operationRespond, outboundRows, respondRows }
 import { fileRows, gatewayRows, limitsRows, productRows, storeRows, subscriptionRows } from "./top.ts"
 import { policyXml, xmlRows } from "./xml.ts"
 
-/** The language: every block and what it may hold. */
+/** The language: every block and the statements it accepts. */
 export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   file: { title: "a file", rows: fileRows },
   gateway: { title: "`gateway`", rows: [...gatewayRows, ...everyScope] },
@@ -133,7 +133,10 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   subscription: { title: "`subscription`", rows: subscriptionRows },
 }
 
-/** A word of the language this version can't serve. `blocks`: where it belongs; `after`: only as first argument of this keyword. */
+/**
+ * A word of the language that this version does not support. `blocks`: the blocks it belongs to; `after`: only as the first argument of
+ * this keyword.
+ */
 export interface LaterWord {
   readonly word: string
   readonly blocks: readonly BlockName[]

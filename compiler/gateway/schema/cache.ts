@@ -7,7 +7,7 @@ import { storeForm } from "../steps/cache-store.ts"
 import { valueForm } from "../steps/cache-value.ts"
 import type { StepBlock } from "./block-name.ts"
 
-/** In `inbound` and `outbound` also the two halves of `cache response`, each where it is to run. */
+/** In `inbound` and `outbound` also the two halves of `cache response`, each in its place. */
 const halves: Readonly<Record<StepBlock, readonly StatementForm[]>> = {
   inbound: [lookupForm],
   outbound: [storeForm],

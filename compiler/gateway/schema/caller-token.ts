@@ -1,7 +1,7 @@
 import { refusalMessage, refusalStatus } from "./refusal.ts"
 import { many, oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 
-/** A rule on a claim, for every way in that knows claims. */
+/** A rule on a claim, for every form of authentication that provides claims. */
 export const claimRule: StatementRow = {
   keyword: "claim",
   several: 50,
@@ -27,7 +27,7 @@ export const claimRule: StatementRow = {
   example: 'claim scope has any "orders.read" "orders.write"',
 }
 
-/** Where a token comes from, and what happens besides. */
+/** The source of a token, and further settings of its check. */
 export const callerTokenRows: readonly StatementRow[] = [
   {
     keyword: "header",

@@ -1,18 +1,21 @@
 import { type ArgumentPattern, oneOf, slot, word } from "./row.ts"
 
-/** Media types of the words that stand for some; JSON is UTF-8 by definition (RFC 8259 §8.1) and has no charset. */
+/** Media types that keywords represent. JSON is UTF-8 by definition (RFC 8259 §8.1) and has no charset. */
 export const mediaTypes = {
   json: "application/json",
   text: "text/plain; charset=utf-8",
   xml: "application/xml; charset=utf-8",
 } as const
 
-/** Whether values in the text of such a body are escaped as JSON. */
+/** Whether values in a body of this media type are escaped as JSON. */
 export function isJsonMedia(media: string): boolean {
   return /[/+]json\b/i.test(media)
 }
 
-/** `json (…)`, `xml "…"`, `text "…"`, `"text/csv" "…"`, `"text/xml" xml "…"`, perhaps `liquid "…"`; with the message's own media type `as-is "…"`, or an expression whose value is text, bytes or JSON. */
+/**
+ * `json (…)`, `xml "…"`, `text "…"`, `"text/csv" "…"`, `"text/xml" xml "…"`, optionally with `liquid "…"`. To keep the message's own media
+ * type: `as-is "…"`, or an expression that yields text, bytes or JSON.
+ */
 export const bodyContent = oneOf(
   [word("as-is"), slot("text", "text")],
   [word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })],
@@ -26,7 +29,7 @@ function contentPart(): ArgumentPattern[][] {
   return [[slot("expression", "expression")], [slot("text", "text")]]
 }
 
-/** XML whose expressions are escaped by the place they stand in. */
+/** XML whose expressions are escaped by their position. */
 function xmlPart(): ArgumentPattern[] {
   return [word("xml"), slot("markup", "text", { label: '"XML"' })]
 }
@@ -35,5 +38,5 @@ function templateOr(alternatives: ArgumentPattern[][]): ArgumentPattern {
   return oneOf([word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })], ...alternatives)
 }
 
-/** A value: found by an expression, or a text. */
+/** A value: an expression, or a text. */
 export const textOrExpression = oneOf([slot("expression", "expression")], [slot("value", "text")])

@@ -140,7 +140,7 @@ export const usersRows: readonly StatementRow[] = [
   },
 ]
 
-/** Ways to show somebody who we are, in every request to them. */
+/** The forms of authentication that the gateway uses in every request to a service. */
 export const identityForms: readonly Form[] = [
   {
     args: [
@@ -153,7 +153,7 @@ export const identityForms: readonly Form[] = [
   { args: [word("certificate"), certificateName] },
 ]
 
-/** In a `backend`. */
+/** The statements in a `backend`. */
 export const backendCredentialRows: readonly StatementRow[] = [
   {
     keyword: "authenticate",
@@ -180,7 +180,7 @@ export const backendCredentialRows: readonly StatementRow[] = [
   },
 ]
 
-/** Ways to say to somebody who we are, in statements that run; `token`: what may follow the name of a client. */
+/** The forms of authentication in statements of a section. `token`: the arguments after the name of a token client. */
 export function stepIdentityForms(...token: ArgumentPattern[]): Form[] {
   return [
     { args: [word("basic"), slot("user", "text"), slot("password", "text")] },
@@ -192,7 +192,7 @@ export function stepIdentityForms(...token: ArgumentPattern[]): Form[] {
   ]
 }
 
-/** In `xml`. */
+/** The statements in `xml`. */
 export const xmlCredentialRows: readonly StatementRow[] = [
   {
     keyword: "certificate",

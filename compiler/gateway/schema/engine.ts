@@ -3,7 +3,7 @@ import { type ArgumentPattern, many, oneOf, optional, type StatementRow, slot, w
 import { listen } from "./top.ts"
 
 const storesMax = 10_000
-/** Lines of `auth`, and subjects of one of them. */
+/** Maximum number of `auth` lines, and of subjects in one of them. */
 const callersMax = 1000
 
 const auth: StatementRow = {
@@ -95,7 +95,7 @@ export const authzRows: readonly StatementRow[] = [
 
 const stores = oneOf([word("*")], [many(slot("store", "reference", { to: ["store"] }), storesMax)])
 
-/** What a key or subject may do. */
+/** The permissions of a key or subject. */
 export const grantRows: readonly StatementRow[] = [
   {
     keyword: "read",
@@ -143,7 +143,7 @@ export const engineJwtRows: readonly StatementRow[] = [
 
 const bounds = engineLimits.shape
 
-/** Bounds of the plan's own, so that there is one place for them. */
+/** The bounds come from the plan's schema, so that they are defined only once. */
 const boundsOf = (field: keyof typeof bounds): { min: number; max: number } => {
   const schema = bounds[field]
   const { minValue, maxValue } = "unwrap" in schema ? schema.unwrap() : schema
@@ -164,7 +164,7 @@ const within = (time: Field): ArgumentPattern[] => [
   optional(word("in"), slot(time, "duration", boundsOf(time))),
 ]
 
-/** Of a list: most results, and the time it may take. */
+/** The limits of a list question: maximum number of results and maximum time. */
 const list = (keyword: string, results: Field, time: Field, docs: string): StatementRow => ({
   keyword,
   forms: [
@@ -183,7 +183,7 @@ const list = (keyword: string, results: Field, time: Field, docs: string): State
   example: `${keyword} 1000 in 5s`,
 })
 
-/** Slots are named by the fields of the plan. */
+/** The slots have the names of the plan's fields. */
 export const engineLimitRows: readonly StatementRow[] = [
   limit("body", "size", "bodyBytesMax", {
     byDefault: "602KB",

@@ -1,13 +1,13 @@
 import type { DiagnosticCode } from "../../core/catalogue.ts"
 import type { SlotKind } from "./row.ts"
 
-/** A code about statements of gateway.conf: names, routes, and expressions. */
+/** A code for statements of gateway.conf: names, routes and expressions. */
 export type StatementCode = Extract<DiagnosticCode, `SP${2 | 3 | 5}${string}`>
 
 /**
- * Where a finding of gateway.conf can be reported. `form`: at any statement, by its form alone. `project`: at what the project as a
- * whole makes of it. `expression`: wherever an expression may stand. Otherwise by the kinds of arguments it is about, and by keyword,
- * perhaps with its block in front (`backend timeout`); `declares`: at statements that declare a name.
+ * Where a finding of gateway.conf can be reported. `form`: at any statement, because of its form. `project`: at a statement, because of the
+ * project as a whole. `expression`: at any expression. Otherwise by the kinds of arguments, and by keyword, optionally with its block
+ * (`backend timeout`). `declares`: at statements that declare a name.
  */
 export type ReportedAt =
   | "form"
@@ -16,7 +16,7 @@ export type ReportedAt =
   | "declares"
   | { readonly slots?: readonly SlotKind[]; readonly keywords?: readonly string[] }
 
-/** The arguments that hold or are expressions. */
+/** The kinds of arguments that are or contain expressions. */
 export const expressionSlots: readonly SlotKind[] = [
   ...(["text", "load-text", "condition", "expression", "limit-key", "claim"] as const),
 ]
@@ -25,8 +25,8 @@ const question: readonly SlotKind[] = ["relation"]
 const bodies = ["body", "respond"]
 
 /**
- * The manual's list of findings of a statement, by code. test/manual/findings.test.ts reports the findings of all cases and fails where
- * one is at a statement that this table leaves out.
+ * The source of the manual's lists of findings per statement. test/manual/findings.test.ts runs all cases and fails if a finding is
+ * reported at a statement that is not listed here.
  */
 export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
   SP2001: "form",

@@ -9,7 +9,7 @@ import type { StepBlock } from "./block-name.ts"
 import { cache } from "./cache.ts"
 import type { StatementRow } from "./row.ts"
 
-/** Statements of every block that runs. */
+/** Statements of all blocks whose statements become steps. */
 export function flowStatements(block: StepBlock): readonly StatementDefinition[] {
   return [
     set,

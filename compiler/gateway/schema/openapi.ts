@@ -1,7 +1,7 @@
 import { oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 import { action, errors } from "./violations.ts"
 
-/** What happens to messages with one kind of fault. */
+/** A statement that sets the action for one kind of violation. */
 function fault(keyword: string, byDefault: string, docs: string): StatementRow {
   return { keyword, forms: [{ args: [action] }], byDefault, docs, example: `${keyword} detect` }
 }
@@ -54,7 +54,7 @@ export const validateResponseRows: readonly StatementRow[] = [
   errors,
 ]
 
-/** Of API, version and operation. */
+/** In APIs, versions and operations. */
 export const validateRow: StatementRow = {
   keyword: "validate",
   several: 2,
@@ -67,7 +67,7 @@ export const validateRow: StatementRow = {
   example: "validate request { unknown-query prevent }",
 }
 
-/** Of API, version and operation. */
+/** In APIs, versions and operations. */
 export const mockRow: StatementRow = {
   keyword: "mock",
   forms: [
@@ -83,7 +83,7 @@ export const mockRow: StatementRow = {
   example: 'mock 200 "application/json"',
 }
 
-/** Of operations. */
+/** In operations. */
 export const extraRow: StatementRow = {
   keyword: "extra",
   forms: [{ args: [] }],
@@ -91,7 +91,7 @@ export const extraRow: StatementRow = {
   example: "extra",
 }
 
-/** Of API and version. */
+/** In APIs and versions. */
 export const openapiRow: StatementRow = {
   keyword: "openapi",
   forms: [{ args: [slot("file", "constant", { label: '"FILE"', max: 1024 })], block: "openapi" }],
@@ -101,7 +101,7 @@ export const openapiRow: StatementRow = {
     "Give the second document an `api` of its own, which may have the same `path`; or let one document name the other's parts by `$ref`.",
 }
 
-/** Of API and version. */
+/** In APIs and versions. */
 export const docsRow: StatementRow = {
   keyword: "docs",
   forms: [{ args: [slot("path", "path", { label: '"/FILE.json"' })], block: "docs" }],
@@ -109,7 +109,7 @@ export const docsRow: StatementRow = {
   example: 'docs "/openapi.json" { auth none }',
 }
 
-/** Of the block behind `openapi`. */
+/** In the block after `openapi`. */
 export const documentSizeRow: StatementRow = {
   keyword: "size",
   forms: [{ args: [slot("size", "size", { min: 1, max: 1_073_741_824 })] }],
@@ -118,7 +118,7 @@ export const documentSizeRow: StatementRow = {
   example: "size 64MB",
 }
 
-/** Of the block behind `openapi`. */
+/** In the block after `openapi`. */
 export const skipRow: StatementRow = {
   keyword: "skip",
   several: 1000,
@@ -127,7 +127,7 @@ export const skipRow: StatementRow = {
   example: 'skip "GET /internal/{id}"',
 }
 
-/** Of the block behind `openapi`. */
+/** In the block after `openapi`. */
 export const lenientRow: StatementRow = {
   keyword: "lenient",
   forms: [{ args: [] }],
@@ -136,7 +136,7 @@ export const lenientRow: StatementRow = {
   example: "lenient",
 }
 
-/** What a security scheme of a document is here: a name, and `auth` as it is written elsewhere. */
+/** Maps a security scheme of the document to authentication: the scheme's name, then `auth` in its usual form. */
 export function securityRow(auth: StatementRow): StatementRow {
   return {
     keyword: "security",

@@ -2,7 +2,7 @@ import { type StatementRow, slot } from "./row.ts"
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "ANY"] as const
 
-/** One row per method; `ANY` takes the methods no other operation of the same path takes. */
+/** One row per method; `ANY` covers the methods without an operation of their own for the same path. */
 export const operations: readonly StatementRow[] = methods.map((method) => ({
   keyword: method,
   several: true,

@@ -1,7 +1,7 @@
 import { secretAlgorithm, signatureAlgorithm } from "../../../runtime/plan/resources.ts"
 import { type ArgumentPattern, many, oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 
-/** The names a plan may hold. */
+/** The algorithm names that a plan accepts. */
 export const algorithmNames: readonly string[] = [...signatureAlgorithm.options, ...secretAlgorithm.options]
 
 const claimTypeNames = ["string", "int", "double", "bool", "map", "any"]

@@ -2,7 +2,7 @@ import { type StatementRow, slot } from "./row.ts"
 
 const failureStatus = { min: 400, max: 599 }
 
-/** The status a request is refused with, where a block may say another one. */
+/** The status of a refusal, if its block can set another one. */
 export function refusalStatus(byDefault: string, docs: string, keyword = "status"): StatementRow {
   return {
     keyword,
@@ -13,7 +13,7 @@ export function refusalStatus(byDefault: string, docs: string, keyword = "status
   }
 }
 
-/** What a refusal says. */
+/** The message of a refusal. */
 export const refusalMessage: StatementRow = {
   keyword: "message",
   forms: [{ args: [slot("message", "text")] }],

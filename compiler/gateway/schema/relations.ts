@@ -8,7 +8,7 @@ const decider: ArgumentPattern = optional(
     [word("by"), slot("pdp", "reference", { to: ["pdp"] })],
   ),
 )
-/** What is asked behind the relation, and who answers. */
+/** The arguments after the relation: object, user, and what answers the question. */
 export const asked: readonly ArgumentPattern[] = [
   word("of"),
   slot("object", "text"),

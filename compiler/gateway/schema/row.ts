@@ -1,6 +1,6 @@
 import type { BlockName } from "./block-name.ts"
 
-/** Kinds of declarations; names of one kind are declared once. Values and secrets share theirs, both stand in `${…}`. */
+/** Kinds of declarations. Names within a kind are unique. Values and secrets share one namespace, because both are used in `${…}`. */
 export type DeclarationKind =
   | "gateway"
   | "store"
@@ -19,7 +19,7 @@ export type DeclarationKind =
   | "product"
   | "subscription"
 
-/** What an argument may be; `slotKinds` of slots.ts holds a row for each. */
+/** The kinds of arguments; `slotKinds` of slots.ts has a row for each. */
 export type SlotKind =
   | "name"
   | "value-name"
@@ -58,25 +58,25 @@ export type SlotKind =
   | "outside"
   | "equals"
 
-/** A place for one argument. `slot` is what lowering asks for. */
+/** The place of one argument. Lowering reads the argument by `slot`. */
 export interface Slot {
   readonly slot: string
   readonly kind: SlotKind
-  /** How the place is written in help, e.g. `ISSUER`; default: the kind's own. */
+  /** The placeholder in help texts, e.g. `ISSUER` (default: that of the kind). */
   readonly label?: string
-  /** Of `reference`: kinds of declarations it may name. Of `name`: the kind it declares. */
+  /** For `reference`: the kinds of declarations it can name. For `name`: the kind it declares. */
   readonly to?: readonly DeclarationKind[]
   readonly choices?: readonly string[]
-  /** Bounds of numbers; milliseconds for durations, bytes for sizes; of texts `max` is the most characters. */
+  /** Bounds of numbers: milliseconds for durations, bytes for sizes. For texts, `max` is the maximum number of characters. */
   readonly min?: number
   readonly max?: number
-  /** Accepted only to be refused with a reason of its own; not shown in the syntax. */
+  /** Accepted only to be refused with a specific reason; not shown in the syntax. */
   readonly refused?: boolean
-  /** Durations in whole seconds only. */
+  /** The duration must be a whole number of seconds. */
   readonly wholeSeconds?: boolean
 }
 
-/** A pattern of arguments, read from left to right without going back: each alternative is known by its first argument. */
+/** A pattern of arguments, matched from left to right without backtracking: the first argument selects the alternative. */
 export type ArgumentPattern =
   | Slot
   | { readonly word: string }
@@ -84,36 +84,36 @@ export type ArgumentPattern =
   | { readonly many: Slot; readonly between?: string; readonly atMost: number }
   | { readonly oneOf: readonly (readonly ArgumentPattern[])[] }
 
-/** One way to write a statement. */
+/** One form of a statement. */
 export interface Form {
   readonly args: readonly ArgumentPattern[]
   readonly block?: BlockName
-  /** True: without its block the statement says nothing. */
+  /** Without its block the statement has no meaning. */
   readonly blockRequired?: boolean
 }
 
 /**
- * A statement of the language: what the binder accepts and what completion, hover and the reference show.
- * A new policy is a row in the blocks it belongs to and a lowering in `lower/steps`.
+ * A statement of the language: what the binder accepts, and what help and reference show. A new policy needs a row in the blocks it belongs
+ * to, and a lowering in `steps/`.
  */
 export interface StatementRow {
   readonly keyword: string
   readonly forms: readonly Form[]
-  /** May stand several times in one block, perhaps only so many times. Otherwise a second one is an error. */
+  /** Allowed several times in one block; a number is the maximum. Otherwise a second one is an error. */
   readonly several?: boolean | number
-  /** What to write where somebody wants a second one: the help of the error. */
+  /** The alternative to a second statement: the help of that error. */
   readonly instead?: string
-  /** Must stand in its block. */
+  /** Required in its block. */
   readonly required?: boolean
-  /** May be followed by `else`. */
+  /** Can be followed by `else`. */
   readonly otherwise?: boolean
-  /** What counts without the statement. */
+  /** What applies without the statement. */
   readonly byDefault?: string
   readonly docs: string
   readonly example: string
 }
 
-/** What a block may hold. `anyKeyword` is for blocks whose keywords are a user's own words. */
+/** The statements a block accepts. `anyKeyword` is for blocks with user-defined keywords. */
 export interface BlockRow {
   readonly title: string
   readonly rows: readonly StatementRow[]

@@ -78,7 +78,7 @@ export const outbound: StatementRow = {
   example: 'outbound { header remove "Server" }',
 }
 
-/** Statements every scope takes: gateway, policy, API, version, operation. */
+/** Statements of every scope: gateway, policy, API, version, operation. */
 export const everyScope: readonly StatementRow[] = [
   corsStatement.row,
   allow.row,
@@ -144,7 +144,7 @@ const pathFormDocs = {
 export type PathFormKeyword = keyof typeof pathFormDocs
 export const pathFormKeywords = Object.keys(pathFormDocs) as readonly PathFormKeyword[]
 
-/** What backends read in different ways is refused unless it is asked for. The nearest block decides. */
+/** Path forms that backends interpret in different ways. They are refused by default; the nearest block decides. */
 const pathForms: readonly StatementRow[] = pathFormKeywords.map((keyword) => ({
   keyword,
   forms: [{ args: [slot("treatment", "choice", { choices: ["pass", "refuse"] })] }],
@@ -153,10 +153,10 @@ const pathForms: readonly StatementRow[] = pathFormKeywords.map((keyword) => ({
   example: `${keyword} pass`,
 }))
 
-/** What happens to answers by relations. */
+/** Statements that filter responses by relations or change tuples. */
 const relationRows: readonly StatementRow[] = [filterStatement.row, grantStatement.row, revokeStatement.row]
 
-/** Statements of API, version and operation. */
+/** Statements of APIs, versions and operations. */
 export const routeScope: readonly StatementRow[] = [
   ...everyScope,
   requireStatement.row,
@@ -170,7 +170,7 @@ export const routeScope: readonly StatementRow[] = [
   ...pathForms,
 ]
 
-/** Who may read the document of an API, and how often. */
+/** Who can read the document of an API, and how often. */
 export const docsRows: readonly StatementRow[] = [corsStatement.row, auth, limit, without]
 
 export const openapiRows: readonly StatementRow[] = [securityRow(auth), documentSizeRow, skipRow, lenientRow]

@@ -1,9 +1,12 @@
 import type { Argument } from "../ast.ts"
 import type { Slot, SlotKind } from "./row.ts"
 
-/** How one kind of argument looks. `accepts` tells by the form alone, so that a bad literal is found as such and not as a wrong form. */
+/**
+ * The format of one kind of argument. `accepts` checks only the form, so that an invalid literal is reported as such and not as a wrong
+ * form of the statement.
+ */
 export interface SlotRow {
-  /** How the place is written in a statement's syntax. */
+  /** The placeholder in the syntax of a statement. */
   readonly label: string
   /** Completes "expected …". */
   readonly expected: string
@@ -84,7 +87,7 @@ export function expectedOf(slot: Slot): string {
   return slotKinds[slot.kind].expected
 }
 
-/** How a slot is written in a statement's syntax. */
+/** The placeholder of a slot in the syntax of a statement. */
 export function labelOf(slot: Slot): string {
   if (slot.label !== undefined) return slot.label
   if (slot.choices !== undefined && slot.choices.length <= 4) return slot.choices.join("|")

@@ -81,7 +81,7 @@ export const outboundRows: readonly StatementRow[] = outbound.map(({ row }) => r
 
 export const onErrorRows: readonly StatementRow[] = onError.map(({ row }) => row)
 
-/** Lowering of every statement of the three, by keyword: one keyword is lowered in one way wherever it stands. */
+/** Lowering of every statement of the three sections, by keyword. A keyword is lowered in the same way everywhere. */
 export const stepLowerings: Readonly<Record<string, LowerStep>> = Object.fromEntries(
   [...onError, ...outbound, ...inbound].map(({ row, lower }) => [row.keyword, lower]),
 )

@@ -3,7 +3,7 @@ import { pdp } from "./pdp.ts"
 import { many, oneOf, type StatementRow, slot, word } from "./row.ts"
 import { xml } from "./xml.ts"
 
-/** Statements of a file: everything that is declared. */
+/** Top-level statements of a file: all declarations. */
 const gateway: StatementRow = {
   keyword: "gateway",
   forms: [{ args: [slot("name", "name", { to: ["gateway"] })], block: "gateway", blockRequired: true }],

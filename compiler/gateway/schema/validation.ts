@@ -8,7 +8,7 @@ const contentDocs =
 
 const forms = { status: statusForm, headers: headersForm, content: contentForm }
 
-/** Judges answers by what the statement itself says; `validate response` judges by the OpenAPI document. */
+/** Validates responses by the rules of the statement itself. In contrast, `validate response` uses the OpenAPI document. */
 export const validateAnswer: StatementDefinition = {
   row: {
     keyword: "validate",
@@ -20,7 +20,7 @@ export const validateAnswer: StatementDefinition = {
   lower: byFirstWord(forms),
 }
 
-/** Judges requests by what the statement itself says; `validate request` judges by the OpenAPI document. */
+/** Validates requests by the rules of the statement itself. In contrast, `validate request` uses the OpenAPI document. */
 export const validateContentInOrder: StatementDefinition = {
   row: {
     keyword: "validate",

@@ -1,9 +1,9 @@
 import { type StatementRow, slot } from "./row.ts"
 
-/** What happens to messages that do not fit. */
+/** The action for invalid messages. */
 export const action = slot("action", "choice", { choices: ["prevent", "detect", "ignore"] })
 
-/** In the blocks of statements that judge messages. */
+/** In the blocks of validation statements. */
 export const errors: StatementRow = {
   keyword: "errors",
   forms: [{ args: [slot("variable", "value-name")] }],

@@ -8,7 +8,7 @@ export const policyXml: StatementRow = {
   example: 'policy xml "models/catalog.policy.xml"',
 }
 
-/** What documents may name and gateway.conf has no word for. */
+/** Declarations for policy documents that gateway.conf itself does not need. */
 export const xmlRows: readonly StatementRow[] = [
   {
     keyword: "fragment",

@@ -20,10 +20,13 @@ export const checkAny: { readonly form: Form; readonly lower: LowerStep } = {
   },
 }
 
-/** What stands in the block of `check any`. */
+/** The statements in the block of `check any`. */
 export const checkAnyRows: readonly StatementRow[] = [checkJwt.row]
 
-/** The step of several ways in, of which each is a statement; of one it is that. A way that is there twice is reported. */
+/**
+ * The step of several alternative credentials, each given by a statement. A single alternative needs no wrapping step. Duplicates are
+ * reported.
+ */
 export function lowerWays(
   ways: readonly Lowered[],
   statements: readonly BoundStatement[],
@@ -41,7 +44,7 @@ export function lowerWays(
   return steps.add({ kind: "any-of", steps: idsOf(unique) }, at, { steps: unique })
 }
 
-/** What the compiler knows of a step by which one of several credentials is enough. */
+/** Printing and comparison of a step that accepts any of several credentials. */
 export const anyOf: StepText<"any-of"> = {
   print: ({ steps }, printing) => {
     const ways = printing.inside(steps)
@@ -52,6 +55,6 @@ export const anyOf: StepText<"any-of"> = {
   identities: () => ["auth"],
   added: () => closes("requests without one of these credentials are refused"),
   removed: () => opens("requests without these credentials are now let through"),
-  // Told way by way.
+  // Each alternative is compared separately.
   changed: { steps: () => [] },
 }

@@ -31,7 +31,7 @@ export const authenticateStatement: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that says to the backend who the gateway is. */
+/** Printing and comparison of a step that authenticates the gateway to the backend. */
 export const authenticate: StepText<"authenticate"> = {
   print: ({ authentication, output, outputAs }, printing) => {
     if (outputAs !== undefined) printing.lacks("a token that is left as an object")

@@ -10,7 +10,7 @@ import { refusalMessage, refusalStatus } from "../schema/refusal.ts"
 import { type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
-/** `auth basic USERS { … }`. The name of the user is in `jwt`. */
+/** `auth basic USERS { … }`. `jwt` has the user's name. */
 export const authBasic: AuthForm = {
   form: {
     args: [word("basic"), slot("users", "reference", { to: ["users"], label: "USERS" })],
@@ -20,7 +20,7 @@ export const authBasic: AuthForm = {
   lower: lowerBasic,
 }
 
-/** What stands in the block of `auth basic`. */
+/** The statements in the block of `auth basic`. */
 export const authBasicRows: readonly StatementRow[] = [
   {
     keyword: "realm",
@@ -64,7 +64,7 @@ function lowerBasic(bound: BoundStatement, context: StepContext): StepOf<"basic-
   }
 }
 
-/** What the compiler knows of a step that asks for user and password. */
+/** Printing and comparison of a step that demands a user and password. */
 export const basicAuth: StepText<"basic-auth"> = {
   print: ({ users, realm, status, message, forward }, printing) =>
     authText(

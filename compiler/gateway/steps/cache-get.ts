@@ -33,9 +33,9 @@ export const getForm: StatementForm = {
   },
 }
 
-/** What a difference means in the fields of steps that read a value of the cache. */
+/** What differences mean in the fields of steps that read a value from the cache. */
 export const cachedValueRules: FieldRules<Omit<StepOf<"cache-get">, "kind">> = {
-  // Callers that meet at a key share what is kept under it.
+  // Callers with the same key share the cached value.
   key: (before, after) => {
     const shared = typeof before !== "string" && typeof after === "string"
     return [
@@ -54,7 +54,7 @@ export const cachedValueRules: FieldRules<Omit<StepOf<"cache-get">, "kind">> = {
     ),
 }
 
-/** What the compiler knows of a step that reads a value of the cache. */
+/** Printing and comparison of a step that reads a value from the cache. */
 export const cacheGet: StepText<"cache-get"> = {
   print: ({ variable, key, default: otherwise }) =>
     statement(

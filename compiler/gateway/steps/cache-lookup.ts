@@ -84,7 +84,7 @@ export const lookupRows: readonly StatementRow[] = [
   },
 ]
 
-/** What the compiler knows of a step that answers with what the cache has. */
+/** Printing and comparison of a step that responds with a cached response. */
 export const cacheLookup: StepText<"cache-lookup"> = {
   print: (step, printing) =>
     statement(

@@ -18,7 +18,7 @@ export const removeForm: StatementForm = {
   },
 }
 
-/** What the compiler knows of a step that takes a value out of the cache. */
+/** Printing and comparison of a step that removes a value from the cache. */
 export const cacheRemove: StepText<"cache-remove"> = {
   print: ({ key }) => statement(`cache remove ${textWords(key)}`),
   identities: () => ["cache-remove"],

@@ -23,7 +23,7 @@ export const setForm: StatementForm = {
   },
 }
 
-/** What the compiler knows of a step that keeps a value in the cache. */
+/** Printing and comparison of a step that stores a value in the cache. */
 export const cacheSet: StepText<"cache-set"> = {
   print: ({ key, value, seconds }) =>
     statement(`cache set ${textWords(key)} ${textOrExpressionText(value)} for ${timeText(seconds)}`),

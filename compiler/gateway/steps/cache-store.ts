@@ -9,7 +9,7 @@ import { optional, slot, word } from "../schema/row.ts"
 import { foundTime } from "../schema/times.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
 
-/** How long answers are kept, and which: `60s if (CEL)`. */
+/** How long responses are kept, and which: `60s if (CEL)`. */
 export const storing = [foundTime, optional(word("if"), slot("test", "condition"))] as const
 
 /** `cache store 60s if (CEL)` */
@@ -18,7 +18,7 @@ export const storeForm: StatementForm = {
   lower: (bound, context) => lowerStore(bound, context, context.place),
 }
 
-/** The step, as it is at a place: that of `cache response` runs later than the statement stands. */
+/** The step at a given place. The step of `cache response` runs later than the position of its statement. */
 export function lowerStore(
   bound: BoundStatement,
   context: StepContext,
@@ -33,7 +33,7 @@ export function lowerStore(
   return steps.add({ kind: "cache-store", seconds, ...condition }, headSpan(bound.statement))
 }
 
-/** What the compiler knows of a step that keeps the answer. */
+/** Printing and comparison of a step that stores the response in the cache. */
 export const cacheStore: StepText<"cache-store"> = {
   print: ({ seconds, storeIf }) => {
     const test = storeIf === undefined ? "" : ` if ${conditionText(storeIf)}`

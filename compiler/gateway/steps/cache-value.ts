@@ -11,7 +11,7 @@ import { foundTime } from "../schema/times.ts"
 import { always, lacking, type StatementForm, type StepText } from "../step-text.ts"
 import { cachedValueRules } from "./cache-get.ts"
 
-/** `cache value NAME "key" for 1m { … }`, in blocks of this name. */
+/** `cache value NAME "key" for 1m { … }`, with a block of the given kind. */
 export const valueForm = (block: BlockName): StatementForm => ({
   form: {
     args: [
@@ -37,7 +37,7 @@ export const valueForm = (block: BlockName): StatementForm => ({
   },
 })
 
-/** What the compiler knows of a step that reads a value of the cache, and makes it where it is not there. */
+/** Printing and comparison of a step that reads a value from the cache, or computes it on a miss. */
 export const cacheValue: StepText<"cache-value"> = {
   print: ({ variable, key, seconds, refreshAfterSeconds, default: otherwise, steps }, printing) => {
     if (otherwise !== undefined || refreshAfterSeconds !== undefined)
@@ -60,7 +60,7 @@ export const cacheValue: StepText<"cache-value"> = {
           ? "a value is used until it ends, and made anew then"
           : `from ${secondsText(after)} on a value is made anew while the old one is used`,
       ),
-    // Told where they stand inside.
+    // Reported with the inner steps.
     steps: () => [],
   },
   block: {

@@ -51,7 +51,7 @@ export const check: StatementDefinition = {
   },
 }
 
-/** In `inbound` tokens can be checked too, in order and inside of conditions: `check jwt …`, `check any { … }`. */
+/** `inbound` also has token checks, which run in order and inside of conditions: `check jwt …`, `check any { … }`. */
 export const checkInOrder: StatementDefinition = {
   row: {
     ...check.row,
@@ -64,7 +64,7 @@ export const checkInOrder: StatementDefinition = {
   },
 }
 
-/** What stands in the block of `check header`. */
+/** The statements in the block of `check header`. */
 export const checkRows: readonly StatementRow[] = [
   {
     keyword: "ignore-case",
@@ -76,7 +76,7 @@ export const checkRows: readonly StatementRow[] = [
   refusalMessage,
 ]
 
-/** What the compiler knows of a step that refuses requests by a header. */
+/** Printing and comparison of a step that refuses requests by a header. */
 export const checkHeader: StepText<"check-header"> = {
   print: ({ name, values, ignoreCase, status, message }, printing) =>
     statement(

@@ -18,7 +18,10 @@ const categories: FieldRules<Fields<"content-safety">>["categories"] = (before, 
   })
 }
 
-/** What the compiler knows of a step that has a service judge what a language model is asked. Policy documents alone make it: gateway.conf has no statement for it. */
+/**
+ * Printing and comparison of a step that asks a moderation service about the prompt for a language model. Only policy documents produce it:
+ * gateway.conf has no statement for it.
+ */
 export const contentSafety: StepText<"content-safety"> = {
   print: (step, printing) => {
     printing.refuses("only policy documents can check prompts: it stays a document, used by `policy xml`")

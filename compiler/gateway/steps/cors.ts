@@ -68,7 +68,7 @@ export const corsStatement: StatementDefinition = {
   },
 }
 
-/** What stands in the block of `cors`. */
+/** The statements in the block of `cors`. */
 export const corsRows: readonly StatementRow[] = [
   {
     keyword: "origins",
@@ -143,14 +143,16 @@ function lowerOrigins(statement: BoundStatement, context: StepContext): Text[] |
   return wrong ? undefined : origins
 }
 
-/** Of a text that is known later only what is behind its last value: a path there fits no origin. */
+/**
+ * Whether a text can be an origin. If parts are only known later, checks the text after the last of them: a path there matches no origin.
+ */
 function mayBeOrigin(text: Text): boolean {
   if (typeof text === "string") return isOriginPattern(text)
   const last = "text" in text ? text.text.at(-1) : undefined
   return typeof last !== "string" || !/\/[^/]/.test(last.replace("://", ""))
 }
 
-/** Warns of methods that are most likely misspelt: a preflight never asks for them. */
+/** Warns about methods that are probably misspelt: a preflight never asks for them. */
 function checkMethods(block: BoundBlock | undefined, report: Report): void {
   for (const { argument, value } of statementOf(block, "methods")?.args.all("method") ?? []) {
     const method = value as string
@@ -160,7 +162,7 @@ function checkMethods(block: BoundBlock | undefined, report: Report): void {
   }
 }
 
-/** What the compiler knows of a step that says which pages of other sites may call. */
+/** Printing and comparison of a step that defines which pages of other origins can call. */
 export const cors: StepText<"cors"> = {
   print: ({ origins, methods, headers, expose, credentials, maxAgeSeconds, terminateUnmatched }) =>
     statement(
@@ -210,7 +212,7 @@ function originWords(origins: Cors["origins"]): string {
   )
 }
 
-/** Which pages may call. */
+/** Changes in the pages that can call. */
 function originChanges(before: Cors["origins"], after: Cors["origins"]): Finding[] {
   const { added, removed } = uncovered(before.map(originKey), after.map(originKey), coversOrigin)
   const pages = (origins: readonly string[]) => (origins.includes("*") ? "every site" : codeWords(origins))
@@ -223,7 +225,7 @@ function originChanges(before: Cors["origins"], after: Cors["origins"]): Finding
   })
 }
 
-/** Methods of calls that browsers ask about before. No method in the list stands for GET and POST. */
+/** Changes in the methods that need a preflight. Without methods, the list means GET and POST. */
 function methodChanges(before: Cors["methods"], after: Cors["methods"]): Finding[] {
   const all = (methods: readonly string[]) => (methods.length === 0 ? ["GET", "POST"] : methods)
   const { added, removed } = uncovered(all(before), all(after))
@@ -236,7 +238,7 @@ function methodChanges(before: Cors["methods"], after: Cors["methods"]): Finding
   })
 }
 
-/** Fields of requests that pages may set. */
+/** Changes in the request headers that pages can set. */
 function requestHeaderChanges(before: Cors["headers"], after: Cors["headers"]): Finding[] {
   const { added, removed } = uncovered(before, after)
   return otherNames(added, removed, {
@@ -248,7 +250,7 @@ function requestHeaderChanges(before: Cors["headers"], after: Cors["headers"]): 
   })
 }
 
-/** Fields of answers that pages may read. With credentials `*` is the name of a field like any other (Fetch standard section 3.2.1). */
+/** Changes in the response headers that pages can read. With credentials, `*` is an ordinary header name (Fetch standard section 3.2.1). */
 function exposeChanges(before: Cors["expose"], after: Cors["expose"], sides: Sides): Finding[] {
   const readable = (names: readonly string[], { credentials }: Cors) =>
     credentials ? names.filter((name) => name !== "*") : names
@@ -275,14 +277,14 @@ function otherNames(
   ]
 }
 
-/** An origin as browsers send it: in lower case, without the scheme's own port and without a path. What a request decides is its text. */
+/** An origin as browsers send it: in lower case, without default port and path. An origin evaluated per request is compared by its text. */
 function originKey(origin: Cors["origins"][number]): string {
   if (typeof origin !== "string") return textWords(origin)
   const lower = origin.toLowerCase().replace(/\/$/, "")
   return lower.startsWith("https://") ? lower.replace(/:443$/, "") : lower.replace(/:80$/, "")
 }
 
-/** `https://*.example.com` stands for every name below `example.com`, and for no port but the one it says. */
+/** `https://*.example.com` matches every name below `example.com`, but only the given port. */
 function coversOrigin(wide: string, narrow: string): boolean {
   if (wide === narrow) return true
   const [scheme, host] = wide.split("://*.", 2)

@@ -12,7 +12,7 @@ import type { RouteSource } from "../routes.ts"
 import { optional, type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
-/** What a version may say of its end. */
+/** The statements of a version about its end of life. */
 export const deprecationRows: readonly StatementRow[] = [
   {
     keyword: "deprecated",
@@ -40,7 +40,7 @@ export const deprecationRows: readonly StatementRow[] = [
   },
 ]
 
-/** What a version says of its end: `deprecated`, `sunset`, `removed`, `successor`. Undefined where it says nothing. */
+/** The end of life of a version: `deprecated`, `sunset`, `removed`, `successor`. Undefined without any of them. */
 export function lowerDeprecation(
   { version, api, prefix }: RouteSource,
   { steps, report }: Pick<StepContext, "steps" | "report">,
@@ -73,7 +73,7 @@ export function lowerDeprecation(
   return steps.add(step, headSpan(first.statement))
 }
 
-/** The name of another version of the API; reported where it is none. */
+/** The name of another version of the API. Reported if there is none. */
 function successorOf(
   { text, span }: Word,
   version: BoundStatement | undefined,
@@ -90,9 +90,9 @@ function successorOf(
   return undefined
 }
 
-/** What the compiler knows of a step that announces the end of a version. */
+/** Printing and comparison of a step that announces the end of life of a version. */
 export const deprecation: StepText<"deprecation"> = {
-  // Up to three statements of a version, which the lowering makes one step of.
+  // Prints up to three statements of a version, which are lowered to one step.
   print: ({ deprecated, sunset, closed, successor, documentation }) => {
     const since = deprecated === true ? "deprecated" : `deprecated ${deprecated}`
     const page = documentation === undefined ? "" : ` ${textWords(documentation)}`
@@ -101,7 +101,7 @@ export const deprecation: StepText<"deprecation"> = {
         ...(deprecated === false ? [] : [`${since}${page}`]),
         ...(closed && sunset === undefined ? ["removed"] : []),
         ...(sunset === undefined ? [] : [`sunset ${sunset}${closed ? " then 410" : ""}`]),
-        // The path of the successor begins with its name.
+        // The first segment of the successor's path is its name.
         ...(successor === undefined ? [] : [`successor ${successor.split("/", 2)[1]}`]),
       ].join("; "),
     )

@@ -8,7 +8,7 @@ import { asked } from "../schema/relations.ts"
 import { slot, word } from "../schema/row.ts"
 import type { StatementDefinition, StepText } from "../step-text.ts"
 
-/** `filter "items" by RELATION of "…" for "…"`: the object may read `item`. */
+/** `filter "items" by RELATION of "…" for "…"`: expressions in the object can read `item`. */
 export const filterStatement: StatementDefinition = {
   row: {
     keyword: "filter",
@@ -36,7 +36,7 @@ export const filterStatement: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that takes items out of a list that the caller may not see. */
+/** Printing and comparison of a step that removes items that the caller cannot see from a list. */
 export const filter: StepText<"filter"> = {
   print: (step, printing) =>
     statement(

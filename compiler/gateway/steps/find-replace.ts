@@ -24,7 +24,7 @@ export const replaceForm: StatementForm = {
   },
 }
 
-/** What the compiler knows of a step that replaces a text in the body. */
+/** Printing and comparison of a step that replaces a text in the body. */
 export const findReplace: StepText<"find-replace"> = {
   print: ({ from, to }) => statement(`body replace ${textWords(from)} with ${textWords(to)}`),
   identities: ({ message, from }) => [`replace ${canonicalJson([message, from])}`, `replace ${message}`],

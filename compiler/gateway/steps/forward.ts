@@ -32,7 +32,7 @@ export const backendStatement: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of the step that asks the backend. */
+/** Printing and comparison of the step that sends the request to the backend. */
 export const forward: StepText<"forward"> = {
   print: (step, printing) => {
     refuseDetails(step, printing)
@@ -56,7 +56,7 @@ export const forward: StepText<"forward"> = {
   },
 }
 
-/** Only documents say how a request is sent: no statement does. */
+/** Refuses settings for forwarding that only policy documents can express. */
 function refuseDetails(step: StepOf<"forward">, printing: Printing): void {
   const { timeoutMs, bufferRequest, bufferResponse, failOnStatus, followRedirects } = step
   const seconds = typeof timeoutMs === "number" ? `${timeoutMs / 1000}s` : "TIME"

@@ -53,7 +53,7 @@ function changing(
   }
 }
 
-/** What the compiler knows of a step that writes or deletes a tuple. */
+/** Printing and comparison of a step that writes or deletes a tuple. */
 export const grant: StepText<"grant"> = {
   print: ({ action, relation, object, user, store }, printing) => {
     const [keyword, joint] = action === "write" ? ["grant", "to"] : ["revoke", "from"]

@@ -16,7 +16,7 @@ import { callerTokenRows, claimRule } from "../schema/caller-token.ts"
 import { many, type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
-/** `auth introspection NAME { … }`. All that the endpoint knows of the caller is in `jwt`. */
+/** `auth introspection NAME { … }`. `jwt` has all fields of the endpoint's response. */
 export const authIntrospection: AuthForm = {
   form: {
     args: [word("introspection"), slot("introspection", "reference", { to: ["introspection"] })],
@@ -26,7 +26,7 @@ export const authIntrospection: AuthForm = {
   lower: lowerIntrospection,
 }
 
-/** What stands in the block of `auth introspection`. */
+/** The statements in the block of `auth introspection`. */
 export const authIntrospectionRows: readonly StatementRow[] = [
   claimRule,
   ...callerTokenRows,
@@ -59,7 +59,7 @@ function lowerIntrospection(bound: BoundStatement, context: StepContext): StepOf
   }
 }
 
-/** What the compiler knows of a step that asks an endpoint about a token. */
+/** Printing and comparison of a step that checks a token at an introspection endpoint. */
 export const introspect: StepText<"introspect"> = {
   print: (step, printing) =>
     authText(

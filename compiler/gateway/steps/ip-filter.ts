@@ -21,7 +21,7 @@ function row(keyword: IpFilter["action"], docs: string): StatementRow {
   }
 }
 
-/** Networks in an order of their own, it means nothing. */
+/** Networks are sorted, because their order has no meaning. */
 export const lowerIp: LowerStep = (bound, { steps, report }) => {
   const networks = new Set<string>()
   const ranges = new Map<string, Range>()
@@ -55,7 +55,7 @@ export const deny: StatementDefinition = {
   lower: lowerIp,
 }
 
-/** What the compiler knows of a step that refuses requests by the caller's address. */
+/** Printing and comparison of a step that refuses requests by the caller's address. */
 export const ipFilter: StepText<"ip-filter"> = {
   print: ({ action, networks, ranges }) =>
     statement([`${action} ip`, ...networks.map(networkText), ...ranges.map(rangeText)].join(" ")),
@@ -77,7 +77,7 @@ export const ipFilter: StepText<"ip-filter"> = {
   } satisfies FieldRules<Fields<"ip-filter">>,
 }
 
-/** One address needs no prefix. */
+/** A single address is printed without prefix length. */
 function networkText(network: string): string {
   return network.replace(/^([0-9.]+)\/32$|^([0-9a-f:]+)\/128$/i, "$1$2")
 }

@@ -57,7 +57,7 @@ export const jsonToXmlForm: StatementForm = {
   },
 }
 
-/** What the compiler knows of a step that makes XML of JSON. */
+/** Printing and comparison of a step that converts JSON to XML. */
 export const jsonToXml: StepText<"json-to-xml"> = {
   print: (step) => {
     const { parseDates, namespaceSeparator, namespacePrefix, attributeBlock } = step

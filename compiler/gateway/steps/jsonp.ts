@@ -17,7 +17,7 @@ export const jsonpForm: StatementForm = {
   },
 }
 
-/** What the compiler knows of a step that makes a script of a JSON response. */
+/** Printing and comparison of a step that turns a JSON response into a script. */
 export const jsonp: StepText<"jsonp"> = {
   print: ({ callback }) => statement(`body jsonp ${textWords(callback)}`),
   identities: () => ["jsonp"],

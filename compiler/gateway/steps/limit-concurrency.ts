@@ -18,7 +18,7 @@ export const concurrency: StatementRow = {
   example: 'concurrency 10 by "${request.ip}"',
 }
 
-/** `concurrency N by "key" { … }` in `inbound`, perhaps around others. */
+/** `concurrency N by "key" { … }` in `inbound`, optionally with a block. */
 export const concurrencyBlock: StatementDefinition = {
   row: {
     ...concurrency,
@@ -31,7 +31,7 @@ export const concurrencyBlock: StatementDefinition = {
   },
 }
 
-/** `concurrency N by "key"` of a scope: until the answer is out. */
+/** `concurrency N by "key"` of a scope: counts a request until its response is sent. */
 export function lowerConcurrency(
   bound: BoundStatement,
   scope: string,
@@ -60,13 +60,13 @@ function concurrencyStep(
   return steps.add(step, headSpan(bound.statement), { steps: inside })
 }
 
-/** The key as it is written: it names the counter, which survives a plan that keeps it. */
+/** The key as written. It names the counter, which survives a new plan with the same key. */
 function keyWords({ args }: BoundStatement): string {
   const span = args.get("key")?.argument.span
   return span === undefined ? "" : span.file.text.slice(span.start, span.end)
 }
 
-/** What the compiler knows of a step that bounds how many requests are served at a time. */
+/** Printing and comparison of a step that limits the number of concurrent requests. */
 export const limitConcurrency: StepText<"limit-concurrency"> = {
   print: ({ max, key, steps }, printing) =>
     statement(`concurrency ${max} by ${textWords(key)}`, printing.inside(steps)),
@@ -83,7 +83,7 @@ export const limitConcurrency: StepText<"limit-concurrency"> = {
       const words = `${after} requests may be inside at a time, not ${before}`
       return after > before ? opens(words) : closes(words)
     },
-    // Told where they stand inside.
+    // Reported with the inner steps.
     steps: () => [],
   },
   block: {

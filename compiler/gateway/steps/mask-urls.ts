@@ -26,7 +26,7 @@ export const maskUrlsForm: StatementForm = {
     ),
 }
 
-/** What the compiler knows of a step that makes URLs of the backend those of the gateway. */
+/** Printing and comparison of a step that replaces the backend's URLs with the gateway's. */
 export const maskUrls: StepText<"mask-urls"> = {
   print: ({ headers }) => statement("body mask-urls", headers && "headers"),
   identities: ({ message }) => [`mask ${message}`],

@@ -59,7 +59,7 @@ export const metricRows: readonly StatementRow[] = [
   },
 ]
 
-/** What the compiler knows of a step that adds to a counter. */
+/** Printing and comparison of a step that increments a metric. */
 export const metric: StepText<"metric"> = {
   print: ({ name, value, labels }, printing) => {
     if (labels.some((label) => label.value === undefined)) printing.lacks("a label without a value")

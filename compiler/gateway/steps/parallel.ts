@@ -6,7 +6,7 @@ import type { StepBlock } from "../schema/block-name.ts"
 import { type StatementRow, slot } from "../schema/row.ts"
 import { always, lacking, type StatementDefinition, type StepText } from "../step-text.ts"
 
-/** `parallel all|any { branch { … } … }`, in blocks of this name. */
+/** `parallel all|any { branch { … } … }`, with blocks of the given kind. */
 export const parallelStatement = (block: StepBlock): StatementDefinition => ({
   row: {
     keyword: "parallel",
@@ -35,7 +35,7 @@ export const parallelStatement = (block: StepBlock): StatementDefinition => ({
   },
 })
 
-/** What stands in a `parallel` block. */
+/** The statements in a `parallel` block. */
 export function branchRows(block: StepBlock): readonly StatementRow[] {
   return [
     {
@@ -49,7 +49,7 @@ export function branchRows(block: StepBlock): readonly StatementRow[] {
   ]
 }
 
-/** What the compiler knows of a step that runs blocks at the same time. */
+/** Printing and comparison of a step that runs blocks at the same time. */
 export const parallel: StepText<"parallel"> = {
   print: ({ until, branches }, printing) =>
     statement(
@@ -66,7 +66,7 @@ export const parallel: StepText<"parallel"> = {
           ? "it goes on when all branches have ended"
           : "it continues after the first successful branch: results of the other ones may be missing",
       ),
-    // Told where they stand inside.
+    // Reported with the inner steps.
     branches: () => [],
   },
   block: {

@@ -55,14 +55,20 @@ export const quotaRows: readonly StatementRow[] = [
   },
 ]
 
-/** What a quota that is not of bytes uses up. Which calls count is not part of its counter: what was used must not begin anew with a condition. */
+/**
+ * The unit of a quota that is not in bytes. The counter does not depend on the condition: the usage must not restart when the condition
+ * changes.
+ */
 export function unitOf({ block }: BoundStatement): "calls" | "tokens" {
   return statementsOf(block, "count").some(({ args }) => args.get("tokens") !== undefined)
     ? "tokens"
     : "calls"
 }
 
-/** `quota N calls per DURATION by KEY else KEY`, `quota SIZE per DURATION by KEY`; `in total` instead of a duration. Counters are named like those of limits. */
+/**
+ * `quota N calls per DURATION by KEY else KEY`, `quota SIZE per DURATION by KEY`; `in total` instead of a duration. Counters are named like
+ * those of limits.
+ */
 export function lowerQuota(
   bound: BoundStatement,
   scope: string,
@@ -94,7 +100,7 @@ export function lowerQuota(
   )
 }
 
-/** What the compiler knows of a step that refuses calls when a volume is used up. */
+/** Printing and comparison of a step that refuses calls when a quota is used up. */
 export const quotaText: StepText<"quota"> = {
   print: (step, printing) => {
     const { callsMax, bytesMax, periodSeconds, startsAt, keys } = step

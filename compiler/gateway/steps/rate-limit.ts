@@ -48,14 +48,14 @@ export const limit: StatementRow = {
   example: "limit 100 per 1m by subscription else ip",
 }
 
-/** Whether the limit counts by address alone: it can refuse before signatures are checked. */
+/** Whether the limit counts by address alone, so that it can run before tokens are verified. */
 export function isAnonymous(bound: BoundStatement): boolean {
   return keysOf(bound)[0]?.by === "ip"
 }
 
 /**
- * `limit N per DURATION by KEY else KEY`. The counter's name is made of the scope it is written in, its keys and its period: counts go on
- * when a new plan changes the number, and all routes of the scope share them.
+ * `limit N per DURATION by KEY else KEY`. The counter's name consists of its scope, keys and period. So counts continue when a new plan
+ * changes the number, and all routes of the scope share them.
  */
 export function lowerLimit(
   bound: BoundStatement,
@@ -80,7 +80,7 @@ export function lowerLimit(
   return { ...lowered, declares: variablesOf(counting) }
 }
 
-/** What the compiler knows of a step that refuses calls above a rate. */
+/** Printing and comparison of a step that refuses calls above a rate. */
 export const rateLimit: StepText<"rate-limit"> = {
   print: (step, printing) => {
     const calls = fixedText(step.callsMax, "a number of calls", printing)
@@ -131,7 +131,7 @@ export const rateLimit: StepText<"rate-limit"> = {
   },
 }
 
-/** A counter is named by the block it is written in, its keys and its period. */
+/** A counter's name consists of its block, keys and period. */
 function counterChange(
   before: string,
   after: string,

@@ -25,7 +25,7 @@ export const lowerRename: LowerStep = (bound, { place, report, steps }) => {
   return steps.add({ kind: "rename-header", message, from, to }, headSpan(bound.statement))
 }
 
-/** What the compiler knows of a step that gives a header another name. */
+/** Printing and comparison of a step that renames a header. */
 export const renameHeader: StepText<"rename-header"> = {
   print: ({ from, to }, printing) =>
     statement(`header rename "${printing.header(from)}" to "${printing.header(to)}"`),

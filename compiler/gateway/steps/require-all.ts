@@ -7,7 +7,7 @@ import { alternativeLines } from "../question-text.ts"
 import { type Form, word } from "../schema/row.ts"
 import type { StepText } from "../step-text.ts"
 
-/** The form of `require` for several relations of which each is needed. */
+/** The form of `require` that needs all of several relations. */
 export const allForm: Form = { args: [word("all")], block: "require any", blockRequired: true }
 
 /** `require all { … }` */
@@ -20,7 +20,7 @@ export const lowerRequireAll: LowerStep = (bound, context) => {
       })
 }
 
-/** What the compiler knows of a step that asks for several relations of which each is needed. */
+/** Printing and comparison of a step that demands all of several relations. */
 export const requireAllText: StepText<"require-all"> = {
   print: ({ steps }, printing) => statement("require all", alternativeLines(steps, printing)),
   identities: () => ["require-all"],

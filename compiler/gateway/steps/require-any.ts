@@ -7,7 +7,7 @@ import { alternativeLines } from "../question-text.ts"
 import { type Form, word } from "../schema/row.ts"
 import type { StepText } from "../step-text.ts"
 
-/** The form of `require` for several relations of which one is enough. */
+/** The form of `require` that needs one of several relations. */
 export const anyForm: Form = { args: [word("any")], block: "require any", blockRequired: true }
 
 /** `require any { … }` */
@@ -20,7 +20,7 @@ export const lowerRequireAny: LowerStep = (bound, context) => {
       })
 }
 
-/** What the compiler knows of a step that asks for several relations of which one is enough. */
+/** Printing and comparison of a step that demands one of several relations. */
 export const requireAnyText: StepText<"require-any"> = {
   print: ({ steps }, printing) => statement("require any", alternativeLines(steps, printing)),
   identities: () => ["require-any"],

@@ -16,7 +16,10 @@ import type { Fields, StatementDefinition, StepText } from "../step-text.ts"
 import { allForm, lowerRequireAll } from "./require-all.ts"
 import { anyForm, lowerRequireAny } from "./require-any.ts"
 
-/** `require RELATION of "type:…" for "type:…" in STORE { … }`, checked against the store's model; or `require any { … }`, `require all { … }`. */
+/**
+ * `require RELATION of "type:…" for "type:…" in STORE { … }`, checked against the store's model; or `require any { … }`, `require all { …
+ * }`.
+ */
 export const requireStatement: StatementDefinition = {
   row: {
     keyword: "require",
@@ -39,7 +42,7 @@ export const requireStatement: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that asks whether the caller has a relation. */
+/** Printing and comparison of a step that checks whether the caller has a relation. */
 export const requireText: StepText<"require"> = {
   print: (step, printing) => statement(`require ${askedText(step, printing)}`, circumstanceLines(step)),
   identities: ({ relation, object, user, store, pdp }) => {
@@ -98,8 +101,9 @@ function typeOf(object: Text): string {
 }
 
 /**
- * Whether everybody who has `narrow` on an object of `type` has `wide` on it too, whatever the tuples are, as far as the relation plans say so
- * plainly: `wide` is computed from `narrow` by unions alone, or by intersections that all hold it. False also where it is not known.
+ * Whether everyone with `narrow` on an object of `type` also has `wide` on it, for all possible tuples. Recognized only if the relation
+ * plans show it directly: `wide` is computed from `narrow` by unions, or by intersections in which every operand includes it. False if
+ * unknown.
  */
 export function isImplied(model: ModelPlan, type: string, narrow: string, wide: string): boolean {
   const { relations } = model.relations

@@ -20,7 +20,7 @@ import { answerStatus } from "./set-status.ts"
 
 type Respond = StepOf<"respond">
 
-/** The body of a message that is made: of an answer, or of a request of our own. */
+/** The body of a message that the gateway creates: a response, or a request to another service. */
 export const bodyRow: StatementRow = {
   keyword: "body",
   forms: [{ args: [bodyContent] }],
@@ -29,7 +29,7 @@ export const bodyRow: StatementRow = {
   example: 'body json ({"state": gateway.state})',
 }
 
-/** A header of a message that is made. */
+/** A header of a message that the gateway creates. */
 export const headerRow: StatementRow = {
   keyword: "header",
   several: 50,
@@ -90,7 +90,7 @@ export const respondStatement: StatementDefinition = {
   },
 }
 
-/** `redirect 302 "url"`: an answer with a Location. */
+/** `redirect 302 "url"`: a response with a Location header. */
 export const redirect: StatementDefinition = {
   row: {
     keyword: "redirect",
@@ -111,7 +111,7 @@ export const redirect: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that answers in place of the backend. */
+/** Printing and comparison of a step that responds instead of the backend. */
 export const respond: StepText<"respond"> = {
   print: (step, printing) => {
     const { from, status, reason, headers, media, body } = step
@@ -145,7 +145,7 @@ export const respond: StepText<"respond"> = {
       breaking(`callers are answered ${countText(after)}, not ${countText(before)}`),
     reason: () => neutral("callers get another reason phrase"),
     media: () => breaking("callers get another body"),
-    // What has changed is told where it has changed.
+    // Changes of an API document are reported at the routes that changed.
     body: (old, next, { after }) =>
       after.documentation
         ? neutral("the API is described anew")
@@ -156,7 +156,7 @@ export const respond: StepText<"respond"> = {
   },
 }
 
-/** The description of an API is made by its statement `docs`, not by one of a section. */
+/** An API document is served by the statement `docs`, not by a statement of a section. */
 function description(body: Respond["body"], printing: Printing): Printed {
   const text = body !== undefined && "text" in body && typeof body.text === "string" ? body.text : ""
   printing.lacks("the description of an API")
@@ -188,7 +188,7 @@ function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
   ]
 }
 
-/** Whether a statement before sets the variable; reported where none does. */
+/** Whether an earlier statement sets the variable. Reports it if not. */
 function isSet(bound: BoundStatement, name: string, { place, report }: StepContext): boolean {
   if (Object.hasOwn(place.variables, name)) return true
   const hint = didYouMean(name, Object.keys(place.variables))

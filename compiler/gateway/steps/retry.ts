@@ -9,7 +9,10 @@ import { optional, slot, word } from "../schema/row.ts"
 import { stepTime } from "../schema/times.ts"
 import type { StatementDefinition, StepText } from "../step-text.ts"
 
-/** `retry N while (CEL) every 1s plus 1s at-most 10s { … }`, in blocks of this name. The condition sees what the block leaves. */
+/**
+ * `retry N while (CEL) every 1s plus 1s at-most 10s { … }`, with a block of the given kind. The condition can read variables that the block
+ * sets.
+ */
 export const retryStatement = (block: StepBlock): StatementDefinition => ({
   row: {
     keyword: "retry",
@@ -58,10 +61,10 @@ export const retryStatement = (block: StepBlock): StatementDefinition => ({
   },
 })
 
-/** What the compiler knows of a step that runs its block again. */
+/** Printing and comparison of a step that runs its block again. */
 export const retry: StepText<"retry"> = {
   print: ({ test, times, intervalSeconds, deltaSeconds, maxSeconds, fastFirst, steps }, printing) => {
-    // The word is none of the language: it only shows that the step says so.
+    // The language has no such keyword. It only shows that the step has this setting.
     const fast = flagText(fastFirst, "first-fast-retry", printing)
     if (fastFirst === true) printing.lacks("a first repetition that does not wait")
     const time = (word: string, seconds: Count | undefined) =>
@@ -102,7 +105,7 @@ export const retry: StepText<"retry"> = {
       ),
     fastFirst: (_, after) =>
       neutral(after === false ? "the first repetition waits too" : "the first repetition does not wait"),
-    // Told where they stand inside.
+    // Reported with the inner steps.
     steps: () => [],
   },
   block: {

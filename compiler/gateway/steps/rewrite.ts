@@ -10,12 +10,15 @@ import { statement } from "../print.ts"
 import { optional, slot, word } from "../schema/row.ts"
 import type { StatementDefinition, StepText } from "../step-text.ts"
 
-/** Characters that are in no canonical path, raw: RFC 3986 §3.3 and `;` and `\\`, which servers read in different ways. */
+/**
+ * Characters that cannot be unescaped in a canonical path: those not in RFC 3986 §3.3, and `;` and `\\`, which servers interpret in
+ * different ways.
+ */
 const notInPath = /[^\w.~!$&'()*+,=:@%/?-]/
-/** What percent-encoding may not stand for: control characters, `/`, `;`, `\\`, and a `%` of another encoding. */
+/** Characters that must not be percent-encoded: control characters, `/`, `;`, `\\`, and a `%` that begins another encoding. */
 const refusedEncoding = /%(?:[01][0-9A-F]|2F|3B|5C|7F|25[0-9A-F]{2})|%(?![0-9A-F]{2})/i
 
-/** `rewrite "/path/${path.id}?query" [raw] [without query]`: the constant parts must be what a canonical path can hold. */
+/** `rewrite "/path/${path.id}?query" [raw] [without query]`: the constant parts must be valid in a canonical path. */
 export const rewriteStatement: StatementDefinition = {
   row: {
     keyword: "rewrite",
@@ -58,7 +61,7 @@ export const rewriteStatement: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that asks the backend for another path. */
+/** Printing and comparison of a step that changes the path of the request to the backend. */
 export const rewrite: StepText<"rewrite"> = {
   print: ({ path, raw, keepQuery, parameters }, printing) => {
     if (parameters !== undefined)
@@ -99,7 +102,10 @@ function checkPart(value: string, report: Report, at: (offset: number) => Span):
     })
 }
 
-/** Whether the runtime would refuse the path: no empty segment but the last, none that ends with a dot, no odd encoding. */
+/**
+ * Whether the runtime would refuse the path: it has an empty segment before the last one, a segment that ends with a dot, or a refused
+ * encoding.
+ */
 function hasOddSegment(path: string): boolean {
   const [plain = ""] = path.split("?", 1)
   const segments = plain.split("/").slice(1)

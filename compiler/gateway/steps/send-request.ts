@@ -97,7 +97,7 @@ function lowerHeaders(
   return headers
 }
 
-/** Statements in its block; header and body are those of an answer. */
+/** Statements in its block. Header and body are those of `respond`. */
 export const sendRows: readonly StatementRow[] = [
   {
     keyword: "url",
@@ -136,7 +136,7 @@ export const sendRows: readonly StatementRow[] = [
   },
 ]
 
-/** What the compiler knows of a step that asks another service. */
+/** Printing and comparison of a step that sends a request to another service. */
 export const sendRequest: StepText<"send-request"> = {
   print: (step, printing) => {
     const { url, method, media, body, authentication, timeoutSeconds, variable } = step

@@ -138,7 +138,7 @@ function namedBackend(bound: BoundStatement | undefined, { backends }: StepConte
   return word !== undefined && backends.useDeclared(word.text) ? word.text : undefined
 }
 
-/** What the compiler knows of a step that chooses the backend. */
+/** Printing and comparison of a step that chooses the backend. */
 export const setBackend: StepText<"set-backend"> = {
   print: ({ target }) => targetText(target),
   identities: () => ["set-backend"],
@@ -168,14 +168,14 @@ function targetText(target: Target): Printed {
   )
 }
 
-/** What it means that requests may go somewhere else. */
+/** What another destination of requests means. */
 function otherTarget(target: Target): Finding {
   return "url" in target && target.raw
     ? opens("an expression decides where requests go")
     : opens("requests may go to another backend, with what callers send")
 }
 
-/** Who may be chosen, where only the shares of each differ from another such target. */
+/** The part of a target that is independent of the shares: the possible backends. */
 function sharesOf(target: Target): unknown {
   return "weighted" in target ? [...new Set(target.weighted.map(({ backend }) => backend))].sort() : target
 }

@@ -31,7 +31,7 @@ const setForm: StatementForm = {
   },
 }
 
-/** What `body` does, by its first word. */
+/** The forms of `body`, by first word. */
 const forms: Readonly<Record<string, StatementForm>> = {
   jsonp: jsonpForm,
   "mask-urls": maskUrlsForm,
@@ -41,7 +41,7 @@ const forms: Readonly<Record<string, StatementForm>> = {
   "xml-to-json": xmlToJsonForm,
 }
 
-/** `body set|replace|json-to-xml|xml-to-json|mask-urls …`; in `outbound` also `jsonp`: what makes a script of an answer stands there alone. */
+/** `body set|replace|json-to-xml|xml-to-json|mask-urls …`. `jsonp` is only in `outbound`, because it turns a response into a script. */
 export const body = (block: "inbound" | "outbound" | "on-error"): StatementDefinition => ({
   row: {
     keyword: "body",
@@ -55,7 +55,7 @@ export const body = (block: "inbound" | "outbound" | "on-error"): StatementDefin
   lower: byFirstWord(forms),
 })
 
-/** What the compiler knows of a step that replaces the body. */
+/** Printing and comparison of a step that replaces the body. */
 export const setBody: StepText<"set-body"> = {
   print: ({ media, content }, printing) => bodyStatement("body set", media, content, printing),
   identities: ({ message }) => [`body ${message}`],

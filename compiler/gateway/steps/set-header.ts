@@ -57,7 +57,7 @@ export const header: StatementDefinition = {
   },
 }
 
-/** The name that is written, or what an expression finds; that is checked per request. */
+/** The header name: a literal, or an expression, whose result is checked per request. */
 function nameOf(
   bound: BoundStatement,
   message: "request" | "response",
@@ -73,7 +73,7 @@ function nameOf(
   return name !== undefined && at !== undefined && mayWrite(name, at, message, report) ? name : undefined
 }
 
-/** The name as the statement has it. */
+/** The name as printed in the statement. */
 function printedName(name: SetHeader["name"], printing: Printing): string {
   if (typeof name === "string") return JSON.stringify(printing.header(name))
   const [only, ...more] = typeof name.text === "string" ? [] : name.text.text
@@ -83,7 +83,7 @@ function printedName(name: SetHeader["name"], printing: Printing): string {
   return nameShown(name)
 }
 
-/** What the compiler knows of a step that changes a header. */
+/** Printing and comparison of a step that changes a header. */
 export const setHeader: StepText<"set-header"> = {
   print: ({ action, name, values }, printing) =>
     statement(`header ${action} ${printedName(name, printing)}${textsOf(values)}`),

@@ -44,7 +44,7 @@ export const forwardHost: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that says which Host header the backend gets. */
+/** Printing and comparison of a step that sets the Host header of the request to the backend. */
 export const setHost: StepText<"set-host"> = {
   print: ({ host }) =>
     statement(
@@ -62,7 +62,7 @@ function otherHost(host: Host): Finding {
     : otherResource("the backend gets another Host header")
 }
 
-/** `_` and `~` are in no name of DNS, but in the names of containers. */
+/** DNS names have no `_` and `~`, but container names can have them. */
 function isHost(text: string): boolean {
   const [, inBrackets, plain, port] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? []
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return false

@@ -35,7 +35,7 @@ export const method: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that asks the backend with another method. */
+/** Printing and comparison of a step that changes the method of the request to the backend. */
 export const setMethod: StepText<"set-method"> = {
   print: ({ method }) => statement(`method ${textWords(method)}`),
   identities: () => ["set-method"],

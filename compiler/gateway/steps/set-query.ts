@@ -41,7 +41,7 @@ export const query: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that changes a query parameter. */
+/** Printing and comparison of a step that changes a query parameter. */
 export const setQuery: StepText<"set-query"> = {
   print: ({ action, name, values }, printing) => {
     if (typeof name !== "string") printing.lacks("a name that is found per request")

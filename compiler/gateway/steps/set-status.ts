@@ -6,7 +6,7 @@ import { countText, statement, textsOf } from "../print.ts"
 import { oneOf, optional, slot } from "../schema/row.ts"
 import type { StatementDefinition, StepText } from "../step-text.ts"
 
-/** A status that is written out, or found per request, and a reason phrase. */
+/** A status as a literal or an expression, and a reason phrase. */
 const anyStatus = oneOf([slot("found", "expression")], [slot("status", "status", { min: 200, max: 599 })])
 export const answerStatus = [anyStatus, optional(slot("reason", "text"))]
 
@@ -32,7 +32,7 @@ export const status: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that answers with another status. */
+/** Printing and comparison of a step that changes the status of the response. */
 export const setStatus: StepText<"set-status"> = {
   print: ({ status, reason }) =>
     statement(`status ${countText(status)}${textsOf(reason === undefined ? [] : [reason])}`),

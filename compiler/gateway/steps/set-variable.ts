@@ -32,7 +32,7 @@ export const set: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that leaves a value in a variable. */
+/** Printing and comparison of a step that sets a variable. */
 export const setVariable: StepText<"set-variable"> = {
   print: ({ name, value }) => statement(`set ${name} ${textOrExpressionText(value)}`),
   identities: ({ name }) => [`set ${name}`],

@@ -35,7 +35,7 @@ export const traceStatement: StatementDefinition = {
   },
 }
 
-/** What the compiler knows of a step that writes a line to the log. */
+/** Printing and comparison of a step that writes a line to the log. */
 export const trace: StepText<"trace"> = {
   print: ({ message, severity, metadata }, printing) => {
     if (metadata.length > 0) printing.lacks("a line of the log with further data")

@@ -29,7 +29,7 @@ import { otherAction, otherErrors, strongest } from "../violation-rules.ts"
 type Content = StepOf<"validate-content">
 type Rule = Content["types"][number]
 type MediaMap = NonNullable<Content["mediaMap"]>
-/** An action, perhaps one that is found per request. */
+/** An action, or an expression that yields it per request. */
 type FoundAction = Content["onSize"]
 
 /** `validate content { json "application/json" { schema "FILE" }; map missing to "application/json"; size 100KB }` */
@@ -138,7 +138,10 @@ export const contentJsonRows: readonly StatementRow[] = [
   },
 ]
 
-/** Without `schema` those of the operation's document count; without a media type all the document describes are meant, or any. */
+/**
+ * Without `schema`, the rule uses the schemas of the operation's document. Without a media type, it applies to all media types of the
+ * document, or to any.
+ */
 function lowerRule(
   bound: BoundStatement,
   as: "json" | "xml" | "soap",
@@ -171,7 +174,7 @@ function lowerRule(
   return describedContents(fitting, own, message).contents
 }
 
-/** A media type or range in lower case; what is none is reported. */
+/** A media type or range in lower case. Reported if invalid. */
 function mediaOf({ args }: BoundStatement, slot: string, { report }: StepContext): string | undefined {
   const filled = args.get(slot)
   const media = args.value<string>(slot)?.trim().toLowerCase()
@@ -206,7 +209,7 @@ function lowerMap(
   return context.report.errors > errors ? "broken" : { rules, ...whole }
 }
 
-/** What the compiler knows of a step that judges bodies. */
+/** Printing and comparison of a step that validates bodies. */
 export const validateContent: StepText<"validate-content"> = {
   print: (step, printing) => (isDescribed(step) ? describedText(step, printing) : ownText(step, printing)),
   identities: () => ["validate-content"],
@@ -222,12 +225,12 @@ export const validateContent: StepText<"validate-content"> = {
   changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
 }
 
-/** By schemas and missing bodies those are known that a document asks for. */
+/** Whether the step uses an OpenAPI document: it has schemas, or an action for missing bodies. */
 function isDescribed({ onMissing, types }: Content): boolean {
   return onMissing !== undefined || types.some(({ schema }) => schema !== undefined)
 }
 
-/** As the statement of a scope judges by the document. */
+/** Prints the step as `validate` of a scope, which uses the document. */
 function describedText({ message, types, bytesMax, mediaMap }: Content, printing: Printing): Printed {
   const size = sizeText(bytesMax, printing)
   printing.lacks("a schema of the cloud's store")
@@ -291,7 +294,7 @@ const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-content">
   errors: otherErrors,
 })
 
-/** Bodies by their media types, of answers by their statuses too. */
+/** Compares rules by media type, for responses also by status. */
 function typeChanges(
   before: Content["types"],
   after: Content["types"],
@@ -301,7 +304,7 @@ function typeChanges(
   const { message } = items.after
   const nameOf = ({ media, status }: Content["types"][number]) =>
     [media, ...(status === undefined ? [] : [status])].join(" ")
-  // Another rule may be for it: a range of media types, or of statuses.
+  // Another rule may apply: a range of media types or of statuses.
   const isRange = ({ media, status }: Content["types"][number]) =>
     media.includes("*") || (status !== undefined && !/^[1-5][0-9]{2}$/.test(status))
   const others = (name: string) => {
@@ -326,7 +329,7 @@ function typeChanges(
   return ruleChanges(before, after, judged, schemas)
 }
 
-/** What a request decides may be anything. */
+/** An action evaluated per request can be any action. */
 function foundChange(before: FoundAction, after: FoundAction, what: string): Finding {
   if (typeof after === "object") return opens(`the action for ${what} is chosen per request`)
   return otherAction(typeof before === "object" ? "prevent" : before, after, what)

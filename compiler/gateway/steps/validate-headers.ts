@@ -59,7 +59,7 @@ export const validateHeadersRows: readonly StatementRow[] = [
   errors,
 ]
 
-/** What the compiler knows of a step that judges the headers of answers. */
+/** Printing and comparison of a step that validates the headers of responses. */
 export const validateHeaders: StepText<"validate-headers"> = {
   print: (step, printing) => {
     if (step.described !== undefined) printing.lacks("headers as an OpenAPI document describes them")
@@ -79,7 +79,7 @@ export const validateHeaders: StepText<"validate-headers"> = {
   changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
 }
 
-/** As the statement of a scope judges by the document. */
+/** Prints the step as `validate` of a scope, which uses the document. */
 function describedText({ described = [], ...step }: ValidateHeaders, printing: Printing): Printed {
   return statement(
     "validate response",
@@ -90,7 +90,7 @@ function describedText({ described = [], ...step }: ValidateHeaders, printing: P
   )
 }
 
-/** Only what is required has an action: that is the statement's. */
+/** Prints the step as its own statement. There, all required headers have the statement's action. */
 function ownText({ headers, named, unspecified, errors }: ValidateHeaders, printing: Printing): Printed {
   const action = headers.find(({ required }) => required)?.action ?? unspecified
   const others = headers.filter((each) => each.action !== (each.required ? action : "ignore"))
@@ -123,13 +123,13 @@ function namedText(
   return names.length > 0 && `${action === "ignore" ? "allow" : action}${textsOf(names)}`
 }
 
-/** What is done where an answer has a header that nothing describes. */
+/** The action for a response header without a rule. */
 function unlistedAction(step: Fields<"validate-headers">, name: string): ViolationAction {
   if (step.headers.some((each) => each.name === name)) return "ignore"
   return step.named?.find((each) => each.name === name)?.action ?? step.unspecified
 }
 
-/** By schemas where a document describes them. */
+/** Compares headers by their schemas if a document describes them. */
 const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-headers">> => ({
   described: (before = [], after = []) => {
     const listed = (list: typeof before) =>
@@ -160,7 +160,7 @@ const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-headers">
     return found.length > 0 ? found : neutral("the same headers are judged by other words")
   },
   named: (before = [], after = [], items) => {
-    // Those that are listed on one side are a matter of the list.
+    // A header that is listed on one side only is reported with the list.
     const listed = new Set([...items.before.headers, ...items.after.headers].map(({ name }) => name))
     const names = new Set([...before, ...after].map(({ name }) => name))
     const found = [...names].flatMap((name) => (listed.has(name) ? [] : otherUnlisted(items, name)))

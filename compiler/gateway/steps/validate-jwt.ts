@@ -20,10 +20,10 @@ import type { Fields, StepText } from "../step-text.ts"
 
 const issuers = many(slot("issuer", "reference", { to: ["issuer"] }), 20)
 
-/** `jwt ISSUER… { … }` behind `auth` and `check`. */
+/** `jwt ISSUER… { … }` after `auth` or `check`. */
 const form: Form = { args: [word("jwt"), issuers], block: "auth jwt" }
 
-/** `auth jwt ISSUER… { … }`. Of a token of several issuers each is a way of its own: they promise different claims. */
+/** `auth jwt ISSUER… { … }`. Each issuer is a way of its own, because the issuers declare different claims. */
 export const authJwt: AuthForm = {
   form,
   ways: ({ args }, program) => {
@@ -55,7 +55,7 @@ export const checkJwt = {
   },
 }
 
-/** What stands in the block of `auth jwt`. */
+/** The statements in the block of `auth jwt`. */
 export const authJwtRows: readonly StatementRow[] = [
   claimRule,
   ...callerTokenRows,
@@ -118,7 +118,7 @@ function lowerToken(bound: BoundStatement, context: StepContext): StepOf<"valida
   }
 }
 
-/** What the compiler knows of a step that checks a token of an issuer. */
+/** Printing and comparison of a step that checks a token of an issuer. */
 export const validateJwt: StepText<"validate-jwt"> = {
   print: (step, printing) => {
     const { issuers, issuerValues, clockSkewSeconds, requireExpiration } = step

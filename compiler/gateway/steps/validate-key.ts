@@ -24,7 +24,7 @@ export const authSubscription: AuthForm = {
   lower: lowerKey,
 }
 
-/** What stands in the block of `auth subscription`. */
+/** The statements in the block of `auth subscription`. */
 export const authSubscriptionRows: readonly StatementRow[] = [
   {
     keyword: "header",
@@ -71,7 +71,9 @@ function lowerKey(
   return { kind: "validate-key", api, header, query, status, forward: mentions(block, "forward") }
 }
 
-/** Whether an API looks like one of Azure API Management to its clients: by the form of errors, or by a policy document of its own or of the gateway. */
+/**
+ * Whether clients see an API as one of Azure API Management: because of the error format, or a policy document of the API or the gateway.
+ */
 function isFromApim({ gateway, root }: Program, api: string): boolean {
   const own = statementsOf(root, "api").find(({ args }) => args.value("name") === api)
   return (
@@ -81,7 +83,7 @@ function isFromApim({ gateway, root }: Program, api: string): boolean {
   )
 }
 
-/** What the compiler knows of a step that asks for a subscription key. */
+/** Printing and comparison of a step that demands a subscription key. */
 export const validateKey: StepText<"validate-key"> = {
   print: ({ header, query, status, forward }, printing) =>
     authText(

@@ -19,7 +19,7 @@ type Parameters = StepOf<"validate-parameters">
 type Unspecified = Parameters["unspecified"]
 type Named = NonNullable<Unspecified["named"]>[number]
 
-/** What the compiler knows of a step that judges the parameters of requests. */
+/** Printing and comparison of a step that validates the parameters of requests. */
 export const validateParameters: StepText<"validate-parameters"> = {
   print: ({ parameters, unspecified }, printing) => {
     const { query, header, named = [] } = unspecified
@@ -109,7 +109,7 @@ function orOtherWords(found: Finding[]): Finding[] {
   return found.length > 0 ? found : [neutral("other parameters are judged as before, by other words")]
 }
 
-/** Names that one of them has an action of its own for. */
+/** Changes for the names with an action of their own. */
 function namedChanges(before: Unspecified, after: Unspecified): Finding[] {
   const keyOf = ({ in: place, name }: Named): string => `${place} ${name}`
   const all = new Map([...(before.named ?? []), ...(after.named ?? [])].map((each) => [keyOf(each), each]))

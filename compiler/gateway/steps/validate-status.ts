@@ -7,7 +7,7 @@ import { action, errors } from "../schema/violations.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
 import { otherAnswerAction, otherErrors } from "../violation-rules.ts"
 
-/** Statements in its block, by what happens to answers with the statuses they name. */
+/** Statements in its block, with the action for responses with the listed statuses. */
 const keywords = { allow: "ignore", detect: "detect", prevent: "prevent" } as const
 
 /** `validate status detect { allow 200 4xx; prevent 500 }` */
@@ -38,7 +38,7 @@ export const validateStatusRows: readonly StatementRow[] = [
   errors,
 ]
 
-/** What the compiler knows of a step that judges the status of answers. */
+/** Printing and comparison of a step that validates the status of responses. */
 export const validateStatus: StepText<"validate-status"> = {
   print: (step) =>
     requiredBlock(

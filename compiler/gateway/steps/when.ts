@@ -9,7 +9,7 @@ import type { BlockName } from "../schema/block-name.ts"
 import { slot } from "../schema/row.ts"
 import { always, type ComparedPlans, lacking, type StatementDefinition, type StepText } from "../step-text.ts"
 
-/** `when (CEL) { … } else { … }`, in blocks of this name. */
+/** `when (CEL) { … } else { … }`, with blocks of the given kind. */
 export const whenStatement = (block: BlockName): StatementDefinition => ({
   row: {
     keyword: "when",
@@ -33,7 +33,7 @@ export const whenStatement = (block: BlockName): StatementDefinition => ({
   },
 })
 
-/** What the compiler knows of a step that runs one of two blocks. */
+/** Printing and comparison of a step that runs one of two blocks. */
 export const when: StepText<"when"> = {
   print: ({ test, matched, otherwise }, printing) => ({
     ...statement(`when (${test.text})`, printing.inside(matched)),
@@ -54,8 +54,8 @@ export const when: StepText<"when"> = {
 }
 
 /**
- * Another test leaves requests out, or takes others in, as far as logic tells; where it does not, both. What that means for them is what stands inside: it is not done for those that are left
- * out, `else` is.
+ * What another condition means. It excludes requests, includes new ones, or both; if the logic comparison cannot decide, assume both.
+ * Excluded requests run `else` instead of the block, included ones the block instead of `else`.
  */
 function otherTest(before: StepOf<"when">, after: StepOf<"when">, plans: ComparedPlans): Finding {
   const [old, next] = [before.test, after.test]

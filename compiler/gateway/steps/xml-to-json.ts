@@ -11,7 +11,7 @@ import { statement } from "../print.ts"
 import { type StatementRow, slot, word } from "../schema/row.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
 
-/** What conversions between JSON and XML have in common. */
+/** The common fields of conversions between JSON and XML. */
 interface Conversion {
   readonly message: MessageKind
   readonly apply: "always" | "content-type"
@@ -52,7 +52,7 @@ export const xmlToJsonRows: readonly StatementRow[] = [
   },
 ]
 
-/** The fields that say when a body is converted. */
+/** The fields that define when a body is converted. */
 export function conversionOf(block: BoundBlock | undefined): Omit<Conversion, "message"> {
   return {
     apply: mentions(block, "always") ? "always" : "content-type",
@@ -78,7 +78,7 @@ export const xmlToJsonForm: StatementForm = {
   },
 }
 
-/** The statements that say when a body is converted. */
+/** Prints the statements that define when a body is converted. */
 export function conversionLines({ apply, considerAccept }: Conversion): (string | false)[] {
   return [apply === "always" && "always", considerAccept && "if-accepted"]
 }
@@ -87,7 +87,7 @@ interface After {
   readonly after: Conversion
 }
 
-/** What a difference in them means. */
+/** What differences in these fields mean. */
 export const conversionRules = {
   message: nowAboutMessage,
   apply: (_: unknown, after: Conversion["apply"], { after: { message } }: After) =>
@@ -106,7 +106,7 @@ export const conversionRules = {
     ),
 }
 
-/** What the compiler knows of a step that makes JSON of XML. */
+/** Printing and comparison of a step that converts XML to JSON. */
 export const xmlToJson: StepText<"xml-to-json"> = {
   print: (step) =>
     statement(
