@@ -1,10 +1,10 @@
-/** Positions of the same item in both lists, in order: a longest common subsequence. */
+/** Positions of equal items in both lists, in ascending order: a longest common subsequence. */
 export type Alignment = readonly (readonly [before: number, after: number])[]
 
-/** Beyond so many comparisons equal items are taken in the order of the first list, which may call more of them moved. */
+/** Above this number of comparisons, equal items are taken greedily in the order of the first list. This may report more items as moved. */
 const cellsMax = 250_000
 
-/** Aligns two lists so that as much as possible stays where it is. */
+/** Aligns two lists so that as many items as possible keep their position. */
 export function align(before: readonly string[], after: readonly string[]): Alignment {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head += 1

@@ -5,7 +5,7 @@ import { credentialTextOf, textOf } from "../gateway/step-texts.ts"
 
 type Steps = PlanBody["steps"]
 
-/** What it means that another `auth` holds: ways in that are new or gone, and what each asks for. */
+/** What a change of `auth` means: added and removed ways to authenticate, and different demands of each way. */
 export function compareAuth(
   before: AuthStep,
   after: AuthStep,
@@ -28,12 +28,12 @@ export function compareAuth(
   return [neutral("the ways in are tried in another order: who fails all of them gets another refusal")]
 }
 
-/** Each way in, one for each issuer of a token. */
+/** The ways to authenticate, one for each issuer of a token. */
 function waysOf(step: Step, steps: Steps): readonly CredentialStep[] {
   return credentialsOf(step, (id) => steps[id]).flatMap((each) => credentialTextOf(each).ways(each))
 }
 
-/** A way in, in words. */
+/** A way to authenticate in words. */
 export function nameOf(way: CredentialStep): string {
   return credentialTextOf(way).credential(way)
 }

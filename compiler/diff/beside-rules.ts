@@ -8,14 +8,17 @@ import { inside, touchOf } from "./step-touch.ts"
 
 type Steps = PlanBody["steps"]
 
-/** A difference as far as every kind of step has it. `gone`: what was done for some requests and is not; `come`: what is done for more; `changed`: steps that leave something else. */
+/**
+ * The part of a difference that is common to all kinds of steps. `gone`: steps that no longer run for some requests; `come`: steps that now
+ * run for more requests; `changed`: steps that may produce other values.
+ */
 export interface Difference {
   readonly gone: readonly Expressive[]
   readonly come: readonly Expressive[]
   readonly changed: readonly Expressive[]
 }
 
-/** A step with the steps its own are of. `alone`: without those inside of it. */
+/** A step, and the plan's steps to look up those inside it. `alone`: without the steps inside it. */
 interface Expressive {
   readonly step: Step
   readonly steps: Steps
@@ -23,8 +26,8 @@ interface Expressive {
 }
 
 /**
- * What a difference means besides what the rules of its kind say: a variable that others use is another, an expression that fails a request where it has no value is gone or new. Told only where
- * the rules have nothing as bad.
+ * Adds findings to those of the kind's own rules: a variable that other steps use may have another value, and an expression that fails for
+ * requests without a value is removed or added. Added only if the rules have no finding of the same or a worse risk.
  */
 export function withBesides(findings: readonly Finding[], difference: Difference, after: Steps): Finding[] {
   const has = (...risks: readonly string[]) => findings.some(({ risk }) => risks.includes(risk))
@@ -49,7 +52,7 @@ export function withBesides(findings: readonly Finding[], difference: Difference
 }
 
 function variablesOf({ step, steps, alone }: Expressive): string[] {
-  // How often, and how long, what is inside runs decides what it leaves.
+  // How often and how long the inner steps run decides which values they produce.
   const within = factsOf(step).repeats === undefined ? [] : inside(step, steps)
   const parts = alone
     ? [factsOf(step), ...within.map((each) => touchOf(each, steps))]
@@ -61,12 +64,12 @@ function variablesOf({ step, steps, alone }: Expressive): string[] {
   })
 }
 
-/** A step with all steps inside of it. */
+/** A step with all steps inside it. */
 function allOf(step: Step, steps: Steps): Step[] {
   return [step, ...inside(step, steps).flatMap((each) => allOf(each, steps))]
 }
 
-/** Variables that steps of any route get out of the cache, from under the key that a step writes. */
+/** Variables that steps of any route read from the cache under a key that this step writes. */
 function keptVariablesOf({ step, steps, alone }: Expressive, after: Steps): string[] {
   const kept = (alone ? [step] : allOf(step, steps)).flatMap((each) =>
     each.kind === "cache-set" || each.kind === "cache-remove" || each.kind === "cache-value"

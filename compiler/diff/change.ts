@@ -1,6 +1,6 @@
 import type { Risk } from "../analysis/finding.ts"
 
-/** What is declared once for the whole gateway and used by name. */
+/** Things that are declared once for the whole gateway and used by name. */
 export type ProviderKind =
   | "issuer"
   | "backend"
@@ -12,7 +12,7 @@ export type ProviderKind =
   | "value"
   | "secret"
 
-/** What a change is about. A `step` is named by its section (`inbound`, `backend`, `outbound`), everything else by its own name. */
+/** What a change is about. A `step` has the name of its section (`inbound`, `backend`, `outbound`), everything else its own name. */
 export type SubjectKind =
   | "plan"
   | "gateway"
@@ -37,35 +37,35 @@ export type SubjectKind =
   | "require"
   | "step"
 
-/** Under which head a change is told: `gateway`, `api orders`, `store acme`, `issuer acme`; what holds for several APIs is told under `gateway`. */
+/** The heading of a change: `gateway`, `api orders`, `store acme`, `issuer acme`. A change of several APIs has the heading `gateway`. */
 export interface ChangeScope {
   readonly kind: "plan" | "gateway" | "api" | "product" | "subscription" | ProviderKind | "authz" | "store"
   /** Empty for `plan`, `gateway` and `authz`. */
   readonly name: string
 }
 
-/** One difference between two plans that a person has to know of. */
+/** One difference between two plans that a reviewer must know. */
 export interface Change {
-  /** The worst of what it does. */
+  /** The worst risk of its reasons. */
   readonly risk: Risk
-  /** The plan as a whole is suspicious: it is empty, or much smaller or larger than the one before. */
+  /** The plan as a whole is suspicious: it is empty, or much smaller or larger than the previous one. */
   readonly danger: boolean
   readonly action: "added" | "removed" | "changed"
   readonly subject: { readonly kind: SubjectKind; readonly name: string }
   readonly scope: ChangeScope
-  /** Keys (`METHOD /path`) of the routes it holds for, sorted; empty where it is about none. */
+  /** Keys (`METHOD /path`) of the affected routes, sorted; empty if it affects no route. */
   readonly routes: readonly string[]
-  /** The same in words: `all 10 routes of orders`, `GET /v1/orders/{id}`; empty where it is about none. */
+  /** The affected routes in words: `all 10 routes of orders`, `GET /v1/orders/{id}`; empty if it affects no route. */
   readonly where: string
-  /** Place in the plan after the change, of what was removed in the plan before it: `backends.orders_v1`, `routes.GET /v1/orders/{id}.inbound.3`. */
+  /** Path in the new plan, or in the old plan if something was removed: `backends.orders_v1`, `routes.GET /v1/orders/{id}.inbound.3`. */
   readonly path: string
-  /** In words of the language. Undefined where there was nothing before, or is nothing after. */
+  /** The old and the new statement. Undefined if there is none. */
   readonly before: string | undefined
   readonly after: string | undefined
-  /** What it means and for whom, the worst first; several reasons are separated by `; `. */
+  /** The effects and who is affected, the worst first, separated by `; `. */
   readonly why: string
-  /** The same reasons one by one, each with its own risk. */
+  /** The same effects as a list, each with its own risk. */
   readonly reasons: readonly { readonly risk: Risk; readonly why: string }[]
-  /** `file:line` of what is there after the change, where known. */
+  /** `file:line` in the new text, if known. */
   readonly origin: string | undefined
 }

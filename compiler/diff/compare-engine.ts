@@ -23,7 +23,7 @@ type Authz = NonNullable<PlanBody["authz"]>
 
 const scope = { kind: "authz", name: "" } as const
 
-/** Who may ask the engine what, and how much: what is told besides listeners and stores. */
+/** Compares the engine without its listeners and stores: its callers, their permissions and its limits. */
 export function compareEngine(before: Authz, after: Authz): Told[] {
   return [
     ...compareCallers(before.auth, after.auth),
@@ -33,7 +33,7 @@ export function compareEngine(before: Authz, after: Authz): Told[] {
   ]
 }
 
-/** Keys and subjects with what each may do, by how gateway.conf writes them. */
+/** Compares keys and subjects by the way gateway.conf writes them. */
 export function compareCallers(before: EngineAuth | null, after: EngineAuth | null): Told[] {
   const told: Told[] = []
   if ((before === null) !== (after === null))
@@ -137,10 +137,10 @@ function storeFindings(
 
 type Limit = number | null
 
-/** Null is without end. */
+/** Null means no limit. */
 const isMore = (before: Limit, after: Limit): boolean => after === null || (before !== null && after > before)
 
-/** A bound of what one request may hold. */
+/** Comparison of a bound for the content of one request. */
 const bound =
   (what: string) =>
   (before: Limit, after: Limit): Finding =>

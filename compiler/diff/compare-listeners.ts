@@ -23,7 +23,7 @@ type Limits = Gateway["limits"] & { readonly ipv6Prefix: number; readonly jsonVa
 const gatewayScope = { kind: "gateway", name: "" } as const
 const authzScope = { kind: "authz", name: "" } as const
 
-/** The public side: addresses, proxies that are believed, limits of every request. */
+/** Compares the gateway: addresses, trusted proxies, limits for all requests. */
 export function compareGateways(plans: { readonly before: PlanBody; readonly after: PlanBody }): Told[] {
   const { before, after } = { before: plans.before.gateway, after: plans.after.gateway }
   if (before === null || after === null) return sides("gateway", before, after)
@@ -53,7 +53,7 @@ function errorChanges(before: Gateway["errors"], after: Gateway["errors"]): Told
   ]
 }
 
-/** What the steps are is told with the routes, whose `on-error` has them too. */
+/** The steps themselves are compared with the routes, whose `on-error` contains them too. */
 function unmatchedChanges(before: readonly string[], after: readonly string[]): Told[] {
   if (same(before, after)) return []
   const words = "on-error of the gateway's documents"
@@ -73,7 +73,7 @@ function unmatchedChanges(before: readonly string[], after: readonly string[]): 
   ]
 }
 
-/** The engine's side, without its stores. */
+/** Compares the engine without its stores. */
 export function compareAuthzs(before: Authz | null, after: Authz | null): Told[] {
   if (before === null || after === null)
     return [
@@ -140,7 +140,7 @@ function memoryChange(before: number, after: number): Told {
   )
 }
 
-/** Null is without end. */
+/** Null means no limit. */
 function isMore(before: number | null, after: number | null): boolean {
   return after === null || (before !== null && after > before)
 }

@@ -27,7 +27,7 @@ import { answersBefore, type OrderContext, orderChange, seenAfterEnd } from "./s
 import type { StepWords } from "./step-words.ts"
 
 export const sections = ["inbound", "backend", "outbound", "onError"] as const
-/** As the language calls them. */
+/** The keywords of the sections. */
 export const sectionWords = {
   inbound: "inbound",
   backend: "backend",
@@ -35,7 +35,7 @@ export const sectionWords = {
   onError: "on-error",
 }
 
-/** A difference between two lists of steps, of whatever route. */
+/** A difference between two lists of steps, independent of the route. */
 export interface StepDraft {
   readonly action: "added" | "removed" | "changed"
   readonly kind: SubjectKind
@@ -44,7 +44,7 @@ export interface StepDraft {
   readonly verdict: RiskAssessment
   /** `inbound`, `outbound, when (response.status == 404)`. */
   readonly within: string
-  /** `inbound.3.matched.0`: in the list after, of a removed step in the list before. */
+  /** `inbound.3.matched.0`: the path in the new list, or in the old list for a removed step. */
   readonly path: string
 }
 
@@ -55,7 +55,7 @@ interface Place {
   readonly around: OrderContext
 }
 
-/** The route whose lists are compared. `renamed`: new names of the parameters of its path, by the old ones. */
+/** The route whose lists are compared. `renamed` maps old names of path parameters to new ones. */
 interface RouteOfLists {
   readonly renamed?: ReadonlyMap<string, string>
   readonly routes?: { readonly before: Route; readonly after: Route }
@@ -68,14 +68,17 @@ export class ListComparison {
   readonly #schemas: SchemaComparison
   readonly #known = new Map<string, readonly StepDraft[]>()
 
-  /** `origins`: where the parts of the second plan were written, as far as it is known. */
+  /** `origins`: where the parts of the second plan are written, as far as known. */
   constructor(old: StepWords, next: StepWords, origins: Readonly<Record<string, string>> = {}) {
     this.#old = old
     this.#next = next
     this.#schemas = new SchemaComparison(old.body, next.body, origins)
   }
 
-  /** What is different in a section of a route. Without the route, its other sections are taken to see whatever an early end leaves. */
+  /**
+   * The differences in a section of a route. Without the route, assume that its other sections read everything that a section leaves when
+   * it ends early.
+   */
   compare(
     section: string,
     before: readonly StepId[],
@@ -102,7 +105,7 @@ export class ListComparison {
     return drafts
   }
 
-  /** What is different in all sections where one route does what another did. */
+  /** The differences in all sections for requests that were served by one route and are now served by another. */
   compareRoutes(before: Route, after: Route): Finding[] {
     return sections.flatMap((section) =>
       this.compare(sectionWords[section], before.sections[section], after.sections[section], {
@@ -113,7 +116,10 @@ export class ListComparison {
     )
   }
 
-  /** Whether a difference is in a `cors` before outbound statements: it is one statement, told with those of the request. */
+  /**
+   * Whether a difference is in the `cors` step before outbound statements. It belongs to the same statement as the inbound step and is
+   * reported with that.
+   */
   isSharing({ action, path }: StepDraft, before: Route, after: Route): boolean {
     const at = /^outbound\.(\d+)$/.exec(path)?.[1]
     if (at === undefined) return false
@@ -153,7 +159,7 @@ export class ListComparison {
     return drafts
   }
 
-  /** `stay`: steps inside of it that are there still. */
+  /** `stay`: steps inside it that are kept. */
   #removed({ within, path, around }: Place, step: Step, at: number, stay: readonly StepId[]): StepDraft {
     const left = without(this.#old.body.steps, stay)
     const was = { step, steps: left }
@@ -172,7 +178,7 @@ export class ListComparison {
     }
   }
 
-  /** `stay`: steps inside of it that were there already. */
+  /** `stay`: steps inside it that existed before. */
   #added(
     { within, path }: Place,
     step: Step,
@@ -233,7 +239,7 @@ export class ListComparison {
     }
   }
 
-  /** A step that is another now, or stands elsewhere among the others. */
+  /** A step that changed, or has another position among the others. */
   #pair(
     place: Place,
     before: readonly StepId[],
@@ -302,7 +308,7 @@ export class ListComparison {
     )
   }
 
-  /** The steps a pair passed on its way, and what that means. */
+  /** The steps that a pair changed order with, and what that means. */
   #passed(
     { around }: Place,
     after: readonly StepId[],
@@ -328,12 +334,12 @@ export class ListComparison {
 
 function kindOf(step: Step): SubjectKind {
   if (isAuth(step)) return "auth"
-  // One that holds blocks is read as they are: a statement among statements.
+  // A limit that contains blocks is compared like other steps with blocks.
   if (isLimit(step) && !holdsBlocks(step)) return "limit"
   return asksPermission(step) ? "require" : "step"
 }
 
-/** Steps that went into, or came out of, the step at a position. */
+/** Steps that moved into or out of the step at a position. */
 function stayed(
   pairs: readonly StepPair[],
   side: "before" | "after",
@@ -344,7 +350,7 @@ function stayed(
   return pairs.flatMap((pair) => (pair[side] === at ? (ids[pair[other]] ?? []) : []))
 }
 
-/** A step as it would be written with other names of the parameters. C# finds them by text, and is left as it is. */
+/** A step with renamed path parameters. C# code finds parameters by text, so it is not changed. */
 function withParameters(step: Step, renamed: ReadonlyMap<string, string>): Step {
   if (renamed.size === 0) return step
   const names = [...renamed.keys()].join("|")
@@ -357,16 +363,16 @@ function without(steps: PlanBody["steps"], ids: readonly StepId[]): PlanBody["st
   return Object.fromEntries(Object.entries(steps).filter(([id]) => !ids.includes(id)))
 }
 
-/** A list inside of a step, before and after; `place` is the field that holds it: `matched`, `branches.1`. */
+/** A list inside of a step, before and after. `place` is the field that contains it: `matched`, `branches.1`. */
 interface InsidePair {
   readonly place: string
-  /** Where it stands, for people: `else of when (…)`. */
+  /** Its position in words: `else of when (…)`. */
   readonly words: string
   readonly before: readonly StepId[]
   readonly after: readonly StepId[]
 }
 
-/** The lists of two steps of one kind. Branches of `parallel` have no names: equal ones belong together, then the others in their order. */
+/** The lists of two steps of one kind. Branches of `parallel` have no names: equal branches are paired first, then the others in order. */
 function insidePairs(old: BlockStep, next: BlockStep): InsidePair[] {
   const [before, after] = [nestedSteps(old), nestedSteps(next)]
   if (next.kind !== "parallel")
@@ -392,7 +398,7 @@ function insidePairs(old: BlockStep, next: BlockStep): InsidePair[] {
   })
 }
 
-/** Whether two steps say the same, but for what stands inside of them. */
+/** Whether two steps are equal except for the steps inside them. */
 function sameButInside(old: BlockStep, next: BlockStep): boolean {
   return same(withoutLists(old), withoutLists(next))
 }

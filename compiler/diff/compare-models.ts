@@ -15,16 +15,18 @@ import { conditionWords, type Relation, relationWords } from "./model-words.ts"
 import { relationChanges } from "./relation-changes.ts"
 import { type Told, tell } from "./told.ts"
 
-/** Where a model is told: the store, its path in the plan, and the routes that ask about a relation (`order#viewer`). */
+/** The context of a model: the store, its path in the plan, and the routes that depend on a relation (`order#viewer`). */
 export interface ModelPlace {
   readonly store: string
   readonly path: string
   routes(type: string, relation: string): readonly string[]
-  /** Of the model after the change. */
+  /** Dependencies in the new model. */
   readonly dependants: Dependants
 }
 
-/** What becomes of the answers of a store when its model changes. Never empty for different models: what decides the same is told as that. */
+/**
+ * What a change of the model means for the answers of a store. Never empty for different models: even a change without effect is reported.
+ */
 export function compareModels(place: ModelPlace, before: ModelPlan, after: ModelPlan): Told[] {
   if (same(before, after)) return []
   const answers = new DecidedTheSame(before.model, after.model)
@@ -60,7 +62,7 @@ export function compareModels(place: ModelPlace, before: ModelPlan, after: Model
   return told
 }
 
-/** The relation plans decide, not the model's text: a plan in which they do not belong together was compiled by another version, or changed by hand. */
+/** The relation plans decide, not the model's text. If they do not match the text, another version compiled the plan, or it was edited. */
 export function compiledOtherwise(
   place: Pick<ModelPlace, "store" | "path">,
   { model, relations }: ModelPlan,
@@ -161,7 +163,7 @@ function compareRelations(
   return [tell({ ...about, action: "changed", routes: place.routes(type, name) }, findings)]
 }
 
-/** Who loses what another relation takes away gains that relation, and the other way round. */
+/** For a relation that excludes this one, the effect is reversed: a user who loses this relation may gain that one. */
 function turnedAround(findings: readonly Finding[], against: ReadonlySet<string>): Finding[] {
   if (against.size === 0) return []
   const names = listWords([...against].sort().map((name) => `\`${name}\``))

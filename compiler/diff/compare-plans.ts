@@ -11,9 +11,9 @@ import { compareStores } from "./compare-stores.ts"
 import { type Told, tell } from "./told.ts"
 
 /**
- * The differences between two plans, in the order they are told: dangers first, then head by head (gateway, APIs, products, subscriptions, issuers,
- * backends, values, secrets, engine, stores) and the worst risk first. `before` undefined: nothing is running. Equal plans have none, and
- * plans with different digests at least one. `origins` are those of the plan after the change.
+ * The differences between two plans, in this order: dangers, then by heading (gateway, APIs, products, subscriptions, issuers, backends,
+ * values, secrets, engine, stores), and within a heading by descending risk. `before` is undefined if no plan is running. Equal plans have
+ * no differences, and plans with different digests have at least one. `origins` are those of the new plan.
  */
 export function comparePlans(
   before: PlanBody | undefined,
@@ -49,7 +49,7 @@ const nothing: PlanBody = {
   schemas: {},
 }
 
-/** Parts that nothing refers to can be different too: no route and no store is touched. */
+/** Parts without any reference to them can also differ. Such a change affects no route and no store. */
 function unnamed(before: PlanBody, after: PlanBody): Told {
   const keys = (Object.keys(after) as (keyof PlanBody)[]).filter((key) => !same(before[key], after[key]))
   return tell(
@@ -63,11 +63,11 @@ function unnamed(before: PlanBody, after: PlanBody): Told {
   )
 }
 
-/** Steps have their own place; of listeners, limits and models only the block they stand in is known. */
+/** Steps have a place of their own. For listeners, limits and models only the place of their block is known. */
 function originOf({ action, path }: Told, origins: Readonly<Record<string, string>>): string | undefined {
   if (action === "removed") return undefined
   if (Object.hasOwn(origins, path)) return origins[path]
-  // A field of a block is told by the place of the block.
+  // A field of a block has the place of its block.
   const block = /^(gateway|authz|(?:issuers|backends|users|pdps)\.[^.]+)\./.exec(path)?.[1] ?? ""
   return Object.hasOwn(origins, block) ? origins[block] : undefined
 }

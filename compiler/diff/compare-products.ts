@@ -11,7 +11,7 @@ import { type Told, tell } from "./told.ts"
 
 type Subscription = PlanBody["subscriptions"][string]
 
-/** Products and subscriptions: which APIs a key opens, and for whom. */
+/** Compares products and subscriptions: which APIs a key opens, and for which callers. */
 export function compareProducts(before: PlanBody, after: PlanBody): Told[] {
   return [...productChanges(before, after), ...subscriptionChanges(before, after)]
 }
@@ -60,7 +60,7 @@ function closedWithoutKey({ apis }: Product): Finding {
   return closes(`${apiWords(apis)} cannot be called without a key any more`)
 }
 
-/** What changes besides the APIs. */
+/** The changes of a product except its APIs. */
 function termChanges(old: Product, next: Product): Finding[] {
   const findings: Finding[] = []
   if (isOpen(old) !== isOpen(next))
@@ -167,7 +167,7 @@ function scopeChanges(old: Subscription, next: Subscription, before: PlanBody, a
   return findings.length > 0 ? findings : [neutral("it opens the same APIs")]
 }
 
-/** A subscription that has another product leaves the limits and other statements of the one it had. */
+/** The effects for a subscription that moves to another product: the limits and other statements of the old product no longer apply. */
 function productStatements(
   old: Subscription,
   next: Subscription,
@@ -196,7 +196,7 @@ function productOf({ scope }: Subscription): string | undefined {
   return "product" in scope ? scope.product : undefined
 }
 
-/** Steps that are done for calls of a product alone, by what they are without its name. */
+/** Steps that run only for calls of a product, keyed by their content without the product's name. */
 function statementsOf(product: string | undefined, { steps }: PlanBody): Record<string, Step> {
   if (product === undefined) return {}
   const test = `subscription.product == ${JSON.stringify(product)}`

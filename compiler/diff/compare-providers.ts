@@ -26,7 +26,7 @@ import { pdpRules, pdpStatements, pdpWords } from "./pdp-rules.ts"
 import { type Told, tell } from "./told.ts"
 import { Uses } from "./uses.ts"
 
-/** Issuers, backends, named values and secrets: what the gateway relies on from outside. Added and removed ones are only as good as their use. */
+/** Compares issuers, backends, named values and secrets. An added or removed one has no effect by itself: its uses decide. */
 export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
   const uses = new Uses(after)
   return [
@@ -60,7 +60,7 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
   ]
 }
 
-/** By what and whom callers are judged, and what the gateway shows of itself. */
+/** Compares how the gateway checks callers, and the credentials that it presents. */
 function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[] {
   return [
     ...declarations("introspection", before.introspections ?? {}, after.introspections ?? {}, {
@@ -110,7 +110,7 @@ interface FieldDifference {
 
 interface Table<Item> {
   words(name: string, item: Item): string
-  /** Either what is different statement by statement, or what it means that the whole is another. */
+  /** Either the differences by statement, or what a change of the whole means. */
   readonly fields?: (before: Item, after: Item) => readonly FieldDifference[]
   readonly changed?: (name: string) => readonly Finding[]
   routes(name: string): readonly string[]
@@ -167,7 +167,7 @@ function fieldsOf<Item extends object>(
       }))
 }
 
-/** A backend written as a URL is named by it: that one comes and another goes is told by the routes that go there. */
+/** A backend written as a URL has the URL as its name. When it is added or removed, the routes that use it report the change. */
 function declared(backends: PlanBody["backends"], others: PlanBody["backends"]): PlanBody["backends"] {
   return Object.fromEntries(
     Object.entries(backends).filter(([name]) => !name.startsWith("inline-") || Object.hasOwn(others, name)),
@@ -239,7 +239,7 @@ function introspectionChange(
   ]
 }
 
-/** A value that comes from elsewhere is another one, as far as anybody can tell from here. */
+/** A value from another source may have another content: the compiler cannot know it. */
 function valueChange(name: string, uses: Uses): Finding[] {
   const { issuers, backends, clients, steps } = uses.ofValue(name)
   const findings: Finding[] = []

@@ -18,7 +18,7 @@ const fieldNames: { readonly [Field in FieldChange["field"]]?: string } = {
   timeoutMs: "timeout",
 }
 
-/** Routes that are there, that are gone, and what is different in those that stay. */
+/** Added and removed routes, and the differences of the others. */
 export function compareRoutes(
   before: PlanBody,
   after: PlanBody,
@@ -44,7 +44,7 @@ export function compareRoutes(
   ]
 }
 
-/** Single routes that come or go are named by what they are. */
+/** Adds the route to the words of a change about single routes. */
 function withRoutes(told: Told): Told {
   if (told.subject.kind !== "route") return told
   const words = listWords(told.routes.map(routeWords), 6)
@@ -81,7 +81,7 @@ function stepDrafts({ key, before, after }: RoutePair, lists: ListComparison): R
   )
 }
 
-/** New names of the parameters of a path that matches the same requests, by the old ones. */
+/** Maps old names of path parameters to new ones, for a path that matches the same requests. */
 function renamedParameters(before: Route, after: Route): Map<string, string> {
   if (before.path === after.path || shapeOf(before) !== shapeOf(after)) return new Map()
   const names = parametersOf(after)
@@ -112,7 +112,10 @@ function fieldDrafts(
     })
 }
 
-/** Who takes the requests that a route with another path or other hosts does not serve any more, and from whom it takes those it serves now. */
+/**
+ * For a route with another path or other hosts: which routes take the requests it no longer serves, and from which routes it takes new
+ * ones.
+ */
 function turnoverOf(
   field: FieldChange["field"],
   { before, after }: RoutePair,
@@ -130,13 +133,13 @@ function turnoverOf(
   ]
 }
 
-/** The route on those hosts alone; on all of its hosts where it has every host. */
+/** The route restricted to these hosts; undefined if the list is empty. A route that serves every host stays unrestricted. */
 function hostsWhere(route: Route, hosts: readonly string[]): Route | undefined {
   if (route.hosts === undefined) return { ...route }
   return hosts.length === 0 ? undefined : { ...route, hosts: [...hosts] }
 }
 
-/** The gateway's own time limit is told once, as the gateway's. */
+/** The gateway's default timeout is reported once, for the gateway. */
 function isGatewayTimeout(
   { field }: FieldChange,
   pair: RoutePair,

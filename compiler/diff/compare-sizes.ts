@@ -10,13 +10,13 @@ const counted: readonly { noun: string; count(body: PlanBody): number }[] = [
   { noun: "store", count: ({ authz }) => Object.keys(authz?.stores ?? {}).length },
 ]
 
-/** Fewer than this are too few for a share of them to say anything. */
+/** With fewer items than this, a share has no significance. */
 const shareFrom = 4
 const growthFrom = 10
 
 /**
- * Says that a plan is empty, much smaller or much larger than the one before: the usual look of text that was not generated to its end, or
- * generated twice. Such plans have taken down large networks while each single line of theirs looked right.
+ * Reports a plan that is empty, or much smaller or larger than the previous one. This usually means that the text was generated
+ * incompletely, or twice. Such plans have caused large outages although each single line looked right.
  */
 export function compareSizes(before: PlanBody, after: PlanBody): Told[] {
   return counted.flatMap(({ noun, count }) => {

@@ -38,7 +38,7 @@ export function compareStores(before: PlanBody, after: PlanBody): Told[] {
   })
 }
 
-/** Routes whose `require` depends on a relation, perhaps through others. */
+/** Routes whose `require` depends on a relation, directly or through other relations. */
 function askers(
   store: string,
   dependants: Dependants,

@@ -8,7 +8,7 @@ import {
   wholeResponse,
 } from "../../runtime/plan/places.ts"
 
-/** What a program looks at, and what it changes: a value in a variable may be an object that it writes into, and `Trace` writes to the log. */
+/** What a C# program reads and changes. A variable can contain an object that the program modifies, and `Trace` writes to the log. */
 export interface CsharpReads {
   readonly reads: readonly Place[]
   readonly writes: readonly Place[]
@@ -17,13 +17,13 @@ export interface CsharpReads {
 
 type Call = Extract<CsNode, { k: "call" }>
 
-/** Members that change the object they are called on, of the types whose values can be changed. */
+/** Members that modify the object they are called on, for all mutable types. */
 const changes =
   /^(?!string\.|DateTime|TimeSpan|Math\.)[^(]*(?:=$|\.(?:Add|AddFirst|AddRange|AddAfterSelf|AddBeforeSelf|TryAdd|Append\w*|Clear|Dequeue|Enqueue|Insert\w*|Merge|Pop|Push|Remove\w*|Replace\w*|Reverse|Set\w*|Sort|UnionWith|ExceptWith|IntersectWith)[<(])/
 
 const [request, query, responseHeader] = ["request.header:*", "request.query:*", "response.header:*"] as const
 
-/** By the member of the context that a program asks for; what is not here is the same for every step of a request. */
+/** The places read by each member of the context. A member not listed here has the same value for all steps of a request. */
 const members: Readonly<Record<string, readonly Place[]>> = {
   "IProxyContext.LastError": ["error"],
   "IProxyContext.Elapsed": ["clock"],
@@ -45,7 +45,7 @@ const members: Readonly<Record<string, readonly Place[]>> = {
   "DateTimeOffset.UtcNow": ["clock"],
 }
 
-/** Dictionaries of the context: what a constant name asks for is one place, anything else all of them. */
+/** Dictionaries of the context: an access by a constant name reads one place, any other access reads all of them. */
 const dictionaries: Readonly<Record<string, (name: string) => Place>> = {
   "IRequest.Headers": (name) => headerOf("request", name),
   "IResponse.Headers": (name) => headerOf("response", name),
@@ -58,7 +58,7 @@ const whole: Readonly<Record<string, Place>> = {
   "IProxyContext.Variables": "variable:*",
 }
 
-/** Reads a compiled C# expression by its members. */
+/** Determines what a compiled C# expression reads, from the members it uses. */
 export function csharpReads({ body, needs }: CsharpProgram): CsharpReads {
   const reads = new Set<Place>()
   const leaves = new Set<Place>()
@@ -67,7 +67,7 @@ export function csharpReads({ body, needs }: CsharpProgram): CsharpReads {
     if (Array.isArray(node)) for (const each of node) walk(each)
     else if (typeof node === "object" && node !== null) {
       const { k } = node as CsNode
-      // Somebody who holds the context as a value may ask it for anything.
+      // Code that uses the context as a value can read anything.
       if (k === "context" && !isAsked) for (const place of everyPlace) reads.add(place)
       if (k === "late") isChanging = true
       if (k === "call") {

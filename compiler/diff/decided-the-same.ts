@@ -7,8 +7,8 @@ import { impliedByLogic } from "./membership-logic.ts"
 import { type Relation, rewriteWords } from "./model-words.ts"
 
 /**
- * What of a relation's change makes no difference, because who would gain it has it already, or who would lose it keeps it in another way. Each relation is looked at as if it were
- * the only one that is another: what changes in the others is told with them.
+ * Finds changes of a relation without effect: users who seem to gain it already have it, or users who seem to lose it keep it in another
+ * way. Each relation is checked as if it were the only one that changed; changes of other relations are reported with those.
  */
 export class DecidedTheSame {
   readonly #before: ModelSide
@@ -19,11 +19,11 @@ export class DecidedTheSame {
     this.#after = new ModelSide(after)
   }
 
-  /** The findings that are left; one that is neutral where all of them are shown to make no difference. */
+  /** The remaining findings. If the change is shown to have no effect, a single neutral one. */
   left(type: string, name: string, old: Relation, next: Relation, findings: readonly Finding[]): Finding[] {
     const open = findings.some(({ risk }) => risk === "opens" || risk === "closes")
     if (!open || !same(inAnyOrder(old.direct), inAnyOrder(next.direct))) return [...findings]
-    // Who has it by the new definition has it by the old one already: asked of the model before, in which the relation means the old one.
+    // Whether anyone gains the relation. First checked in the old model, in which the relation has its old definition.
     const gains = !this.#before.holds(type, name, next, old) && !this.#byLogic(type, name, next, old)
     const loses = !this.#after.holds(type, name, old, next) && !this.#byLogic(type, name, old, next)
     const left = findings.filter(
@@ -38,7 +38,7 @@ export class DecidedTheSame {
     return [neutral(`${who} are the same users, whatever the tuples are`)]
   }
 
-  /** What only one model has is new or gone, and read as it is defined there; by other names relations are what they are. */
+  /** Relations that only one model has are expanded by their definition there. Relations that both models have are treated as atoms. */
   #byLogic(type: string, name: string, inner: Relation, outer: Relation): boolean {
     const opened = (relation: string) => {
       const [before, after] = [this.#before, this.#after].map((side) => side.rewriteOf(type, relation))
@@ -64,7 +64,7 @@ interface Looked {
   readonly types: ReturnType<typeof indexModel>["types"]
 }
 
-/** One of the two models, looked into when it is asked about. */
+/** One of the two models, analysed on first use. */
 class ModelSide {
   readonly #model: AuthorizationModel
   #known: Looked | undefined
@@ -85,7 +85,7 @@ class ModelSide {
     return this.#known
   }
 
-  /** Whether every user of `inner`, read as a definition of the relation, is in `outer`. */
+  /** Whether every user of `inner`, taken as a definition of the relation, is also in `outer`. */
   holds(type: string, name: string, inner: Relation, outer: Relation): boolean {
     const { types, containment } = this.#looked()
     const relation = types.get(type)?.get(name)

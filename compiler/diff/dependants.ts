@@ -1,6 +1,9 @@
 import type { ModelPlan, RelationNode } from "../../runtime/plan/authorization-model.ts"
 
-/** Relations (`order#viewer`) whose answers depend on another: `along`, who gets that gets this; `against`, who gets that loses this. Often both ways. */
+/**
+ * Relations (`order#viewer`) that depend on another relation. `along`: a user who gains the other one gains this one. `against`: a user who
+ * gains the other one loses this one. Both can apply.
+ */
 export interface DependantSets {
   readonly along: ReadonlySet<string>
   readonly against: ReadonlySet<string>
@@ -8,11 +11,11 @@ export interface DependantSets {
 
 interface Use {
   readonly user: number
-  /** In what a `but not` takes away. */
+  /** Inside the right side of a `but not`. */
   readonly negated: boolean
 }
 
-/** Which relations of a model depend on which, also through others and through usersets in tuples. */
+/** The dependencies between relations of a model, including indirect ones and those through usersets in tuples. */
 export class Dependants {
   readonly #model: ModelPlan
   #names: readonly string[] | undefined
@@ -23,7 +26,7 @@ export class Dependants {
     this.#model = model
   }
 
-  /** What depends on a relation, itself only where it is computed from itself. */
+  /** The relations that depend on a relation. Includes the relation itself only if it is recursive. */
   of(relation: string): DependantSets {
     this.#names ??= this.#read()
     const names = this.#names
@@ -74,11 +77,11 @@ export class Dependants {
     }
   }
 
-  /** The relation whose tuples are read, and that of a userset on their left. */
+  /** Adds the relation whose tuples are read, and the relation of a userset that is their user. */
   #addSlot(slot: number, use: Use): void {
     const { slots, subjects } = this.#model.relations
     const [relation = -1, subject = -1] = slots[slot] ?? []
-    // Its own tuples are no other relation.
+    // A relation does not depend on itself because of its own tuples.
     if (relation !== use.user) this.#add(relation, use)
     const userset = this.#indexOf.get(subjects[subject] ?? "")
     if (userset !== undefined) this.#add(userset, use)

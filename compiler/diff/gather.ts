@@ -5,11 +5,11 @@ import { countWords, listWords, routeWords } from "../analysis/words.ts"
 import type { Change, ChangeScope } from "./change.ts"
 import type { Told } from "./told.ts"
 
-/** A change as found on one route. */
+/** A change found on one route. */
 export interface RouteDraft {
   readonly api: string
   readonly version: string | null
-  /** Key of the route after the change, of a removed one before it. */
+  /** Key of the route in the new plan; for a removed route, in the old plan. */
   readonly route: string
   readonly change: Pick<
     Change,
@@ -17,14 +17,14 @@ export interface RouteDraft {
   >
 }
 
-/** Which routes there are, so that "all" can be said. */
+/** All routes of an API, so that a change can say "all". */
 export interface Population {
   readonly api: string
   readonly version: string | null
   readonly route: string
 }
 
-/** What every route has in common is told once: as one change of an API, or of the gateway where it holds for several APIs. */
+/** Combines equal changes of several routes to one change: of the API, or of the gateway if it affects several APIs. */
 export function gather(drafts: readonly RouteDraft[], population: readonly Population[]): Told[] {
   const groups = new Map<string, RouteDraft[]>()
   for (const draft of drafts) {
@@ -75,7 +75,7 @@ function extentOf(
   return `${routes.length} of ${countWords(known.length, "route")} of ${names}: ${listWords(routes.map(routeWords), 3)}`
 }
 
-/** Routes of a plan as a population. */
+/** The routes of a plan by API. */
 export function populationOf(routes: Readonly<Record<string, Route>>): Population[] {
   return Object.entries(routes).map(([key, { api, version }]) => ({ api, version, route: key }))
 }

@@ -3,14 +3,17 @@ import { holdsBlocks, nestedSteps, type StepId } from "../../runtime/plan/steps.
 import { textOf } from "../gateway/step-texts.ts"
 import { align } from "./align.ts"
 
-/** A step that is in both lists, perhaps another now: `before` and `after` are positions. `stays`: the same, and in order. */
+/** A step that is in both lists, possibly changed: `before` and `after` are positions. `stays`: unchanged and in order. */
 export interface StepPair {
   readonly before: number
   readonly after: number
   readonly stays: boolean
 }
 
-/** What became of a list of steps. Wrapped: a step that stands inside of a new `when`, `retry` or the like now; unwrapped: the other way. */
+/**
+ * The result of matching two lists of steps. Wrapped: a step is now inside of a new `when`, `retry` or similar step. Unwrapped: the
+ * reverse.
+ */
 export interface StepMatch {
   readonly pairs: readonly StepPair[]
   readonly removed: readonly number[]
@@ -21,7 +24,7 @@ export interface StepMatch {
 
 type Steps = PlanBody["steps"]
 
-/** Finds the steps of a list in the list after it: equal ones first, as many as possible in order, then those that most likely were the same statement. */
+/** Matches the steps of two lists: first equal steps, as many as possible in order, then steps that most likely are the same statement. */
 export function matchSteps(
   before: readonly StepId[],
   after: readonly StepId[],
@@ -64,7 +67,7 @@ export function matchSteps(
   return { pairs, removed: [...removed], added: [...added], wrapped, unwrapped }
 }
 
-/** Takes the steps of `from` that stand inside of a step of `into`, and each such step that holds nothing else. */
+/** Removes from `from` the steps that are now inside of a step of `into`, and each such outer step that contains nothing else. */
 function takeContained(
   from: Set<number>,
   ids: readonly StepId[],

@@ -1,6 +1,6 @@
 import type { Userset } from "../../runtime/plan/authorization-model.ts"
 
-/** A definition with what a relation that only one model has stands for; undefined: the name is a leaf. */
+/** The definition by which a relation that only one model has is expanded; undefined: the name is an atom. */
 export interface Definition {
   readonly rewrite: Userset
   opened(relation: string): Userset | undefined
@@ -10,8 +10,8 @@ const leavesMax = 10
 const depthMax = 30
 
 /**
- * Whether who is in `inner` is in `outer` by logic alone: for one user and one object each leaf holds or does not, and all combinations are gone through. `implies`: what is known of two
- * leaves. False also where there are too many.
+ * Whether membership in `inner` implies membership in `outer` by propositional logic alone. For one user and one object each atom is true
+ * or false, and all combinations are checked. `implies`: known implications between two atoms. Also false if there are too many atoms.
  */
 export function impliedByLogic(
   inner: Definition,
@@ -22,7 +22,7 @@ export function impliedByLogic(
   const [left, right] = [leaves.formula(inner, inner.rewrite, ""), leaves.formula(outer, outer.rewrite, "")]
   const all = leaves.all
   if (left === undefined || right === undefined || all.length > leavesMax) return false
-  // Of direct subjects of an opened relation nothing is known.
+  // Nothing is known about the direct subjects of an expanded relation.
   const known = all.filter((leaf) => !leaves.isOpened(leaf))
   const rules = all.map((narrow) =>
     known.includes(narrow) ? known.filter((wide) => narrow !== wide && implies(narrow, wide)) : [],
@@ -49,7 +49,10 @@ class Leaves {
     return [...this.#known.values()]
   }
 
-  /** `owner`: the relation that is opened, whose direct subjects are others. Undefined: definitions that go too deep, or in a circle. */
+  /**
+   * `owner`: the relation that is expanded, because its direct subjects are different ones. Undefined for definitions that are too deep or
+   * cyclic.
+   */
   formula(definition: Definition, rewrite: Userset, owner: string, depth = 0): Formula | undefined {
     if (depth > depthMax) return undefined
     const of = (each: Userset) => this.formula(definition, each, owner, depth + 1)

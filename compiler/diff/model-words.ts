@@ -5,13 +5,13 @@ import type {
   Userset,
 } from "../../runtime/plan/authorization-model.ts"
 
-/** A relation with the subjects it takes directly. */
+/** A relation and the types of its direct subjects. */
 export interface Relation {
   readonly rewrite: Userset
   readonly direct: readonly RelationReference[]
 }
 
-/** How a relation is computed, as the modelling language writes it: `define viewer: [user] or owner or member from team`. */
+/** A relation in the modelling language: `define viewer: [user] or owner or member from team`. */
 export function relationWords(name: string, { rewrite, direct }: Relation): string {
   return `define ${name}: ${rewriteWords(rewrite, direct)}`
 }

@@ -2,7 +2,7 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import { shapeOf } from "./route-cover.ts"
 
-/** The same operation before and after, perhaps under another key. */
+/** The same operation before and after, possibly under another key. */
 export interface RoutePair {
   readonly keyBefore: string
   readonly key: string
@@ -10,7 +10,7 @@ export interface RoutePair {
   readonly after: Route
 }
 
-/** Which routes of two plans are the same operation. */
+/** The routes of two plans that are the same operation. */
 export interface RoutePairs {
   readonly pairs: readonly RoutePair[]
   readonly removed: readonly string[]
@@ -19,7 +19,7 @@ export interface RoutePairs {
 
 type Routes = PlanBody["routes"]
 
-/** Pairs routes: those of one key, those that match the same requests, and of the others those with one name in their API and version. */
+/** Pairs routes by key, then by the requests they match, then by name in their API and version. */
 export function pairRoutes(before: Routes, after: Routes): RoutePairs {
   const pairs: RoutePair[] = []
   const removed = new Map(Object.entries(before))
@@ -42,7 +42,7 @@ export function pairRoutes(before: Routes, after: Routes): RoutePairs {
   return { pairs, removed: [...removed.keys()].sort(), added: [...added.keys()].sort() }
 }
 
-/** Keys by name; undefined where a name is not one route's alone. */
+/** Keys by name; undefined for a name that several routes have. */
 function namesOf(
   routes: ReadonlyMap<string, Route>,
   nameOf: (route: Route) => string,

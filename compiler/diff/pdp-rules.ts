@@ -2,7 +2,10 @@ import type { PdpPlan } from "../../runtime/plan/resources.ts"
 import { closes, type FieldRules, neutral, opens } from "../analysis/finding.ts"
 import { backendStatements, durationWords, textWords } from "../analysis/words.ts"
 
-/** What a difference in a decision point means. Who loses and who gains by another one is not known here, and that is said. */
+/**
+ * What a difference in a decision point means. The compiler cannot know which callers gain or lose access at another one, and the finding
+ * says so.
+ */
 export const pdpRules: FieldRules<PdpPlan> = {
   url: () => opens("another service decides: which callers it allows is not known here"),
   discover: (_, after) => opens(after ? "its metadata says where it is asked" : "it is asked below its URL"),
@@ -45,7 +48,7 @@ export const pdpStatements: { readonly [Key in keyof Required<PdpPlan>]: (pdp: P
   breaker: ({ breaker }) => backendStatements.breaker(breaker === undefined ? {} : { breaker }),
 }
 
-/** A decision point as it is declared, defaults left out. */
+/** A decision point as declared, without defaults. */
 export function pdpWords(name: string, pdp: PdpPlan): string {
   if (name === "authz") return `authz ${pdpStatements.url(pdp)}`
   const { discover, timeoutMs, cacheMs, batchMax, tls, authentication, breaker } = pdp

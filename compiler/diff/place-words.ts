@@ -2,7 +2,7 @@ import type { Place } from "../../runtime/plan/places.ts"
 
 type Kind = Place extends infer Each ? (Each extends `${infer Name}:${string}` ? Name : Each) : never
 
-/** How people call a part of an exchange; a named one is followed by its name. */
+/** The words for a part of an exchange. A named part is followed by its name. */
 const words: { readonly [Name in Kind]: string } = {
   "request.method": "the method",
   "request.path": "the path",
@@ -34,7 +34,7 @@ const words: { readonly [Name in Kind]: string } = {
   metric: "the metric",
 }
 
-/** What stands for all of one kind. */
+/** The words for all parts of one kind. */
 const allWords: { readonly [Name in Kind]?: string } = {
   "request.header": "the request headers",
   "request.query": "the query parameters",

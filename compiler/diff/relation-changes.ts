@@ -5,12 +5,12 @@ import { byText, listChanges, same } from "../analysis/same.ts"
 import { listWords } from "../analysis/words.ts"
 import { type Relation, rewriteWords, subjectWords } from "./model-words.ts"
 
-/** What becomes of the answers about a relation, and of its tuples. Nothing where only the order of parts is another. */
+/** What a change of a relation means for its answers and tuples. Empty if only the order of parts changed. */
 export function relationChanges(name: string, before: Relation, after: Relation): Finding[] {
   return [...directChanges(name, before, after), ...new RewriteComparison(before, after).findings()]
 }
 
-/** Tuples are stored under any model; those that fit no restriction of the one that is asked are passed over. */
+/** Any model accepts existing tuples, but ignores those that match no type restriction. */
 function directChanges(name: string, before: Relation, after: Relation): Finding[] {
   const [was, is] = [sidesOf(before.rewrite), sidesOf(after.rewrite)]
   if (!was.along && !was.against) return []
@@ -35,7 +35,7 @@ function directChanges(name: string, before: Relation, after: Relation): Finding
   return findings
 }
 
-/** Where a rewrite takes subjects directly: in what gives, in what is taken away. */
+/** Whether a rewrite takes direct subjects on its positive side, and on its negative side (`but not`). */
 function sidesOf(rewrite: Userset): { readonly along: boolean; readonly against: boolean } {
   if ("this" in rewrite) return { along: true, against: false }
   if ("difference" in rewrite) {
@@ -48,7 +48,7 @@ function sidesOf(rewrite: Userset): { readonly along: boolean; readonly against:
   return { along: sides.some(({ along }) => along), against: sides.some(({ against }) => against) }
 }
 
-/** `user:* viewer order:…`, in the order tuples are written. */
+/** `user:* viewer order:…`, in the order of a tuple. */
 function shape(name: string, reference: RelationReference): string {
   const [type, relation] = name.split("#")
   const subject = subjectWords(reference)
@@ -58,7 +58,7 @@ function shape(name: string, reference: RelationReference): string {
   return `${user} ${relation} ${type}:…${condition}`
 }
 
-/** Another way to have it opens, another demand closes; where both may be, both are said. */
+/** An additional alternative opens, an additional condition closes. If both are possible, both are reported. */
 class RewriteComparison {
   readonly #before: Relation
   readonly #after: Relation
@@ -117,7 +117,7 @@ class RewriteComparison {
     ]
   }
 
-  /** Who is taken away more has it less. */
+  /** If more users are excluded, fewer users have the relation. */
   #takenAway(old: Userset, next: Userset): Finding[] {
     if (same(old, next)) return []
     const plain = [operator(old), operator(next)].every((kind) => kind === undefined || kind === "union")
@@ -143,7 +143,7 @@ class RewriteComparison {
   }
 }
 
-/** Whether one of two parts demands what the other does, and more. */
+/** Whether one of two parts has all conditions of the other, and more. */
 function sharesDemand(old: Userset, next: Userset): boolean {
   const { removed, added } = listChanges(partsOf(old, "intersection"), partsOf(next, "intersection"))
   return removed.length === 0 || added.length === 0
@@ -163,7 +163,7 @@ function partsOf(rewrite: Userset, kind: "union" | "intersection"): readonly Use
   return [rewrite]
 }
 
-/** The order of a union's or intersection's parts means nothing, nor do parentheses in a chain of one operator. */
+/** Normalizes the order of parts in unions and intersections, and parentheses in chains of one operator: they have no meaning. */
 function inOrder(rewrite: Userset): Userset {
   if ("union" in rewrite) return { union: { child: sorted(rewrite.union.child.map(inOrder), "union") } }
   if ("intersection" in rewrite)

@@ -9,12 +9,12 @@ import {
 import { isGuard } from "../../runtime/plan/steps.ts"
 import type { StepWords } from "./step-words.ts"
 
-/** A route's key with the names of parameters left out: routes of equal shape match the same requests. */
+/** A route's key without the names of parameters: routes with equal shape match the same requests. */
 export function shapeOf({ method, path, hosts = [] }: Route): string {
   return `${method} ${hosts.join(",")}/${segmentsOf(path).map(shapeOfSegment).join("/")}`
 }
 
-/** Names of the path's parameters, in order. */
+/** Names of the path parameters, in order. */
 export function parametersOf({ path }: Route): string[] {
   return segmentsOf(path).flatMap(({ names }) => names)
 }
@@ -29,9 +29,9 @@ interface Indexed extends Known {
   readonly segments: readonly SegmentTemplate[]
 }
 
-/** Finds the routes that match all, or some, of the requests another one matches. */
+/** Finds the routes that match all, or some, of the requests of another route. */
 export class RouteCover {
-  /** By first segment; routes whose first segment is not text alone are under the empty text. */
+  /** By first segment. Routes whose first segment has a parameter are under the empty text. */
   readonly #byFirst = new Map<string, Indexed[]>()
 
   constructor(routes: Readonly<Record<string, Route>>) {
@@ -59,7 +59,8 @@ export class RouteCover {
   }
 
   /**
-   * Routes that take, beside `route`, some of the requests it matches, and only where it does not. Without those that `of` goes before: they get none of these requests.
+   * Routes that match some of the requests of `route` and have lower precedence. Without routes with lower precedence than the result of
+   * `of`: they get none of these requests.
    */
   behind(route: Route): Known[] {
     const segments = segmentsOf(route.path)
@@ -76,7 +77,7 @@ export class RouteCover {
     )
   }
 
-  /** Routes that have every path of `route`, go before `later`, and do not take the methods of both. */
+  /** Routes that match every path of `route`, have precedence over `later`, and do not take the methods of both. */
   sharing(route: Route, later: Route): Known[] {
     const segments = segmentsOf(route.path)
     const method = later.method === "*" ? route.method : later.method
@@ -89,7 +90,7 @@ export class RouteCover {
     )
   }
 
-  /** Routes whose first segment may match what the first one of `segments` does. */
+  /** Routes whose first segment may match the same text as the first one of `segments`. */
   #near(segments: readonly SegmentTemplate[]): Indexed[] {
     const first = firstOf(segments)
     if (first === "") return [...this.#byFirst.values()].flat()
@@ -97,7 +98,7 @@ export class RouteCover {
   }
 }
 
-/** What a route asks of callers before it serves them, in words: `auth`, `limit`, `require`. */
+/** The conditions that a route checks before it serves a caller, in words: `auth`, `limit`, `require`. */
 export function guardsOf({ sections }: Route, words: StepWords): string[] {
   return sections.inbound.flatMap((id) => {
     const step = words.body.steps[id]
@@ -105,12 +106,12 @@ export function guardsOf({ sections }: Route, words: StepWords): string[] {
   })
 }
 
-/** A route of every host, or of all of the other's. */
+/** Whether a route serves every host, or at least all hosts of the other. */
 function servesHostsOf({ hosts }: Route, other: Route): boolean {
   return hosts === undefined || (other.hosts?.every((host) => hosts.includes(host)) ?? false)
 }
 
-/** A pattern of hosts may hold any other host. */
+/** A host pattern may include any other host. */
 function hostsMeet({ hosts }: Route, other: Route): boolean {
   if (hosts === undefined || other.hosts === undefined) return true
   const all = [...hosts, ...other.hosts]
@@ -121,14 +122,14 @@ function methodsMeet(one: string, other: string): boolean {
   return takes(one, other) || takes(other, one)
 }
 
-/** Whether `first` answers what both match: by its hosts, then by its path, then by its method. */
+/** Whether `first` has precedence for requests that both match: by host, then by path, then by method. */
 function goesBefore(first: Route, other: Route): boolean {
   if ((first.hosts === undefined) !== (other.hosts === undefined)) return first.hosts !== undefined
   const order = comparePaths(segmentsOf(first.path), segmentsOf(other.path))
   return order === 0 ? takes(other.method, first.method) : order < 0
 }
 
-/** HEAD is answered by GET where no route names it. */
+/** GET also serves HEAD if no route for HEAD exists. */
 function takes(general: string, specific: string): boolean {
   return general === "*" || general === specific || (general === "GET" && specific === "HEAD")
 }
@@ -150,7 +151,7 @@ function covers(general: readonly SegmentTemplate[], specific: readonly SegmentT
   return general.length === specific.length
 }
 
-/** Whether a path matches both. */
+/** Whether some path matches both. */
 function pathsMeet(one: readonly SegmentTemplate[], other: readonly SegmentTemplate[]): boolean {
   for (let at = 0; at < Math.max(one.length, other.length); at += 1) {
     const [a, b] = [one[at], other[at]]
@@ -161,18 +162,21 @@ function pathsMeet(one: readonly SegmentTemplate[], other: readonly SegmentTempl
   return true
 }
 
-/** Two segments of literals and parameters are taken to meet. */
+/** Two segments with literals and parameters are assumed to overlap. */
 function segmentsMeet(a: SegmentTemplate, b: SegmentTemplate): boolean {
   return coversSegment(a, b) || coversSegment(b, a) || (a.kind === "mixed" && b.kind === "mixed")
 }
 
-/** A value of one can be any text: what is matched with a character no literal has in its place is matched with all of them. */
+/**
+ * Whether one segment matches everything that the other does. A parameter can have any text, so it suffices to test the other segment with
+ * a character that no literal contains as the value of its parameters.
+ */
 function coversSegment({ kind, literals }: SegmentTemplate, specific: SegmentTemplate): boolean {
   if (kind === "static") return specific.kind === "static" && specific.literals[0] === literals[0]
   return firstReading(literals, specific.literals.join("\0")) !== undefined
 }
 
-/** The one that goes first of two that match the same, read from the left. */
+/** Compares the precedence of two paths that match the same request, from left to right. */
 function comparePaths(a: readonly SegmentTemplate[], b: readonly SegmentTemplate[]): number {
   for (const [at, segment] of a.entries()) {
     const other = b[at]

@@ -13,7 +13,7 @@ import { listChanges, same } from "../analysis/same.ts"
 import { durationWords, listWords } from "../analysis/words.ts"
 import { parametersOf, shapeOf } from "./route-cover.ts"
 
-/** Forms of paths, as people write about them. */
+/** The words for forms of paths. */
 const formWords: { readonly [Form in keyof Required<PathForms>]: string } = {
   encodedSlash: "`%2F`",
   pathParameters: "`;`",
@@ -23,7 +23,7 @@ const formKeys = Object.keys(formWords) as readonly (keyof PathForms)[]
 
 type Fields = Omit<Route, "sections">
 
-/** A field of a route that is different, in words. */
+/** A changed field of a route, in words. */
 export interface FieldChange {
   readonly field: keyof Fields
   readonly before: string
@@ -80,7 +80,7 @@ const rules: FieldRules<Fields> = {
   outline: () => neutral("`on-error` gets other ids, places or scopes of the policies of its documents"),
 }
 
-/** What ends WebSockets. Absent: nothing but their two ends. */
+/** Changes of the limits for WebSockets. Absent: only client or backend end the connection. */
 function websocketChanges(
   before: NonNullable<Fields["websocket"]> | undefined,
   after: NonNullable<Fields["websocket"]> | undefined,
@@ -142,16 +142,16 @@ const words: { readonly [Key in keyof Fields]-?: (route: Fields) => string } = {
 
 const tick = (name: string) => `\`${name}\``
 
-/** The differences of two routes besides their steps. A path that moved with its API is told as the API's. */
+/** The differences of two routes except their steps. If the path moved with its API, the API reports it. */
 export function compareRouteFields(before: Route, after: Route): FieldChange[] {
   const changes: FieldChange[] = []
   const moved = !same(before.stripPrefix, after.stripPrefix) && tailOf(before) === tailOf(after)
   for (const field of Object.keys(rules) as (keyof Fields)[]) {
     if (same(before[field], after[field])) continue
     if (field === "stripPrefix" && moved && before.path !== after.path) continue
-    // Other steps tell that the documents are others.
+    // Changed steps already report that the documents changed.
     if (field === "outline" && !same(before.sections, after.sections)) continue
-    // The operation is the route's path below its API: a new path tells it.
+    // The operation is the route's path below the path of its API, so a new path already reports it.
     if (field === "operation" && before.path !== after.path) continue
     if (field === "path" && shapeOf(before) === shapeOf(after)) changes.push(renamed(before, after))
     else if (field === "path" && moved)
@@ -172,7 +172,7 @@ export function compareRouteFields(before: Route, after: Route): FieldChange[] {
   return changes
 }
 
-/** What is different, besides steps, for a request that another route serves now. */
+/** The differences, except steps, for a request that is now served by another route. */
 export function servedOtherwise(before: Route, after: Route): Finding[] {
   const fields = ["stripPrefix", "passes", "timeoutMs", "websocket"] as const
   return fields.flatMap((field) =>
@@ -188,7 +188,7 @@ function tailOf({ path, stripPrefix }: Fields): string {
   return path.slice(stripPrefix.length)
 }
 
-/** The same requests match; only what the segments are called is different. */
+/** The same requests match. Only names of segments differ. */
 function renamed(before: Route, after: Route): FieldChange {
   const [old, next] = [parametersOf(before), parametersOf(after)]
   const kept = next.filter((name) => old.includes(name))

@@ -19,7 +19,10 @@ import { guardsOf, type Known, RouteCover } from "./route-cover.ts"
 import { servedOtherwise } from "./route-fields.ts"
 import type { StepWords } from "./step-words.ts"
 
-/** Routes that come and go: who may call the new ones, and who answers the requests of the old ones. */
+/**
+ * Compares added and removed routes with the routes that serve the same requests: who can call the new ones, and which routes take the
+ * requests of the removed ones.
+ */
 export class RouteTurnover {
   readonly #old: StepWords
   readonly #next: StepWords
@@ -60,7 +63,7 @@ export class RouteTurnover {
     return [breaking(heirs.length > 0 ? "no route takes the others of them" : this.#end(route)), ...heirs]
   }
 
-  /** What becomes of the requests of a route that does not serve them any more, where less specific ones take them. */
+  /** What happens to the requests of a removed route that less specific routes now take. */
   heirsOf(route: Route): Finding[] {
     const heir = this.#coverAfter.of(route)
     return [
@@ -84,7 +87,10 @@ export class RouteTurnover {
       : breaking(taken)
   }
 
-  /** A path that a more specific route has for other methods goes to a less specific one only if both are protected alike. */
+  /**
+   * A more specific route may have the same path with other methods. Then a less specific route takes the requests only if both have equal
+   * protection.
+   */
   #isRefused(route: Route, heir: Known): boolean {
     const guards = guardsOf(heir.route, this.#next).join()
     return this.#coverAfter
@@ -92,7 +98,7 @@ export class RouteTurnover {
       .some((each) => guardsOf(each.route, this.#next).join() !== guards)
   }
 
-  /** What another route opens for requests that it takes, as the end of a sentence; undefined where it opens nothing. */
+  /** What another route opens for requests it takes, as the end of a sentence; undefined if it opens nothing. */
   #opened(before: Route, after: Route): string | undefined {
     const lost = lostGuards(guardsOf(before, this.#old), guardsOf(after, this.#next))
     if (lost !== "") return `, without ${lost}`
@@ -100,12 +106,12 @@ export class RouteTurnover {
     return found === undefined ? undefined : `: ${found.why}`
   }
 
-  /** What is different for requests that were served by one route and are now served by another. */
+  /** The differences for requests that were served by one route and are now served by another. */
   #differences(before: Route, after: Route): Finding[] {
     return [...servedOtherwise(before, after), ...this.#lists.compareRoutes(before, after)]
   }
 
-  /** Other methods of the same path may be served. */
+  /** Other methods of the same path may still be served. */
   #end({ path }: Route): string {
     const served = this.#methods().get(path) ?? []
     return served.length === 0
@@ -144,7 +150,7 @@ export class RouteTurnover {
       : { risk: found.risk, why: `${taken}: ${found.why}` }
   }
 
-  /** What a route opens that was there before, and now takes requests from others. */
+  /** What an existing route opens by taking requests from other routes. */
   takenFrom(route: Route): Finding[] {
     const earlier = this.#coverBefore.of(route)
     const found = earlier === undefined ? undefined : this.#opened(earlier.route, route)
@@ -156,7 +162,7 @@ export class RouteTurnover {
     ]
   }
 
-  /** What a route opens that takes only some of the requests of others. */
+  /** What a route opens by taking some of the requests of other routes. */
   #takenPartly(route: Route): Finding[] {
     return this.#coverBefore.behind(route).flatMap((each) => {
       const found = this.#opened(each.route, route)
@@ -164,7 +170,7 @@ export class RouteTurnover {
     })
   }
 
-  /** Who may call a new route. */
+  /** Who can call a new route. */
   #callers({ sections }: Route): string {
     const { steps } = this.#next.body
     const found = sections.inbound.flatMap((id) => steps[id] ?? [])
@@ -183,7 +189,9 @@ interface Unit {
   readonly words: string
 }
 
-/** What comes or goes as a whole: an API, a version of it, or single routes, which get their words when it is known how many they are. */
+/**
+ * The unit that was added or removed: an API, a version of it, or single routes. Single routes get their words when their number is known.
+ */
 function unitsOf(keys: readonly string[], here: PlanBody, there: PlanBody): (route: Route) => Unit {
   const moving = new Set(keys)
   const staying = Object.entries(here.routes).filter(([key]) => !moving.has(key))
@@ -210,7 +218,7 @@ function draft(
   return { route: key, api: route.api, version: route.version, change }
 }
 
-/** The guards of the first list that the second lacks, in words; empty when there are none. */
+/** The checks of the first list that the second does not have, in words; empty if there are none. */
 function lostGuards(before: readonly string[], after: readonly string[]): string {
   return listWords(before.filter((guard) => !after.includes(guard)).map((guard) => `\`${guard}\``))
 }

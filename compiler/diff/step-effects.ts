@@ -9,12 +9,12 @@ import { compareAuth } from "./auth-changes.ts"
 type Steps = PlanBody["steps"]
 type When = "added" | "removed"
 
-/** What it means that a step is there now. */
+/** What the addition of a step means. */
 export function effectsOfAdding(step: Step, steps: Steps): Finding[] {
   return effectOf("added", step, steps)
 }
 
-/** What it means that a step is gone. */
+/** What the removal of a step means. */
 export function effectsOfRemoving(step: Step, steps: Steps, takesOptions = false): Finding[] {
   return effectOf("removed", step, steps, takesOptions)
 }
@@ -24,7 +24,7 @@ function effectOf(when: When, step: Step, steps: Steps, takesOptions = false): F
   return [textOf(step)[when](step, { steps, takesOptions, inside })].flat()
 }
 
-/** What the steps inside of a step mean. */
+/** What the addition or removal of the steps inside a step means. */
 function effectsInside(when: When, of: Step, steps: Steps): Finding[] {
   const ids = nestedSteps(of).flatMap((list) => list.steps)
   const found = ids.flatMap((id) => {
@@ -34,7 +34,7 @@ function effectsInside(when: When, of: Step, steps: Steps): Finding[] {
   return found.length > 0 ? found : [neutral("it does nothing")]
 }
 
-/** What it means that one step stands where another stood; steps of different kinds are one gone and one added. */
+/** What the replacement of one step by another means. Steps of different kinds count as one removed and one added step. */
 export function compareSteps(
   before: Step,
   after: Step,

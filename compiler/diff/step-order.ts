@@ -8,27 +8,27 @@ import { type Ending, inside, type Touch, touchOf } from "./step-touch.ts"
 
 type Steps = PlanBody["steps"]
 
-/** What is read once a step has ended its section, by what the end was. */
+/** The places that are read after a step has ended its section early, by the kind of end. */
 export interface SeenAfter {
-  /** By on-error. */
+  /** After a problem: by on-error. */
   readonly problem: readonly Place[]
-  /** By the steps of outbound that run for a cached response. */
+  /** After a cache hit: by the steps of outbound that run for a cached response. */
   readonly found: readonly Place[]
-  /** When the exchange is over, by what counts then. */
+  /** After any end: when the exchange is over, by counters. */
   readonly any: readonly Place[]
 }
 
-/** What is around a list of steps, and decides what their order may change. */
+/** The surroundings of a list of steps that decide what a change of their order can affect. */
 export interface OrderContext {
   readonly section: string
   readonly seenAfter: SeenAfter | "everything"
-  /** Whether the route takes OPTIONS. */
+  /** Whether the route accepts OPTIONS. */
   readonly takesOptions: boolean
-  /** The list runs beside others: a step that waits lets those go on. */
+  /** The list runs in parallel with others: while a step waits, the others continue. */
   readonly beside: boolean
 }
 
-/** What steps read after a section of one of these routes has ended early. */
+/** The places that steps read after a section of one of these routes has ended early. */
 export function seenAfterEnd(routes: readonly (readonly [Route, Steps])[]): SeenAfter {
   const readBy = (section: "outbound" | "onError") =>
     routes.flatMap(([{ sections }, steps]) =>
@@ -45,20 +45,21 @@ function touchesOf(ids: readonly StepId[], steps: Steps): Touch[] {
   return ids.flatMap((id) => steps[id] ?? []).map((step) => touchOf(step, steps))
 }
 
-/** Two steps in the order they had, with their words. */
+/** Two steps in their old order, with their words. */
 interface Pair {
   readonly first: Step
   readonly second: Step
   readonly words: { readonly first: string; readonly second: string }
-  /** What `first` does, and what `second` does. */
+  /** The effects of `first`; `is` has those of `second`. */
   readonly was: Touch
   readonly is: Touch
   readonly around: OrderContext
 }
 
 /**
- * What it means that `first` ran before `second`, and now `second` runs before `first`. Neutral only where their facts prove that no request can tell: neither writes what the other reads or
- * writes, and where one may end the request, the other leaves nothing behind. What is not proved opens, unless it is known what it does instead.
+ * What it means that `first` ran before `second`, and now runs after it. Neutral only if their facts prove that no request can observe it:
+ * neither writes what the other reads or writes, and if one can end the request, the other has no lasting effect. Unproven cases count as
+ * `opens`, unless a more specific effect is known.
  */
 export function orderChange(
   first: Step,
@@ -79,7 +80,7 @@ export function orderChange(
   return found.length > 0 ? found : [neutral("their order makes no difference")]
 }
 
-/** A step that may answer without those behind it: the guards there are not asked then. */
+/** A step that can respond early: then later checks do not run. */
 export function answersBefore(
   step: Step,
   behind: readonly Step[],
@@ -109,7 +110,7 @@ function fenced({ was, is, words }: Pair): Finding[] {
   return [opens(`statements before \`${fence}\` do not run for a cached response, statements after it do`)]
 }
 
-/** Places that may be changed in any order: what is added comes to the same. */
+/** Places that can be changed in any order, because the additions commute. */
 function isHeap(place: Place): boolean {
   return place === "log" || place.startsWith("metric:")
 }
@@ -120,7 +121,7 @@ function meeting(some: ReadonlySet<Place>, others: ReadonlySet<Place>): Place | 
   return undefined
 }
 
-/** What both change, or one changes and the other reads. */
+/** The places that both change, or that one changes and the other reads. */
 function shared({ was, is, words }: Pair): Finding[] {
   const findings: Finding[] = []
   const both = meeting(was.writes, is.writes)
@@ -158,7 +159,7 @@ function without(places: ReadonlySet<Place>, place: Place | undefined): Readonly
   return place === "request.query-order:*" ? new Set([...places].filter((each) => each !== place)) : places
 }
 
-/** A step that waits changes the time for others, and how long a place among concurrent requests is held. */
+/** A step that waits changes the time that others read, and how long a concurrency slot is occupied. */
 function timed({ was, is, words, around }: Pair): Finding[] {
   const depends = ({ reads, leaves }: Touch) =>
     reads.has("clock") || [...leaves].some((place) => place.startsWith("slot:"))
@@ -171,7 +172,7 @@ function timed({ was, is, words, around }: Pair): Finding[] {
   return []
 }
 
-/** What one of them leaves behind, where the other may end the request. */
+/** Lasting effects of one step if the other can end the request. */
 function remaining({ was, is, first, second, words }: Pair): Finding[] {
   const findings: Finding[] = []
   const nameOf = (step: Step, said: string) => (isAuth(step) ? "auth" : said)
@@ -190,7 +191,7 @@ function remaining({ was, is, first, second, words }: Pair): Finding[] {
 }
 
 function leftBy({ leaves }: Touch): Place[] {
-  // A place among concurrent requests is given back when the request ends.
+  // A concurrency slot is released when the request ends.
   return [...leaves]
 }
 
@@ -198,7 +199,7 @@ function counts(places: readonly Place[]): boolean {
   return places.some((place) => place.startsWith("counter:"))
 }
 
-/** Both may end the request: where both would, the other one does now. */
+/** Both can end the request: if both would, the other one now does. */
 function ended(pair: Pair): Finding[] {
   const { was, is, words, around } = pair
   const [one, other] = [endings(was, around), endings(is, around)]
@@ -206,14 +207,14 @@ function ended(pair: Pair): Finding[] {
   const answers = (ends: ReadonlySet<Ending>) => ends.has("answer") || ends.has("found")
   if (answers(other)) return [opens(`\`${words.second}\` can answer before \`${words.first}\` is asked`)]
   if (answers(one)) return [closes(`\`${words.second}\` is asked before \`${words.first}\` can answer`)]
-  // What is not counted any more, or too, is said already.
+  // A changed count is already reported.
   if (counts([...was.leaves]) || counts([...is.leaves])) return []
   return [
     breaking(`requests that both refuse are now refused by \`${words.second}\`, not by \`${words.first}\``),
   ]
 }
 
-/** Before there is a response, a value that is missing and one that does not fit are the same failure. */
+/** Without a response, a missing value and an unsuitable value are the same failure. */
 function endings({ ends }: Touch, { section }: OrderContext): ReadonlySet<Ending> {
   if (section !== "inbound" || !ends.has("no-fit")) return ends
   return new Set([...ends].map((end) => (end === "no-fit" ? "no-value" : end)))
@@ -231,7 +232,7 @@ function isSameFailure(
 
 const problems: ReadonlySet<Ending> = new Set(["refuse", "fail", "no-value", "no-fit", "csharp"])
 
-/** What is read after one of them has ended the section, and the other has changed only in one of the orders. */
+/** The places that are read after one step has ended the section, and that the other has changed in only one of the two orders. */
 function unseen({ was, is, words, around: { seenAfter: seen } }: Pair): Finding[] {
   const lost = ({ ends }: Touch, { writes }: Touch) => {
     if (ends.size === 0) return undefined

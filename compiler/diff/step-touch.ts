@@ -9,12 +9,12 @@ import { csharpReads } from "./csharp-reads.ts"
 type Steps = PlanBody["steps"]
 
 /**
- * How a step may end its section; besides what its facts say by what its expressions do: `no-value` and `no-fit` are always the same failure before there is a response (400), `csharp` is one too
- * (500).
+ * How a step can end its section. Its facts give some ends, its expressions the others: `no-value` and `no-fit` are the same failure (400)
+ * if there is no response yet, `csharp` is also one failure (500).
  */
 export type Ending = End | "no-value" | "no-fit" | "csharp"
 
-/** All that a step does, its expressions and the steps inside of it included. */
+/** All effects of a step, including those of its expressions and of the steps inside it. */
 export interface Touch {
   readonly reads: ReadonlySet<Place>
   readonly writes: ReadonlySet<Place>
@@ -28,7 +28,7 @@ export interface Touch {
 
 const known = new WeakMap<Steps, Map<Step, Touch>>()
 
-/** What a step does; computed once for each step of a plan. */
+/** The effects of a step, computed once for each step of a plan. */
 export function touchOf(step: Step, steps: Steps): Touch {
   let touches = known.get(steps)
   if (touches === undefined) {
@@ -43,12 +43,12 @@ export function touchOf(step: Step, steps: Steps): Touch {
   return touch
 }
 
-/** The steps directly inside of a step. */
+/** The steps directly inside a step. */
 export function inside(step: Step, steps: Steps): Step[] {
   return nestedSteps(step).flatMap((list) => list.steps.flatMap((id) => steps[id] ?? []))
 }
 
-/** What several steps do together. */
+/** The combined effects of several steps. */
 export function joinedTouch(touches: readonly Touch[]): Touch {
   const all = <Key extends "reads" | "writes" | "leaves" | "ends" | "late">(key: Key) =>
     new Set(touches.flatMap((touch) => [...touch[key]])) as unknown as Touch[Key]

@@ -3,7 +3,7 @@ import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import type { Printed, Printing } from "../gateway/print.ts"
 import { stepLine } from "../gateway/step-texts.ts"
 
-/** Steps of one plan in words of gateway.conf. What a statement leaves to its default is left out. */
+/** Steps of one plan as statements of gateway.conf, without settings that have their default. */
 export class StepWords implements Printing {
   readonly body: PlanBody
   readonly inSection = false
@@ -35,7 +35,7 @@ export class StepWords implements Printing {
     return name
   }
 
-  // What the language has no words for is said as far as it has some.
+  // Parts that the language cannot express are left out.
   lacks(): void {}
   refuses(): void {}
 }

@@ -2,10 +2,10 @@ import { type Finding, joined } from "../analysis/finding.ts"
 import { countWords, listWords, routeWords } from "../analysis/words.ts"
 import type { Change } from "./change.ts"
 
-/** A change before it is known where it was written. */
+/** A change without its origin, which is added later. */
 export type Told = Omit<Change, "origin">
 
-/** A change of something that is no step: of a declaration, a listener, a model. */
+/** A change of something other than a step: a declaration, a listener, a model. */
 export function tell(
   about: Pick<Told, "action" | "subject" | "scope" | "path"> & {
     readonly before?: string | undefined

@@ -7,7 +7,10 @@ import { listChanges, same } from "../analysis/same.ts"
 import { type Told, tell } from "./told.ts"
 import { Uses } from "./uses.ts"
 
-/** Proxies whose X-Forwarded-For is believed: callers from there say which address they have, and pass what decides by it. */
+/**
+ * Changes of the proxies whose X-Forwarded-For is trusted: callers from these addresses can choose their address, and bypass checks that
+ * depend on it.
+ */
 export function trustChanges(
   before: readonly string[],
   after: readonly string[],
@@ -57,7 +60,7 @@ export function trustChanges(
   ]
 }
 
-/** What callers who choose their address can do, and on which routes. */
+/** What callers who can choose their address can bypass, and on which routes. */
 function addressUses(body: PlanBody): {
   readonly routes: readonly string[]
   readonly findings: readonly Finding[]
@@ -81,7 +84,7 @@ const countsByAddress = (step: Step): boolean => !isProtection(step) && decidesB
 
 const decidesByAddress = (step: Step): boolean => factsOf(step).reads?.includes("address") === true
 
-/** `request.ip`, and `context.Request.IpAddress` of documents. */
+/** `request.ip`, and `context.Request.IpAddress` of policy documents. */
 const readsAddress = (step: Step): boolean => expressionsRead(step)
 
 function expressionsRead(node: unknown): boolean {

@@ -3,7 +3,10 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import { namedBy, nestedSteps, type Step, type StepId } from "../../runtime/plan/steps.ts"
 
-/** Names of what uses something. `clients`: decision points, introspections, token clients and tables of users; `steps`: whether a step does. */
+/**
+ * The names of the parts that use something. `clients`: decision points, introspections, token clients and user tables; `steps`: whether
+ * any step uses it.
+ */
 export interface UsesOf {
   readonly issuers: readonly string[]
   readonly backends: readonly string[]
@@ -11,7 +14,7 @@ export interface UsesOf {
   readonly steps: boolean
 }
 
-/** Who uses what in a plan. */
+/** Finds what uses a part of a plan. */
 export class Uses {
   readonly #body: PlanBody
   readonly #stepsOf = new Map<string, ReadonlySet<Step>>()
@@ -20,7 +23,7 @@ export class Uses {
     this.#body = body
   }
 
-  /** Keys of the routes with a step of which `uses` holds, sorted. */
+  /** Keys of the routes with a step for which `uses` returns true, sorted. */
   routes(uses: (step: Step, route: Route) => boolean): string[] {
     return Object.entries(this.#body.routes)
       .filter(([, route]) => [...this.#steps(route)].some((step) => uses(step, route)))
@@ -28,12 +31,12 @@ export class Uses {
       .sort()
   }
 
-  /** Keys of the routes with a step that names the entry of a table, sorted. */
+  /** Keys of the routes with a step that names an entry of a table, sorted. */
   naming(table: NamedTable, name: string): string[] {
     return this.routes((step) => namedBy([step], table).has(name))
   }
 
-  /** What a named value is part of, also by way of other values. */
+  /** The uses of a named value, also through other values. */
   ofValue(name: string): UsesOf {
     const names = new Set([name])
     for (const each of names)
@@ -45,7 +48,7 @@ export class Uses {
     )
   }
 
-  /** What a secret is used in. */
+  /** The uses of a secret. */
   ofSecret(name: string): UsesOf {
     return this.#of(
       (node) => refersTo(node, name, secretFields),
@@ -90,7 +93,7 @@ export class Uses {
   }
 }
 
-/** Fields by which parts of a plan name a value, or a secret. */
+/** Fields of plan parts that name a value. */
 const valueFields = ["value"]
 const secretFields = ["secret", "password", "token"]
 
@@ -100,7 +103,7 @@ function refersTo(node: unknown, name: string, fields: readonly string[]): boole
   return Object.values(node).some((inner) => refersTo(inner, name, fields))
 }
 
-/** Whether an expression in the step names the value. */
+/** Whether an expression of the step names the value. */
 function reads(step: Step, name: string): boolean {
   return (
     JSON.stringify(step).includes('"lang":"cel"') && new RegExp(`\\b${name}\\b`).test(JSON.stringify(step))
