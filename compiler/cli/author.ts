@@ -3,7 +3,10 @@ import { userInfo } from "node:os"
 import type { Author } from "../../runtime/control/api.ts"
 import type { Io } from "./io.ts"
 
-/** Who applies, for the history: the CI's or the system's user, the git commit of the folder (`+` when it has uncommitted changes) with its first line, and the reason that was given. */
+/**
+ * The author of a plan, for the history: the user of the CI or the system, the git commit of the folder (with `+` for uncommitted changes)
+ * and its first line, and the given reason.
+ */
 export async function authorOf(io: Io, reason: string | undefined): Promise<Author> {
   const commit = await git(io, ["rev-parse", "HEAD"])
   const dirty = commit === null ? null : await git(io, ["status", "--porcelain", "--untracked-files=no"])
@@ -23,7 +26,7 @@ function userName(): string {
   }
 }
 
-/** Output of a git command, null where there is no git or no repository: neither is a reason not to apply. */
+/** Output of a git command; null without git or a repository, which must not prevent `apply`. */
 function git(io: Io, args: readonly string[]): Promise<string | null> {
   return new Promise((resolve) => {
     execFile("git", [...args], { cwd: io.cwd, timeout: 5_000 }, (error, out) =>

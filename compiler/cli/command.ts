@@ -1,36 +1,36 @@
 import type { Io } from "./io.ts"
 
 /**
- * What a process answers with: `ok` nothing to do or done, `failed` errors, `changes` there are differences (or, with
- * `check --exit-code`, a denial), `refused` stale, not confirmed, or a risk that was not allowed.
+ * The exit codes: `ok` done or nothing to do, `failed` errors, `changes` there are differences (or, with `check --exit-code`, a denial),
+ * `refused` stale, not confirmed, or a risk that was not allowed.
  */
 export const exitCode = { ok: 0, failed: 1, changes: 2, refused: 3 } as const
 
 /** One of `exitCode`. */
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
-/** The values of the options, by their camel-case long name, as the command line gave them. */
+/** The values of the options as given, by their camel-case long name. */
 export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
-/** The command line of one command, without its work: what its help shows, and how words become `Args`. */
+/** The command line of one command, without its implementation: its help, and how words become `Args`. */
 export interface CommandLine<Args> {
-  /** `[name, text]`; the name in `<>` when it must be given, in `[]` when not, with `...` when it may be repeated. */
+  /** `[name, text]`; the name in `<>` if required, in `[]` if optional, with `...` if it can be repeated. */
   readonly operands?: readonly (readonly [name: string, text: string])[]
-  /** `[flags, text]`, e.g. `["--out <file>", "where to write the plan"]`; a flag ending in `...>` may be repeated. */
+  /** `[flags, text]`, e.g. `["--out <file>", "where to write the plan"]`; a flag ending in `...>` can be repeated. */
   readonly options?: readonly (readonly [flags: string, text: string])[]
   /** `[line, text]`: lines that work when pasted. */
   readonly examples: readonly (readonly [line: string, text: string])[]
-  /** Throws a `CliError` for values that cannot be meant. */
+  /** @throws CliError for invalid values. */
   parse(operands: readonly string[], options: OptionValues): Args
 }
 
-/** A command: its line and its work. */
+/** A command: its command line and its implementation. */
 export interface Command {
   readonly line: CommandLine<unknown>
   run(operands: readonly string[], options: OptionValues, io: Io): Promise<ExitCode>
 }
 
-/** Ties a command line to its work. */
+/** Connects a command line to its implementation. */
 export function command<Args>(
   line: CommandLine<Args>,
   work: (args: Args, io: Io) => Promise<ExitCode>,
@@ -41,7 +41,7 @@ export function command<Args>(
   }
 }
 
-/** A row of the table of commands. The help of all commands is made of rows alone: only the command that is called is loaded. */
+/** A row of the table of commands. The list of all commands needs only these rows, so that only the called command is loaded. */
 export interface CommandRow {
   /** One word, or two for a command of a group: `tuple write`. */
   readonly name: string
@@ -49,7 +49,7 @@ export interface CommandRow {
   load(): Promise<Command>
 }
 
-/** An error a person can mend: one sentence saying what and why, one saying what to do. */
+/** An error that the user can fix: one sentence with the problem and its cause, one with the remedy. */
 export class CliError extends Error {
   readonly help: string | undefined
   readonly code: ExitCode

@@ -1,6 +1,6 @@
 import type { CommandRow } from "./command.ts"
 
-/** All commands, in the order of the help. `commands/NAME.ts` has the rest: options, work and view. */
+/** All commands, in the order of the help. `commands/NAME.ts` has the options, implementation and view. */
 export const commands: readonly CommandRow[] = [
   {
     name: "init",

@@ -1,7 +1,7 @@
 import { CliError, exitCode } from "./command.ts"
 import type { Io } from "./io.ts"
 
-/** Asks before something is changed. Exits 3 where nobody can answer, or the answer is not `yes`. */
+/** Asks for confirmation before a change. Exits with 3 without a terminal, or if the answer is not `yes`. */
 export async function confirm(io: Io, question: string, yes: boolean): Promise<void> {
   if (yes) return
   if (!io.interactive) {

@@ -1,18 +1,18 @@
 import { createInterface, type Interface } from "node:readline"
 
-/** How a person is helped with a line. */
+/** Settings of the line editor. */
 export interface ConversationOptions {
-  /** What the Tab key offers for the part of the line before the cursor: words, and the part of it that they replace. */
+  /** Completions of the Tab key for the part of the line before the cursor: words, and the part that they replace. */
   complete(line: string): Promise<readonly [words: readonly string[], part: string]>
   /** Earlier lines, newest first. */
   readonly history: readonly string[]
-  /** Told of the history after each line, newest first. */
+  /** Called with the history after each line, newest first. */
   onHistory(history: readonly string[]): void
 }
 
 /**
- * Asks until the person ends it (Ctrl-D): then the answer is undefined. Lines that come before they are asked for, as several at once do when they are
- * pasted, wait for their turn. Ctrl-C takes a line back; while none is asked for it ends the process.
+ * Reads lines until the user ends it with Ctrl-D; the result is then undefined. Lines that arrive early, for example several pasted lines,
+ * are queued. Ctrl-C clears the current line; when no line is being read, it ends the process.
  */
 export interface Conversation {
   next(prompt: string): Promise<string | undefined>
@@ -65,7 +65,7 @@ class TerminalConversation implements Conversation {
     }
     if (this.#ended) return Promise.resolve(undefined)
     this.#editor.setPrompt(prompt)
-    // What was typed meanwhile stays on the line.
+    // Keep what the user typed meanwhile.
     this.#editor.prompt(true)
     return new Promise((resolve) => {
       this.#wanted = resolve
@@ -83,13 +83,13 @@ class TerminalConversation implements Conversation {
 
   #back(): void {
     if (this.#wanted === undefined) {
-      // Closing gives the terminal back as it was; the signal then does what it does by itself.
+      // Closing restores the terminal. Then the signal has its default effect.
       this.#editor.close()
       process.kill(process.pid, "SIGINT")
       return
     }
     process.stdout.write("^C (Ctrl-D ends it)\n")
-    // Takes back what was typed.
+    // Clears the line.
     this.#editor.write(null, { ctrl: true, name: "e" })
     this.#editor.write(null, { ctrl: true, name: "u" })
     this.#editor.prompt()

@@ -1,24 +1,24 @@
 import { CliError } from "./command.ts"
 
 const timeoutMs = 60_000
-/** A history of large plans is the largest response there is. */
+/** The largest response is a history of large plans. */
 const responseBytesMax = 1024 ** 3
 
-/** One of the APIs of a running Sallyport, and what to say of it when it does not answer. */
+/** An API of a running Sallyport, and the help if it does not respond. */
 export interface ApiAddress {
-  /** As people know it. */
+  /** The URL for messages. */
   readonly url: string
-  /** What paths are put behind. */
+  /** The prefix of paths. */
   readonly base: string
   /** Sent as bearer token; empty: none. */
   readonly token: string
-  /** What should answer there: `engine`, `Sallyport`. */
+  /** The expected service: `engine`, `Sallyport`. */
   readonly what: string
-  /** Where the address came from: how to name another. */
+  /** Where the address comes from, and how to set another one. */
   readonly remedy: string
 }
 
-/** An answer as it came. */
+/** A response with its status and text. */
 export interface Exchanged {
   readonly status: number
   readonly contentType: string
@@ -26,10 +26,13 @@ export interface Exchanged {
   readonly text: string
 }
 
-/** Nothing answers at an address. */
+/** The address does not respond. */
 export class NoAnswer extends CliError {}
 
-/** One request and its answer, whatever its status. @throws NoAnswer when there is none within a minute; it says where was asked, why there is none and how to ask elsewhere. */
+/**
+ * Sends one request. Returns its response with any status. @throws NoAnswer without a response within a minute, with the address, the cause
+ * and how to set another address.
+ */
 export async function exchange(
   { url, base, token, what, remedy }: ApiAddress,
   method: string,
@@ -62,12 +65,12 @@ export async function exchange(
       `Start \`sallyport dev\` here, or give another address with ${remedy}.`,
     )
   } finally {
-    // A connection that is kept would keep the process.
+    // A connection that is kept alive would prevent the process from ending.
     await http.close()
   }
 }
 
-/** Something answers at an address, but not what was looked for. */
+/** The address belongs to another service. */
 export function somethingElse({ url, what, remedy }: ApiAddress): CliError {
   return new CliError(
     `${url} responds, but is not ${what === "engine" ? "an engine" : "a Sallyport"}`,
@@ -75,7 +78,7 @@ export function somethingElse({ url, what, remedy }: ApiAddress): CliError {
   )
 }
 
-/** The JSON of an answer, undefined when it is empty. @throws CliError when it is none: something else answers there. */
+/** The JSON of a response, undefined if empty. @throws CliError if it is not JSON: the address belongs to another service. */
 export function jsonOf({ text }: Exchanged, address: ApiAddress): unknown {
   if (text === "") return undefined
   try {
@@ -85,7 +88,7 @@ export function jsonOf({ text }: Exchanged, address: ApiAddress): unknown {
   }
 }
 
-/** Why a request got no answer: the system's code, else the message. the client keeps the system's error as the cause. */
+/** Why a request got no response: the system's error code, else the message. The HTTP client has the system's error as its cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message

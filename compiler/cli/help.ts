@@ -8,7 +8,7 @@ import { CliError } from "./command.ts"
 import { variables } from "./variables.ts"
 import { meaningText, type StatementMeaning, variableText } from "./views/statement.ts"
 
-/** What `sallyport help SALLYPORT_SPOOL` says of an environment variable. Undefined for another word. */
+/** The output of `sallyport help SALLYPORT_SPOOL` for an environment variable. Undefined for any other word. */
 export function variableHelp(words: readonly string[], columns: number): string | undefined {
   const name = words.join(" ").toUpperCase()
   const found = Object.hasOwn(variables, name) ? variables[name] : undefined
@@ -16,8 +16,8 @@ export function variableHelp(words: readonly string[], columns: number): string 
 }
 
 /**
- * What `sallyport help WORDS` says of statements of gateway.conf: `require`, or `health timeout` where only one block is meant. Undefined
- * for what is no statement.
+ * The output of `sallyport help WORDS` for statements of gateway.conf: `require`, or `health timeout` for one block. Undefined for other
+ * words.
  */
 export function statementHelp(words: readonly string[], columns: number): string | undefined {
   const all = languageReference()
@@ -31,7 +31,7 @@ export function statementHelp(words: readonly string[], columns: number): string
     .join("\n----\n\n")
 }
 
-/** @throws CliError that names the nearest statements and commands. */
+/** @throws CliError with the nearest statements and commands. */
 export function unknownTopic(words: readonly string[], commands: readonly string[]): CliError {
   const known = [
     ...commands,
@@ -46,7 +46,7 @@ export function unknownTopic(words: readonly string[], commands: readonly string
   )
 }
 
-/** The different meanings of a keyword, each with the blocks it has that meaning in. */
+/** The different meanings of a keyword, each with the blocks in which it has that meaning. */
 function meaningsOf(keyword: string, within: readonly BlockReference[]): StatementMeaning[] {
   const found = new Map<string, { statement: StatementReference; blocks: BlockReference[] }>()
   for (const block of within) {

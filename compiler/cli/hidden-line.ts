@@ -1,7 +1,10 @@
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
 
-/** Reads a line of a terminal without showing it: the terminal is told to show nothing, and what a line editor would show goes nowhere. Empty when it is taken back. */
+/**
+ * Reads a line from a terminal without showing it: echo is off, and the output of the line editor is discarded. Empty when the user
+ * cancels.
+ */
 export function hiddenLine(
   question: string,
   input: NodeJS.ReadableStream,

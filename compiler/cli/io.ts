@@ -2,39 +2,39 @@ import { createInterface } from "node:readline"
 import { type Conversation, type ConversationOptions, converse } from "./conversation.ts"
 import { hiddenLine } from "./hidden-line.ts"
 
-/** What a command has of the world: its streams, its folder, its environment. Tests give another one. */
+/** The environment of a command: streams, folder, variables. Tests pass their own. */
 export interface Io {
-  /** Results. Only what a pipe behind the command is meant to read. */
+  /** Results: only output that is meant for a pipe. */
   out(text: string): void
   /** Findings, progress, errors. */
   err(text: string): void
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Whether a person can answer a question: input and output are terminals. */
+  /** Whether a user can answer a question: input and output are terminals. */
   readonly interactive: boolean
-  /** Whether progress may be drawn: `err` goes to a terminal. */
+  /** Whether progress can be drawn: `err` is a terminal. */
   readonly progress: boolean
-  /** Whether `out` and `err` may be coloured. */
+  /** Whether `out` and `err` can be coloured. */
   readonly colour: { readonly out: boolean; readonly err: boolean }
-  /** Width of the terminal in columns; 80 when there is none. */
+  /** Width of the terminal in columns; 80 without a terminal. */
   readonly columns: number
-  /** Writes a long text to `out`: a screen at a time where a person reads it there. */
+  /** Writes a long text to `out`, through a pager on a terminal. */
   page(text: string): Promise<void>
-  /** Reads one line of the terminal after showing `question`. Only where `interactive`. */
+  /** Shows `question` and reads one line from the terminal. Only if `interactive`. */
   ask(question: string): Promise<string>
-  /** Whether the input is a terminal: somebody types. */
+  /** Whether the input is a terminal. */
   readonly typed: boolean
-  /** Reads one line of the terminal without showing what is typed; empty when it is taken back. Only where `typed`. */
+  /** Reads one line from the terminal without showing it; empty when the user cancels. Only if `typed`. */
   askHidden(question: string): Promise<string>
-  /** Lines of the input, to its end. For a pipe; a person is talked to by `converse`. */
+  /** Lines of the input, to its end. For pipes; use `converse` on a terminal. */
   lines(): AsyncIterable<string>
-  /** A conversation on the terminal, line by line. Only where `interactive`. */
+  /** A conversation on the terminal, line by line. Only if `interactive`. */
   converse(options: ConversationOptions): Conversation
-  /** Resolves when the process is asked to end (SIGINT, SIGTERM). Asked again, it ends at once. */
+  /** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once. */
   untilStopped(): Promise<void>
 }
 
-/** The world of this process. Colours by NO_COLOR (https://no-color.org), FORCE_COLOR and whether the stream is a terminal. */
+/** The environment of this process. Colours depend on NO_COLOR (https://no-color.org), FORCE_COLOR and whether the stream is a terminal. */
 export function processIo(): Io {
   const { env, stdin, stdout, stderr } = process
   endQuietlyOnClosedPipe(stdout)
@@ -62,7 +62,7 @@ async function* lines(): AsyncIterable<string> {
   yield* createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
 }
 
-/** One Ctrl-C can come twice: from the terminal, and from npm, which passes it on to what it started. */
+/** One Ctrl-C can arrive twice: from the terminal, and from npm, which forwards it to its child processes. */
 const sameKeyMs = 500
 
 function untilStopped(): Promise<void> {
@@ -71,7 +71,7 @@ function untilStopped(): Promise<void> {
     const ignore = () => {}
     const stop = () => {
       for (const signal of signals) process.off(signal, stop).on(signal, ignore)
-      // Without a listener a signal does what it does by itself: it ends the process.
+      // Without a listener the signal has its default effect: it ends the process.
       setTimeout(() => {
         for (const signal of signals) process.off(signal, ignore)
       }, sameKeyMs).unref()
@@ -87,7 +87,7 @@ function hasColour(env: NodeJS.ProcessEnv, stream: NodeJS.WriteStream): boolean 
   return Boolean(stream.isTTY) && env["TERM"] !== "dumb"
 }
 
-/** `sallyport plan | head` closes our output early; that is no error of ours. */
+/** `sallyport plan | head` closes the output early; that is no error. */
 function endQuietlyOnClosedPipe(stream: NodeJS.WriteStream): void {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error
@@ -95,18 +95,18 @@ function endQuietlyOnClosedPipe(stream: NodeJS.WriteStream): void {
   })
 }
 
-/** By the program of `PAGER`, else `less`; plainly where the output is no terminal or there is no such program. */
+/** Uses the program of `PAGER`, else `less`. Writes directly if the output is not a terminal, or the program does not exist. */
 async function page(text: string): Promise<void> {
   const { env, stdin, stdout } = process
   const [program = "less", ...words] = (env["PAGER"] || "less").trim().split(/\s+/)
   if (!stdin.isTTY || !stdout.isTTY) return void stdout.write(text)
   const { spawn } = await import("node:child_process")
-  // F: a text that fits on the screen needs no key to end; R: colours; X: the text stays there afterwards.
+  // F: end at once if the text fits on the screen; R: colours; X: keep the text on the screen afterwards.
   const pager = spawn(program, words, {
     stdio: ["pipe", "inherit", "inherit"],
     env: { LESS: "FRX", ...env },
   })
-  // Somebody who has read enough closes the pager before all of the text is in it.
+  // The user can close the pager before all text is written.
   pager.stdin.on("error", () => undefined)
   pager.stdin.end(text)
   await new Promise<void>((resolve) => {

@@ -4,10 +4,7 @@ import { CliError, type Command, type CommandRow, type ExitCode, exitCode } from
 import { commands } from "./commands.ts"
 import { type Io, processIo } from "./io.ts"
 
-/**
- * Runs one command line and answers its exit code. Nothing is thrown for a mistake of the user; other errors are ours
- * and come out with their stack.
- */
+/** Runs one command line and returns its exit code. User errors never throw; any other error is a bug and is printed with its stack. */
 export async function main(
   argv: readonly string[],
   io: Io = processIo(),
@@ -21,7 +18,7 @@ export async function main(
       .command(row.name.split(" ").at(-1) as string)
       .summary(row.summary)
       .description(row.summary)
-    // The others are named in the help only: loading them all would cost more than most commands' work.
+    // The other commands only appear in the help. Loading them all would take longer than most commands run.
     if (!row.name.split(" ").every((word) => argv.includes(word))) continue
     const command = await row.load()
     describe(command, made).action(async () => {
@@ -60,7 +57,7 @@ function newProgram(io: Io): Commander {
   return program
 }
 
-/** `tuple write` hangs below a group `tuple`, which does nothing by itself. */
+/** `tuple write` belongs to a group `tuple`, which has no action of its own. */
 function parentOf(
   { name }: CommandRow,
   table: readonly CommandRow[],
@@ -82,7 +79,7 @@ function parentOf(
   return made
 }
 
-/** Gives a command its operands, options and examples. */
+/** Adds operands, options and examples to a command. */
 function describe({ line }: Command, made: Commander): Commander {
   for (const [name, text] of line.operands ?? []) made.argument(name, text)
   for (const [flags, text] of line.options ?? []) made.option(flags, text)
@@ -90,7 +87,7 @@ function describe({ line }: Command, made: Commander): Commander {
   return examples === "" ? made : made.addHelpText("after", `\nExamples:\n${examples}`)
 }
 
-/** `help plan` for a command, `help require` for a statement of gateway.conf; where a word is both, both. */
+/** `help plan` for a command, `help require` for a statement of gateway.conf. If a word is both, shows both. */
 async function help(words: readonly string[], program: Commander, io: Io): Promise<ExitCode> {
   const { statementHelp, unknownTopic, variableHelp } = await import("./help.ts")
   const command = commandOf(words, program)
@@ -102,7 +99,7 @@ async function help(words: readonly string[], program: Commander, io: Io): Promi
   return exitCode.ok
 }
 
-/** The command or group that all the words name, one below the other. */
+/** The command or group with these words as its path. */
 function commandOf(words: readonly string[], program: Commander): Commander | undefined {
   return words.reduce<Commander | undefined>(
     (parent, word) => parent?.commands.find((each) => each.name() === word),
@@ -115,7 +112,7 @@ function namesOf(program: Commander): string[] {
 }
 
 function failed(error: unknown, io: Io): ExitCode {
-  // Commander has said what was wrong (or printed the help) by now.
+  // Commander has already printed the error or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.failed
   if (!(error instanceof CliError)) throw error
   io.err(`error: ${error.message}\n`)

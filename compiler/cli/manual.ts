@@ -6,16 +6,16 @@ import { CliError } from "./command.ts"
 
 /** A page of the manual: a Markdown file below compiler/docs or runtime/docs. */
 export interface ManualPage {
-  /** Its path without folder of the package and ending, e.g. `reference/limit`. */
+  /** Its path without the package folder and the extension, e.g. `reference/limit`. */
   readonly name: string
   readonly title: string
-  /** What the reader can do after it: the first sentence. */
+  /** What the reader can do after reading it: the first sentence. */
   readonly purpose: string
   readonly text: string
   readonly sections: readonly ManualSection[]
 }
 
-/** A heading and what stands below it, up to the next heading of its level or above. The first one of a page is the page. */
+/** A heading and the text below it, up to the next heading of the same or a higher level. The first section is the whole page. */
 export interface ManualSection {
   readonly heading: string
   readonly text: string
@@ -30,8 +30,8 @@ export interface ManualHit {
 const folders = ["compiler/docs", "runtime/docs"] as const
 
 /**
- * All pages, in the order of their names, those about writing a project first. They lie in the package, wherever the code runs from.
- * A README is a list of pages for those who read them in the repository.
+ * All pages, sorted by name, pages about writing a project first. They are read from the package, independent of this module's location.
+ * README files are excluded: they only list the pages.
  * @throws CliError when the installation has no manual.
  */
 export function readManual(): readonly ManualPage[] {
@@ -51,7 +51,7 @@ export function readManual(): readonly ManualPage[] {
   )
 }
 
-/** Makes a page of its Markdown. Comments of the generator are not for readers. */
+/** Parses a page from Markdown. Comments for the generator are removed. */
 export function pageOf(name: string, markdown: string): ManualPage {
   const text = markdown.replace(/^<!--.*?-->\n+/gms, "")
   const sections = sectionsOf(text)
@@ -75,22 +75,22 @@ function sectionsOf(text: string): ManualSection[] {
   })
 }
 
-/** The page of this name; the last part of the name suffices where one page has it. */
+/** The page with this name. The last part of the name suffices if it is unique. */
 export function pageNamed(pages: readonly ManualPage[], name: string): ManualPage | undefined {
   const wanted = name.toLowerCase().replace(/\.md$/, "")
   const ends = pages.filter((page) => page.name.split("/").at(-1) === wanted)
   return pages.find((page) => page.name === wanted) ?? (ends.length === 1 ? ends[0] : undefined)
 }
 
-/** A word in a heading says more about a section than one in its text. */
+/** A word in a heading is more significant than one in the text. */
 const weights = { heading: 8, title: 5 } as const
 const countedMax = 4
-/** A word that only begins like the one searched for counts less; shorter words begin too many. */
+/** A word that only begins with the search word has less weight. Short search words match too many beginnings. */
 const prefix = { characters: 4, weight: 0.7 } as const
 
 /**
- * Sections with all the words, the best first. A word counts more the fewer sections have it, and more in a heading. Of a page and a
- * section of it that both have the words, the smaller one comes first only where its own heading has one of them.
+ * Sections that contain all words, the best first. A word has more weight the fewer sections contain it, and more in a heading. If a page
+ * and one of its sections both match, the section comes first only if its own heading has one of the words.
  */
 export function search(pages: readonly ManualPage[], words: readonly string[]): readonly ManualHit[] {
   const wanted = [...new Set(words.flatMap(wordsOf))]
@@ -113,7 +113,7 @@ export function search(pages: readonly ManualPage[], words: readonly string[]): 
     .sort((a, b) => b.score - a.score || a.section.text.length - b.section.text.length)
 }
 
-/** The weight of each word of a section. Its text is what stands above the next heading: the sections below it have theirs. */
+/** The weight of each word in a section. Only its own text counts, because the sections below it are separate. */
 function termsOf(page: ManualPage, section: ManualSection): ReadonlyMap<string, number> {
   const terms = new Map<string, number>()
   const add = (text: string, weight: number, max: number) => {
@@ -132,7 +132,7 @@ function weightOf(terms: ReadonlyMap<string, number>, word: string): number {
   return prefix.weight * Math.max(0, ...longer)
 }
 
-/** What stands between the section's heading and the next one. */
+/** The text between the section's heading and the next one. */
 function ownText({ text }: ManualSection): string {
   const [, ...lines] = text.split("\n")
   let fenced = false
@@ -143,7 +143,7 @@ function ownText({ text }: ManualSection): string {
   return (end < 0 ? lines : lines.slice(0, end)).join("\n")
 }
 
-/** Words in lower case; the plural of a word is the word. */
+/** Words in lower case; a plural counts as its singular. */
 function wordsOf(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\d]+/gu) ?? []).map((word) =>
     word.length > 3 && /[^s]s$/.test(word)
@@ -152,7 +152,7 @@ function wordsOf(text: string): string[] {
   )
 }
 
-/** For each word that no page has, the nearest one of a heading. */
+/** For each word that no page contains, the nearest word of a heading. */
 export function unknownWords(
   pages: readonly ManualPage[],
   words: readonly string[],

@@ -10,14 +10,14 @@ import type { Io } from "./io.ts"
 import { configOption, type ProjectArgs, readProject, readStore } from "./options.ts"
 import { compileOnce, filesOf, showFindings } from "./project.ts"
 
-/** Which model is meant: a file, or that of a store of gateway.conf. */
+/** Which model a command uses: a file, or the model of a store of gateway.conf. */
 export interface ModelArgs {
   readonly project: ProjectArgs
   readonly file: string | undefined
   readonly store: string | undefined
 }
 
-/** The options that say which model is meant. */
+/** The options that select the model. */
 export const modelOptions = [
   ["--model <file>", "model file: .fga, fga.mod or JSON"],
   ["--store <name>", "store of gateway.conf whose model is meant; required when there are several"],
@@ -35,14 +35,14 @@ export function readModelArgs(options: OptionValues): ModelArgs {
   return { project: readProject(options), file: typeof file === "string" ? file : undefined, store }
 }
 
-/** The model a command is about; `plan` and `store` where it is that of a store. */
+/** The model of a command; `plan` and `store` if it belongs to a store. */
 export interface ModelSource {
   readonly model: CompiledModel
   readonly store?: string
   readonly plan?: Plan
 }
 
-/** Compiles the model that the command line names. Errors are printed, and end the command; warnings are `validate`'s to tell. */
+/** Compiles the selected model. Errors are printed and end the command. Warnings are left to `validate`. */
 export async function modelSource(io: Io, args: ModelArgs): Promise<ModelSource> {
   if (args.file !== undefined) return { model: modelOfFile(io, args.file) }
   const { plan, diagnostics, models } = await compileOnce(io, args.project)
@@ -88,7 +88,7 @@ function modelOfFile(io: Io, path: string): CompiledModel {
   throw new CliError(`${path} holds no model: ${summaryOf(findings)}`)
 }
 
-/** Below the current folder files go by the paths people give them there; of one elsewhere only its own folder is known. */
+/** A file below the current folder has its path from there. For any other file, the project is its own folder. */
 function whereIs(path: string): { folder: string; entry: string } {
   const below = normalize(path)
   if (!isAbsolute(below) && below !== ".." && !below.startsWith(`..${sep}`))

@@ -1,6 +1,6 @@
 import { CliError, type OptionValues } from "./command.ts"
 
-/** Which text is meant: a folder and the file in it that everything starts from. */
+/** The project's folder, and its first file. */
 export interface ProjectArgs {
   readonly folder: string
   readonly entry: string
@@ -44,7 +44,7 @@ export function readFormat<const Allowed extends readonly string[]>(
   throw new CliError(`--format ${String(given)} is not known`, `Use ${allowed.join(", ")}.`)
 }
 
-/** The option of all commands that ask a store. */
+/** The option of all commands that use a store. */
 export const storeOption = [
   "--store <name>",
   "name or id of the store; required when there are several",
@@ -61,20 +61,20 @@ export function readStore(options: OptionValues): string | undefined {
 /** The reason that the history shows; read it by `textOf(options, "message")`. */
 export const messageOption = ["--message <text>", "reason shown in `sallyport history`"] as const
 
-/** An option's text, undefined when it was not given. */
+/** An option's text, undefined if absent. */
 export function textOf(options: OptionValues, name: string): string | undefined {
   const value = options[name]
   return typeof value === "string" ? value : undefined
 }
 
-/** Reads an option that holds a JSON object. */
+/** Reads an option with a JSON object as its value. */
 export function readJson(value: OptionValues[string], option: string): unknown {
   if (value === undefined) return undefined
   try {
     const json: unknown = JSON.parse(String(value))
     if (typeof json === "object" && json !== null && !Array.isArray(json)) return json
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new CliError(
     `${option} is not a JSON object: ${String(value)}`,
@@ -82,13 +82,13 @@ export function readJson(value: OptionValues[string], option: string): unknown {
   )
 }
 
-/** Reads a whole number that counts something, from 1. */
+/** Reads a whole number, at least 1. */
 export function readCount(text: string, what: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
   throw new CliError(`${what} is a whole number from 1, not \`${text}\``)
 }
 
-/** Reads a moment of RFC 3339; a day is its beginning in UTC. `more`: what else may stand there, for the help. */
+/** Reads a time in RFC 3339 format. A date means its beginning in UTC. `more`: other accepted forms, for the help. */
 export function readMoment(text: string, what: string, more = ""): string {
   const full = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
   const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(full)

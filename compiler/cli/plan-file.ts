@@ -9,17 +9,17 @@ import { shown } from "../core/shown.ts"
 import { CliError } from "./command.ts"
 import type { Io } from "./io.ts"
 
-/** A plan out of a file; `base` is undefined when the file is not sealed, null when nothing was running when it was. */
+/** A plan from a file. `base` is undefined for a file without a seal, and null if no plan was running when it was sealed. */
 export interface PlanFile {
   readonly plan: Plan
   readonly base: SealedPlan["base"] | undefined
 }
 
-/** Larger than the largest plan that the control API takes. */
+/** Larger than the largest plan that the control API accepts. */
 const bytesMax = 64 * 1024 * 1024
 const problemsShownMax = 10
 
-/** Reads a plan, sealed or not, and judges it completely. What is wrong with it is a `CliError` with the places in the JSON. */
+/** Reads a plan, with or without a seal, and validates it completely. Problems are a `CliError` with their places in the JSON. */
 export function readPlanFile(io: Io, path: string): PlanFile {
   const text = readText(io, path)
   const json = parse(path, text)
@@ -62,7 +62,7 @@ function readText(io: Io, path: string): string {
   return decoded.text
 }
 
-/** At most one byte more than a plan can have: a device has no end, and a pipe (`<(…)`) no size to ask for. */
+/** Reads at most one byte more than a plan can have: a device is endless, and a pipe (`<(…)`) has no size. */
 function readBounded(path: string): Buffer {
   const descriptor = openSync(path, "r")
   try {

@@ -1,9 +1,9 @@
 import type { Io } from "./io.ts"
 
-/** What takes less is not worth a line that comes and goes. */
+/** Shorter work shows no line, to avoid flicker. */
 const quietMs = 150
 
-/** Says on a terminal what is being done, for as long as it is; a pipe sees nothing of it. */
+/** Shows on a terminal what is being done until it is finished. A pipe gets nothing. */
 export async function withProgress<T>(io: Io, doing: string, work: () => Promise<T>): Promise<T> {
   if (!io.progress) return work()
   let shown = false

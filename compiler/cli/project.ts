@@ -20,7 +20,7 @@ export function filesOf(io: Io, { folder }: ProjectArgs): Files {
   return new DiskFiles(root)
 }
 
-/** Compiles a project and runs the tests of its models. The compiler is loaded here, by the commands that need it only. */
+/** Compiles a project and runs the tests of its models. Loads the compiler only here, for the commands that need it. */
 export async function compileProject(io: Io, { entry }: ProjectArgs, files: Files): Promise<Compiled> {
   return withProgress(io, "compiling", async () => {
     const { compileAndTest } = await import("../compile.ts")
@@ -28,7 +28,7 @@ export async function compileProject(io: Io, { entry }: ProjectArgs, files: File
   })
 }
 
-/** As `compileProject`, for a command that ends with it. */
+/** Like `compileProject`, for a command that ends afterwards. */
 export async function compileOnce(io: Io, project: ProjectArgs): Promise<Compiled> {
   const files = filesOf(io, project)
   optimizeLater()
@@ -36,16 +36,16 @@ export async function compileOnce(io: Io, project: ProjectArgs): Promise<Compile
 }
 
 /**
- * A command compiles once and ends. By its own measure V8 would optimize most of the compiler meanwhile, which takes longer than the
- * work where other processes want the cores too: with 1,000 routes 1.2 s instead of 0.7 s. It is told to wait until a function is hotter; what is large is still optimized.
- * Only Node 20 (V8 11) has this flag: newer ones would print that they do not know it, and compile with Maglev meanwhile.
+ * For a command that compiles once and ends: tells V8 to optimize only hotter functions. By default V8 would optimize most of the compiler,
+ * which takes longer than the work when other processes need the cores too: 1.2 s instead of 0.7 s with 1,000 routes. Large functions are
+ * still optimized. Only Node 20 (V8 11) has this flag; newer versions would print a warning, and compile with Maglev meanwhile.
  */
 function optimizeLater(): void {
   if (!process.versions.v8.startsWith("11.")) return
   setFlagsFromString("--interrupt-budget=500000")
 }
 
-/** Ends a command whose project has no first file before it starts anything. @throws CliError */
+/** Ends a command whose project has no first file, before it starts anything. @throws CliError */
 export function demandEntry(io: Io, project: ProjectArgs): void {
   const { folder, entry } = project
   const files = filesOf(io, project)
@@ -56,20 +56,20 @@ export function demandEntry(io: Io, project: ProjectArgs): void {
   )
 }
 
-/** Compiles a project into a plan, for a command that ends with it. Findings are printed; without a plan the command ends. */
+/** Compiles a project to a plan, for a command that ends afterwards. Prints the findings; without a plan the command ends. */
 export async function planOf(io: Io, project: ProjectArgs): Promise<Plan> {
   demandEntry(io, project)
   return planIn(io, await compileOnce(io, project))
 }
 
-/** The plan of a compilation. Findings are printed; without a plan the command ends. */
+/** The plan of a compilation. Prints the findings; without a plan the command ends. */
 export function planIn(io: Io, { plan, diagnostics }: Compiled): Plan {
   showFindings(io, diagnostics)
   if (plan === undefined) throw new CliError(`there is no plan: ${summaryOf(diagnostics)}`)
   return plan
 }
 
-/** Prints findings for people, and a blank line between them and what comes next. */
+/** Prints findings for people, followed by an empty line. */
 export function showFindings(io: Io, findings: readonly Diagnostic[]): void {
   if (findings.length > 0) io.err(`${renderDiagnostics(findings, "text", { colour: io.colour.err })}\n`)
 }

@@ -8,30 +8,33 @@ import type { Io } from "./io.ts"
 
 const controlMark: ControlMark = "sallyport-control"
 
-/** Where `dev` listens for operators when nothing else is said. */
+/** Default URL of the control listener of `dev`. */
 export const controlUrlDefault = "http://127.0.0.1:8082"
-/** Where `dev` leaves its control token, relative to the project. */
+/** The file for the control token of `dev`, relative to the project. */
 export const tokenFile = ".sallyport/control.token"
 
-/** An answer of the control API: its status and its JSON, undefined when it has none. */
+/** A response of the control API: its status and its JSON, undefined if empty. */
 export interface RemoteAnswer {
   readonly status: number
   readonly body: unknown
 }
 
-/** The control API of a running Sallyport. Every failure to reach it, and a refused token, is a `CliError` with its remedy. */
+/** The control API of a running Sallyport. Connection failures and a refused token are a `CliError` with a remedy. */
 export interface Remote {
   readonly url: string
   request(method: string, path: string, body?: unknown): Promise<RemoteAnswer>
 }
 
-/** Finds address and token: `SALLYPORT_CONTROL_URL` and `SALLYPORT_CONTROL_TOKEN`, else what `sallyport dev` in this folder left. `at` goes before the first. */
+/**
+ * Finds address and token: `SALLYPORT_CONTROL_URL` and `SALLYPORT_CONTROL_TOKEN`, else those of `sallyport dev` in this folder. `at` has
+ * precedence over the URL.
+ */
 export async function connect(io: Io, at?: string): Promise<Remote> {
   const { url, token } = await controlAddress(io, at)
   return remoteAt(url, token)
 }
 
-/** Where the control API is, as `connect` finds it; the URL does not end in `/`. */
+/** The address of the control API, as `connect` finds it; the URL does not end in `/`. */
 export async function controlAddress(
   io: Io,
   at?: string,
@@ -49,7 +52,7 @@ export async function controlAddress(
   return { url, token: io.env["SALLYPORT_CONTROL_TOKEN"] || (await tokenOfDev(io)) }
 }
 
-/** Work that asks a running Sallyport. Where it fails, the error also says how to do without one. */
+/** Runs work that needs a running Sallyport. If it fails, the error also says how to work without one. */
 export async function orWithout<Result>(without: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -94,13 +97,13 @@ async function send(address: ApiAddress, method: string, path: string, body: unk
   return { status: answer.status, body: jsonOf(answer, address) }
 }
 
-/** The answer's JSON when its status is 2xx, else a `CliError` that says what the API said. */
+/** The JSON of a 2xx response. @throws CliError with the API's message for other statuses. */
 export function expectOk<Body>(answer: RemoteAnswer): Body {
   if (answer.status >= 200 && answer.status < 300) return answer.body as Body
   throw problemError(answer)
 }
 
-/** The API's problem as an error for people. A stale plan exits 3: nothing was touched. */
+/** Converts a problem of the API to an error. A stale plan exits with 3: nothing has changed. */
 export function problemError(answer: RemoteAnswer): CliError {
   const problem = answer.body as (Partial<ControlProblem> & { code?: string; message?: string }) | undefined
   if (problem?.code !== undefined) return new CliError(`${problem.message} (${problem.code})`)

@@ -4,18 +4,18 @@ import { authorOf } from "./author.ts"
 import type { Io } from "./io.ts"
 import { expectOk, type Remote } from "./remote.ts"
 
-/** The running plan and its record; undefined when none was ever applied. */
+/** The running plan and its record; undefined if no plan was ever applied. */
 export async function runningPlan(remote: Remote): Promise<PlanAnswer | undefined> {
   const answer = await remote.request("GET", "/v1/plan")
   return answer.status === 404 ? undefined : expectOk<PlanAnswer>(answer)
 }
 
-/** The plan that another was compared with, as the control API takes it. */
+/** The plan that another was compared with, in the format of the control API. */
 export function baseOf(running: PlanRecord | undefined) {
   return running === undefined ? { base: null } : { base: running.serial, baseStamp: running.stamp }
 }
 
-/** Applies a plan over the one it was compared with; undefined: nothing was running. Stale is a `CliError` that exits 3. */
+/** Applies a plan over the one it was compared with; undefined: no plan was running. A stale plan is a `CliError` with exit code 3. */
 export async function applyOver(
   io: Io,
   remote: Remote,

@@ -6,19 +6,19 @@ import { type HostPort, readHostPort } from "./host-port.ts"
 import type { Io } from "./io.ts"
 import { tokenFile } from "./remote.ts"
 
-/** The folder of everything a Sallyport keeps beside the project: the embedded database, the control token, development keys. */
+/** The folder for everything that Sallyport stores in a project: the embedded database, the control token, development keys. */
 export const ownFolder = ".sallyport"
 
 /** Version of this package. */
 export const version: string = manifest.version
 
-/** Where data is: `SALLYPORT_DATABASE_URL`, else embedded in the project. */
+/** The database: `SALLYPORT_DATABASE_URL`, else embedded in the project. */
 export function databaseOf(io: Io): { readonly url: string } | { readonly folder: string } {
   const url = io.env["SALLYPORT_DATABASE_URL"]
   return url ? { url } : { folder: join(io.cwd, ownFolder) }
 }
 
-/** How the database is called where people read it: without the password a URL may hold. */
+/** The database for messages, without the password of the URL. */
 export function databaseName(io: Io): string {
   const database = databaseOf(io)
   if ("folder" in database) return `${ownFolder}/ (embedded)`
@@ -30,12 +30,15 @@ export function databaseName(io: Io): string {
   }
 }
 
-/** `SALLYPORT_CONTROL_LISTEN`, 127.0.0.1:8082 when not set. */
+/** `SALLYPORT_CONTROL_LISTEN` (default: 127.0.0.1:8082). */
 export function controlListenOf(io: Io): HostPort {
   return readHostPort(io.env["SALLYPORT_CONTROL_LISTEN"] || "127.0.0.1:8082", "SALLYPORT_CONTROL_LISTEN")
 }
 
-/** `SALLYPORT_HOSTS`: the names that the engine's and the control listener answer to besides IP addresses, `localhost` and the machine's name. */
+/**
+ * `SALLYPORT_HOSTS`: the host names that the engine's and the control listener accept, in addition to IP addresses, `localhost` and the
+ * machine's name.
+ */
 export async function hostsOf(io: Io): Promise<readonly string[]> {
   const names = (io.env["SALLYPORT_HOSTS"] ?? "")
     .split(/[\s,]+/)
@@ -50,7 +53,7 @@ export async function hostsOf(io: Io): Promise<readonly string[]> {
   )
 }
 
-/** `SALLYPORT_KEEP_PLAN`: whether the plan served is kept on disk; yes when not set. */
+/** `SALLYPORT_KEEP_PLAN`: whether the served plan is stored on disk (default: yes). */
 export function keepPlanOf(io: Io): boolean {
   const given = io.env["SALLYPORT_KEEP_PLAN"] || "on"
   if (given === "on" || given === "off") return given === "on"
@@ -58,10 +61,10 @@ export function keepPlanOf(io: Io): boolean {
 }
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
-/** What a log line may be. */
+/** The log levels. */
 export type Level = (typeof levels)[number]
 
-/** `SALLYPORT_LOG_LEVEL`, else `otherwise`. */
+/** `SALLYPORT_LOG_LEVEL` (default: `otherwise`). */
 export function logLevelOf(io: Io, otherwise: Level): Level {
   const given = io.env["SALLYPORT_LOG_LEVEL"]
   if (!given) return otherwise
@@ -70,15 +73,15 @@ export function logLevelOf(io: Io, otherwise: Level): Level {
   throw new CliError(`SALLYPORT_LOG_LEVEL is not known: ${given}`, `Levels are ${levels.join(", ")}.`)
 }
 
-/** The token of the control listener, and whether it was made just now. */
+/** The token of the control listener, and whether it was just created. */
 export interface ControlToken {
   readonly token: string
   readonly made: boolean
 }
 
 /**
- * `SALLYPORT_CONTROL_TOKEN`, else the one in .sallyport/control.token, else a new one, left there for whoever works in
- * this folder. What is found there stays: a restart must not lock out those who have it.
+ * `SALLYPORT_CONTROL_TOKEN`, else the one in .sallyport/control.token, else a new one, stored there for other commands in this folder. An
+ * existing token is kept: a restart must not lock out its holders.
  */
 export async function controlTokenOf(io: Io): Promise<ControlToken> {
   const given = io.env["SALLYPORT_CONTROL_TOKEN"]
@@ -95,13 +98,13 @@ export async function controlTokenOf(io: Io): Promise<ControlToken> {
   return { token, made: true }
 }
 
-/** Leaves the token for the commands of this folder, readable by its owner only. */
+/** Stores the token for the commands of this folder, readable by its owner only. */
 export async function leaveToken(io: Io, token: string): Promise<void> {
   const path = join(io.cwd, tokenFile)
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await writeFile(path, `${token}\n`, { mode: 0o600 })
-    // The mode above counts for a new file only.
+    // The mode above only applies to a new file.
     await chmod(path, 0o600)
   } catch (error) {
     throw unusable(error as NodeJS.ErrnoException, "written")

@@ -1,22 +1,19 @@
 import type { Runtime, RuntimeSettings } from "../../runtime/process/settings.ts"
 import { CliError } from "./command.ts"
 
-/** What `runtime/main.ts` offers. Loaded when a command needs it: the help must not pay for a server. */
+/** The exports of `runtime/main.ts`, loaded when a command needs them: the help must not load a server. */
 export const loadRuntime = () => import("../../runtime/main.ts")
 
-/** Starts the runtime, which takes models as text too. What a person can mend is a `CliError`. */
+/** Starts the runtime, which also accepts models as text. An error that the user can fix is a `CliError`. */
 export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> {
   const [main, { modelText }] = await Promise.all([loadRuntime(), import("../model/model-text.ts")])
   return main.startRuntime({ modelText, ...settings }).catch(rethrowForPeople)
 }
 
-/** Errors whose message is a sentence for whoever started the process. */
+/** Errors with a message for the user. */
 const forPeople = ["StartError", "DevError", "MigrationError"]
 
-/**
- * Passes an error on; those that a person can mend as a `CliError`. By name, because importing the classes would load what
- * they belong to.
- */
+/** Rethrows an error; if the user can fix it, as a `CliError`. Compares names, because importing the classes would load their modules. */
 export function rethrowForPeople(error: unknown): never {
   if (error instanceof Error && forPeople.includes(error.name)) {
     throw new CliError(error.message, (error as { help?: string }).help)

@@ -1,7 +1,7 @@
 import { CliError } from "./command.ts"
 import { expectOk, type Remote } from "./remote.ts"
 
-/** The path of a store on the engine behind the control API: the one named, else the only one there is. */
+/** The path of a store of the engine behind the control API: the named one, else the only one. */
 export async function storePath(remote: Remote, named: string | undefined): Promise<string> {
   if (named !== undefined) return `/authz/stores/${named}`
   const { stores } = expectOk<{ stores: { id: string; name: string }[] }>(

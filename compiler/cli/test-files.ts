@@ -6,21 +6,21 @@ import { CliError } from "./command.ts"
 import { WatchedFiles } from "./dev/watched-files.ts"
 import type { Io } from "./io.ts"
 
-/** Files below one folder, some of them store files; paths are as people name them from where they stand. */
+/** Files below one folder, including store files. Paths are relative to the user's current folder. */
 export interface TestFolder {
   readonly files: Files
   /** Paths of the store files. */
   readonly paths: readonly string[]
-  /** Whether a file that was read, or looked for, is another one now. */
+  /** Whether a file that was read, or looked for, has changed. */
   changed(): boolean
 }
 
 const storeFilePatterns = ["**/*.fga.yaml", "**/*.fga.yml"]
 
 /**
- * The store files that operands name. Those below the current folder may name files anywhere below it; one elsewhere may name
- * files below its own folder, or below the one that the operand says.
- * @throws CliError when an operand names nothing.
+ * The store files of the operands. A store file below the current folder can name any files below it. Another one can name files below its
+ * own folder, or below the folder of the operand.
+ * @throws CliError when an operand matches nothing.
  */
 export function testFolders(io: Io, operands: readonly string[]): TestFolder[] {
   const folders = new Map<string, Folder>()
@@ -39,7 +39,7 @@ export function testFolders(io: Io, operands: readonly string[]): TestFolder[] {
   return [...folders.values()]
 }
 
-/** The folder an operand is about, and the patterns below it. */
+/** The folder of an operand, and the patterns below it. */
 function partsOf(cwd: string, operand: string): { base: string; pattern: readonly string[] } {
   const path = resolve(cwd, operand)
   const status = statSync(path, { throwIfNoEntry: false })
@@ -63,7 +63,7 @@ function nothingFound(operand: string, byDefault: boolean): CliError {
   )
 }
 
-/** What stands before a path below `root` when people name it from `cwd`. */
+/** The prefix of paths below `root`, relative to `cwd`. */
 function prefixOf(cwd: string, root: string): string {
   if (root === cwd) return ""
   const path = relative(cwd, root).split(sep).join("/")
@@ -93,7 +93,7 @@ class Folder implements TestFolder, Files {
     return [...this.#paths].sort()
   }
 
-  /** Adds what the patterns match; false when that is nothing. */
+  /** Adds the files that match; returns false if there are none. */
   add(patterns: readonly string[]): boolean {
     const found = patterns.flatMap((pattern) =>
       isPattern(pattern)

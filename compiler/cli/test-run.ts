@@ -6,29 +6,29 @@ import { StoreFiles } from "../model-test/store-file.ts"
 import { CliError } from "./command.ts"
 import type { TestFolder } from "./test-files.ts"
 
-/** Which tests are run, and what is wanted of them. */
+/** Which tests to run, and with which demands. */
 export interface TestSelection {
-  /** Only tests in whose name, or whose store's, this stands. */
+  /** Only tests with this text in their name or their store's name. */
   readonly filter: string | undefined
   readonly coverage: boolean
-  /** Percent of each model's parts that tests must hold; undefined: none is asked for. */
+  /** Minimum percentage of each model that tests must cover; undefined: none. */
   readonly minCoverage: number | undefined
 }
 
-/** What one run of tests found. */
+/** The result of one run of tests. */
 export interface TestRun {
-  /** No finding is an error, every answer was the expected one, and no model's coverage was lower than asked for. */
+  /** There are no errors, all answers were as expected, and every model has the minimum coverage. */
   readonly passed: boolean
-  /** Store files that were read. */
+  /** Number of store files that were read. */
   readonly files: number
   readonly findings: readonly Diagnostic[]
   readonly suites: readonly SuiteResult[]
   readonly coverage: readonly ModelCoverage[] | undefined
-  /** Percent each model must reach; undefined: none was asked for. */
+  /** Minimum percentage for each model; undefined: none. */
   readonly minCoverage: number | undefined
 }
 
-/** Reads all store files and runs their tests. @throws CliError when the filter leaves no test. */
+/** Reads all store files and runs their tests. @throws CliError when the filter excludes all tests. */
 export async function runTests(
   folders: readonly TestFolder[],
   { filter, coverage: wanted, minCoverage }: TestSelection,

@@ -1,19 +1,21 @@
 /** An environment variable that commands read. */
 export interface EnvironmentVariable {
-  /** The commands that read it; `all`: every one. */
+  /** The commands that read it; `all`: every command. */
   readonly commands: readonly string[]
   readonly docs: string
   readonly byDefault?: string
   readonly example: string
 }
 
-/** Commands that talk to a running Sallyport. */
+/** Commands that connect to a running Sallyport. */
 const remote = [
   ...["plan", "apply", "history", "rollback", "status", "subscription", "usage", "check", "tuple", "shell"],
   "explain request",
 ]
 
-/** All environment variables by name. The manual and `sallyport help VARIABLE` show them; a test holds this table to the names in the code. */
+/**
+ * All environment variables by name, for the manual and `sallyport help VARIABLE`. A test compares this table with the names in the code.
+ */
 export const variables: Readonly<Record<string, EnvironmentVariable>> = {
   SALLYPORT_DATABASE_URL: {
     commands: ["serve", "dev", "migrate"],

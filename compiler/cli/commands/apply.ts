@@ -17,9 +17,9 @@ interface ApplyArgs {
   /** A sealed plan; undefined: compile the text now. */
   readonly file: string | undefined
   readonly yes: boolean
-  /** With `yes`: also what `plan` calls a danger. */
+  /** With `yes`: also apply changes that `plan` calls a danger. */
   readonly allowDanger: boolean
-  /** Why, for the history. */
+  /** The reason, for the history. */
   readonly reason: string | undefined
 }
 
@@ -70,7 +70,10 @@ export const apply = command(applyLine, async (args, io) => {
   return exitCode.ok
 })
 
-/** Most outages by configuration were a plan that had lost, or doubled, most of itself; where nobody is asked, somebody must have said that it is meant. */
+/**
+ * Most configuration outages were caused by a plan that had lost or doubled most of its content. Without a prompt, such a plan needs an
+ * explicit option.
+ */
 function refuseDanger(changes: readonly Change[]): void {
   const danger = changes.find((change) => change.danger)
   if (danger === undefined) return
@@ -90,7 +93,10 @@ function sealedPlan(io: Io, path: string): { plan: Plan; base: SealedPlan["base"
   )
 }
 
-/** Stamp and digest tell apart two databases, and two histories of one, that happen to be at the same serial; plans of before there were stamps have digests only. */
+/**
+ * Stamp and digest distinguish two databases, or two histories of one, with the same serial. Plans from before stamps existed have only
+ * digests.
+ */
 function refuseStale(base: SealedPlan["base"], running: PlanAnswer | undefined): void {
   const same =
     base === null

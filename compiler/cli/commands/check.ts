@@ -64,7 +64,7 @@ export const check = command(checkLine, async (args, io) => {
     await remote.request("POST", `${path}/check`, {
       tuple_key: { user, relation, object },
       ...(args.context === undefined ? {} : { context: args.context }),
-      // What is missing is part of the explanation, and no error.
+      // A missing condition parameter is part of the explanation, not an error.
       ...(args.explain ? { explain: true, ternary: true } : {}),
     }),
   )

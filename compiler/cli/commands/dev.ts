@@ -52,7 +52,7 @@ function readBackends(given: string): readonly [HostPort, HostPort] {
   throw new CliError("--backends takes two addresses", `For example: --backends ${backendsDefault}`)
 }
 
-/** Starts everything, shows what runs and what to try, and applies on save until it is asked to end. */
+/** Starts all parts, shows their addresses and lines to try, and applies the project on save until the process is stopped. */
 export const dev = command(devLine, async (args, io) => {
   const startMs = performance.now()
   demandEntry(io, args.project)
@@ -82,7 +82,7 @@ export const dev = command(devLine, async (args, io) => {
   }
 })
 
-/** Shows the lines to try, once: as soon as there is a plan they work with. */
+/** Shows the lines to try once, as soon as a plan supports them. */
 class Greeter {
   readonly #io: Io
   readonly #parts: DevParts
@@ -106,7 +106,7 @@ class Greeter {
   }
 }
 
-/** A start cannot be broken off halfway, but the process can: nothing is lost by that. */
+/** A start cannot be interrupted, but ending the process meanwhile loses nothing. */
 function sayWhenEnding(io: Io, stopped: Promise<void>): { started(): void } {
   let text = "\nending when the start is over; Ctrl-C again ends at once\n"
   void stopped.then(() => io.out(text))

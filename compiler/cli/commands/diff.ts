@@ -35,7 +35,7 @@ export const diff = command(diffLine, async ({ before, after, format }, io) => {
   return old.digest === next.digest ? exitCode.ok : exitCode.changes
 })
 
-/** A folder is compiled from its gateway.conf, a file that ends in .conf with its folder; anything else is a plan. */
+/** Reads a plan. A folder is compiled from its gateway.conf, a file ending in .conf with its folder; any other file is a plan. */
 async function read(io: Io, path: string): Promise<Plan> {
   if (isFolder(resolve(io.cwd, path))) return planOf(io, { folder: path, entry: "gateway.conf" })
   if (!path.endsWith(".conf")) return readPlanFile(io, path).plan

@@ -2,7 +2,7 @@ import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { type ManualHit, type ManualPage, pageNamed, readManual, search, unknownWords } from "../manual.ts"
 
 interface DocsArgs {
-  /** A page's name, or words to search for; none: the list of pages. */
+  /** The name of a page, or words to search for; empty: list the pages. */
   readonly words: readonly string[]
 }
 
@@ -45,24 +45,24 @@ function nothingFound(pages: readonly ManualPage[], words: readonly string[]): C
       : `Did you mean ${meant.join(", ")}? \`sallyport docs\` lists the pages.`,
   )
 }
-/** How many other places a search names. */
+/** Maximum number of further places that a search lists. */
 const othersMax = 6
 
-/** The list of pages: name, and what the reader can do after it. */
+/** The list of pages: name and purpose. */
 function pagesText(pages: readonly ManualPage[]): string {
   const width = Math.max(...pages.map(({ name }) => name.length))
   const lines = pages.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}\n`)
   return `${lines.join("")}\nRead one: \`sallyport docs NAME\`. Search: \`sallyport docs WORDS\`. A statement: \`sallyport help KEYWORD\`.\n`
 }
 
-/** The best section, and where else the words are. */
+/** The best section, and the other places that contain the words. */
 function hitsText([best, ...others]: readonly ManualHit[]): string {
   if (best === undefined) return ""
   const seen = new Set([`${best.page.name} ${best.section.heading}`])
   const lines = others
     .filter(({ page, section }) => {
       const line = `${page.name} ${section.heading}`
-      // The page that a section is in, or a section of the page that is shown, leads nowhere else.
+      // Leave out the page of the shown section, and other sections of a page that is shown as a whole.
       const same = page === best.page && (section === page.sections[0] || best.section === page.sections[0])
       return !same && !seen.has(line) && seen.add(line)
     })

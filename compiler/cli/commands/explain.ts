@@ -19,7 +19,7 @@ import { planOf } from "../project.ts"
 import { connect, expectOk, orWithout } from "../remote.ts"
 import { refusalText, requestText } from "../views/explain-request.ts"
 
-/** Where the answer comes from: a running Sallyport, the text, or a plan in a file. */
+/** What answers: a running Sallyport, the compiled text, or a plan file. */
 type ExplainSource =
   | { readonly kind: "control"; readonly url: string | undefined }
   | { readonly kind: "text"; readonly project: ProjectArgs }
@@ -30,7 +30,7 @@ type ExplainArgs =
   | {
       readonly what: "request"
       readonly question: ExplainRequestQuestion
-      /** File with the body. */
+      /** The file with the request body. */
       readonly body: string | undefined
       readonly source: ExplainSource
       readonly format: "text" | "json"
@@ -135,7 +135,7 @@ function questionOf(method: string, target: string, options: OptionValues): Expl
   }
 }
 
-/** RFC 6455 §4.1; the key is any 16 bytes. */
+/** RFC 6455 §4.1; the key can be any 16 bytes. */
 const upgradeHeaders: readonly [string, string][] = [
   ["Connection", "Upgrade"],
   ["Upgrade", "websocket"],
@@ -164,7 +164,7 @@ function sourceOf(options: OptionValues): ExplainSource {
   return plan === undefined ? { kind: "control", url } : { kind: "plan", file: plan }
 }
 
-/** An option's text; an empty one is as good as none. */
+/** The text of an option; an empty text counts as absent. */
 function filled(options: OptionValues, name: string): string | undefined {
   return textOf(options, name) || undefined
 }

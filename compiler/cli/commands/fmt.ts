@@ -20,7 +20,7 @@ import { filesOf, showFindings } from "../project.ts"
 
 interface FmtArgs {
   readonly project: ProjectArgs
-  /** Files to format; empty: gateway.conf, what it includes, and the stores' models. */
+  /** Files to format; empty: gateway.conf, the files it includes, and the stores' models. */
   readonly files: readonly string[]
   readonly check: boolean
 }
@@ -36,7 +36,7 @@ const fmtLine: CommandLine<FmtArgs> = {
   parse: (files, options) => ({ project: readProject(options), files, check: options["check"] === true }),
 }
 
-/** Formats file by file: a file with a syntax error is left as it is, the others are not kept from being formatted. */
+/** Formats file by file: a file with a syntax error is left unchanged and does not prevent the formatting of others. */
 export const fmt = command(fmtLine, async (args, io) => {
   const report = new Report()
   const found = filesToFormat(args, io, report)
@@ -58,7 +58,7 @@ export const fmt = command(fmtLine, async (args, io) => {
 
 const isError = (finding: Diagnostic): boolean => finding.severity === "error"
 
-/** Files, each once, and how each is formatted. Whether a file is sound is known when all are there. */
+/** The files without duplicates, with their formatters. Syntax errors are known only after all files are read. */
 type Found = Map<SourceFile, () => string | undefined>
 
 function filesToFormat({ project, files }: FmtArgs, io: Io, report: Report): Found {
@@ -75,7 +75,7 @@ function filesToFormat({ project, files }: FmtArgs, io: Io, report: Report): Fou
   return found
 }
 
-/** gateway.conf, what it includes, and the files of the stores' models. What statements mean is not looked at. */
+/** Adds gateway.conf, the files it includes, and the files of the stores' models. Does not check the meaning of statements. */
 function addProject(source: Project, documents: readonly Document[], found: Found, report: Report): void {
   for (const document of documents) addDocument(document, found)
   const quiet = new Report()
@@ -99,7 +99,7 @@ function addModelFile(file: SourceFile, found: Found, report: Report): void {
   found.set(file, () => formatted)
 }
 
-/** Files on the command line are named from where the user stands, files of a project from its folder. */
+/** Paths on the command line are relative to the current folder, paths in a project to the project's folder. */
 function pathInProject(name: string, folder: string, io: Io): string {
   const path = relative(resolve(io.cwd, folder), resolve(io.cwd, name)).split(sep).join("/")
   if (!path.startsWith("../") && path !== "..") return path
@@ -109,7 +109,7 @@ function pathInProject(name: string, folder: string, io: Io): string {
   )
 }
 
-/** Written beside and moved into place: whoever reads meanwhile sees the old text or the new one. A link stays a link. */
+/** Writes a temporary file in the same folder and renames it, so that readers see the old or the new text. A symbolic link is kept. */
 function replace(path: string, text: string): void {
   const real = realpathSync(path)
   const beside = `${real}.${randomUUID()}`
@@ -120,7 +120,7 @@ function replace(path: string, text: string): void {
     try {
       unlinkSync(beside)
     } catch {
-      // It was not made.
+      // The temporary file was not created.
     }
     throw new CliError(`${path} cannot be written (${(error as NodeJS.ErrnoException).code})`)
   }

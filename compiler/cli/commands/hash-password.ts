@@ -2,7 +2,7 @@ import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 
 interface HashPasswordArgs {
-  /** N of scrypt; undefined: the usual one. */
+  /** The N parameter of scrypt; undefined: the default. */
   readonly cost: number | undefined
 }
 
@@ -24,7 +24,7 @@ const hashPasswordLine: CommandLine<HashPasswordArgs> = {
   },
 }
 
-/** Prints the hash alone, so that it can be piped to where secrets are kept. */
+/** Prints only the hash, so that it can be piped to a secret store. */
 export const hashPassword = command(hashPasswordLine, async ({ cost }, io) => {
   const { hashCost, hashPassword: hashOf } = await import("../../../runtime/identity/users.ts")
   const { min, max } = hashCost

@@ -10,10 +10,10 @@ import { readFormat } from "../options.ts"
 
 interface ImportOpenapiArgs {
   readonly file: string
-  /** Of the API; made of the document's title when absent. */
+  /** The name of the API (default: derived from the document's title). */
   readonly name: string | undefined
   readonly path: string | undefined
-  /** Whether operations answer the examples of the document. */
+  /** Whether operations respond with the document's examples. */
   readonly mock: boolean
   readonly format: "text" | "json"
 }
@@ -53,7 +53,7 @@ const importOpenapiLine: CommandLine<ImportOpenapiArgs> = {
 export const importOpenapi = command(importOpenapiLine, async ({ file, name, path, mock, format }, io) => {
   const at = resolve(io.cwd, file)
   const report = new Report()
-  // Its references may lead to all of the project it is in, which begins here, as it does for gateway.conf.
+  // References of the document can point to any file of its project. As for gateway.conf, the project begins at this folder.
   const inside = relative(io.cwd, at)
   const [folder, entry] =
     inside.startsWith("..") || isAbsolute(inside) ? [dirname(at), basename(at)] : [io.cwd, inside]
@@ -82,7 +82,7 @@ export const importOpenapi = command(importOpenapiLine, async ({ file, name, pat
   return exitCode.ok
 })
 
-/** A title as a name: `Orders API (internal)` is `orders-api-internal`. */
+/** A title as a name: `Orders API (internal)` becomes `orders-api-internal`. */
 function nameOf(title: string): string {
   const plain = title
     .toLowerCase()

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve, sep } from "node:path"
 import { didYouMean } from "../../core/nearest.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 
-/** The projects in models/examples, each with what it shows. */
+/** The projects in models/examples, with descriptions. */
 export const examples = {
   minimal: "one backend behind one path, without authentication",
   keys: "subscription keys, products with their own limits, usage per key",
@@ -49,7 +49,7 @@ function readExample(given: unknown): ExampleName {
   )
 }
 
-/** Copies an example. Refuses before it writes anything where a file of the example exists already. */
+/** Copies an example. Refuses before writing anything if any file of the example exists. */
 export const init = command(initLine, async ({ folder, example }, io) => {
   const target = resolve(io.cwd, folder)
   const source = join(examplesFolder(), example)
@@ -58,7 +58,7 @@ export const init = command(initLine, async ({ folder, example }, io) => {
   try {
     for (const file of files) {
       await mkdir(dirname(join(target, file)), { recursive: true })
-      // Exclusive, should the file have come into being since it was looked for.
+      // Exclusive, in case the file was created after the check.
       await copyFile(join(source, file), join(target, file), constants.COPYFILE_EXCL)
     }
   } catch (error) {
@@ -71,7 +71,7 @@ export const init = command(initLine, async ({ folder, example }, io) => {
   return exitCode.ok
 })
 
-/** Beside the package's manifest, wherever this module runs from. */
+/** Next to the package's manifest, independent of this module's location. */
 function examplesFolder(): string {
   return join(dirname(createRequire(import.meta.url).resolve("#package")), "models/examples")
 }

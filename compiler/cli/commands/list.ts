@@ -6,7 +6,7 @@ import { storePath } from "../store.ts"
 import { type ListedUsers, userText } from "../views/users.ts"
 
 interface ListArgs {
-  /** The question as the engine's API takes it. */
+  /** The question in the format of the engine's API. */
   readonly question: Readonly<Record<string, unknown>>
   readonly store: string | undefined
   readonly context: unknown
@@ -100,7 +100,7 @@ export const listUsers = command(listUsersLine, async (args, io) => {
   return exitCode.ok
 })
 
-/** All pages of a list: the engine ends one at a limit or a deadline and says where it goes on. */
+/** All pages of a list: the engine ends a page at a limit or a deadline and returns a continuation token. */
 async function pagesOf<Page>(list: string, { question, store, context }: ListArgs, io: Io): Promise<Page[]> {
   const remote = await connect(io)
   const path = await storePath(remote, store)
@@ -119,7 +119,7 @@ async function pagesOf<Page>(list: string, { question, store, context }: ListArg
   return pages
 }
 
-/** Names one a line, for a pipe too; that there are none is said beside it. */
+/** Prints one name per line, also in a pipe. A message for an empty list goes to standard error. */
 function show(io: Io, { format }: ListArgs, answer: object, names: readonly string[]): void {
   if (format === "json") io.out(`${JSON.stringify(answer, null, 2)}\n`)
   else if (names.length === 0) io.err("The list is empty.\n")

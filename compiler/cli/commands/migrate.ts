@@ -18,7 +18,7 @@ export const migrate = command(migrateLine, async (_, io) => {
     loadRuntime(),
     import("../../../runtime/telemetry/log.ts"),
   ])
-  // Steps and waiting are told as they happen; results alone go to standard output.
+  // Progress goes to standard error, only results go to standard output.
   const log = createLog({ level, stream: { write: (line) => io.err(line) } })
   const applied = await migrateDatabase({ database: databaseOf(io), log }).catch(rethrowForPeople)
   io.out(

@@ -64,15 +64,15 @@ function unknown(
   return new CliError(`the type \`${type}\` has no relation \`${relation}\`${hint}`, help)
 }
 
-/** A relation and the routes that ask for it or for what depends on it; undefined where no gateway.conf was read. */
+/** A relation, and the routes that require it or a relation that depends on it; undefined if no gateway.conf was read. */
 type Explained = ExplainedRelation & { readonly routes: readonly RequiringRoute[] | undefined }
 
-/** For programs. Fields that are not known are left out; new ones may come. */
+/** Output for programs. Unknown fields are left out; new versions may add fields. */
 function modelExplainJson(explained: Explained): string {
   return `${JSON.stringify(explained, null, 2)}\n`
 }
 
-/** For people: the definition, and the three questions as trees and lists. */
+/** Output for people: the definition, and the three questions as trees and lists. */
 function modelExplainText(explained: Explained): string {
   const { relation, definition, place } = explained
   const sections = [

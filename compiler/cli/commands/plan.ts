@@ -58,12 +58,12 @@ export const plan = command(planLine, async ({ project, against, out, format }, 
   return old.plan?.digest === next.digest ? exitCode.ok : exitCode.changes
 })
 
-/** What the text is compared with. `plan` undefined: nothing. */
+/** The plan that the text is compared with; undefined if there is none. */
 interface Compared {
   readonly title: string
   readonly plan: Plan | undefined
   readonly base: SealedPlan["base"]
-  /** Where the written plan can be applied; undefined: over the running plan, whatever it is called. */
+  /** Where the written plan can be applied; undefined: over the running plan under any name. */
   readonly where?: string
 }
 
@@ -107,7 +107,10 @@ function useOf(out: string, { where }: Compared): string {
   return `\`sallyport serve --plan ${out}\` serves it; \`sallyport apply ${out}\` applies it where ${where}.`
 }
 
-/** Canonical, so that the same plan over the same base is the same file; moved into place, so that nobody applies half of one. */
+/**
+ * Writes canonical JSON, so that the same plan over the same base gives the same file. Renames the finished file, so that a half-written
+ * plan is never applied.
+ */
 function write(io: Io, out: string, sealed: SealedPlan): void {
   const path = resolve(io.cwd, out)
   const own = `${path}.${process.pid}`

@@ -10,13 +10,13 @@ import type { Io } from "../io.ts"
 
 interface PolicyConvertArgs {
   readonly file: string
-  /** Of the policy; made of the file's name when absent. */
+  /** The name of the policy (default: derived from the file's name). */
   readonly name: string | undefined
-  /** Where the policies of a fragment stand. */
+  /** The section that contains the policies of a fragment. */
   readonly section: "inbound" | "outbound" | "on-error"
-  /** Files of fragments by their ids. */
+  /** Files of fragments by id. */
   readonly fragments: ReadonlyMap<string, string>
-  /** Texts of named values that are known. */
+  /** Texts of known named values. */
   readonly values: ReadonlyMap<string, string>
 }
 
@@ -82,7 +82,7 @@ function readPairs(given: unknown, what: string, example: string): ReadonlyMap<s
   )
 }
 
-/** Prints the text, and on standard error what it leaves to be done: exit code 2. */
+/** Prints the converted text. Prints what remains to be done by hand to standard error, with exit code 2. */
 export const policyConvert = command(
   policyConvertLine,
   async ({ file, name, section, fragments, values }, io) => {
@@ -124,7 +124,7 @@ function readFrom(file: string, azure: AzureCompiler, io: Io, report: Report): P
   return source === undefined ? undefined : azure.readPolicyDocument(source, report)
 }
 
-/** `orders.policy.xml` is `orders`. */
+/** `orders.policy.xml` becomes `orders`. */
 function nameOf(file: string): string {
   const plain = basename(file)
     .replace(/(?:\.policy|\.fragment)?\.xml$/i, "")

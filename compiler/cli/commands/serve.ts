@@ -18,12 +18,12 @@ import {
 } from "../settings.ts"
 import { startRuntime } from "../start.ts"
 
-/** What one process can do. */
+/** The roles of a process. */
 export const roles = ["gateway", "authz", "control"] as const
 type ServeRole = (typeof roles)[number]
 
 interface ServeArgs {
-  /** What is served instead of the newest plan of the database: a plan file, or text that is compiled. */
+  /** What to serve instead of the newest plan of the database: a plan file, or text to compile. */
   readonly source:
     | { readonly kind: "plan"; readonly file: string }
     | { readonly kind: "text"; readonly project: ProjectArgs }
@@ -76,7 +76,7 @@ function readRoles(only: unknown): readonly ServeRole[] {
   return roles.filter((role) => words.includes(role))
 }
 
-/** Serves until it is asked to end; then what is under way is finished. */
+/** Serves until the process is stopped, then finishes the requests in progress. */
 export const serve = command(serveLine, async (args, io) => {
   const stopped = io.untilStopped()
   const settings = await settingsOf(args, io)
@@ -102,7 +102,7 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
   const log = createLog({ level })
   return {
     database,
-    // A server's schema is brought up to date by `migrate`, once for all processes; the embedded one has nobody else.
+    // For a database server, `migrate` updates the schema once for all processes. The embedded database has only this process.
     migrate: "folder" in database,
     roles: args.roles,
     control: await controlOf(args, io, log),
@@ -114,7 +114,7 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
     keepPlan: keepPlanOf(io),
     version,
     log,
-    // The access log is told at `info`.
+    // The access log has the level `info`.
     accessLog: log.isLevelEnabled("info"),
   }
 }
@@ -123,11 +123,11 @@ async function planFrom(source: ServeArgs["source"], io: Io): Promise<Plan | und
   if (source === undefined) return undefined
   if (source.kind === "plan") return readPlanFile(io, source.file).plan
   demandEntry(io, source.project)
-  // Not `planOf`: that delays V8's optimizations for the whole life of the process.
+  // Do not use `planOf`: it delays V8's optimizations for the whole life of the process.
   return planIn(io, await compileProject(io, source.project, filesOf(io, source.project)))
 }
 
-/** Every process answers to those who ask for its health; only one for operators has, or makes, a token. */
+/** Every process serves health checks. Only a process for operators has, or creates, a token. */
 async function controlOf(
   { roles }: ServeArgs,
   io: Io,

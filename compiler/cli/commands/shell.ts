@@ -9,9 +9,9 @@ import { type LineOutcome, ShellSession } from "../shell/session.ts"
 
 interface ShellArgs extends EngineAddress {
   readonly store: string | undefined
-  /** Lines to run instead of asking for them. */
+  /** Lines to run instead of prompting for them. */
   readonly command: string | undefined
-  /** Undefined: text for a person at a terminal, JSON for everything else. */
+  /** Undefined: text on a terminal, JSON otherwise. */
   readonly format: "text" | "json" | undefined
 }
 
@@ -69,7 +69,7 @@ export const shell = command(shellLine, async (args, io) => {
   return exitCodeOf(new Set([await session.run(args.command)]))
 })
 
-/** Every line is run, whatever became of those before: an error is 1, else a denial 2. */
+/** Runs all lines, even after a failure. The exit code is 1 after an error, else 2 after a denial. */
 async function runLines(
   session: ShellSession,
   lines: AsyncIterable<string> | Iterable<string>,
@@ -111,7 +111,7 @@ async function converse(session: ShellSession, io: Io): Promise<ExitCode> {
   }
 }
 
-/** Where one is, and what to do when that is not clear. An engine that does not answer ends it here. */
+/** Shows the current store, or how to choose one. An engine that does not respond ends the command here. */
 async function greet(session: ShellSession, io: Io): Promise<void> {
   io.out(`The engine at ${session.api.url}. \`help\` lists the commands, Tab completes, Ctrl-D ends.\n`)
   try {

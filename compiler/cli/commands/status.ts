@@ -22,7 +22,7 @@ export const status = command(statusLine, async (args, io) => {
 })
 
 function statusText(status: StatusAnswer): string {
-  // Without the database nobody knows which it is, though one is served.
+  // Without the database the newest serial is unknown, although a plan is served.
   const served = status.processes.some(({ serial }) => serial !== null)
   const none = served ? "The newest plan is not known.\n" : "No plan was applied yet.\n"
   const newest = status.serial === null ? none : `The newest plan is serial ${status.serial}.\n`
@@ -41,7 +41,7 @@ function statusText(status: StatusAnswer): string {
   return newest + processes + trafficText(status.traffic) + warnings
 }
 
-/** What passes through the process that was asked. */
+/** The traffic of the process that responded. */
 function trafficText(traffic: StatusAnswer["traffic"]): string {
   if (traffic === null) return ""
   const { requests, tunnels, backends, decisionPoints } = traffic
@@ -65,7 +65,7 @@ function rowOf(name: string, { origin, health, breaker, outstanding }: TargetSta
 
 function stateOf(process: ProcessStatus, newest: number | null): string {
   const { error, reasons } = process
-  // What else is away matters as well: that the plan comes from disk, for one.
+  // Further reasons matter too, for example that the plan was loaded from disk.
   if (error !== null) return `error: ${[error, ...reasons.filter((each) => each !== error)].join("; ")}`
   if (process.state === "degraded") return `degraded: ${reasons.join("; ")}`
   if (process.state === "draining") return "draining"

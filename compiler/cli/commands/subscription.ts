@@ -40,7 +40,7 @@ interface SubscriptionNameArgs {
 
 interface SubscriptionActArgs extends SubscriptionNameArgs {
   readonly action: "approve" | "reject" | "suspend" | "activate" | "cancel"
-  /** Undefined: the end stays; null: there is none any more. */
+  /** Undefined: the expiry stays; null: it is removed. */
   readonly expiresAt: string | null | undefined
 }
 
@@ -291,7 +291,7 @@ function shown<Answer>(io: Io, format: "text" | "json", answer: Answer, view: (a
   return exitCode.ok
 }
 
-/** From files, because words of a command line are seen by other users of the machine. */
+/** Read from files, because other users of the machine can see the command line. */
 async function givenKeys({ primaryKeyFile, secondaryKeyFile }: SubscriptionCreateArgs, io: Io) {
   if (primaryKeyFile === undefined || secondaryKeyFile === undefined) return undefined
   return { primary: await keyIn(primaryKeyFile, io), secondary: await keyIn(secondaryKeyFile, io) }
@@ -305,7 +305,7 @@ async function keyIn(file: string, io: Io): Promise<string> {
   }
 }
 
-/** The new keys: the one time they are seen. */
+/** The new keys. They are shown only this once. */
 function issuedText({ subscription, keys }: IssuedAnswer): string {
   const lines = (["primary", "secondary"] as const).flatMap((slot) =>
     keys[slot] === undefined ? [] : [`${slot.padEnd(9)}  ${keys[slot]}\n`],
@@ -339,7 +339,7 @@ function subscriptionsText({ subscriptions, next, gateway }: SubscriptionsAnswer
   return `${gateway === null ? "" : `Gateway ${gateway}\n`}${rows}${more}`
 }
 
-/** One with all there is to know of it. */
+/** All details of one subscription. */
 function subscriptionText(one: Subscription): string {
   const key = (info: Subscription["primary"]) =>
     info === null

@@ -16,7 +16,7 @@ interface TestArgs extends TestSelection {
   /** Files, folders and patterns; empty: all `*.fga.yaml` below the current folder. */
   readonly files: readonly string[]
   readonly format: "text" | "json" | "junit"
-  /** Where the document goes; text is printed then. */
+  /** The file for the document. With it, the command also prints text. */
   readonly output: string | undefined
   readonly watch: boolean
 }

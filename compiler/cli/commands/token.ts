@@ -7,7 +7,7 @@ import { rethrowForPeople } from "../start.ts"
 
 interface TokenArgs {
   readonly sub: string
-  /** Address of the development identity provider: it stands in the token's `iss`. Undefined: where the last `dev` here had it. */
+  /** Address of the development identity provider, used as the token's `iss`. Undefined: the address of the last `dev` in this folder. */
   readonly url: string | undefined
 }
 
@@ -37,7 +37,7 @@ const tokenLine: CommandLine<TokenArgs> = {
 
 const identityUrlDefault = "http://127.0.0.1:8081"
 
-/** Signs with the keys `sallyport dev` keeps in this folder, so that any subject can be tried, not only those with a password. */
+/** Signs with the keys that `sallyport dev` keeps in this folder, so that any subject can be tried, not only those with a password. */
 export const token = command(tokenLine, async ({ sub, url }, io) => {
   const folder = join(io.cwd, ".sallyport")
   if (!existsSync(join(folder, "identity-provider.json"))) {

@@ -12,7 +12,7 @@ interface TupleWriteArgs {
   readonly condition: string | undefined
   readonly context: unknown
   readonly store: string | undefined
-  /** Succeed when the tuple is there already (write) or is not there (delete). */
+  /** Succeed if the tuple already exists (write) or does not exist (delete). */
   readonly idempotent: boolean
 }
 
@@ -137,7 +137,7 @@ interface Page {
   readonly continuation_token: string
 }
 
-/** Prints page by page, so that a store of any size can be listed: text, or one JSON object a line. */
+/** Prints page by page, so that a store of any size can be listed: text, or one JSON object per line. */
 export const tupleRead = command(tupleReadLine, async (args, io) => {
   const remote = await connect(io)
   const path = await storePath(remote, args.store)

@@ -95,7 +95,7 @@ function usageText({ by, lines, cut }: UsageAnswer): string {
   return `${table(priced ? [...head, "BILLED", "AMOUNT"] : head, rows)}${more}`
 }
 
-/** RFC 4180, with numbers as they are. */
+/** CSV (RFC 4180), with unformatted numbers. */
 function usageCsv({ by, lines }: UsageAnswer): string {
   const head = [...by, "calls", "billed", "bytes_in", "bytes_out", "p50_ms", "p95_ms", "p99_ms", "amount"]
   const rows = lines.map((line) => [
@@ -112,7 +112,7 @@ function amounts({ amounts: all }: UsageLine): string {
   return all.map(({ amount, currency }) => `${amount} ${currency}`).join(" + ")
 }
 
-/** A spreadsheet takes what begins so for a formula. */
+/** A spreadsheet would read a value with such a beginning as a formula. */
 function field(value: string): string {
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

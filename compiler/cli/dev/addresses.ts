@@ -4,14 +4,14 @@ import { addressText } from "../../../runtime/plan/resources.ts"
 import { CliError } from "../command.ts"
 import type { HostPort } from "../host-port.ts"
 
-/** An address that is going to be listened on, and what for; `move` says how to choose another one. */
+/** An address to listen on, and its purpose; `move` says how to choose another one. */
 export interface Wanted {
   readonly what: string
   readonly at: HostPort
   readonly move: string
 }
 
-/** Tries all addresses and names every one that cannot be had at once, with who has it where the system tells. @throws CliError */
+/** Tries all addresses and reports every one that is in use, with the process that uses it if the system provides it. @throws CliError */
 export async function demandFree(wanted: readonly Wanted[]): Promise<void> {
   const problems = await Promise.all(wanted.map(problemOf))
   const lines = wanted.flatMap(({ what, at, move }, index) => {
@@ -41,7 +41,7 @@ function sentenceOf(error: NodeJS.ErrnoException, port: number): string {
   return owner === undefined ? "is in use" : `is in use by ${owner}`
 }
 
-/** The process that listens on a port, as far as the system tells us: on Linux, for processes of this user. */
+/** The process that listens on a port. Only known on Linux, for processes of this user. */
 export function listenerOf(port: number): string | undefined {
   try {
     const inodes = new Set(
@@ -73,7 +73,7 @@ function holds(pid: string, inodes: ReadonlySet<string>): boolean {
       return inodes.has(/^socket:\[(\d+)\]$/.exec(target)?.[1] ?? "")
     })
   } catch {
-    // Another user's process, or one that has just ended.
+    // A process of another user, or one that has just ended.
     return false
   }
 }

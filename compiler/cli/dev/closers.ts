@@ -1,19 +1,19 @@
-/** What has to be closed, in the order it was opened. */
+/** Things to close, in the order they were opened. */
 export class Closers {
   readonly #closers: (() => unknown)[] = []
 
-  /** Remembers how to close something. */
+  /** Adds a function that closes something. */
   add(close: () => unknown): void {
     this.#closers.push(close)
   }
 
-  /** Closes everything, the youngest first. One that fails does not keep the others open. */
+  /** Closes everything, the last opened first. A failure does not prevent the others from being closed. */
   async close(): Promise<void> {
     for (const close of this.#closers.splice(0).reverse()) {
       try {
         await close()
       } catch {
-        // We are ending, and there is nothing left that it would keep from working.
+        // The process is ending, so the failure has no effect on anything else.
       }
     }
   }

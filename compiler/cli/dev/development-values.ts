@@ -1,19 +1,19 @@
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 
-/** A variable that is not set, and what stands in for it. */
+/** A variable that is not set, and its development value. */
 export interface DevelopmentValue {
   readonly name: string
   readonly value: string
 }
 
-/** The value that stands in for a variable: `ACME_CI_KEY` is `dev-acme-ci-key`. */
+/** The development value of a variable: `ACME_CI_KEY` gets `dev-acme-ci-key`. */
 export function standInFor(name: string): string {
   return `dev-${name.toLowerCase().replaceAll("_", "-")}`
 }
 
 /**
- * Values for the secrets of a plan whose variable is not set. A new user has no secrets yet, and a value that everybody can
- * guess is better than one that looks like a secret.
+ * Values for the secrets of a plan whose variable is not set. A new user has no secrets yet, and an obviously guessable value is better
+ * than one that looks like a secret.
  */
 export function developmentValues(
   plan: PlanBody,

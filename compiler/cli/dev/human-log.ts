@@ -1,4 +1,4 @@
-/** Turns the JSON lines of the log into short lines for people. What is not understood is passed on as it is. */
+/** Turns the JSON lines of the log into short lines for people. Unknown lines are passed on unchanged. */
 export function humanLine(line: string): string {
   let fields: Record<string, unknown>
   try {

@@ -5,8 +5,8 @@ import type { Io } from "../io.ts"
 import { ownFolder } from "../settings.ts"
 
 /**
- * Makes .sallyport/ and this process its only `dev`. Answers how to give it back. The folder holds keys and tokens: nobody else may look into
- * it, and git does not see it.
+ * Creates .sallyport/ and locks it for this `dev` process. Returns a function that releases it. The folder contains keys and tokens: it is
+ * readable by its owner only, and git ignores it.
  */
 export async function takeOwnFolder(io: Io): Promise<() => Promise<void>> {
   const folder = join(io.cwd, ownFolder)

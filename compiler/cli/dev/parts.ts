@@ -23,34 +23,34 @@ import { standInFor } from "./development-values.ts"
 import { humanLine } from "./human-log.ts"
 import { leaveTrace, traceOfDev } from "./trace.ts"
 
-/** What the command line says of the parts. */
+/** The settings from the command line. */
 export interface DevSettings {
-  /** Where the development identity provider listens. */
+  /** Listen address of the development identity provider. */
   readonly identity: HostPort
-  /** Where the two sample backends listen: orders, and orders' second version with the catalog. */
+  /** Listen addresses of the two sample backends: orders, and the second version of orders with the catalog. */
   readonly backends: readonly [HostPort, HostPort]
   readonly verbose: boolean
 }
 
-/** What `dev` runs beside the compiler. */
+/** The parts that `dev` runs next to the compiler. */
 export interface DevParts {
   readonly runtime: Runtime
   readonly controlUrl: string
   readonly token: string
   readonly identityUrl: string
   readonly backendUrls: readonly [string, string]
-  /** What `env()` of plans reads. */
+  /** The variables for `env()` in plans. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Adds a value for a variable that is not set, for plans applied from now on. */
+  /** Adds a value for a variable that is not set, for plans applied later. */
   standIn(name: string, value: string): void
 }
 
-/** Requests under way have this long when we end: Ctrl-C is to be done in two seconds. */
+/** Time for requests in progress at the end: Ctrl-C must take at most two seconds. */
 const graceMs = 1_000
 
 /**
- * Starts everything. `plan` is what will be applied, undefined while the text has errors: its addresses are tried first, so that all that are in
- * use are told at once. @throws CliError
+ * Starts everything. `plan` is the plan to apply, undefined while the text has errors. Its addresses are checked first, so that all
+ * addresses in use are reported at once. @throws CliError
  */
 export async function startParts(
   io: Io,
@@ -69,7 +69,7 @@ export async function startParts(
   const starting = startRuntime(await runtimeSettings(io, args, { listen, token }, env))
   closers.add(async () => (await starting).close())
   const beside = startBeside(io, args, closers)
-  // The first to fail is told; what else fails then is a consequence.
+  // Report only the first failure: later ones are consequences.
   const [runtime, backendUrls] = await Promise.all([starting, beside])
   const controlUrl = runtime.controlUrl ?? `http://${addressText(listen)}`
   const leave = () => leaveTrace(io, { control: controlUrl, identity: identityUrl, standIns: [...standIns] })

@@ -14,7 +14,7 @@ const tupleKey = z.strictObject({
     .optional(),
 })
 
-/** Sample tuples of a store, or why there are none: undefined when there is no such file, a text when it cannot be used. */
+/** Sample tuples of a store: undefined if there is no such file, a text with the reason if the file is invalid. */
 export type SampleTuples = readonly TupleKey[] | string | undefined
 
 /** The file of a store's sample tuples. */

@@ -15,12 +15,12 @@ import type { DevParts } from "./parts.ts"
 import { readSampleTuples, sampleTuplesPath } from "./sample-tuples.ts"
 import { WatchedFiles } from "./watched-files.ts"
 
-/** Compiles the project whenever it changes, and applies what compiles. A mistake changes nothing but what is printed. */
+/** Compiles the project after every change, and applies it if it compiles. An error is printed and changes nothing else. */
 export class Session {
   readonly #io: Io
   readonly #project: ProjectArgs
   #files: WatchedFiles
-  /** Stores whose sample tuples were looked at. */
+  /** Stores whose sample tuples have been checked. */
   readonly #seeded = new Set<string>()
 
   constructor(io: Io, project: ProjectArgs) {
@@ -29,7 +29,7 @@ export class Session {
     this.#files = new WatchedFiles(resolve(io.cwd, project.folder))
   }
 
-  /** Whether a file that was read, or looked for, is another one now. */
+  /** Whether a file that was read, or looked for, has changed. */
   changed(): boolean {
     return this.#files.changed()
   }
@@ -43,7 +43,7 @@ export class Session {
     return compiled
   }
 
-  /** Makes a plan the running one; answers its serial, or undefined when this runtime cannot serve it. Everything is said. */
+  /** Applies a plan and prints the result. Returns its serial, or undefined when this runtime cannot serve it. */
   async apply(parts: DevParts, plan: Plan, first: boolean): Promise<number | undefined> {
     this.#addDevelopmentValues(parts, plan)
     try {
@@ -58,8 +58,8 @@ export class Session {
   }
 
   /**
-   * What happens on save. Answers the plan that is served since. A mistake of ours is printed with its stack, and what was running runs on:
-   * whoever works here must not lose it by the next key pressed.
+   * Runs on save. Returns the plan that is now served. An internal error is printed with its stack, and the previous plan keeps running:
+   * the next save must not end the session.
    */
   async reload(parts: DevParts): Promise<Plan | undefined> {
     try {
@@ -92,7 +92,7 @@ export class Session {
     if (running?.record.digest === plan.digest) {
       if (!first)
         this.#io.out(`saved; the meaning is the same, serial ${running.record.serial} stays in use.\n`)
-      // Applied again, in case this process could not serve it when it started.
+      // Apply it again, in case this process could not serve it at its start.
       return (await applyOver(this.#io, remote, plan, running.record)).record.serial
     }
     if (!first || running !== undefined) {
@@ -104,7 +104,7 @@ export class Session {
     return record.serial
   }
 
-  /** Somebody may apply from another terminal between our question and our answer: what is saved last wins here. */
+  /** Another terminal may apply a plan between reading the running plan and applying over it. Here the last save wins. */
   async #applyLatest(remote: Remote, plan: Plan, running: PlanRecord | undefined) {
     try {
       return await applyOver(this.#io, remote, plan, running)

@@ -1,11 +1,11 @@
 const everyMs = 200
-/** Editors write in steps: what is seen first may be half of it. */
+/** Editors write in several steps, so wait until the file is complete. */
 const settleMs = 100
 
 /**
- * Calls `onChange`, one call at a time, whenever `changed` says so; until it is ended, by what it answers, it keeps the process alive. Looks instead of being told: editors
- * that replace files, network mounts and containers' folders lose or double the system's events, and a look at some ten
- * files costs microseconds.
+ * Calls `onChange`, one call at a time, whenever `changed` returns true. It keeps the process alive until the returned function is called.
+ * It polls instead of subscribing to events: editors that replace files, network mounts and container volumes lose or duplicate events, and
+ * polling about ten files costs microseconds.
  */
 export function watch(changed: () => boolean, onChange: () => Promise<void>): () => Promise<void> {
   let ended = false
@@ -22,7 +22,7 @@ export function watch(changed: () => boolean, onChange: () => Promise<void>): ()
       if (!ended) await onChange()
       return everyMs
     }
-    // A project of thousands of files is looked at less often, so that looking stays below a percent or so.
+    // Poll less often for projects of thousands of files, so that polling uses at most about two percent of the time.
     return Math.max(everyMs, (performance.now() - start) * 50)
   }
   const run = async (): Promise<void> => {

@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { DiskFiles, type Files, type GlobResult, type ReadResult } from "../../core/files.ts"
 
 /**
- * Files on disk that remember what was asked of them, so that it can be told whether an answer would be another one now.
- * That covers files that are missing yet, and patterns a new file would match.
+ * Files on disk that record every read and pattern, so that changes of the results can be detected. This includes missing files, and
+ * patterns that a new file would match.
  */
 export class WatchedFiles implements Files {
   readonly #root: string
@@ -18,7 +18,7 @@ export class WatchedFiles implements Files {
   }
 
   read(path: string, bytesMax: number): ReadResult {
-    // Before reading: a change in between is then seen once too often, not once too seldom.
+    // Taken before reading: a change in between is then reported once too often rather than missed.
     this.#stamps.set(path, this.#stampOf(path))
     return this.#files.read(path, bytesMax)
   }
@@ -29,7 +29,7 @@ export class WatchedFiles implements Files {
     return result
   }
 
-  /** Whether anything that was asked for has another answer now. */
+  /** Whether the result of any read or pattern has changed. */
   changed(): boolean {
     for (const [path, stamp] of this.#stamps) if (this.#stampOf(path) !== stamp) return true
     for (const [pattern, paths] of this.#matches)
@@ -37,7 +37,7 @@ export class WatchedFiles implements Files {
     return false
   }
 
-  /** The inode too: editors that replace a file may keep its size and its time. */
+  /** Includes the inode: editors that replace a file may keep its size and time. */
   #stampOf(path: string): string {
     try {
       const { mtimeMs, size, ino } = statSync(join(this.#root, path))

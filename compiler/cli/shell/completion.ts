@@ -3,8 +3,8 @@ import { shellCommands } from "./shell-commands.ts"
 import { type StoreView, storesOf } from "./store-view.ts"
 
 /**
- * What may follow in a line: commands, stores, types and relations of the model, users and objects of the store's first tuples. Names are
- * offered once their type stands there, so that a store of millions is not listed for an empty word.
+ * The possible continuations of a line: commands, stores, types and relations of the model, users and objects of the store's first tuples.
+ * Names are offered only after their type, so that an empty word does not list a store of millions.
  * @returns the words, and the part of the line they would replace.
  */
 export async function completionsOf(
@@ -19,11 +19,11 @@ export async function completionsOf(
     const command = shellCommands.find(({ name }) => name === words[0])
     const place = command?.places[words.length - 2]
     if (command === undefined || place === undefined) return []
-    // An object's type must have the relation, where one was named before it.
+    // If the line already names a relation, offer only types that have it.
     return offersFor(place, session, part, words[command.places.indexOf("relation") + 1] ?? "")
   }
   const found = (await offers()).filter((word) => word.startsWith(part))
-  // A type is not the end of a word: its colon is followed by a name.
+  // A type is not a complete word: a name follows its colon.
   return [[...new Set(found)].sort().map((word) => (/:$/.test(word) ? word : `${word} `)), part]
 }
 

@@ -3,7 +3,7 @@ import { type ApiAddress, type Exchanged, exchange, jsonOf } from "../exchange.t
 import type { Io } from "../io.ts"
 import { controlAddress } from "../remote.ts"
 
-/** What the engine's API refused, with its own code and sentence. */
+/** An error response of the engine's API, with its code and message. */
 export class ApiRefusal extends CliError {
   readonly status: number
   readonly apiCode: string
@@ -15,22 +15,22 @@ export class ApiRefusal extends CliError {
   }
 }
 
-/** Where the engine is asked. */
+/** The address of the engine. */
 export interface EngineAddress {
-  /** The engine's own address; undefined: through the control API, as other commands go. */
+  /** The engine's own URL; undefined: use the control API, like other commands. */
   readonly url: string | undefined
-  /** For the engine's own address. */
+  /** The token for the engine's own URL. */
   readonly token: string | undefined
 }
 
 /** The engine's HTTP API. */
 export interface EngineApi {
   readonly url: string
-  /** JSON of a 2xx answer, or its text when it is none. @throws ApiRefusal, or CliError when there is no answer. */
+  /** The JSON of a 2xx response, or its text if it is not JSON. @throws ApiRefusal for other statuses, or CliError without a response. */
   request(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown>
 }
 
-/** The API at `--url`, else behind the control listener, which carries `/authz/*` to it. */
+/** The API at `--url`, else through the control listener, which forwards `/authz/*` to it. */
 export async function engineApi(io: Io, { url, token }: EngineAddress): Promise<EngineApi> {
   if (url !== undefined) {
     const own = token ?? io.env["SALLYPORT_AUTHZ_TOKEN"] ?? ""
@@ -51,7 +51,7 @@ function apiAt(address: ApiAddress): EngineApi {
   }
 }
 
-/** The engine's `{code, message}`, or the control API's problem. */
+/** Reads the engine's `{code, message}`, or the control API's problem. */
 function refusalOf({ status, text }: Exchanged): ApiRefusal {
   try {
     const { code, message, title, detail } = JSON.parse(text) as Record<string, string | undefined>

@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { Io } from "../io.ts"
 
-/** Where lines are kept: $XDG_STATE_HOME/sallyport/shell-history, ~/.local/state by default; undefined without a home. */
+/** The file: $XDG_STATE_HOME/sallyport/shell-history (default: ~/.local/state); undefined without a home folder. */
 function pathOf({ env }: Io): string | undefined {
   const state = env["XDG_STATE_HOME"] || (env["HOME"] ? join(env["HOME"], ".local/state") : undefined)
   return state === undefined ? undefined : join(state, "sallyport/shell-history")
 }
 
-/** Lines of earlier shells, newest first; none when they can't be read. */
+/** Lines of earlier shells, newest first; empty if they cannot be read. */
 export function readHistory(io: Io): readonly string[] {
   const path = pathOf(io)
   try {
@@ -18,7 +18,7 @@ export function readHistory(io: Io): readonly string[] {
   }
 }
 
-/** Keeps lines, newest first, for later shells, readable by their owner only. A disk that does not take them is no reason to end. */
+/** Stores lines, newest first, for later shells, readable by their owner only. A write error is ignored. */
 export function keepHistory(io: Io, lines: readonly string[]): void {
   const path = pathOf(io)
   if (path === undefined) return

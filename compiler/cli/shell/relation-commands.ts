@@ -1,7 +1,7 @@
 import { contextOf, type ShellCommand, usageOf } from "./shell-command.ts"
 import { rows } from "./shown.ts"
 
-/** What the API says of an item it could not decide. */
+/** The API's error for an item it could not decide. */
 interface ItemError {
   readonly message: string
 }
@@ -63,7 +63,7 @@ function cellText(cell: Cell): string {
   return typeof cell === "boolean" ? (cell ? "yes" : "-") : cell.error.message
 }
 
-/** A comma parts names where a type follows it: ids may have commas too. */
+/** A comma separates names only if a type follows it, because ids can contain commas. */
 function namesOf(word: string): readonly string[] {
   return word.split(/,(?=[^:,]+:)/)
 }

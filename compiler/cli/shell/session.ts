@@ -9,13 +9,13 @@ import type { OutputRow, ShellOutput } from "./shown.ts"
 import { findStore, StoreView, storesOf } from "./store-view.ts"
 import { wordsOf } from "./words.ts"
 
-/** What became of a line. */
+/** The outcome of a line. */
 export type LineOutcome = "done" | "denied" | "failed" | "exit"
 
-/** One shell: the store it asks, and how answers are shown. */
+/** One shell: its store, and the format of its output. */
 export class ShellSession implements ShellContext {
   readonly api: EngineApi
-  /** One JSON object a line, for programs; else tables and sentences. */
+  /** One JSON object per line for programs; otherwise tables and sentences. */
   readonly json: boolean
   readonly #io: Io
   #store: StoreView | undefined
@@ -27,12 +27,12 @@ export class ShellSession implements ShellContext {
     this.#io = io
   }
 
-  /** Name of the store that is asked; undefined before it is known. */
+  /** Name of the current store; undefined before it is known. */
   get storeName(): string | undefined {
     return this.#store?.store.name
   }
 
-  /** The store that is asked: the one of `use`, else the only one there is. @throws CliError */
+  /** The current store: the one of `use`, else the only store. @throws CliError */
   async store(): Promise<StoreView> {
     if (this.#store !== undefined) return this.#store
     const pages = storesOf(this.api)
@@ -54,13 +54,13 @@ export class ShellSession implements ShellContext {
     return this.#store
   }
 
-  /** What was listed last, where it was left off. */
+  /** Continues the last list after its last shown page. */
   rest(): ShellOutput {
     if (this.#rest === undefined) throw new CliError("there are no more rows")
     return this.#rest
   }
 
-  /** Runs one line and shows its answer. What is refused is said, and the next line may come. `number`: which of many it is. */
+  /** Runs one line and shows the result. An error is printed, and the next line can follow. `number`: the line's number among several. */
   async run(line: string, number?: number): Promise<LineOutcome> {
     if (/^\s*(?:#|$)/.test(line)) return "done"
     try {
@@ -90,7 +90,7 @@ export class ShellSession implements ShellContext {
       for (const { json } of page.value) this.#io.out(`${JSON.stringify(json)}\n`)
   }
 
-  /** One page; `more` shows the next. */
+  /** Shows one page; `more` shows the next. */
   async #showTable(shown: Extract<ShellOutput, { kind: "rows" }>): Promise<void> {
     this.#rest = undefined
     const page = await shown.pages.next()

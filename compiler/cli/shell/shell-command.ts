@@ -4,20 +4,20 @@ import type { ShellOutput } from "./shown.ts"
 import type { StoreView } from "./store-view.ts"
 import type { Words } from "./words.ts"
 
-/** What a command needs of the shell it runs in. */
+/** What a command uses of its shell. */
 export interface ShellContext {
   readonly api: EngineApi
-  /** Programs read the answers, not people. */
+  /** The output is for programs. */
   readonly json: boolean
-  /** The store that is asked. @throws CliError when it is not known which. */
+  /** The current store. @throws CliError if it is ambiguous. */
   store(): Promise<StoreView>
-  /** Asks another one from now on. @throws CliError */
+  /** Selects another store. @throws CliError */
   use(named: string): Promise<StoreView>
-  /** What was listed last, where it was left off. @throws CliError */
+  /** Continues the last list after its last shown page. @throws CliError */
   rest(): ShellOutput
 }
 
-/** What may stand in a place of a command; completion knows what to offer for each. */
+/** The kinds of arguments; completion offers words by kind. */
 export type ArgumentKind =
   | "user"
   | "relation"
@@ -31,17 +31,17 @@ export type ArgumentKind =
 /** A command of the shell. */
 export interface ShellCommand {
   readonly name: string
-  /** As the help shows it: `check USER RELATION OBJECT [{…}]`. */
+  /** The usage line of the help: `check USER RELATION OBJECT [{…}]`. */
   readonly usage: string
   readonly summary: string
   readonly places: readonly ArgumentKind[]
   run(session: ShellContext, words: Words): Promise<ShellOutput | "exit">
 }
 
-/** A line that is not of the command's form. */
+/** The error for a line that does not fit the usage. */
 export function usageOf({ usage }: ShellCommand): CliError {
   return new CliError(`it is: ${usage}`, "`help` lists all commands.")
 }
 
-/** What stands in braces at the end of a line, as the API takes it. */
+/** The JSON in braces at the end of a line, in the format of the API. */
 export const contextOf = ({ json }: Words): object => (json === undefined ? {} : { context: json })

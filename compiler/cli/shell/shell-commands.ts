@@ -28,7 +28,7 @@ function checkCommand(name: string, summary: string, explain: boolean): ShellCom
     async run(session, words) {
       const store = await session.store()
       const key = asked(self, words, store)
-      // What is missing is part of the explanation, and no error.
+      // A missing condition parameter is part of the explanation, not an error.
       const why = explain ? { explain: true, ternary: true } : {}
       const body = { tuple_key: key, ...contextOf(words), ...why }
       const json = (await store.ask("check", body)) as Parameters<typeof checkText>[1]

@@ -1,21 +1,21 @@
-/** What a line of the shell answers: for a person and for a program the same. */
+/** The result of a line, in a form for both people and programs. */
 export type ShellOutput =
   | { readonly kind: "text"; readonly text: string; readonly json: unknown; readonly denied?: boolean }
   | {
       readonly kind: "rows"
       readonly head: readonly string[]
-      /** Said instead of a table without rows. */
+      /** The text for a table without rows. */
       readonly none: string
       readonly pages: AsyncIterator<readonly OutputRow[]>
     }
 
-/** A row of a table, and the object that a pipe gets for it. */
+/** A row of a table, and the JSON object for a pipe. */
 export interface OutputRow {
   readonly cells: readonly string[]
   readonly json: unknown
 }
 
-/** A table from pages of anything. */
+/** A table from pages of items. */
 export function rows<Page>(
   head: readonly string[],
   none: string,

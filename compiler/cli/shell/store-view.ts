@@ -26,13 +26,13 @@ export interface StoredChange {
   readonly timestamp: string
 }
 
-/** A type of the model: its relations, and per relation the types it takes directly. */
+/** The types of the model with their relations, and per relation the types of its direct users. */
 export type ModelTypes = ReadonlyMap<string, readonly string[]>
 
 const pageSize = 100
-/** Tuples whose names completion offers. */
+/** Maximum number of tuples whose names completion offers. */
 const namesFromMax = 1_000
-/** How long the offer of names may be old. */
+/** Maximum age of the offered names. */
 const namesForMs = 30_000
 
 /** All stores, page by page. */
@@ -49,13 +49,13 @@ export async function* storesOf(api: EngineApi): AsyncGenerator<readonly StoreEn
   } while (token !== "")
 }
 
-/** The store called so: by id or declared name, else the only one of that name. @throws CliError */
+/** The store with this id or declared name, else the only one with this name. @throws CliError */
 export async function findStore(api: EngineApi, named: string): Promise<StoreEntry> {
   try {
     return (await api.request("GET", `/stores/${encodeURIComponent(named)}`)) as StoreEntry
   } catch (error) {
     if (!(error instanceof ApiRefusal) || error.status === 401) throw error
-    // A key that may write and not read may not look at the store either; its questions will say so.
+    // A key with only write permission cannot read the store. Its later requests report that.
     if (error.status === 403) return { id: named, name: named, created_at: "" }
   }
   const found: StoreEntry[] = []
@@ -70,7 +70,7 @@ export async function findStore(api: EngineApi, named: string): Promise<StoreEnt
   return only
 }
 
-/** One store behind the API, with what completion remembers of it. */
+/** One store of the API, with a cache for completion. */
 export class StoreView {
   readonly store: StoreEntry
   readonly #api: EngineApi
@@ -87,7 +87,7 @@ export class StoreView {
     return this.#api.request("POST", this.#path(path), body)
   }
 
-  /** The answers of one of the API's lists, page by page. */
+  /** The results of a list request of the API, page by page. */
   async *lists<Page extends object>(path: string, body: object): AsyncGenerator<Page> {
     for (let token: string | undefined = ""; token !== undefined; ) {
       const paging = { page_size: pageSize, ...(token === "" ? {} : { continuation_token: token }) }
@@ -99,12 +99,12 @@ export class StoreView {
     }
   }
 
-  /** The newest model, or the one of that id, as text. */
+  /** The newest model, or the one with this id, as text. */
   async modelText(id: string | undefined): Promise<string> {
     const model = id ?? (await this.#newestModel())?.id
     if (model === undefined) throw new CliError("this store has no model")
     const text = await this.#api.request("GET", this.#path(`authorization-models/${model}?format=dsl`))
-    // A server without the model's language answers JSON all the same.
+    // A server without the text format returns JSON.
     return typeof text === "string" ? text : `${JSON.stringify(text, null, 2)}\n`
   }
 
@@ -139,26 +139,26 @@ export class StoreView {
         continuation_token: string
       }
       if (page.changes.length > 0) yield page.changes
-      // A page may be empty on the way: only a token that stays says that there is nothing new.
+      // A page in between can be empty: only an unchanged token means the end.
       if (page.continuation_token === token || page.continuation_token === "") return
       token = page.continuation_token
     }
   }
 
-  /** The types of the newest model and their relations; asked for once. */
+  /** The types of the newest model and their relations, requested once. */
   types(): Promise<ModelTypes> {
     this.#types ??= this.#newestModel().then(typesOf)
     return this.#types
   }
 
-  /** Users and objects of the store's first tuples, and those that were spoken of. */
+  /** Users and objects of the store's first tuples, and those of earlier lines. */
   async names(): Promise<ReadonlySet<string>> {
     if (this.#names === undefined || performance.now() - this.#names.at > namesForMs)
       this.#names = { at: performance.now(), found: this.#namesOfTuples() }
     return new Set([...(await this.#names.found), ...this.#seen])
   }
 
-  /** Users and objects that were spoken of are offered too. */
+  /** Adds users and objects of a line to the names for completion. */
   remember(...names: readonly string[]): void {
     for (const name of names) if (/^[^:\s]+:[^:\s]+$/.test(name)) this.#seen.add(name)
   }

@@ -1,13 +1,13 @@
 import { CliError } from "../command.ts"
 
-/** A line of the shell, taken apart: its words, and the JSON at its end. */
+/** A parsed line of the shell: its words, and the JSON at its end. */
 export interface Words {
   readonly words: readonly string[]
-  /** What stands from the first `{` that begins a word. */
+  /** The JSON from the first word that begins with `{`. */
   readonly json: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Blanks part words; `"…"` and `'…'` hold them together; a word that begins with `{` is JSON up to the end of the line. */
+/** Spaces separate words; `"…"` and `'…'` quote them; a word that begins with `{` is JSON up to the end of the line. */
 export function wordsOf(line: string): Words {
   const words: string[] = []
   for (let rest = line.trim(); rest !== ""; ) {

@@ -4,7 +4,7 @@ import { comparePlans } from "../../diff/compare-plans.ts"
 import { changesJson, changesText } from "../../render/changes.ts"
 import type { Io } from "../io.ts"
 
-/** Prints what is different in `after`; `before` undefined: nothing is running. `origins`, of the plan after, tell where it is written. */
+/** Prints the changes in `after`; `before` is undefined if no plan is running. `origins`, of the new plan, are the places in the text. */
 export function showChanges(
   io: Io,
   before: PlanBody | undefined,

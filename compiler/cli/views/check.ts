@@ -1,7 +1,7 @@
 import { explanationText } from "../../../runtime/check/explain-text.ts"
 import type { Explanation } from "../../../runtime/check/ports.ts"
 
-/** The answer in one sentence, and why when that was asked for. */
+/** The answer in one sentence, with the explanation if requested. */
 export function checkText(
   question: { readonly user: string; readonly relation: string; readonly object: string },
   answer: { readonly allowed: boolean; readonly explanation?: Explanation | undefined },

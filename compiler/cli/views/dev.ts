@@ -1,7 +1,7 @@
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import { table } from "./table.ts"
 
-/** Where the parts of `sallyport dev` are. Addresses of the plan are HOST:PORT, the others URLs. */
+/** The addresses of the parts of `sallyport dev`. Addresses of the plan are HOST:PORT, the others URLs. */
 export interface DevAddresses {
   readonly gateway: readonly string[]
   readonly authz: readonly string[]
@@ -11,7 +11,7 @@ export interface DevAddresses {
   readonly database: string
 }
 
-/** What runs where. `seconds` is how long the start took. */
+/** The list of running parts. `seconds` is the duration of the start. */
 export function runningText(places: DevAddresses, serial: number | null, seconds: number): string {
   const none = "not served yet"
   const urls = (addresses: readonly string[]) =>
@@ -30,13 +30,13 @@ export function runningText(places: DevAddresses, serial: number | null, seconds
   )}`
 }
 
-/** Something to try: a comment that says what to expect, and a line of bash. */
+/** A line to try: a comment with the expected result, and a line of bash. */
 export interface Trial {
   readonly text: string
   readonly line: string
 }
 
-/** The lines to try, for another terminal. Only lines are shown whose routes and stores are in the plan. */
+/** The lines to try in another terminal. Shows only lines whose routes and stores are in the plan. */
 export function tryText(
   plan: PlanBody,
   places: DevAddresses,
@@ -68,7 +68,7 @@ export function trialsOf(
   ]
 }
 
-/** Only for the example of the repository, whose limits have the text that is replaced. */
+/** Only for the example of this repository, which has the limit that this line edits. */
 function planTrial(entry: string): Trial {
   return {
     text: "what would a changed file do? (exit code 2: there are changes) Nothing is applied",
@@ -127,7 +127,7 @@ function catalogTrials(
   if (routes["GET /catalog/items"] === undefined) return []
   const reference = secrets[subscriptions["acme_ci"]?.key ?? ""]
   if (reference === undefined || !("env" in reference)) return []
-  // A key of the user's own is not printed; the shell that is pasted into has it, or it does not work.
+  // Do not print a key that the user has set. The line works in a shell that has the variable.
   const value = env[reference.env]
   const key = value?.startsWith("dev-") ? value : `$${reference.env}`
   const name = Object.values(steps).find((step) => step.kind === "validate-key")?.header ?? "x-api-key"
@@ -143,7 +143,7 @@ function catalogTrials(
   ]
 }
 
-/** What goes by the OpenAPI document, and by the XML one. */
+/** Lines for routes with an OpenAPI document or an XML policy document. */
 function describedTrials(routes: PlanBody["routes"], gateway: string, header: string): Trial[] {
   const trials: Trial[] = []
   if (routes["POST /catalog/items"] !== undefined)

@@ -17,7 +17,7 @@ const marks: Readonly<Record<StepState, string>> = {
   shown: "    ",
 }
 
-/** A request as a tree: its route and those that lost, its steps with what they did, and how it ends. */
+/** A request as a tree: its route and the routes with lower precedence, its steps with their effects, and the result. */
 export function requestText(answer: ExplainRequestAnswer): string {
   const { request, route, why, lost, sections, verdict, trouble, live } = answer
   const lines = [
@@ -70,7 +70,7 @@ function insideLines(name: string, steps: readonly ExplainedStep[], depth: numbe
 const nothing = { steps: {}, backends: {}, authz: null } as unknown as PlanBody
 const wordsMax = 100
 
-/** Words of gateway.conf, without the steps inside: they have lines of their own. */
+/** The statement of a step without its inner steps, which have their own lines. */
 function wordsOf({ step }: ExplainedStep): string {
   if (isAuth(step) && !isCredential(step)) return "any of"
   const text = new StepWords(nothing)
@@ -181,7 +181,7 @@ function askedLines(decision: NonNullable<RefusalAnswer["refusal"]["decision"]>)
   ]
 }
 
-/** A cause begins with the place of its step, for those who read nothing else. */
+/** Removes the step's place from the beginning of a cause: it is needed only if the cause is shown alone. */
 function withoutPlace(cause: string | undefined, place: string | undefined): string | undefined {
   return cause?.startsWith(`${place}: `) === true ? cause.slice(`${place}: `.length) : cause
 }

@@ -2,20 +2,20 @@ import { catalogue } from "../../core/catalogue.ts"
 import type { BlockReference, StatementReference } from "../../gateway/language-reference.ts"
 import type { EnvironmentVariable } from "../variables.ts"
 
-/** A statement, and the titles of the blocks in which it means this. */
+/** A statement, and the titles of the blocks in which it has this meaning. */
 export interface StatementMeaning {
   readonly statement: StatementReference
   readonly blocks: readonly BlockReference[]
 }
 
-/** How often it may stand in one block. */
+/** How often it can appear in one block. */
 export function timesText({ required, times }: StatementReference): string {
   if (times === Number.POSITIVE_INFINITY) return required ? "required, may be repeated" : "may be repeated"
   if (times > 1) return `${required ? "required, " : ""}at most ${times.toLocaleString("en")} times`
   return required ? "required, once" : "once"
 }
 
-/** What `sallyport help KEYWORD` prints of one meaning of the keyword. `opened` are the blocks the statement can open. */
+/** The output of `sallyport help KEYWORD` for one meaning of the keyword. `opened` are the blocks that the statement can open. */
 export function meaningText(
   { statement, blocks }: StatementMeaning,
   opened: readonly BlockReference[],
@@ -47,7 +47,7 @@ function findingsOf({ findings, expressions }: StatementReference): (readonly [s
   return codes.length === 0 ? [] : [["Findings", codes.join("; ")]]
 }
 
-/** What `sallyport help VARIABLE` prints. */
+/** The output of `sallyport help VARIABLE`. */
 export function variableText(name: string, variable: EnvironmentVariable, columns: number): string {
   const { docs, commands, byDefault, example } = variable
   const facts: (readonly [string, string])[] = [
@@ -62,7 +62,7 @@ function factsText(facts: readonly (readonly [string, string])[], columns: numbe
   return facts.map(([name, text]) => `${name}: ${wrapped(text, columns, "    ", name.length + 2)}`).join("")
 }
 
-/** Words in lines of at most `columns`; lines after the first begin with `indent`, the first has `used` columns less. */
+/** Wraps words to lines of at most `columns`. The first line is shorter by `used` columns, later lines begin with `indent`. */
 function wrapped(text: string, columns: number, indent: string, used = 0): string {
   const lines: string[] = []
   let line = ""

@@ -2,8 +2,8 @@ import { numberOf } from "../../core/odd-characters.ts"
 import { unseen } from "../../core/shown.ts"
 
 /**
- * Columns as wide as their widest cell, two blanks apart, the last one unpadded. Width is counted in code points. Characters nobody sees are shown as their numbers: a cell may hold what a caller named itself, and a terminal would
- * obey it.
+ * Columns as wide as their widest cell, separated by two spaces, the last one unpadded. Width is counted in code points. Invisible
+ * characters are shown as their numbers: a cell can contain names chosen by callers, with control sequences for the terminal.
  */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows].map((row) => row.map(shown))

@@ -12,7 +12,7 @@ import { jsonOfFinding } from "../../render/json.ts"
 import type { TestRun } from "../test-run.ts"
 import { checkText } from "./check.ts"
 
-/** The whole run as JSON: findings, stores with every question, coverage when it was measured. */
+/** The whole run as JSON: findings, stores with every question, and the coverage if it was measured. */
 export function testJson(run: TestRun): string {
   const document = {
     passed: run.passed,
@@ -79,8 +79,8 @@ function placeJson({ file, start }: Span): { line: number; column: number } {
 }
 
 /**
- * The run as JUnit XML, which CI systems read: a suite for each store, a case for each question. A file that could not be read is a
- * suite with one case in error for each finding.
+ * The run as JUnit XML for CI systems: a suite for each store, a case for each question. An unreadable file is a suite with one error case
+ * for each finding.
  */
 export function testJunit(run: TestRun): string {
   const results = run.suites.flatMap(({ tests }) => tests.flatMap((test) => test.results))
@@ -146,7 +146,7 @@ function attributes(values: Readonly<Record<string, string>>): string {
     .join(" ")
 }
 
-/** XML 1.0 has no way to write other control characters, halves of surrogate pairs, U+FFFE and U+FFFF. */
+/** XML 1.0 cannot represent other control characters, surrogates, U+FFFE and U+FFFF. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
 const notInXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu
 

@@ -14,7 +14,7 @@ import { checkText } from "./check.ts"
 
 type Paint = Readonly<Record<"red" | "green" | "bold" | "dim", (text: string) => string>>
 
-/** What the run found: a line per file, everything about what fails, the gaps when they were looked for, and the numbers. */
+/** The result of a run: a line per file, details of failures, the coverage gaps if measured, and the totals. */
 export function testText(run: TestRun, paint: Paint): string {
   const parts = run.suites.map((suite) => suiteText(suite, paint))
   for (const coverage of run.coverage ?? []) parts.push(coverageText(coverage, run.minCoverage ?? 0, paint))
@@ -74,7 +74,7 @@ function coverageText(coverage: ModelCoverage, minCoverage: number, paint: Paint
   return `${[`\ncoverage of ${visible(model.name)}: ${parts - gaps.length} of ${parts} parts (${percent} %)${enough}`, ...lines].join("\n")}\n`
 }
 
-/** The numbers of a run in one line. What could not be run is no success of what could. */
+/** The totals of a run in one line. Files that could not run do not count as passed. */
 export function summaryOf({ suites, files, findings }: TestRun): string {
   const tests = suites.flatMap((suite) => suite.tests)
   const results = tests.flatMap((test) => test.results)

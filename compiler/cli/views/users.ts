@@ -4,14 +4,14 @@ interface ListedUser {
   readonly wildcard?: { readonly type: string }
 }
 
-/** Users as the engine's API lists them. */
+/** Users in the format of the engine's API. */
 export interface ListedUsers {
   readonly users: readonly ListedUser[]
-  /** Users that a wildcard among `users` does not cover. */
+  /** Users excluded from a wildcard in `users`. */
   readonly excluded_users?: readonly ListedUser[]
 }
 
-/** A listed user as tuples name it: `user:ann`, `user:*` or `group:eng#member`. */
+/** A user in the notation of tuples: `user:ann`, `user:*` or `group:eng#member`. */
 export function userText({ object, userset, wildcard }: ListedUser): string {
   if (wildcard !== undefined) return `${wildcard.type}:*`
   return userset === undefined
