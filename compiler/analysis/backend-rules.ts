@@ -5,7 +5,7 @@ import { noOwnCredentials } from "./message-rules.ts"
 import { ownOf, same } from "./same.ts"
 import { durationWords, listWords, textWords } from "./words.ts"
 
-/** What a difference in a backend means. */
+/** What a difference in each field of a backend means. */
 export const backendRules: FieldRules<Backend> = {
   targets: targetChanges,
   connectMs: (before, after) =>
@@ -64,12 +64,12 @@ export const backendRules: FieldRules<Backend> = {
   },
 }
 
-/** Absent: no bound. */
+/** Undefined means no bound. */
 function isSooner(before: number | undefined, after: number | undefined): boolean {
   return after !== undefined && (before === undefined || after < before)
 }
 
-/** A target that is not among those before gets what callers send; one that is gone takes nothing from anybody. */
+/** An added target now receives what callers send. A removed target has no effect of its own. */
 function targetChanges(before: Backend["targets"], after: Backend["targets"]): Finding[] {
   const urlsOf = (targets: Backend["targets"]) => [...new Set(targets.map(({ url }) => textWords(url)))]
   const [old, next] = [urlsOf(before), urlsOf(after)]
@@ -91,7 +91,7 @@ function targetChanges(before: Backend["targets"], after: Backend["targets"]): F
   return findings
 }
 
-/** What it means for a request that it goes to another of the declared backends: what the two have different, or only the name. */
+/** What it means that requests go to another declared backend: the differences between the two, or only the name. */
 export function otherBackend(
   before: string,
   after: string,
@@ -109,7 +109,7 @@ export function otherBackend(
   const besides = { ...old, targets: next.targets }
   return [
     opens(`${where}, with what callers send`),
-    // Where they go is said by their names.
+    // The first finding about targets is left out, because the names already say where requests go.
     ...targetChanges(old.targets, next.targets).slice(1),
     ...compareFields(backendRules, besides, next),
   ]

@@ -1,39 +1,38 @@
 import { same } from "./same.ts"
 
 /**
- * What a change may do to those who call.
- * `opens`: something is allowed, reached or shown that was not. `closes`: something that was is refused or hidden.
- * `breaking`: what callers or stored tuples rely on is gone or means something else. `neutral`: none of these.
+ * What a change may do to callers. `opens`: something is now allowed, reachable or visible that was not. `closes`: something is now refused
+ * or hidden. `breaking`: something that callers or stored tuples rely on is removed or changes its meaning. `neutral`: none of these.
  */
 export type Risk = "opens" | "breaking" | "closes" | "neutral"
 
-/** Worst first: the order of the changes under one heading. */
+/** In descending order: the order of changes under one heading. */
 export const risks: readonly Risk[] = ["opens", "breaking", "closes", "neutral"]
 
-/** One reason why a difference matters, or does not. */
+/** One effect of a difference. */
 export interface Finding {
   readonly risk: Risk
   readonly why: string
 }
 
-/** Something is allowed, reached or shown that was not. */
+/** Something is now allowed, reachable or visible that was not. */
 export const opens = (why: string): Finding => ({ risk: "opens", why })
-/** Something that was allowed is refused or hidden. */
+/** Something that was allowed is now refused or hidden. */
 export const closes = (why: string): Finding => ({ risk: "closes", why })
-/** Something that callers or stored tuples rely on is gone or means something else. */
+/** Something that callers or stored tuples rely on is removed or changes its meaning. */
 export const breaking = (why: string): Finding => ({ risk: "breaking", why })
 /** None of these. */
 export const neutral = (why: string): Finding => ({ risk: "neutral", why })
 
-/** What all reasons together come to. */
+/** The combined effects of a change. */
 export interface RiskAssessment {
-  /** The worst of what it does. */
+  /** The worst risk of its reasons. */
   readonly risk: Risk
   readonly why: string
   readonly reasons: readonly { readonly risk: Risk; readonly why: string }[]
 }
 
-/** All reasons in one: the worst risk, reasons in order of risk, each once. */
+/** Combines findings: the worst risk, and the reasons without duplicates in order of risk. */
 export function joined(findings: readonly Finding[]): RiskAssessment {
   const ordered = risks.flatMap((risk) => findings.filter((finding) => finding.risk === risk))
   const reasons = ordered.filter(({ why }, at) => ordered.findIndex((each) => each.why === why) === at)
@@ -44,7 +43,7 @@ export function joined(findings: readonly Finding[]): RiskAssessment {
   }
 }
 
-/** What a difference in each field means: a row for every field, so that a new one does not compile before somebody has said it. */
+/** What a difference in each field means. Every field needs a row, so that a new field without a rule does not compile. */
 export type FieldRules<Item> = {
   readonly [Key in keyof Item]-?: (
     before: Item[Key],
@@ -53,7 +52,10 @@ export type FieldRules<Item> = {
   ) => readonly Finding[] | Finding
 }
 
-/** Findings for the fields that differ. A rule finds nothing where another field's tells it; where none does, the difference is told all the same. */
+/**
+ * The findings for all fields that differ. A rule returns nothing if the rule of another field reports the difference. If all rules return
+ * nothing, the difference is still reported as neutral.
+ */
 export function compareFields<Item extends object>(
   rules: FieldRules<Item>,
   before: Item,

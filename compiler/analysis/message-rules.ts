@@ -3,8 +3,8 @@ import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 import { fromCaller, isCallersOwn } from "./text-findings.ts"
 
 /**
- * Request header fields that say nothing about who calls or what a call may do: which form of an answer is wanted (RFC 9110 section 12.5), whether it may
- * come from a cache (RFC 9111), and by what name a trace knows the request (W3C Trace Context). A backend may decide by any other field.
+ * Request header fields that say nothing about the caller or its rights: content negotiation (RFC 9110 section 12.5), caching (RFC 9111),
+ * and trace ids (W3C Trace Context). A backend may decide by any other field.
  */
 const fieldsWithoutRights: ReadonlySet<string> = new Set([
   "accept",
@@ -19,23 +19,29 @@ const fieldsWithoutRights: ReadonlySet<string> = new Set([
   "x-request-id",
 ])
 
-/** Whether no backend lets a caller do more, or less, because of this field. `name`: undefined where only a request decides it. */
+/**
+ * Whether this field cannot give callers more or fewer rights at any backend. `name` is undefined if the header name is evaluated per
+ * request.
+ */
 export function isWithoutRights(name: string | undefined): boolean {
   return name !== undefined && fieldsWithoutRights.has(name.toLowerCase())
 }
 
-/** Fields of answers by which browsers decide what a page may do (Fetch, CSP, HSTS and their kin), and that change what later requests carry. */
+/** Response header fields that control what pages can do in browsers (Fetch, CSP, HSTS and related ones), or that change later requests. */
 const fieldsForBrowsers =
   /^(access-control-.*|content-security-policy(-report-only)?|cross-origin-.*|permissions-policy|referrer-policy|set-cookie|strict-transport-security|x-content-type-options|x-frame-options|timing-allow-origin|clear-site-data)$/i
 
-/** What another field of answers means besides that callers see another one. */
+/** What another value of a response header means, in addition to the change that callers see. */
 export function readByBrowsers(name: string | undefined, shown: string): Finding[] {
   return name !== undefined && fieldsForBrowsers.test(name)
     ? [opens(`browsers decide by ${shown} what pages may do with answers and cookies`)]
     : []
 }
 
-/** A difference in a header field or query parameter that the gateway sends to the backend; `what` as it is shown: `` `x-user` ``, `` the query parameter `user` ``. */
+/**
+ * A difference in a header field or query parameter that the gateway sends to the backend; `what` is its display form: `` `x-user` ``, ``
+ * the query parameter `user` ``.
+ */
 export function sentByGateway(
   what: string,
   difference: "added" | "changed" | "removed",
@@ -54,21 +60,21 @@ export function sentByGateway(
   )
 }
 
-/** What the gateway wrote into Authorization replaced what callers send there. */
+/** The gateway's value of Authorization replaced the one from callers, and no longer does. */
 export const noOwnCredentials = (whom: string): Finding[] => [
   opens(`the caller's own \`authorization\` reaches ${whom}`),
   breaking(`${whom} no longer gets the credentials of the gateway`),
 ]
 
-/** A difference in where in a backend requests end. */
+/** A difference in the resource of the backend that requests reach. */
 export const otherResource = (how: string): Finding =>
   opens(`${how}: callers reach whatever the backend serves there`)
 
-/** A difference in what the backend reads as the body of a request. */
+/** A difference in the request body that the backend reads. */
 export const otherRequestBody = (words: string): Finding =>
   opens(`${words}: if the backend trusts the body, callers may do more`)
 
-/** Findings of several values: compared one by one, as they stand. */
+/** Findings of several values, compared by position. */
 export function inValues(
   before: readonly Text[],
   after: readonly Text[],
@@ -77,7 +83,7 @@ export function inValues(
   return after.flatMap((value, at) => find(before[at], value))
 }
 
-/** Where callers could say anything before, they can do nothing more by what the gateway says now. */
+/** If callers could send any value before, a fixed value from the gateway gives them no new rights. */
 export function otherValue(
   before: readonly Text[],
   after: readonly Text[],
@@ -89,28 +95,28 @@ export function otherValue(
     : sentByGateway(what, "changed", isHarmless)
 }
 
-/** Which message a body is of. */
+/** The message that has the body. */
 export type MessageKind = "request" | "response"
 
-/** What it means that a body is converted, or changed in part. */
+/** What it means that a body is converted or partly changed. */
 export function changedBody(message: MessageKind): Finding {
   return message === "request"
     ? otherRequestBody("the backend gets a changed body")
     : breaking("callers get a changed body")
 }
 
-/** What it means that a body is not replaced, converted or changed any more. */
+/** What it means that a body is no longer replaced, converted or changed. */
 export function ownBody(message: MessageKind): Finding {
   return message === "request"
     ? opens("the caller's own body reaches the backend")
     : opens("callers see the backend's own body")
 }
 
-/** Who sees the body that is different. */
+/** Who sees the changed body. */
 export function otherBody(message: MessageKind, how: string): Finding {
   return message === "request" ? otherRequestBody(`the backend gets ${how}`) : breaking(`callers get ${how}`)
 }
 
-/** What it means that a step is about the other message. */
+/** What it means that a step now applies to the other message. */
 export const nowAboutMessage = (_: unknown, after: MessageKind): Finding =>
   breaking(`it is the body of the ${after} now`)

@@ -1,11 +1,17 @@
-/** Whether every address of `inner` is in `outer`: networks as `10.0.0.0/8`, `2001:db8::/32`, or single addresses. False for what is neither. */
+/**
+ * Whether every address of `inner` is in `outer`. Accepts networks like `10.0.0.0/8` or `2001:db8::/32`, and single addresses. False for
+ * other texts.
+ */
 export function holds(outer: string, inner: string): boolean {
   const [wide, narrow] = [readNetwork(outer), readNetwork(inner)]
   if (wide === undefined || narrow === undefined || wide.bits.length !== narrow.bits.length) return false
   return wide.length <= narrow.length && narrow.bits.startsWith(wide.bits.slice(0, wide.length))
 }
 
-/** Of each network of a list what no other list holds: itself, or the parts of it that are left. Ranges and other texts are compared as they are written. */
+/**
+ * The parts of each network in a list that no network of the other list contains: the whole network, or the remaining subnets. Ranges and
+ * other texts are compared as text.
+ */
 export function outside(networks: readonly string[], others: readonly string[]): string[] {
   const known = others.flatMap((other) => readNetwork(other) ?? [])
   return networks.flatMap((text) => {

@@ -6,7 +6,7 @@ export function same(a: unknown, b: unknown): boolean {
   return a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b)
 }
 
-/** The keys of both tables, sorted, with what each table has there. */
+/** The keys of both tables, sorted, with the entry of each table. */
 export function pairsOf<Item>(
   before: Readonly<Record<string, Item>>,
   after: Readonly<Record<string, Item>>,
@@ -15,12 +15,12 @@ export function pairsOf<Item>(
   return keys.map((key) => ({ key, old: ownOf(before, key), next: ownOf(after, key) }))
 }
 
-/** A table's own entry: `constructor` is a good name for a relation. */
+/** A table's own entry, never an inherited one: `constructor` is a valid name of a relation. */
 export function ownOf<Item>(table: Readonly<Record<string, Item>>, key: string): Item | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined
 }
 
-/** What a list lost and what it got, compared as JSON; the order means nothing. */
+/** The items removed from a list and those added to it, compared as JSON. The order has no meaning. */
 export function listChanges<Item>(
   before: readonly Item[],
   after: readonly Item[],
@@ -33,7 +33,7 @@ export function listChanges<Item>(
   }
 }
 
-/** What two lists of names do not share, where `*` stands for every name and an entry may cover others. */
+/** The names that only one of two lists has. `*` includes every name, and an entry may cover others. */
 export function uncovered(
   before: readonly string[],
   after: readonly string[],
@@ -44,7 +44,7 @@ export function uncovered(
   return { added: lacking(after, before), removed: lacking(before, after) }
 }
 
-/** By code units. */
+/** Compares texts by code units. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -2,10 +2,10 @@ import { canonicalJson } from "../../runtime/plan/canonical.ts"
 import { registeredFormats, textFormats } from "../../runtime/plan/value-schema.ts"
 import { same } from "./same.ts"
 
-/** A schema with keywords, as a plan has it. */
+/** A schema with keywords, as in a plan. */
 export type Keywords = { readonly [keyword: string]: unknown }
 
-/** What a difference does to the values that fit: fewer, more, or perhaps both. */
+/** What a difference does to the set of valid values: smaller, larger, or possibly both. */
 export type Effect = "narrower" | "wider" | "other"
 
 /** One difference at a keyword. */
@@ -17,7 +17,7 @@ export interface AssertionChange {
 
 type Comparing = (before: Keywords, after: Keywords) => AssertionChange[]
 
-/** What is different in the keywords that hold no schemas. All of them must hold, so each is judged for itself. */
+/** The differences in keywords without subschemas. All keywords must hold, so each is compared separately. */
 export function assertionChanges(before: Keywords, after: Keywords): AssertionChange[] {
   return comparisons.flatMap((compare) => compare(before, after))
 }
@@ -35,7 +35,7 @@ function listed(values: readonly unknown[]): string {
   return others.length === 0 ? named : `${named} and ${others.length} more`
 }
 
-/** Sets of what fits: what a set lost does not fit any more, what it got does. */
+/** Compares sets of valid values: a removed value is no longer valid, an added one is now valid. */
 function setChanges(keyword: string, old: readonly unknown[], next: readonly unknown[]): AssertionChange[] {
   const keysOf = (values: readonly unknown[]) => new Set(values.map((value) => canonicalJson(value)))
   const [before, after] = [keysOf(old), keysOf(next)]
@@ -61,7 +61,7 @@ function typesOf({ type }: Keywords): readonly string[] {
 
 const types: Comparing = (before, after) => setChanges("type", typesOf(before), typesOf(after))
 
-/** The values a schema names; undefined: any. */
+/** The values that a schema enumerates; undefined: any. */
 function valuesOf(schema: Keywords): readonly unknown[] | undefined {
   const named = schema["enum"] as readonly unknown[] | undefined
   if (!("const" in schema)) return named
@@ -77,7 +77,7 @@ const values: Comparing = (before, after) => {
   return setChanges(keyword, old, next)
 }
 
-/** A bound by its value, or by the value it excludes. `sign` -1 turns lower bounds into upper ones. */
+/** A bound with the stricter of its inclusive and exclusive keywords. `sign` -1 compares lower bounds like upper ones. */
 function bound(inclusive: string, exclusive: string, sign: 1 | -1): Comparing {
   const of = (schema: Keywords): { readonly at: number; readonly out: boolean } => {
     const at = (keyword: string) => sign * ((schema[keyword] as number | undefined) ?? sign * Infinity)

@@ -3,25 +3,25 @@ import type { ValueSchema } from "../../runtime/plan/value-schema.ts"
 import { ownOf, same } from "./same.ts"
 import { assertionChanges, type Effect, type Keywords } from "./schema-assertions.ts"
 
-/** A difference between two schemas. `pointer`: JSON pointer, behind the place of the document it is in where that is known. */
+/** A difference between two schemas. `pointer`: JSON pointer, with the schema's place in its document before it, if known. */
 export interface SchemaChange {
   readonly effect: Effect
   readonly pointer: string
   readonly words: string
 }
 
-/** A schema, and the resource of the plan it stands in, which its own `$defs` belong to. */
+/** A schema, and the plan's resource that contains it, to which its `$defs` belong. */
 interface Located {
   readonly schema: ValueSchema
   readonly resource: string
 }
 
-/** Whether fewer values of this place mean fewer of the whole, more of it (beneath `not`), or nobody can tell. */
+/** The effect on the whole schema if fewer values fit here: fewer fit (`along`), more fit (`against`, inside of `not`), or unknown. */
 type Sense = "along" | "against" | "unknown"
 
 type Origins = Readonly<Record<string, string>>
 
-/** Compares schemas of two plans by the values that fit. Where it is not proved that fewer (or more) fit, it says `other`. */
+/** Compares schemas of two plans by the values that fit. If it cannot prove that fewer (or more) values fit, the effect is `other`. */
 export class SchemaComparison {
   readonly #before: PlanBody["schemas"]
   readonly #after: PlanBody["schemas"]
@@ -34,7 +34,7 @@ export class SchemaComparison {
     this.#origins = origins
   }
 
-  /** By their names in the plans; undefined: everything fits. */
+  /** Compares schemas by their names in the plans; undefined: everything fits. */
   compare(before: string | undefined, after: string | undefined): readonly SchemaChange[] {
     const key = `${before} ${after}`
     let found = this.#known.get(key)
@@ -58,7 +58,7 @@ class Walk {
   readonly #tables: { readonly before: PlanBody["schemas"]; readonly after: PlanBody["schemas"] }
   readonly #origins: Origins
   readonly #found: SchemaChange[] = []
-  /** Pairs of named schemas: each is told once, and a circle ends. */
+  /** Pairs of named schemas that were compared: each is reported once, and cycles end. */
   readonly #seen = new Set<string>()
   #visits = 0
 
@@ -113,7 +113,10 @@ class Walk {
     }).compare()
   }
 
-  /** What a reference alone leads to, and a list of one schema. `name`: of the last schema that has one in the plan. */
+  /**
+   * Follows a schema that is only a reference, or a list of one schema. `name`: that of the last schema on the way that has one in the
+   * plan.
+   */
   #opened({ schema, resource }: Located, side: "before" | "after"): Located & { readonly name?: string } {
     let at: Located & { readonly name?: string } = { schema, resource }
     for (let steps = 0; steps < referencesMax; steps += 1) {
@@ -149,7 +152,7 @@ function withKeywords({ schema, resource }: Located): Side {
   return { schema: typeof schema === "boolean" ? {} : schema, resource }
 }
 
-/** A schema as the list of one that it means, where the other one is a list and nothing else: `$ref` became `anyOf` with `null`. */
+/** Treats a schema as a list with one entry if the other side is only a list: `$ref` became `anyOf` with `null`. */
 function asListOfOne(side: Side, other: Side): Side {
   const [only, second] = Object.keys(other.schema).filter((word) => word !== "$defs")
   const isList = only === "allOf" || only === "anyOf" || only === "oneOf"
@@ -172,7 +175,7 @@ interface Visitor {
   opened(schema: Located, side: "before" | "after"): Located
 }
 
-/** Keywords that judge what no other keyword at their place names, and those others. */
+/** Keywords for everything that no other keyword at their place names, and those other keywords. */
 const counting = ["unevaluatedProperties", "unevaluatedItems"]
 const counted = [
   ...["allOf", "anyOf", "oneOf", "$ref", "not", "if", "then", "else", "dependentSchemas"],
@@ -180,14 +183,14 @@ const counted = [
   ...["minContains", "maxContains"],
 ]
 
-/** Two schemas with keywords, which stand at one place. Every keyword must hold, so what makes one of them narrower makes the whole so. */
+/** Two schemas with keywords at one place. Every keyword must hold, so if one becomes narrower, the whole schema does. */
 class Level {
   readonly #before: Side
   readonly #after: Side
   readonly #at: string
   readonly #visitor: Visitor
   readonly #sense: Sense
-  /** `unevaluated…` counts what other keywords at this place name: a difference in them may let more through, and less. */
+  /** `unevaluated…` depends on what other keywords at this place name: a difference in those can make it both wider and narrower. */
   readonly #counts: boolean
 
   constructor({ before, after }: { before: Side; after: Side }, at: string, sense: Sense, visitor: Visitor) {
@@ -224,7 +227,7 @@ class Level {
     this.#visitor.add(effect, `${this.#at}/${keyword}`, words, this.#sense)
   }
 
-  /** What stands for values of the schema at a keyword; everything fits where it is not there. */
+  /** Compares the subschema at a keyword. A missing keyword accepts everything. */
   #value(keyword: string, sense: Sense = this.#sense): void {
     this.#pair(this.#before.schema[keyword], this.#after.schema[keyword], keyword, sense)
   }
@@ -254,7 +257,7 @@ class Level {
       this.#pair(ownOf(old, name), ownOf(next, name), `dependentSchemas/${escaped(name)}`)
   }
 
-  /** A property that only one side names is on the other one of the additional ones, unless a pattern names it. */
+  /** A property that only one side names is an additional property on the other side, unless a pattern matches it. */
   #named(keyword: "properties" | "patternProperties"): void {
     const [old, next] = this.#maps(keyword)
     const missing = (side: Side): unknown => {
@@ -289,12 +292,12 @@ class Level {
     const [before, after] = [this.#before.schema, this.#after.schema]
     const counts = ["minContains", "maxContains"].filter((word) => !same(before[word], after[word]))
     for (const word of counts) this.#add("other", word, "another number of certain items must be there")
-    // Fewer items that count may be fewer than the most that are allowed.
+    // If fewer items match `contains`, more arrays satisfy `maxContains`.
     const isBounded = "maxContains" in before || "maxContains" in after
     this.#value("contains", isBounded ? "unknown" : this.#sense)
   }
 
-  /** Whether both have a keyword; told where only one has it. */
+  /** Whether both sides have a keyword. Reports it if only one has it. */
   #onBothSides(keyword: string, [come, gone]: readonly [come: string, gone: string]): boolean {
     const [old, next] = [this.#before.schema[keyword], this.#after.schema[keyword]]
     if (old === undefined && next !== undefined) this.#add("narrower", keyword, come)
@@ -316,7 +319,7 @@ class Level {
     return keyword === "allOf" && $ref !== undefined ? [...list, { ...side, schema: { $ref } }] : list
   }
 
-  /** Members that are equal belong together, then the others in order. `added`: what one more does. */
+  /** Pairs equal members first, then the others in order. `added`: the effect of an additional member. */
   #lists(
     keyword: "allOf" | "anyOf" | "oneOf",
     added: "narrower" | "wider",
@@ -344,7 +347,7 @@ class Level {
     for (const { at } of right.slice(left.length)) this.#add(added, `${keyword}/${at}`, come)
   }
 
-  /** One of several is any of them where no value fits two. */
+  /** If no value fits two members, `oneOf` behaves like `anyOf`. */
   #oneOf(): void {
     const sides = (["before", "after"] as const).map((side) =>
       this.#listOf(side === "before" ? this.#before : this.#after, "oneOf").map((each) =>
@@ -375,7 +378,7 @@ class Level {
     } else this.#add("other", "if", "another schema is for other values")
   }
 
-  /** Whether equal text may mean something else, because it refers to schemas of another resource. */
+  /** Whether equal text can differ in meaning, because it refers to schemas of another resource. */
   #isOwn(keyword: string): boolean {
     const { resource, schema } = this.#before
     return resource !== this.#after.resource && JSON.stringify(schema[keyword] ?? "").includes('"#/$defs/')
@@ -386,12 +389,15 @@ function namesOf(...tables: readonly object[]): string[] {
   return [...new Set(tables.flatMap((table) => Object.keys(table)))].sort()
 }
 
-/** RFC 6901 section 3. */
+/** Escapes a name for a JSON pointer (RFC 6901 section 3). */
 function escaped(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1")
 }
 
-/** Whether no value fits two of some schemas, as far as their types or the values of a property that all require say so. References are not followed. */
+/**
+ * Whether no value fits two of the schemas, as far as it follows from their types, or from the values of a property that all require.
+ * References are not followed.
+ */
 function disjoint(schemas: readonly ValueSchema[]): boolean {
   return schemas.every((one, at) => schemas.slice(at + 1).every((other) => areDisjoint(one, other)))
 }
@@ -417,7 +423,7 @@ function byValues(one: Keywords, other: Keywords): boolean {
   return !first.some((value) => second.some((each) => same(each, value)))
 }
 
-/** What a discriminator is: one property that both require, with other values. */
+/** Recognizes a discriminator: a property that both require, with disjoint values. */
 function byProperty(one: Keywords, other: Keywords): boolean {
   if (one["type"] !== "object" || other["type"] !== "object") return false
   const required = ({ required }: Keywords) => (required ?? []) as readonly string[]

@@ -2,7 +2,10 @@ import type { BodyContent } from "../../runtime/plan/step-values.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { type Finding, opens } from "./finding.ts"
 
-/** A secret in a text goes to whoever the text goes to; not told where the text before it, `known`, held it already. Also of what holds texts: a body, lines of headers. */
+/**
+ * Reports secrets in a text, because its recipient sees them; not those that the previous text `known` already had. Also for values that
+ * contain texts: a body, header lines.
+ */
 export function secretsIn(text: unknown, known?: unknown): Finding[] {
   const before = namesWithin(known)
   return namesWithin(text)
@@ -16,12 +19,12 @@ function namesWithin(node: unknown): string[] {
   return [...new Set(Object.values(node).flatMap(namesWithin))]
 }
 
-/** What was fixed, or said by a token, may be said by whoever calls now. */
+/** A value that was fixed, or came from a token, now comes from the request, so callers can choose it. */
 export function callersDecide(before: Text | undefined, after: Text | undefined): Finding[] {
   return !fromCaller(before) && fromCaller(after) ? [opens("callers control its value")] : []
 }
 
-/** Whether what a caller sends is part of a text. */
+/** Whether a text contains values from the request. */
 export function fromCaller(text: Text | undefined): boolean {
   if (text === undefined || typeof text === "string") return false
   return text.text.some(
@@ -30,7 +33,7 @@ export function fromCaller(text: Text | undefined): boolean {
   )
 }
 
-/** Whether a caller could have put any text there: it is one header field or query parameter of the request, and nothing else. */
+/** Whether callers choose the whole text: it is one header field or query parameter of the request and nothing else. */
 export function isCallersOwn(text: Text | undefined): boolean {
   if (text === undefined || typeof text === "string" || text.text.length !== 1) return false
   const [only] = text.text
@@ -41,7 +44,7 @@ export function isCallersOwn(text: Text | undefined): boolean {
   )
 }
 
-/** Values in a body were all escaped, and are not any more: what a caller sends may end its place in the body. */
+/** All values in a body were escaped, and some no longer are: a caller's value can change the structure of the body. */
 export function escapingLost(before: BodyContent | undefined, after: BodyContent | undefined): Finding[] {
   const [old, now] = [escapingOf(before), escapingOf(after)]
   return old.escaped && !old.raw && now.raw

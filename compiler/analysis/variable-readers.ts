@@ -2,21 +2,21 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepKind } from "../../runtime/plan/steps.ts"
 import { type Finding, neutral, opens } from "./finding.ts"
 
-/** Steps that neither let a request through, nor send anything to a backend or service. */
+/** Steps that neither affect whether a request passes, nor send anything to a backend or service. */
 const onlookers: ReadonlySet<StepKind> = new Set<StepKind>(["trace", "metric", "set-status"])
 
 function isOnlooker(step: Step): boolean {
   return onlookers.has(step.kind) || (step.kind === "set-header" && step.message === "response")
 }
 
-/** What it means that a variable has a value, no value, or another one, for the steps that use it. */
+/** What it means for the readers of a variable that it is now set, no longer set, or has another value. */
 export function variableDiffers(words: string, name: string, steps: PlanBody["steps"]): Finding {
   return Object.values(steps).some((step) => !isOnlooker(step) && reads(step, name))
     ? opens(`${words}: the statements that use it may let through or send something different`)
     : neutral(words)
 }
 
-/** Templates and programs of C# name variables as text: a text that only looks like one errs on the side of too much. */
+/** Templates and C# programs name variables as text. Text that only looks like a name counts too: a false positive is harmless. */
 function reads(node: unknown, name: string): boolean {
   if (typeof node !== "object" || node === null) return false
   const word = (text: unknown, before: string) =>

@@ -9,12 +9,12 @@ export function textWords(text: Text | LoadText): string {
     .join("")}"`
 }
 
-/** A part of a text: what stands for itself, or what is put in. */
+/** A part of a text: a literal or an inserted value. */
 export type TextSegment =
   | { readonly literal: string; readonly beforeExpression: boolean }
   | { readonly source: string }
 
-/** The parts of a text, in their order. */
+/** The parts of a text, in order. */
 export function piecesOf(text: Text | LoadText): TextSegment[] {
   const parts: readonly TextPart[] = typeof text === "string" ? [text] : text.text
   return parts.map((part, index) => {
@@ -36,7 +36,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 function escaped(text: string, beforeExpression: boolean): string {
   const made = text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are escaped here.
     .replace(/[\\"\u0000-\u001f\u007f-\u009f]/g, (character) => {
       const code = character.charCodeAt(0).toString(16)
       return escapes[character] ?? `\\u{${code}}`
@@ -144,7 +144,7 @@ const optionalFields = [
   "authentication",
 ] as const
 
-/** A backend's block in one line, without what it leaves to defaults. */
+/** A backend's block on one line, without settings that have their default. */
 export function backendWords(backend: Backend): string {
   const { connectMs, totalMs, tls } = backend
   return `{ ${[
@@ -180,7 +180,7 @@ export const issuerStatements: { readonly [Key in keyof Required<Issuer>]: (issu
   },
 }
 
-/** A key in the text; of a public one the beginning is enough to tell it from others. */
+/** A key for display. The beginning of a public key suffices to identify it. */
 function keyWords(key: InlineKey): string {
   const id = key.id === null ? "" : ` ${JSON.stringify(key.id)}`
   if ("secret" in key) return `key secret ${key.secret}${key.encoding === "base64" ? " base64" : ""}${id}`
@@ -188,12 +188,12 @@ function keyWords(key: InlineKey): string {
   return `key rsa "${key.rsa.n.slice(0, 12)}…" "${key.rsa.e}"${id}`
 }
 
-/** An issuer's block in one line: whom it trusts, and for what. */
+/** An issuer's block on one line. */
 export function issuerWords(issuer: Issuer): string {
   return `{ ${issuerStatements.source(issuer)}; ${issuerStatements.audiences(issuer)} }`
 }
 
-/** `a`, `a and b`, `a, b and c`, or the first of them and how many more there are. */
+/** `a`, `a and b`, `a, b and c`, or the first items and the number of the others. */
 export function listWords(items: readonly string[], shownMax = 4): string {
   if (items.length <= 1) return items[0] ?? ""
   if (items.length > shownMax)
@@ -201,7 +201,7 @@ export function listWords(items: readonly string[], shownMax = 4): string {
   return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`
 }
 
-/** The same for names, each as code. */
+/** The same for names, formatted as code. */
 export function codeWords(names: readonly string[]): string {
   return listWords(names.map((name) => `\`${name}\``))
 }
@@ -216,7 +216,7 @@ export function routeWords(key: string): string {
   return key.replace(/^\* /, "ANY ")
 }
 
-/** A token client's block in one line. */
+/** A token client's block on one line. */
 export function tokenWords({ endpoint, client, secret, scope, audience, inBody }: TokenClientPlan): string {
   return `{ ${[
     "url" in endpoint ? `url ${textWords(endpoint.url)}` : `discovery ${textWords(endpoint.discovery)}`,
@@ -227,17 +227,17 @@ export function tokenWords({ endpoint, client, secret, scope, audience, inBody }
   ].join("; ")} }`
 }
 
-/** `"X-A"`, also where it is made per request. */
+/** `"X-A"`, or the text of a name that is evaluated per request. */
 export function nameWords(name: string | { readonly text: Text }): string {
   return typeof name === "string" ? JSON.stringify(name) : textWords(name.text)
 }
 
-/** A header's name as it is shown in a sentence. */
+/** A header's name for a sentence. */
 export function nameShown(name: string | { readonly text: Text }): string {
   return `\`${typeof name === "string" ? name : nameWords(name)}\``
 }
 
-/** The name of a header where it is known without a request. */
+/** The name of a header if it is constant. */
 export function constantName(name: string | { readonly text: Text }): string | undefined {
   if (typeof name === "string") return name
   return typeof name.text === "string" ? name.text : undefined
