@@ -21,37 +21,37 @@ export interface Compiled {
   readonly plan: Plan | undefined
   /** Errors first, then by file and place. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Paths of all files it was made of, also of those that were not found: what to watch for changes. */
+  /** Paths of all files that were read or missing: the files to watch for changes. */
   readonly sources: readonly string[]
-  /** The models by store, undefined where one has mistakes. */
+  /** The models by store, undefined for a model with mistakes. */
   readonly models: ReadonlyMap<string, CompiledModel | undefined>
-  /** Tests of the models that the stores name; `tested` runs them. */
+  /** Tests of the models, named by the stores; `tested` runs them. */
   readonly tests: readonly DeclaredTests[]
-  /** By key of the route, what OpenAPI documents say about it. */
+  /** By route key: what OpenAPI documents say about the route. */
   readonly described: ReadonlyMap<string, DescribedOperation>
-  /** Keys of the routes that answer the document of their API. */
+  /** Keys of the routes that serve the document of their API. */
   readonly documentation: ReadonlySet<string>
 }
 
 /**
- * Compiles a project: gateway.conf (`entry`, a path in `files`), what it includes and the models it names. The same text makes the same
- * plan, byte for byte, on any machine and whatever the order of its declarations.
+ * Compiles a project: gateway.conf (`entry`, a path in `files`), the files it includes and the models it names. The same text yields the
+ * same plan, byte for byte, on any machine and for any order of declarations.
  *
- * @param parts must have what the project needs. Loading takes a promise, which compiling must not: an editor compiles at every key.
- * `compileAndTest` loads what is needed.
- * @throws Error when a part is needed and not there, or when the plan made here is not accepted by its own reader: mistakes of this program, never of the text.
+ * @param parts must have everything the project needs. Compiling is synchronous, because an editor compiles at every key press, but loading
+ * parts is not. `compileAndTest` loads the needed parts.
+ * @throws Error when a needed part is missing, or when the plan's reader refuses the result. Both are bugs, never mistakes in the text.
  */
 export function compile(files: Files, entry: string, parts: CompilerParts): Compiled {
   return complete(open(files, entry), parts)
 }
 
-/** Compiles a project with what it needs, and runs the tests of its models: see `compile` and `tested`. */
+/** Loads the parts that a project needs, compiles it, and runs the tests of its models: see `compile` and `tested`. */
 export async function compileAndTest(files: Files, entry: string): Promise<Compiled> {
   const opened = open(files, entry)
   return tested(complete(opened, await neededParts(opened.program)))
 }
 
-/** What many projects do without, and would take as long to load as all the rest. */
+/** Parts that many projects do not need. Loading them would take as long as loading everything else. */
 export interface CompilerParts extends Wings {
   /** `readStores` of compiler/gateway/models.ts. */
   readonly readStores?: StoreReader | undefined
@@ -76,7 +76,7 @@ function storesOf({ project, program, report }: Opened, readStores: StoreReader 
   return readStores(program, project, report)
 }
 
-/** The first half of a compilation: the text was read and bound. */
+/** The first half of a compilation: the text is read and bound. */
 interface Opened {
   readonly project: Project
   readonly program: Program
@@ -116,19 +116,18 @@ function complete(opened: Opened, parts: CompilerParts): Compiled {
 }
 
 /**
- * The same compilation after the tests of its models: one that fails is an error, and keeps the plan from being made. Nothing is run where there is
- * no plan anyway. Running takes promises.
+ * Runs the tests of the models and adds their findings. A failed test is an error, so that there is no plan. Without a plan, no tests run.
  */
 export async function tested(compiled: Compiled): Promise<Compiled> {
   if (compiled.plan === undefined || compiled.tests.length === 0) return compiled
-  // The engine comes with it: loaded only where there is something to run.
+  // Load the engine only if there are tests to run.
   const { runDeclaredTests } = await import("./model-test/run-declared-tests.ts")
   const report = new Report(compiled.diagnostics)
   await runDeclaredTests(compiled.tests, report)
   return { ...compiled, plan: report.blocked ? undefined : compiled.plan, diagnostics: report.sorted() }
 }
 
-/** Gives the content its digest and reads the plan as a runtime would. */
+/** Adds the digest, and reads the plan like a runtime does. */
 function seal({ body, origins }: LoweredGateway): Plan {
   const read = planOf({ plan: body, origins })
   if ("plan" in read) return read.plan

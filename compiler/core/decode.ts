@@ -1,17 +1,17 @@
 import type { DiagnosticCode } from "./catalogue.ts"
 
-/** The text of a file, or the finding that says why it has none. */
+/** The text of a file, or the finding that says why it cannot be decoded. */
 export type Decoded = { readonly text: string } | ({ readonly text: undefined } & Undecodable)
 
-/** Why bytes are no text: `detail` continues the sentence "`path` …". */
+/** Why bytes are not text: `detail` continues the sentence "`path` …". */
 export interface Undecodable {
   readonly code: DiagnosticCode
   readonly detail: string
-  /** The bytes as well as they can be shown, and where in that the finding is. */
+  /** A readable form of the bytes, and the place of the finding in it. */
   readonly seen: { readonly text: string; readonly start: number; readonly end: number }
 }
 
-/** Decodes UTF-8 strictly. A byte order mark is skipped; UTF-16, UTF-32 and binary files are told apart from bad UTF-8. */
+/** Decodes UTF-8 strictly. Skips a byte order mark. UTF-16, UTF-32 and binary files get other findings than invalid UTF-8. */
 export function decode(bytes: Uint8Array): Decoded {
   const wide = wideEncoding(bytes)
   if (wide !== undefined) {
@@ -38,7 +38,7 @@ function notUtf8(bytes: Uint8Array): Decoded {
   return { text: undefined, code: "SP0007", detail, seen }
 }
 
-/** What the file seems to be instead: text of one byte a character has its letters alone among those of ASCII. */
+/** Guesses the actual encoding: in a single-byte encoding, a non-ASCII letter usually has an ASCII character after it. */
 function guess(bytes: Uint8Array, at: number, { text, start }: Undecodable["seen"]): string {
   const length = leadLength(bytes[at] as number)
   if (at > 0 && length > bytes.length - at) return "; the file ends inside of a character"
@@ -48,7 +48,7 @@ function guess(bytes: Uint8Array, at: number, { text, start }: Undecodable["seen
   return `; the file seems to be Latin-1 or Windows-1252, where it is \`${letter}\``
 }
 
-/** The text up to a byte by UTF-8, from there on by one byte a character. */
+/** The bytes before `at` decoded as UTF-8, the others with a single-byte encoding. */
 function seenAt(bytes: Uint8Array, at: number): Undecodable["seen"] {
   const before = decodeAs("utf-8", bytes.subarray(0, at))
   const text = before + decodeAs("windows-1252", bytes.subarray(at))
@@ -61,7 +61,7 @@ function decodeAs(label: string, bytes: Uint8Array): string {
 
 interface Wide {
   readonly name: string
-  /** For the decoder; there is none for UTF-32. */
+  /** The label for `TextDecoder`, which does not support UTF-32. */
   readonly label: string | undefined
 }
 
@@ -76,7 +76,7 @@ function wideEncoding(bytes: Uint8Array): Wide | undefined {
   if (begins(0xff, 0xfe, 0, 0) || begins(0, 0, 0xfe, 0xff)) return wides.four
   if (begins(0xff, 0xfe)) return wides.little
   if (begins(0xfe, 0xff)) return wides.big
-  // Without a mark, Latin text shows by a zero in every other byte.
+  // Without a byte order mark, Latin text in UTF-16 has a zero in every other byte.
   const sample = bytes.subarray(0, Math.min(bytes.length, 256) & ~1)
   const zeros = [0, 0]
   for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at & 1] = (zeros[at & 1] as number) + 1
@@ -93,7 +93,7 @@ function lineOf(bytes: Uint8Array, offset: number): number {
   return line
 }
 
-/** Offset of the first byte that no character of UTF-8 begins or goes on with (Unicode 15, table 3-7). */
+/** Offset of the first byte that is not part of a well-formed UTF-8 sequence (Unicode 15, table 3-7). */
 function firstInvalid(bytes: Uint8Array): number {
   let at = 0
   while (at < bytes.length) {
@@ -117,7 +117,7 @@ function characterLength(bytes: Uint8Array, at: number): number {
   return length
 }
 
-/** How many bytes the character takes that this byte begins; 1 for a byte that begins none of several. */
+/** The length of the sequence that begins with this byte; 1 for a byte that cannot begin a longer one. */
 function leadLength(first: number): number {
   if (first < 0xc2 || first > 0xf4) return 1
   return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2

@@ -2,19 +2,19 @@ import { catalogue, type DiagnosticCode } from "./catalogue.ts"
 import { brief } from "./shown.ts"
 import type { SourceFile, Span } from "./source.ts"
 
-/** `error` keeps a plan from being made, `warning` and `info` do not. */
+/** An `error` prevents a plan, `warning` and `info` do not. */
 export type Severity = "error" | "warning" | "info"
 
-/** Another place that belongs to a finding, e.g. where a name was declared first. */
+/** Another place that belongs to a finding, e.g. the first declaration of a name. */
 export interface Related {
   readonly span: Span
   readonly message: string
 }
 
 /**
- * One finding. `code` and `title` come from the catalogue and never hold a user's words; `detail` says what is wrong
- * here (lower case, no full stop, user text in backticks), `help` what to do about it.
- * `span` is absent only for findings about something that is no text, e.g. a missing file given on the command line.
+ * One finding. `code` and `title` come from the catalogue and never contain text of the user. `detail` says what is wrong here (lower case,
+ * no full stop, user text in backticks), `help` how to fix it. `span` is absent only if the finding is not about a place in a text, e.g.
+ * for a missing file given on the command line.
  */
 export interface Diagnostic {
   readonly code: DiagnosticCode
@@ -26,23 +26,23 @@ export interface Diagnostic {
   readonly help: string | undefined
 }
 
-/** What a caller may add to a finding beside its detail. `help` replaces the catalogue's. */
+/** Optional parts of a finding. `help` replaces the catalogue's. */
 export interface Extra {
   readonly help?: string
   readonly related?: readonly Related[]
 }
 
-/** Collects the findings of one run. Phases add and go on; nothing is thrown for a mistake of the user. */
+/** Collects the findings of one run. Phases add findings and continue; a mistake of the user never throws. */
 export class Report {
   readonly #findings: Diagnostic[]
   readonly #closed = new Set<SourceFile>()
 
-  /** Goes on from what an earlier run found. */
+  /** Continues with the findings of an earlier run. */
   constructor(findings: readonly Diagnostic[] = []) {
     this.#findings = [...findings]
   }
 
-  /** Takes no more findings in a file whose form is broken: what later phases make of it follows from that. */
+  /** Ignores further findings in a file with broken syntax: in later phases they would only be consequences. */
   close(file: SourceFile): void {
     this.#closed.add(file)
   }
@@ -62,24 +62,24 @@ export class Report {
     })
   }
 
-  /** Adds what another run found. */
+  /** Adds the findings of another run. */
   addAll(findings: readonly Diagnostic[]): void {
     this.#findings.push(...findings)
   }
 
-  /** Whether an error was found. */
+  /** Whether there is an error. */
   get blocked(): boolean {
     return this.#findings.some((finding) => finding.severity === "error")
   }
 
-  /** How many errors were found by now. */
+  /** The number of errors so far. */
   get errors(): number {
     return this.#findings.filter((finding) => finding.severity === "error").length
   }
 
   /**
-   * All findings: errors before warnings, because a warning is often what an error makes of the rest ("unused"); then by file, place and
-   * code, those without a place first. Exact repetitions are shown once.
+   * All findings without duplicates: errors before warnings, because an error often causes warnings elsewhere ("unused"); then by file,
+   * place and code, those without a place first.
    */
   sorted(): Diagnostic[] {
     const seen = new Set<string>()

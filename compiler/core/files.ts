@@ -12,32 +12,32 @@ import {
 import { join, sep } from "node:path"
 import { type Glob, globDone, globOf, globStart, globStep } from "./glob.ts"
 
-/** Why a file was not read: each is a finding of its own (SP0001 to SP0005). */
+/** Why a file cannot be read. Each reason has its own finding (SP0001 to SP0005). */
 export type ReadFailure = "missing" | "outside" | "irregular" | "unreadable" | "large"
 
-/** The bytes of a file, or why there are none; `detail` continues the sentence "`path` …". */
+/** The bytes of a file, or why it cannot be read; `detail` continues the sentence "`path` …". */
 export type ReadResult =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "failure"; readonly reason: ReadFailure; readonly detail: string }
 
-/** Files a pattern matches, sorted by path; `problem` says that a folder could not be looked through. */
+/** The files that match a pattern, sorted by path. `problem`: a folder that could not be listed. */
 export interface GlobResult {
   readonly paths: readonly string[]
   readonly problem: string | undefined
 }
 
 /**
- * A tree of files. Paths are relative to its root, with `/`, normalised and without `..`. Reading is the only thing the
- * compiler ever does with files, and this is the only way it does it.
+ * A tree of files. Paths are relative to its root, with `/`, normalized and without `..`. The compiler accesses files only through this
+ * interface, and only reads them.
  */
 export interface Files {
   /** The bytes of a file of at most `bytesMax` bytes. Never throws. */
   read(path: string, bytesMax: number): ReadResult
-  /** The regular files a pattern matches; see `core/glob.ts`. Never throws. */
+  /** The regular files that match a pattern; see `core/glob.ts`. Never throws. */
   glob(pattern: string): GlobResult
 }
 
-/** Files in memory: contents as text or bytes, or a failure to answer with. For tests, and for comparing revisions. */
+/** Files in memory: contents as text or bytes, or a failure to return. For tests, and for comparing revisions. */
 export class MemoryFiles implements Files {
   readonly #entries: ReadonlyMap<string, string | Uint8Array | { readonly failure: ReadFailure }>
 
@@ -64,17 +64,17 @@ export class MemoryFiles implements Files {
   }
 }
 
-// A pattern such as `**` from the wrong folder must not walk a whole disk.
+// Prevents a pattern such as `**` in the wrong folder from walking a whole disk.
 const globEntriesMax = 100_000
 
 /**
- * Files of a folder on disk. Symbolic links are followed as long as they stay inside of it; only regular files are
- * read. A file that is exchanged between the check and the read can get around the former, not the latter.
+ * Files of a folder on disk. Symbolic links are followed if they stay inside the folder; only regular files are read. A file that is
+ * replaced between check and read can bypass the first rule, but not the second.
  */
 export class DiskFiles implements Files {
   readonly #root: string
 
-  /** `root` is the project's folder. It may be missing: every read then says so. */
+  /** `root` is the project's folder. If it is missing, every read reports that. */
   constructor(root: string) {
     this.#root = root
   }
@@ -85,7 +85,7 @@ export class DiskFiles implements Files {
       const root = realpathSync(this.#root)
       const real = realpathSync(join(root, path))
       if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) return failed("outside")
-      // Without O_NONBLOCK the opening of a pipe waits for its writer.
+      // Without O_NONBLOCK, opening a pipe waits for its writer.
       descriptor = openSync(
         real,
         constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0),
@@ -125,7 +125,7 @@ export class DiskFiles implements Files {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`
       const kind = this.#kindOf(entry, path)
       if (kind === "file" && globDone(walk.glob, next)) walk.paths.push(path)
-      // Links to folders are not followed: they may lead in circles.
+      // Links to folders are not followed: they could form cycles.
       if (kind === "folder") this.#walk(path, next, walk)
     }
   }
@@ -137,7 +137,7 @@ export class DiskFiles implements Files {
     try {
       return statSync(join(this.#root, path)).isFile() ? "file" : "other"
     } catch {
-      // A link that leads nowhere is shown as a file, so that reading it says what is wrong.
+      // Treat a broken link as a file, so that reading it reports the problem.
       return "file"
     }
   }
@@ -150,7 +150,7 @@ interface Walk {
   left: number
 }
 
-/** Reads to the end rather than up to the size in the file's status: the two differ for a file that grows. */
+/** Reads to the end instead of the size from the file's status, because the file may grow meanwhile. */
 function readAll(descriptor: number, bytesMax: number): ReadResult {
   const chunks: Buffer[] = []
   let length = 0

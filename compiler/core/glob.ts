@@ -1,28 +1,30 @@
-/** A pattern of file names, by segments. `*` stands for any characters but `/`, `?` for one, a segment `**` for any folders. */
+/**
+ * A pattern for file paths, by segments. `*` matches any characters except `/`, `?` one character, a segment `**` any number of folders.
+ */
 export interface Glob {
   readonly segments: readonly string[]
 }
 
-/** Whether a path as written in a file is a pattern and not a name. */
+/** Whether a path in a text is a pattern rather than a name. */
 export function isPattern(path: string): boolean {
   return /[*?]/.test(path)
 }
 
-/** Reads a pattern. Repeated `**` mean the same as one. */
+/** Parses a pattern. Repeated `**` are the same as one. */
 export function globOf(pattern: string): Glob {
   const segments = pattern.split("/")
   return { segments: segments.filter((segment, at) => segment !== "**" || segments[at - 1] !== "**") }
 }
 
 /**
- * The places in the pattern that a walk may be at before it reads an entry. A walk carries the set of them, so that a
- * pattern with many `**` costs no more than its length for each entry.
+ * The initial positions in the pattern. A walk keeps the set of possible positions, so that a pattern with many `**` costs at most its
+ * length for each entry.
  */
 export function globStart(glob: Glob): ReadonlySet<number> {
   return close(glob, new Set([0]))
 }
 
-/** The places after an entry called `name` was read from `places`; empty when nothing under it can match. */
+/** The positions after an entry `name`, from `places`; empty if nothing below it can match. */
 export function globStep(glob: Glob, places: ReadonlySet<number>, name: string): ReadonlySet<number> {
   const next = new Set<number>()
   for (const place of places) {
@@ -35,18 +37,18 @@ export function globStep(glob: Glob, places: ReadonlySet<number>, name: string):
   return close(glob, next)
 }
 
-/** Whether what was read so far is a whole match. */
+/** Whether the entries so far match the whole pattern. */
 export function globDone(glob: Glob, places: ReadonlySet<number>): boolean {
   return places.has(glob.segments.length)
 }
 
-/** `**` also stands for no folder. */
+/** `**` also matches zero folders. */
 function close(glob: Glob, places: Set<number>): ReadonlySet<number> {
   for (const place of places) if (glob.segments[place] === "**") places.add(place + 1)
   return places
 }
 
-/** Wildcards with one step back to the last `*`: quadratic at worst, where a regular expression could be exponential. */
+/** Matches wildcards with backtracking only to the last `*`: at worst quadratic, while a regular expression could be exponential. */
 function matchesSegment(segment: string, name: string): boolean {
   if (name.startsWith(".") && !segment.startsWith(".")) return false
   let at = 0

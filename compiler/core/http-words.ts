@@ -1,4 +1,4 @@
-/** Methods of the IANA registry (RFC 9110 section 16.1.1), without PRI and `*`, which no request has. */
+/** Methods of the IANA registry (RFC 9110 section 16.1.1), without PRI and `*`, which no request uses. */
 export const registeredMethods: readonly string[] = (
   "ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL " +
   "MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PROPFIND PROPPATCH PUT QUERY REBIND REPORT SEARCH TRACE UNBIND " +
@@ -6,8 +6,8 @@ export const registeredMethods: readonly string[] = (
 ).split(" ")
 
 /**
- * Whether a browser may send this in `Origin` (RFC 6454 section 6.2), letter case, the scheme's own port and one `/` at the end aside:
- * scheme, host and port, with `*.` for the hosts below one. A host of other letters is sent in its ASCII form.
+ * Whether a text is an origin as a browser sends it in `Origin` (RFC 6454 section 6.2): scheme, host and port, with `*.` for all
+ * subdomains. Ignores letter case, the default port and a final `/`. An internationalized host must be in its ASCII form.
  */
 export function isOriginPattern(text: string): boolean {
   if (text === "*" || text === "null") return true

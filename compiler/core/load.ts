@@ -7,16 +7,16 @@ import { didYouMean } from "./nearest.ts"
 import { shown } from "./shown.ts"
 import { SourceFile, type Span } from "./source.ts"
 
-/** What a project may have. Bytes are those on disk. */
+/** The limits of a project. Bytes are those on disk. */
 export interface Budgets {
   readonly fileBytesMax: number
-  /** Of an OpenAPI document, and of each file it refers to, unless its statement says otherwise. */
+  /** For an OpenAPI document and each file it refers to, unless its statement sets another limit. */
   readonly documentBytesMax: number
   readonly projectBytesMax: number
   readonly filesMax: number
 }
 
-/** The budgets everywhere outside of tests; the catalogue's texts for SP0005 and SP0006 name them. */
+/** The budgets of all callers except tests. The catalogue's texts for SP0005 and SP0006 name them. */
 export const budgets: Budgets = {
   fileBytesMax: 4 * 1024 * 1024,
   documentBytesMax: 32 * 1024 * 1024,
@@ -24,7 +24,7 @@ export const budgets: Budgets = {
   filesMax: 2_000,
 }
 
-/** Files looked at beside the ones that are named. */
+/** Maximum number of files that `beside` reads. */
 const besideMax = 200
 
 const failureCodes: Readonly<Record<ReadFailure, DiagnosticCode>> = {
@@ -36,8 +36,8 @@ const failureCodes: Readonly<Record<ReadFailure, DiagnosticCode>> = {
 }
 
 /**
- * The path, relative to the project's root, of what a file names: `path` as written in the file `from`, whose folder it
- * is relative to. Undefined when it is absolute or leads out of the project.
+ * Resolves `path`, as written in the file `from`, to a path relative to the project's root. It is relative to the folder of `from`.
+ * Undefined if it is absolute or leads out of the project.
  *
  * @example
  * resolvePath("teams/a.conf", "../models/acme.fga") // "models/acme.fga"
@@ -54,12 +54,12 @@ export function resolvePath(from: string, path: string): string | undefined {
   return segments.join("/")
 }
 
-/** `file:///…`, `https://…`: no name of a file people use, and reading from elsewhere is nothing a compiler does. */
+/** `file:///…`, `https://…`: the compiler reads only files of the project. */
 function isUrl(path: string): boolean {
   return /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(path)
 }
 
-/** Of a file that is named by the command line and by no file; only a `.conf` can be the one a project begins with. */
+/** The help for a file given on the command line. Only a `.conf` file can be the first file of a project. */
 function entryHelp(code: DiagnosticCode, path: string): { help: string } | object {
   if (code !== "SP0001" && code !== "SP0002" && code !== "SP0003") return {}
   if (code === "SP0001" && path.endsWith(".conf"))
@@ -71,7 +71,7 @@ function entryHelp(code: DiagnosticCode, path: string): { help: string } | objec
   }
 }
 
-/** How files of a kind are split. */
+/** How to split files, by extension. */
 const partsOf: Readonly<Record<string, string>> = {
   conf: "Split the file, and `include` the parts.",
   xml: "Move parts of the document into fragments, and `<include-fragment>` them.",
@@ -86,7 +86,10 @@ function helpFor(code: DiagnosticCode, path: string): { help: string } | object 
   return help === undefined ? {} : { help }
 }
 
-/** Why a file is not read. `within`: a place in the file itself, of which the text that names the file is only the way there. */
+/**
+ * Why a file is not read. `within`: a place inside the file, which is then the place of the finding; the text that names the file becomes a
+ * related place.
+ */
 interface Failure {
   readonly code: DiagnosticCode
   readonly detail: string
@@ -94,14 +97,13 @@ interface Failure {
   readonly related?: readonly Related[]
 }
 
-/** `bytesMax`: the limit that was too small. */
+/** `bytesMax`: the limit that the file exceeded. */
 type Outcome =
   | { readonly file: SourceFile }
   | { readonly failures: readonly Failure[]; readonly bytesMax?: number }
 
 /**
- * The files of one compilation. Each is read and counted once; whatever keeps one from being read is a finding
- * (SP0xxx) at the place that names it.
+ * The files of one compilation. Each is read and counted once. A file that cannot be read is a finding (SP0xxx) at the place that names it.
  */
 export class Project {
   readonly #files: Files
@@ -117,12 +119,12 @@ export class Project {
     this.#budgets = limits
   }
 
-  /** Paths of all files that were asked for, found or not, sorted: what to watch for changes. */
+  /** Paths of all requested files, found or not, sorted: the files to watch for changes. */
   get paths(): readonly string[] {
     return [...this.#read.keys()].sort()
   }
 
-  /** False once something was asked for that could not be read: what seems to be missing may be in there. */
+  /** False once a requested file could not be read: something that seems to be missing may be declared there. */
   get complete(): boolean {
     return this.#complete
   }
@@ -154,13 +156,13 @@ export class Project {
     })
   }
 
-  /** The file that the text at `at` names by `path`, relative to the folder of the file `at` is in. */
+  /** The file that the text at `at` names by `path`, relative to the folder of its own file. */
   readNamed(path: string, at: Span, bytesMax?: number): SourceFile | undefined {
     const resolved = this.resolve(path, at)
     return resolved === undefined ? undefined : this.read(resolved, at, bytesMax)
   }
 
-  /** Paths, from the project's root and sorted, of the files that the pattern at `at` matches. None is a warning. */
+  /** Paths, relative to the project's root and sorted, of the files that match the pattern at `at`. Warns if there are none. */
   match(pattern: string, at: Span): readonly string[] {
     const resolved = this.resolve(pattern, at)
     if (resolved === undefined) return []
@@ -173,8 +175,8 @@ export class Project {
   }
 
   /**
-   * The files whose names end so in the folder of the text at `at` and below it, as far as they can be read: to find what a text should
-   * have named. Nothing is reported.
+   * The readable files with this ending in the folder of the text at `at` and below it: to find what a text should have named. Reports
+   * nothing.
    */
   beside(ending: string, at: Span): readonly SourceFile[] {
     const folder = at.file.path.slice(0, at.file.path.lastIndexOf("/") + 1)
@@ -188,7 +190,7 @@ export class Project {
     })
   }
 
-  /** The path, from the project's root, that the text at `at` names; undefined, and a finding, when it leads out. */
+  /** The path, relative to the project's root, that the text at `at` names; undefined, with a finding, if it leads out of the project. */
   resolve(path: string, at: Span): string | undefined {
     const resolved = resolvePath(at.file.path, path)
     if (resolved === undefined) {
@@ -201,7 +203,7 @@ export class Project {
 
   #load(path: string, bytesMax: number): Outcome {
     const failed = (code: DiagnosticCode, detail: string) => ({ failures: [{ code, detail }] })
-    // The project's own folder.
+    // The path is the project's own folder.
     if (path === "") return failed(failureCodes.irregular, "is not a regular file")
     const { projectBytesMax, filesMax } = this.#budgets
     if (this.#read.size >= filesMax)
@@ -224,12 +226,12 @@ export class Project {
   }
 }
 
-/** Whether a file was too large for who asked before, and may not be now. */
+/** Whether a file was too large for an earlier request with a smaller limit. */
 function tooSmall(outcome: Outcome, bytesMax: number): boolean {
   return "failures" in outcome && outcome.bytesMax !== undefined && outcome.bytesMax < bytesMax
 }
 
-/** The text of a file, unless it is in another encoding or a merge was left unfinished in it. */
+/** The text of a file, or failures for another encoding or unresolved merge conflicts. */
 function textIn(path: string, bytes: Uint8Array): Outcome {
   const decoded = decode(bytes)
   if (decoded.text === undefined) {
@@ -240,7 +242,7 @@ function textIn(path: string, bytes: Uint8Array): Outcome {
   }
   const file = new SourceFile(path, decoded.text)
   const conflicts = mergeConflicts(decoded.text)
-  // Both sides at once declare everything twice: only what git left is worth telling.
+  // With both sides of a conflict every name is declared twice, so report only the conflicts.
   return conflicts.length === 0
     ? { file }
     : { failures: conflicts.map((conflict) => unresolved(file, conflict)) }

@@ -1,20 +1,20 @@
-/** Marker lines of a merge that was not finished: from the first one to the last, and the names behind these two. */
+/** The marker lines of an unresolved merge: the first and the last, with the names after them. */
 export interface MergeConflict {
   readonly first: Marker
-  /** Undefined where one marker stands alone: somebody removed the others. */
+  /** Undefined for a single marker: the others were removed. */
   readonly last: Marker | undefined
 }
 
 interface Marker {
   readonly start: number
   readonly end: number
-  /** The branch or commit, empty where git knew none. */
+  /** The branch or commit, empty if git had no name. */
   readonly name: string
 }
 
 const markers = /^(?:<{7}|={7}|>{7})(?: [^\r\n]*)?(?=\r?$)/gm
 
-/** The conflicts git left in a text. A line of `=` alone is none: it underlines titles. */
+/** The conflicts that git left in a text. A line of `=` alone is not a conflict, because it can underline a title. */
 export function mergeConflicts(text: string): MergeConflict[] {
   if (!text.includes("<<<<<<<") && !text.includes(">>>>>>>")) return []
   const found: MergeConflict[] = []

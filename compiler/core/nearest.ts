@@ -1,15 +1,15 @@
 import { asItLooks, tellOdd } from "./odd-characters.ts"
 
 /**
- * The candidate a misspelt `name` most likely means, for "did you mean": by Damerau-Levenshtein distance (a swap of
- * neighbours is one mistake), ignoring case and the difference between `-` and `_`. Undefined when none is close:
- * at most one mistake in three characters, and at most three. Of equally close ones the first in `candidates` wins.
+ * The candidate that a misspelt `name` most likely means, for "did you mean". Uses the Damerau-Levenshtein distance (a swap of neighbours
+ * is one mistake) and ignores case and the difference between `-` and `_`. Undefined if no candidate is close: at most one mistake per
+ * three characters, and at most three. Among equally close candidates the first one wins.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = fold(name)
   let best: string | undefined
   let bestDistance = Math.min(3, Math.floor((wanted.length + 1) / 3)) + 1
-  // A suggestion for a text nobody typed as a name helps no one, and the table below is quadratic in its length.
+  // A text this long is not a misspelt name, and the table below is quadratic in its length.
   if (wanted.length > 64) return undefined
   for (const candidate of candidates) {
     if (candidate === name) continue
@@ -22,11 +22,11 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** ` did you mean `x`?` as the tail of a detail, or nothing: most callers want just this. */
+/** ` did you mean `x`?` as the end of a detail, or an empty text. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const found = nearest(name, candidates)
   if (found === undefined) return ""
-  // Two names that look the same: which character differs is the whole answer.
+  // If two names look the same, it suffices to name the character that differs.
   const odd = asItLooks(name) === name ? undefined : [...name].map((sign) => tellOdd(sign, 0)).find(Boolean)
   return `; did you mean \`${found}\`?${odd === undefined ? "" : ` ${odd.detail}`}`
 }
@@ -35,7 +35,7 @@ function fold(name: string): string {
   return asItLooks(name).toLowerCase().replaceAll("_", "-")
 }
 
-/** The distance (optimal string alignment) of two words, or `bound` when it is not smaller. */
+/** The distance (optimal string alignment) of two words, or `bound` if it is not smaller. */
 function distanceBelow(a: string, b: string, bound: number): number {
   if (Math.abs(a.length - b.length) >= bound) return bound
   let before: number[] = []

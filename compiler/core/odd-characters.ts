@@ -1,5 +1,5 @@
-// Characters people get by pasting from a web page, a word processor or a keyboard of another script, with their names in Unicode.
-// Of look-alikes (Unicode's confusables) only those of one plain character that a typeface draws the same.
+// Characters that get into a file by pasting from a web page or word processor, or from a keyboard of another script, with their Unicode
+// names. Of look-alikes (Unicode's confusables) only those that typefaces draw like a single ASCII character.
 
 const spaces: readonly (readonly [number, string])[] = [
   [0x00a0, "NO-BREAK SPACE"],
@@ -123,12 +123,12 @@ const lookAlikes: readonly (readonly [number, string, string])[] = [
   [0x2236, "RATIO", ":"],
 ]
 
-/** A character that is taken for another one, or for none. */
+/** A character that looks like another one or is invisible. */
 export interface OddCharacter {
   readonly kind: "space" | "hidden" | "look-alike"
   /** `U+00A0 NO-BREAK SPACE`. */
   readonly name: string
-  /** What it is taken for. */
+  /** The character it looks like. */
   readonly plain: string
 }
 
@@ -146,11 +146,11 @@ function entry(
   return [code, { kind, name: `${numberOf(code)} ${name}`, plain }]
 }
 
-/** The character an offset of a text stands at, if it is an odd one. */
+/** The odd character at an offset of a text, if there is one. */
 export function oddCharacterAt(text: string, offset: number): OddCharacter | undefined {
   const code = text.charCodeAt(offset)
   if (Number.isNaN(code) || code < 0x80) return undefined
-  // Full-width forms of ASCII, in its order.
+  // Full-width forms of ASCII, in ASCII order.
   if (code > 0xff00 && code < 0xff5f) {
     const plain = String.fromCharCode(code - 0xfee0)
     return { kind: "look-alike", name: `${numberOf(code)}, the full-width form of \`${plain}\``, plain }
@@ -158,7 +158,7 @@ export function oddCharacterAt(text: string, offset: number): OddCharacter | und
   return known.get(code)
 }
 
-/** What to say about an odd character: the end of a detail, and the remedy. */
+/** The finding about an odd character: the end of a detail, and the remedy. */
 export function tellOdd(
   text: string,
   offset: number,
@@ -176,7 +176,7 @@ export function tellOdd(
   return { detail, help: `Replace it with the plain \`${plain}\`.` }
 }
 
-/** A name as it looks: odd characters replaced by what they are taken for. */
+/** A name as displayed: odd characters are replaced by the characters they look like. */
 export function asItLooks(name: string): string {
   return /^[ -~]*$/.test(name)
     ? name

@@ -1,17 +1,17 @@
-/** A half-open range of UTF-16 offsets in one file. Every node and finding carries one; lines and columns exist only when printed. */
+/** A half-open range of UTF-16 offsets in one file. Every node and finding has one; lines and columns are computed only for output. */
 export interface Span {
   readonly file: SourceFile
   readonly start: number
   readonly end: number
 }
 
-/** A place as people count it: line and column start at 1, columns count UTF-16 units (as editors do). */
+/** A place for people: line and column start at 1, columns count UTF-16 units (like editors). */
 export interface Position {
   readonly line: number
   readonly column: number
 }
 
-/** One file of text. `path` is relative to the project's root, with `/` on every system, and is what diagnostics print. */
+/** A text file. `path` is relative to the project's root, with `/` on every system, and is shown in findings. */
 export class SourceFile {
   readonly path: string
   readonly text: string
@@ -22,12 +22,12 @@ export class SourceFile {
     this.text = text
   }
 
-  /** The span from `start` up to, not including, `end`. */
+  /** The span from `start` to `end` (exclusive). */
   span(start: number, end: number): Span {
     return { file: this, start, end }
   }
 
-  /** Line and column of an offset. A lone CR ends no line: editors and LSP disagree there, and CR is refused in gateway.conf. */
+  /** Line and column of an offset. A lone CR does not end a line: editors and LSP disagree about it, and gateway.conf refuses CR. */
   position(offset: number): Position {
     const starts = this.#starts()
     let low = 0
@@ -40,7 +40,7 @@ export class SourceFile {
     return { line: low + 1, column: offset - (starts[low] as number) + 1 }
   }
 
-  /** Text of a line (1-based) without its line end; empty past the end of the file. */
+  /** Text of a line (1-based) without its line end; empty after the end of the file. */
   line(number: number): string {
     const starts = this.#starts()
     const start = starts[number - 1]

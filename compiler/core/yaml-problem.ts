@@ -6,7 +6,7 @@ interface YamlError {
 
 const shownMax = 10
 
-/** Messages of the parser about YAML's inner workings, and what they mean for the author of the file. */
+/** Parser messages about YAML internals, and texts that users understand. */
 const worded: readonly (readonly [string, string])[] = [
   ["implicit keys need to be on a single line", "no `: ` ends the key that begins here"],
   ["nested mappings are not allowed in compact mappings", "the text holds `: ` and has no quotes"],
@@ -15,8 +15,8 @@ const worded: readonly (readonly [string, string])[] = [
 ]
 
 /**
- * The errors of a file worth telling. Behind the first mistake of form the parser goes on with a guess, and what it finds then follows from
- * that; a tab is found behind what it made of the line before. Keys that are there twice are as many mistakes.
+ * The errors of a file that are worth reporting. After the first syntax error the parser guesses, and later errors are its consequences. A
+ * tab is reported after its consequences on the line before. Each duplicate key is a mistake of its own.
  */
 export function yamlCauses<Found extends YamlError>(errors: readonly Found[]): readonly Found[] {
   const form = errors.filter(({ code }) => code !== "DUPLICATE_KEY")
@@ -26,8 +26,8 @@ export function yamlCauses<Found extends YamlError>(errors: readonly Found[]): r
 }
 
 /**
- * What the YAML parser found, in the words of our messages: without its own place, and without its end of the stack, which is all it
- * says of values nested by the thousand.
+ * The message of the YAML parser in our wording, without its own place. For very deeply nested values the parser only reports a stack
+ * overflow.
  */
 export function yamlProblem(message: string): string {
   if (/call stack/i.test(message)) return "values are nested too deeply here"

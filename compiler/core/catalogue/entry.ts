@@ -1,4 +1,7 @@
-/** A row of the catalogue. `title` is the fixed headline, `help` what to do (every finding says it), `why` the longer text of `sallyport explain CODE`. */
+/**
+ * A row of the catalogue. `title` is the fixed headline, `help` the remedy shown with every finding, `why` the long text of `sallyport
+ * explain CODE`.
+ */
 export interface CatalogueEntry {
   readonly severity: "error" | "warning" | "info"
   readonly title: string
@@ -6,7 +9,7 @@ export interface CatalogueEntry {
   readonly why?: string
 }
 
-/** Checks the rows of one area and keeps their codes as literal types. */
+/** Checks the rows of one area, and keeps their codes as literal types. */
 export function area<const Code extends `SP${number}`>(
   rows: Record<Code, CatalogueEntry>,
 ): Record<Code, CatalogueEntry> {

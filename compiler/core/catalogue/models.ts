@@ -1,6 +1,6 @@
 import { area } from "./entry.ts"
 
-/** SP4xxx: authorization models (.fga). Up to SP4019 what the grammar refuses, then what the model says, then lints. */
+/** SP4xxx: authorization models (.fga). Up to SP4019 syntax errors, then errors in the meaning of the model, then lints. */
 export const models = area({
   SP4001: {
     severity: "error",

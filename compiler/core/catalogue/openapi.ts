@@ -1,6 +1,6 @@
 import { area } from "./entry.ts"
 
-/** SP8xxx: OpenAPI documents and what gateway.conf says of them. */
+/** SP8xxx: OpenAPI documents, and the statements of gateway.conf about them. */
 export const openapi = area({
   SP8001: {
     severity: "error",

@@ -1,6 +1,6 @@
 import { area } from "./entry.ts"
 
-/** SP1xxx: what the grammar of gateway.conf refuses. */
+/** SP1xxx: syntax errors of gateway.conf. */
 export const syntax = area({
   SP1001: {
     severity: "error",
