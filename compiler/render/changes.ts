@@ -6,13 +6,13 @@ import { visible } from "./width.ts"
 type Paint = ReturnType<typeof pc.createColors>
 
 const signs = { added: "+", removed: "-", changed: "~" } as const
-/** `  ~ breaking  `: what stands under the words stands to the right of that. */
+/** `  ~ breaking  `: further lines of a change are indented by this width. */
 const indent = " ".repeat(14)
 const wordsMax = 160
 const lineMax = 84
 
 /**
- * Changes for people, head by head, with a summary in the last line:
+ * Changes as text for people, by heading, with a summary in the last line:
  *
  *     api orders
  *       ~ opens     limit 100 per 1m by jwt.sub else ip → limit 200 per 1m by jwt.sub else ip
@@ -43,7 +43,7 @@ export function changesText(changes: readonly Change[], { colour }: { readonly c
   return `${lines.join("\n")}\n\n${summaryOf(changes)}\n`
 }
 
-/** Changes for programs: a JSON array; its shape is described in compiler/diff/README.md. What is unknown or not there is null. */
+/** Changes for programs: a JSON array; its shape is described in compiler/diff/README.md. Unknown or missing values are null. */
 export function changesJson(changes: readonly Change[]): string {
   const documents = changes.map((change) => ({
     risk: change.risk,
@@ -80,7 +80,7 @@ function changeLines(change: Change, paint: Paint): string[] {
   return lines
 }
 
-/** What is there in words; both sides in one line where there is room. */
+/** The old and new statement in words, on one line if both fit. */
 function wordsOf({ before, after, subject }: Change): string[] {
   if (before !== undefined && after !== undefined && before !== after) {
     if (before.length + after.length + 3 <= lineMax) return [`${before} → ${after}`]
@@ -91,10 +91,10 @@ function wordsOf({ before, after, subject }: Change): string[] {
   return [shortened(words, 0)]
 }
 
-/** Which routes, which section of them, and where it is written. */
+/** The routes, their section, and the place in the text. */
 function placeOf({ where, subject, origin, after, before }: Change): string {
   const parts = where === "" || where === after || where === before ? [] : [where]
-  // Guards stand in `inbound` unless they are inside of something.
+  // Guards are in `inbound` unless they are inside of a block.
   if (subject.kind === "step" || (isGuard(subject.kind) && subject.name !== "inbound"))
     parts.push(subject.name)
   if (origin !== undefined) parts.push(origin)
@@ -121,7 +121,7 @@ function firstDifference(a: string, b: string): number {
   return at
 }
 
-/** Long words are cut so that what is different stays in sight. */
+/** Cuts long words so that the difference stays visible. */
 function shortened(text: string, difference: number): string {
   if (text.length <= wordsMax) return text
   const from = difference < wordsMax - 40 ? 0 : difference - 40

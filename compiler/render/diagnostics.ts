@@ -5,7 +5,7 @@ import { markdownOfFinding } from "./markdown.ts"
 import { sarifOfFindings } from "./sarif.ts"
 import { textOfFinding } from "./text.ts"
 
-/** Forms findings can be printed in: for people, for programs, for a workflow's log, for code scanning, for a comment. */
+/** Output formats for findings: for people, for programs, for the log of a workflow, for code scanning, for comments. */
 export const diagnosticsFormats = ["text", "json", "github", "sarif", "markdown"] as const
 
 /** One of `diagnosticsFormats`. */
@@ -13,15 +13,15 @@ export type DiagnosticsFormat = (typeof diagnosticsFormats)[number]
 
 /** How findings are printed. */
 export interface RenderOptions {
-  /** Whether `text` is coloured. The caller knows about terminals and NO_COLOR. */
+  /** Whether `text` is coloured. The caller checks the terminal and NO_COLOR. */
   readonly colour: boolean
-  /** How many findings people are shown, 200 by default; `json` and `sarif` always hold all. */
+  /** Maximum number of findings in formats for people (default: 200); `json` and `sarif` always have all. */
   readonly shownMax?: number
 }
 
 /**
- * Findings, in the order given (that of `Report.sorted`), as text that ends in a newline; empty when there are none,
- * except for `json` and `sarif`, which are whole documents. Characters that could command a terminal are made visible.
+ * Findings in the given order (that of `Report.sorted`), as text that ends in a newline. Without findings the text is empty, except for
+ * `json` and `sarif`, which are complete documents. Control characters for terminals are made visible.
  */
 export function renderDiagnostics(
   findings: readonly Diagnostic[],
@@ -41,7 +41,7 @@ export function renderDiagnostics(
   return `${[...shown.map((finding) => textOfFinding(finding, options.colour)), ...more].join("\n\n")}\n`
 }
 
-/** The numbers as people say them, e.g. `2 errors, 1 warning`; `no findings` when there are none. */
+/** The numbers of findings in words, e.g. `2 errors, 1 warning`; `no findings` without any. */
 export function summaryOf(findings: readonly Diagnostic[]): string {
   const parts = (["error", "warning", "info"] satisfies Severity[]).flatMap((severity) => {
     const count = findings.filter((finding) => finding.severity === severity).length
@@ -51,7 +51,7 @@ export function summaryOf(findings: readonly Diagnostic[]): string {
   return parts.length === 0 ? "no findings" : parts.join(", ")
 }
 
-/** When there are too many, warnings go before any error does. */
+/** If there are too many findings, drops warnings before errors. */
 function chooseShown(findings: readonly Diagnostic[], max: number): readonly Diagnostic[] {
   if (findings.length <= max) return findings
   const weights: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 }

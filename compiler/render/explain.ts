@@ -2,7 +2,7 @@ import { catalogue, type DiagnosticCode, entryOf } from "../core/catalogue.ts"
 
 const columnsMax = 96
 
-/** What `sallyport explain CODE` prints: title, reason and remedy of a code, in lower or upper case. Undefined for a code there is not. */
+/** The output of `sallyport explain CODE`: title, reason and remedy of a code, in lower or upper case. Undefined for an unknown code. */
 export function explainCode(code: string): string | undefined {
   const known = code.toUpperCase()
   if (!Object.hasOwn(catalogue, known)) return undefined

@@ -1,21 +1,21 @@
 import type { Span } from "../core/source.ts"
 import { type Cell, cellsOf } from "./width.ts"
 
-/** A source line and the marks under it. `marks` is empty for a line that only says that lines were left out. */
+/** A source line and the marks under it. `marks` is empty for a line that stands for omitted lines. */
 export interface FrameLine {
   readonly source: string
   readonly marks: string
 }
 
 const columnsMax = 100
-/** Columns that stay visible before the marked part of a line that is cut. */
+/** Number of columns that stay visible before the marked part of a cut line. */
 const context = 24
-/** UTF-16 units looked at on each side of a place: several times what is shown, for characters that take no column. */
+/** UTF-16 units to examine on each side of a place: several times the visible width, because some characters take no column. */
 const reach = 400
 
 /**
- * The lines a span touches, with `mark` under what it covers. Of a span over several lines the first and the last are
- * shown. Long lines are cut around the marked part; tabs and wide characters keep the marks in place.
+ * The lines of a span, with `mark` under its characters. For a span of several lines, shows the first and the last. Long lines are cut
+ * around the marked part. Marks stay aligned with tabs and wide characters.
  */
 export function frameOf(span: Span, mark: string): FrameLine[] {
   const { file } = span
@@ -49,14 +49,14 @@ function frameLine(line: string, from: number, to: number, mark: string): FrameL
   return compose(cutBefore, shownBefore, shownMarked, shownAfter, cutAfter, mark)
 }
 
-/** The part of a line a frame can show: cells are made of this part only, because a minified file is one line of megabytes. */
+/** The part of a line that a frame can show. Only this part is split into cells, because a minified file is one line of megabytes. */
 function around(line: string, from: number, to: number): { readonly start: number; readonly end: number } {
   const start = Math.max(0, from - reach)
   const end = Math.min(line.length, Math.min(to, from + reach) + reach)
   return { start: start - (splitsPair(line, start) ? 1 : 0), end: end + (splitsPair(line, end) ? 1 : 0) }
 }
 
-/** Whether an offset stands between the two halves of a character outside of the basic plane. */
+/** Whether an offset splits a surrogate pair. */
 function splitsPair(line: string, at: number): boolean {
   return at > 0 && at < line.length && /[\udc00-\udfff]/.test(line.charAt(at))
 }

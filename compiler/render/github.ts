@@ -3,7 +3,7 @@ import { visible } from "./width.ts"
 
 const commands = { error: "error", warning: "warning", info: "notice" } as const
 
-/** A finding as a workflow command, which GitHub shows at the line of a pull request. */
+/** A finding as a workflow command, which GitHub shows at the line in a pull request. */
 export function githubOfFinding(finding: Diagnostic): string {
   const properties: string[] = []
   if (finding.span !== undefined) {
@@ -11,7 +11,7 @@ export function githubOfFinding(finding: Diagnostic): string {
     const from = file.position(start)
     const to = file.position(Math.max(start, end - 1))
     properties.push(`file=${escapeProperty(file.path)}`, `line=${from.line}`, `endLine=${to.line}`)
-    // Columns are refused when the lines differ.
+    // GitHub refuses columns if the lines differ.
     if (from.line === to.line) properties.push(`col=${from.column}`, `endColumn=${to.column + 1}`)
   }
   properties.push(`title=${escapeProperty(`${finding.code} ${finding.title}`)}`)

@@ -1,7 +1,10 @@
 import type { Diagnostic } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
 
-/** Findings as one JSON document. `format` is raised when a reader has to change. Offsets count UTF-16 units from 0, lines and columns from 1. */
+/**
+ * Findings as one JSON document. `format` is incremented for incompatible changes. Offsets count UTF-16 units from 0, lines and columns
+ * from 1.
+ */
 export function jsonOfFindings(findings: readonly Diagnostic[]): string {
   const count = (severity: string): number =>
     findings.filter((finding) => finding.severity === severity).length
@@ -15,7 +18,7 @@ export function jsonOfFindings(findings: readonly Diagnostic[]): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-/** One finding as it stands in `jsonOfFindings`, for documents that hold more than findings. */
+/** One finding as in `jsonOfFindings`, for documents with other content. */
 export function jsonOfFinding(finding: Diagnostic): object {
   return {
     severity: finding.severity,

@@ -31,7 +31,7 @@ function codeSpan(text: string): string {
   return ticks.length === 1 ? `\`${text}\`` : `${ticks} ${text} ${ticks}`
 }
 
-/** A message: what stands in backticks stays code, the rest is kept from being markup. */
+/** A message: text in backticks stays code, everything else is escaped. */
 function prose(text: string): string {
   return visible(text)
     .split(/(`[^`]*`)/)

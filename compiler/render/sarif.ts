@@ -4,7 +4,7 @@ import type { Span } from "../core/source.ts"
 
 const levels = { error: "error", warning: "warning", info: "note" } as const
 
-/** Findings as a SARIF 2.1.0 log (OASIS), with the catalogue's texts of the codes that occur as its rules. */
+/** Findings as a SARIF 2.1.0 log (OASIS). The rules are the catalogue's texts of the reported codes. */
 export function sarifOfFindings(findings: readonly Diagnostic[]): string {
   const codes = [...new Set(findings.map((finding) => finding.code))].sort()
   const log = {
@@ -13,7 +13,7 @@ export function sarifOfFindings(findings: readonly Diagnostic[]): string {
     runs: [
       {
         tool: { driver: { name: "sallyport", rules: codes.map(ruleOf) } },
-        // SourceFile counts columns as editors do.
+        // SourceFile counts columns in UTF-16 units.
         columnKind: "utf16CodeUnits",
         results: findings.map((finding) => resultOf(finding, codes)),
       },

@@ -1,6 +1,6 @@
 import { unseen } from "../core/shown.ts"
 
-/** A character of a source line as it is shown: its offset in the line, what is printed for it and how many columns that takes. */
+/** A displayed character of a source line: its offset in the line, the printed text, and its number of columns. */
 export interface Cell {
   readonly offset: number
   readonly shown: string
@@ -10,12 +10,12 @@ export interface Cell {
 const tabColumns = 4
 const hidden = unseen("g")
 
-/** Text with every character that would move the cursor or hide something replaced by a visible one: what is printed cannot command the terminal. */
+/** Makes every character visible that would move the cursor or hide something, so that the output cannot control the terminal. */
 export function visible(text: string): string {
   return text.replaceAll("\n", "␊").replaceAll("\t", " ").replace(hidden, picture)
 }
 
-/** The cells of a line, tabs as blanks up to the next multiple of four columns. */
+/** The cells of a line. A tab becomes spaces up to the next multiple of four columns. */
 export function cellsOf(line: string): Cell[] {
   const cells: Cell[] = []
   let column = 0
