@@ -9,7 +9,9 @@ const step = "  "
  *
  * @throws Error when a statement is broken. Callers check the report first.
  *
- * @example const document = parseGateway(file, report) if (!report.blocked) write(formatGateway(document))
+ * @example
+ * const document = parseGateway(file, report)
+ * if (!report.blocked) write(formatGateway(document))
  */
 export function formatGateway(document: Document): string {
   const printer = new Printer(document)

@@ -83,8 +83,9 @@ const parser = new GatewayParser()
  * line). The tree has everything that was understood. Statements that were not or only partly understood are marked `broken`. The grammar
  * is in the README of this folder.
  *
- * @example const report = new Report() const document = parseGateway(new SourceFile("gateway.conf", "api orders { path \"/orders\" }"),
- * report)
+ * @example
+ * const report = new Report()
+ * const document = parseGateway(new SourceFile("gateway.conf", "api orders { path \"/orders\" }"), report)
  */
 export function parseGateway(file: SourceFile, report: Report): Document {
   const mistakes = new Mistakes(file, report)
