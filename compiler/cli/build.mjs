@@ -1,8 +1,8 @@
-// Builds dist/ out of the TypeScript sources. Plain JavaScript, because it runs before anything is built: as npm's
-// `prepare`, and from sallyport.mjs when dist/ is missing or older than the sources.
+// Builds dist/ from the TypeScript sources. Plain JavaScript, because it runs before anything is built: as npm's `prepare`, and from
+// sallyport.mjs when dist/ is missing or older than the sources.
 //
-// Bundled, because loading some 1,000 files of packages costs more than a command's work; split, because a command loads
-// only its own chunks. All outputs lie flat in dist/: wherever a chunk lands, a neighbour is `./neighbour.js`.
+// The code is bundled, because loading about 1,000 files of packages takes longer than most commands run. It is split into chunks, because
+// a command loads only its own. All outputs are directly in dist/, so that chunks can import each other by `./name.js`.
 import { createHash } from "node:crypto"
 import {
   existsSync,
@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url))
 const dist = join(root, "dist")
 const stamp = join(dist, "stamp")
 
-/** Output name → source. A worker is an entry of its own, found through `imports` in package.json. */
+/** Output name → source. A worker is a separate entry, found through `imports` in package.json. */
 const entries = {
   main: "compiler/cli/main.ts",
   runtime: "runtime/main.ts",
@@ -30,23 +30,26 @@ const entries = {
   "body-worker": "runtime/policies/bodies/body-worker.ts",
 }
 
-/** pg's optional native half, which we never install. */
+/** pg's optional native module, which is never installed. */
 const external = ["pg-native"]
 
-/** PGlite looks for its WebAssembly and its first data directory beside its code, which is in dist/. */
+/** PGlite expects its WebAssembly and its initial data directory next to its code, which is in dist/. */
 const pgliteFiles = ["pglite.wasm", "pglite.data", "initdb.wasm"]
 
-/** Packages that are CommonJS inside call `require`, which an ES module has not. */
+/** Bundled CommonJS packages call `require`, which an ES module does not have. */
 const requireLine =
   'import { createRequire as sallyportRequire } from "node:module";const require = sallyportRequire(import.meta.url);'
 
-/** Only the chunks that call `require` make one: with one in each of the 60 chunks of a command its start took 7 % more CPU. */
+/** Only chunks that call `require` get the line: in each of the 60 chunks of a command, it increased the CPU time of the start by 7 %. */
 const withRequire = (text) => (/\brequire\b/.test(text) ? requireLine + text : text)
 
-/** Chunks of older builds stay this long where a start builds: a process that runs may still load one. npm's `prepare` leaves none. */
+/**
+ * If a start builds, chunks of older builds are kept for this time, because a running process may still load them. npm's `prepare` keeps
+ * none.
+ */
 const chunkLifeMs = 3_600_000
 
-/** Builds when dist/ is missing or was made from other sources. Answers whether it built. */
+/** Builds if dist/ is missing or was built from other sources. Returns whether it built. */
 export async function ensureBuilt() {
   const digest = sourcesDigest()
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return false
@@ -78,7 +81,10 @@ async function build(digest, keepMs) {
   publish(result, digest, keepMs)
 }
 
-/** Every file appears whole, chunks before the entries that name them: a process starting meanwhile sees the old build or the new one. */
+/**
+ * Renames complete files into place, chunks before the entries that name them: a process that starts meanwhile sees either the old build or
+ * the new one.
+ */
 function publish(result, digest, keepMs) {
   mkdirSync(dist, { recursive: true })
   const isEntry = (file) => basename(file.path, ".js") in entries
@@ -98,7 +104,10 @@ function publish(result, digest, keepMs) {
   }
 }
 
-/** The licences of the packages whose code is in dist/: what is bundled is not installed, and most licences must come along. */
+/**
+ * The licences of the packages whose code is in dist/. Bundled packages are not installed, and most licences must be distributed with the
+ * code.
+ */
 function licencesOf({ inputs }) {
   const folders = Object.keys(inputs).flatMap(
     (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [],
@@ -120,7 +129,7 @@ function replaceFile(path, contents) {
   renameSync(temporary, path)
 }
 
-/** Names, sizes and times of everything dist/ is made of; contents are not read, so that a start costs a few milliseconds. */
+/** A digest of names, sizes and times of all sources of dist/. Contents are not read, so that a start takes only a few milliseconds. */
 function sourcesDigest() {
   const hash = createHash("sha256")
   const add = (path) => {
@@ -141,7 +150,7 @@ function sourcesDigest() {
   return hash.digest("hex")
 }
 
-/** `npm ci --omit=dev` in a clone has no esbuild; installing must not fail for it, starting says what is missing. */
+/** `npm ci --omit=dev` in a clone has no esbuild. The installation must not fail because of that; the start reports what is missing. */
 async function prepare() {
   try {
     if (process.argv.includes("--if-stale")) await ensureBuilt()

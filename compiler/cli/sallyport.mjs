@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command: checks Node, builds dist/ when it is missing or stale (in a clone; an installed package has only dist/), runs it.
-// No static import and no newer syntax above the check, so that an old Node gets the sentence and not a stack.
+// The command: checks Node, builds dist/ if it is missing or stale (in a clone; an installed package has only dist/), and runs it. There
+// are no static imports and no newer syntax before the check, so that an old Node shows the message and not a stack.
 const wanted = [20, 19]
 const version = process.versions.node.split(".").map(Number)
 
@@ -30,14 +30,15 @@ async function start() {
     process.exitCode = 1
     return
   }
-  // From Node 22 on: compiled code is kept beside the code itself, which only who installed it can write. Elsewhere others could put theirs.
+  // From Node 22 on, the compile cache is next to the code, where only the user who installed it can write. In a shared folder, other users
+  // could insert their code.
   const { enableCompileCache } = await import("node:module")
   enableCompileCache?.(fileURLToPath(new URL("cache", built)))
   const { main } = await import(built.href)
   process.exitCode = await main(process.argv.slice(2))
 }
 
-/** Whether dist/ is there and current. Says what is wrong when it is not. */
+/** Whether dist/ exists and is current. Prints the reason if not. */
 async function builds(builder) {
   try {
     const { ensureBuilt } = await import(builder.href)

@@ -9,7 +9,7 @@ import { statements } from "./catalogue/statements.ts"
 import { syntax } from "./catalogue/syntax.ts"
 import { tests } from "./catalogue/tests.ts"
 
-/** All findings there are. A code is stable for ever: it is never given a second meaning, and a code that goes is not used again. */
+/** All findings. A code never changes its meaning, and the code of a removed finding is not reused. */
 export const catalogue = {
   ...files,
   ...syntax,
@@ -22,10 +22,13 @@ export const catalogue = {
   ...openapi,
 }
 
-/** The code of a finding, e.g. `SP1001`. The first digit tells the area: 0 files, 1 syntax, 2 and 3 gateway.conf, 4 models, 5 links and expressions, 6 tests of models, 7 XML policy documents, 8 OpenAPI documents. */
+/**
+ * The code of a finding, e.g. `SP1001`. The first digit is the area: 0 files, 1 syntax, 2 and 3 gateway.conf, 4 models, 5 links and
+ * expressions, 6 tests of models, 7 XML policy documents, 8 OpenAPI documents.
+ */
 export type DiagnosticCode = keyof typeof catalogue
 
-/** What the catalogue says of a code. */
+/** The catalogue's row of a code. */
 export function entryOf(code: DiagnosticCode): CatalogueEntry {
   return catalogue[code]
 }

@@ -3,7 +3,7 @@ import type { Text } from "../../runtime/plan/text.ts"
 import { breaking, type Finding, opens } from "../analysis/finding.ts"
 import { secretsIn } from "../analysis/text-findings.ts"
 
-/** What a change of the identity that the gateway presents means; `whom`: the service it presents it to. */
+/** The meaning of a change of the identity that the gateway presents to a service; `whom`: that service. */
 export function otherIdentity(
   whom: string,
 ): (before: Authentication | undefined, after: Authentication | undefined) => Finding[] {

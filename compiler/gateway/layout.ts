@@ -28,7 +28,7 @@ export function layout(tokens: readonly IToken[], mistakes: Mistakes): IToken[] 
   return new Ends(mistakes, mistakes.file.text.length).run(limitNesting(braced, mistakes))
 }
 
-/** Replaces what is nested too deeply by one broken item. */
+/** Replaces blocks that are nested too deeply by one broken item. */
 function limitNesting(tokens: readonly IToken[], mistakes: Mistakes): readonly IToken[] {
   let depth = 0
   let out: IToken[] | undefined

@@ -1,7 +1,7 @@
 import type { Span } from "../core/source.ts"
 import { type Cell, cellsOf } from "./width.ts"
 
-/** A source line and the marks under it. `marks` is empty for a line that stands for omitted lines. */
+/** A source line and the marks under it. `marks` is empty for a line that represents omitted lines. */
 export interface FrameLine {
   readonly source: string
   readonly marks: string

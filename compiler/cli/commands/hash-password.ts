@@ -34,8 +34,8 @@ export const hashPassword = command(hashPasswordLine, async ({ cost }, io) => {
       `For example: --cost ${2 * hashCost.byDefault}`,
     )
   const password = io.typed ? await typedPassword(io) : await pipedPassword(io)
-  // RFC 7617 §2: neither user nor password has control characters.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+  // RFC 7617 §2: user and password must not contain control characters.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused here.
   if (/[\u0000-\u001f\u007f]/.test(password))
     throw new CliError("the password has control characters", "Clients can't send them: choose another one.")
   io.out(`${hashOf(password, cost)}\n`)

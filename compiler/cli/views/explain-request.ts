@@ -17,7 +17,7 @@ const marks: Readonly<Record<StepState, string>> = {
   shown: "    ",
 }
 
-/** A request as a tree: its route and the routes with lower precedence, its steps with their effects, and the result. */
+/** A request as a tree: its route and the routes that were not chosen, its steps with their effects, and the result. */
 export function requestText(answer: ExplainRequestAnswer): string {
   const { request, route, why, lost, sections, verdict, trouble, live } = answer
   const lines = [

@@ -147,7 +147,7 @@ function attributes(values: Readonly<Record<string, string>>): string {
 }
 
 /** XML 1.0 cannot represent other control characters, surrogates, U+FFFE and U+FFFF. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are replaced here.
 const notInXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu
 
 function escaped(text: string): string {

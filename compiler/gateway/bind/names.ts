@@ -183,7 +183,7 @@ export function readMethod(word: Word, _slot: Slot, report: Report): string | un
 /** The name of a query parameter, decoded. */
 export function readQueryName(text: TextArgument, slot: Slot, report: Report): string | undefined {
   const value = readConstant(text, slot, report)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused here.
   if (value === undefined || (value.length <= 128 && !/[\u0000-\u001f\u007f]/.test(value))) return value
   report.add("SP2035", text.span, `\`${shown(value)}\` can't be the name of a query parameter`, {
     help: "Use at most 128 characters without control characters.",

@@ -8,7 +8,7 @@ import type { StatementPlace } from "./place.ts"
 import type { TextUse } from "./text.ts"
 
 const valueMax = 8192
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
 const notInHeader = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/
 
 /** How texts are used as header values. */

@@ -6,7 +6,9 @@ import { printPath, type RoutePath } from "../bind/path.ts"
 const defaultHealthTimeoutMs = 2_000
 const defaultBudgetPercent = 10
 
-/** How a backend handles failing targets: health checks, circuit breaker, retries. Settings that are not written are absent. */
+/**
+ * How a backend handles failing targets: health checks, circuit breaker, retries. Statements that are not used leave their setting absent.
+ */
 export function lowerResilience(
   block: BoundBlock,
   report: Report,
