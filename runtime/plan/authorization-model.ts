@@ -5,7 +5,7 @@ const typeName = z.string().regex(/^[^:#@\s]{1,254}$/)
 const relationName = z.string().regex(/^[^:#@\s]{1,50}$/)
 const conditionName = z.string().regex(/^[^:#@\s]{1,50}$/)
 
-/** Who may stand on the left of a tuple: `type`, `type#relation` or `type:*`, each perhaps only under a condition. */
+/** A permitted user of a tuple: `type`, `type#relation` or `type:*`, optionally only under a condition. */
 export const relationReference = z.strictObject({
   type: typeName,
   relation: relationName.optional(),
@@ -79,7 +79,7 @@ export const conditionParameter: z.ZodType<ConditionParameter> = z.lazy(() =>
   }),
 )
 
-/** A named CEL expression over typed parameters, which a tuple may demand. */
+/** A named CEL expression over typed parameters. A tuple can require it. */
 export const condition = z.strictObject({
   name: conditionName,
   expression: z.string(),
@@ -89,8 +89,8 @@ export const condition = z.strictObject({
 export type Condition = z.infer<typeof condition>
 
 /**
- * An authorization model as OpenFGA's JSON, without its id, in canonical spelling: absent keys are absent, never null or empty.
- * Strict: what arrives over HTTP (either spelling, unknown keys allowed) is brought into this form by runtime/model first.
+ * An authorization model as OpenFGA's JSON, without its id, in canonical spelling: absent keys are omitted, never null or empty.
+ * The schema is strict. `runtime/model` first converts a model that arrives over HTTP (either spelling, unknown keys allowed) to this form.
  */
 export const authorizationModel = z.strictObject({
   schema_version: z.string(),
@@ -104,11 +104,12 @@ const index = z.number().int().min(0)
 const indexes = z.array(index)
 
 /**
- * How one relation is decided on an object.
- * `any`: true when one of its parts is. `same` are the relations of the same type that were inlined here (a question about `o#r` itself is true on them),
- * `direct` the slots read on the object, `from` pairs of a tupleset's slot and the relation asked on each object found there, `refs` relations
- * of the same object that are nodes of their own, `branches` the rest, the cheapest first.
- * `all`: intersection. `but`: base, and what is taken away.
+ * How a relation is decided on an object.
+ * - `any`: true when one of its parts is true. `same`: the relations of the same type that were inlined here (a check of `o#r` itself is true on them).
+ *   `direct`: the slots to read on the object. `from`: pairs of a tupleset's slot and the relation to check on each object found there. `refs`:
+ *   relations of the same object that are nodes of their own. `branches`: the other nodes, cheapest first.
+ * - `all`: intersection.
+ * - `but`: the base and the node to subtract.
  */
 export type RelationNode =
   | {
@@ -140,10 +141,11 @@ const relationNode: z.ZodType<RelationNode> = z.lazy(() =>
 )
 
 /**
- * The relation plans of a model. Tables refer to each other by index:
- * `subjects` are the kinds on the left of restrictions (`user`, `user:*`, `group#member`), `conditions` the names used there,
- * a slot is `[relation, subject, condition or -1]`: the tuples of one restriction. `reach` lists the subjects, other than usersets, that can have the
- * relation at all.
+ * The relation plans of a model. Tables refer to each other by index.
+ * - `subjects`: the kinds of user in type restrictions (`user`, `user:*`, `group#member`).
+ * - `conditions`: the names used there.
+ * - A slot is `[relation, subject, condition or -1]`: the tuples of one restriction.
+ * - `reach`: the subjects, except usersets, that can have the relation at all.
  */
 const relationPlans = z
   .strictObject({
@@ -159,7 +161,7 @@ const relationPlans = z
   })
 export type RelationPlans = z.infer<typeof relationPlans>
 
-/** Every index must name a row: the evaluator reads the tables without looking. */
+/** Every index must name a row, because the evaluator reads the tables without checking. */
 function outOfRange(plans: Tables): Finding[] {
   const found: Finding[] = []
   const check = (at: number, length: number, path: (string | number)[], table: string) => {
@@ -199,7 +201,7 @@ interface Tables {
   slots: readonly (readonly [number, number, number])[]
 }
 
-/** A model in a plan: its JSON, and the relation plans the evaluator walks, made once by the compiler (runtime/model/lower.ts). */
+/** A model in a plan: its JSON, and the relation plans that the evaluator walks. The compiler makes them once (runtime/model/lower.ts). */
 export const modelPlan = z.strictObject({
   model: authorizationModel,
   relations: relationPlans,

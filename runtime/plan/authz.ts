@@ -5,14 +5,14 @@ import { loadText, name } from "./text.ts"
 const milliseconds = z.number().int().min(1).max(86_400_000)
 const count = (max: number) => z.number().int().min(1).max(max)
 
-/** Stores of the plan by name, sorted, or every store, those made through the API too. */
+/** Names of stores in the plan, sorted, or `*`: every store, including stores created through the API. */
 const grantedStores = z.union([z.literal("*"), z.array(name).max(10_000)])
 
-/** What a caller of the engine may do. Writing does not imply reading; `manage`: making, listing and deleting stores. */
+/** What a caller of the engine may do. `write` does not imply `read`. `manage` allows to create, list and delete stores. */
 const engineGrants = z.strictObject({ read: grantedStores, write: grantedStores, manage: z.boolean() })
 export type EngineGrants = z.infer<typeof engineGrants>
 
-/** Who may ask the engine's listener. Keys are named by their secret. A token's `sub` has its own grants, or those of `anySubject`. */
+/** Who may call the engine's listener. Keys are named by their secret. A token's `sub` has its own grants or, without an entry, those of `anySubject`. */
 const engineAuth = z.strictObject({
   keys: z.record(name, engineGrants),
   issuers: z.record(
@@ -27,7 +27,7 @@ const engineAuth = z.strictObject({
 })
 export type EngineAuth = z.infer<typeof engineAuth>
 
-/** How much one request to the engine may ask for (`AuthzLimits` of runtime/authz says what each is), and how deep a check may go. Null: no bound. */
+/** Limits on one request to the engine (documented at `AuthzLimits` of runtime/authz) and on the depth of a check. Null: no limit. */
 export const engineLimits = z.strictObject({
   bodyBytesMax: z.number().int().min(1024).max(67_108_864),
   requestMs: milliseconds,
@@ -42,7 +42,7 @@ export const engineLimits = z.strictObject({
   listUsersMax: count(10_000_000).nullable(),
   listUsersMs: milliseconds,
   listPageSizeMax: count(100_000),
-  /** No more than the engine itself takes. */
+  /** The engine itself accepts no more. */
   matrixCellsMax: count(10_000),
   changesPageSizeMax: count(10_000),
   changesHorizonMs: z.number().int().min(0).max(86_400_000),
@@ -54,7 +54,7 @@ export const engineLimits = z.strictObject({
 })
 export type EngineLimits = z.infer<typeof engineLimits>
 
-/** OpenFGA's defaults, but for the lengths of lists, which are complete here. */
+/** OpenFGA's defaults, except for the lengths of lists: lists are complete here. */
 export const engineLimitDefaults: EngineLimits = {
   bodyBytesMax: 616_448,
   requestMs: 3_000,
@@ -73,29 +73,29 @@ export const engineLimitDefaults: EngineLimits = {
   changesPageSizeMax: 100,
   changesHorizonMs: 0,
   assertionsMax: 100,
-  // Of JSON: what OpenFGA takes, 64,000 bytes of protobuf, is never as long as this.
+  // Measured as JSON. OpenFGA accepts 64,000 bytes of protobuf, and their JSON is always shorter than this.
   assertionsBytesMax: 256 * 1024,
   assertionTuplesMax: 20,
   depthMax: 25,
 }
 
-/** Pages of other origins that may ask the engine, `*` for any; and the request headers they may send. */
+/** Origins whose pages may call the engine (`*`: any), and the request headers they may send. */
 const engineCors = z.strictObject({
   origins: z.array(z.string().min(1).max(1024)).max(1000),
   headers: z.array(z.string().min(1).max(256)).max(1000),
 })
 export type EngineCors = z.infer<typeof engineCors>
 
-/** AuthZEN: which store the paths without a store mean, and by which URL clients reach the engine. Null: the only store; that of the request. */
+/** AuthZEN. `store`: the store that paths without a store use; null: the only store. `url`: where clients reach the engine; null: the URL of the request. */
 const engineAuthzen = z.strictObject({ store: name.nullable(), url: loadText.nullable() })
 export type EngineAuthzen = z.infer<typeof engineAuthzen>
 
 /** Memory for the tuples of all stores of a process, in bytes. */
 export const memoryBytes = z.number().int().min(1_048_576).max(1_099_511_627_776)
-/** The same when nothing says otherwise. */
+/** Default of `memoryBytes`. */
 export const memoryBytesDefault = 512 * 1024 * 1024
 
-/** The engine's internal side. `maxStalenessMs` null: no bound. Stores name a model by digest. `auth` null: nobody is asked. */
+/** The engine's internal listener. `maxStalenessMs` null: no limit. Stores name a model by digest. `auth` null: no authentication. */
 export const authz = z.strictObject({
   listen: z.array(address).max(16),
   public: z.boolean(),

@@ -2,15 +2,15 @@ import { hash } from "node:crypto"
 import type { StepId } from "./steps.ts"
 
 /**
- * JSON with keys in code-unit order, no blanks, absent for undefined: the same bytes for the same value on any machine (the rules of RFC 8785,
- * which JSON.stringify's numbers and strings already follow).
+ * JSON with keys in code-unit order, without whitespace and without undefined members: the same bytes for the same value on any machine (RFC 8785;
+ * `JSON.stringify` already follows its rules for numbers and strings).
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value)
   return Array.isArray(value) ? canonicalList(value) : canonicalObject(value as Record<string, unknown>)
 }
 
-// By appending, not by joining lists: plans have a hundred thousand values, and the lists would be most of the work.
+// Appends to a string instead of joining lists: a plan has a hundred thousand values, and building the lists would dominate the time.
 function canonicalList(list: readonly unknown[]): string {
   let text = "["
   for (let at = 0; at < list.length; at++) text += (at === 0 ? "" : ",") + canonicalJson(list[at])

@@ -4,7 +4,7 @@ import { describedStatus, violationAction } from "./step-values.ts"
 import { expression } from "./text.ts"
 import { schemaName } from "./value-schema.ts"
 
-/** How a field of a form is written where it is not as forms are: OpenAPI's Encoding Object. `media`: types and ranges of its part. */
+/** How a form field is encoded if it differs from the default: OpenAPI's Encoding Object. `media`: media types and ranges of its part. */
 const formField = z.strictObject({
   name: z.string().max(256),
   style: z.enum(["form", "spaceDelimited", "pipeDelimited", "deepObject"]),
@@ -13,8 +13,8 @@ const formField = z.strictObject({
 })
 
 /**
- * What the media type of a message counts as when its body is judged: what the first rule that fits says, be it by what the message says or by a condition; else `missing` where it says
- * none, else `any`, else what it says.
+ * The media type by which a body is validated. The first rule that matches decides, by the declared media type or by a condition. Otherwise `missing`
+ * applies if the message declares no type, then `any`, then the declared type.
  */
 export const mediaMap = z.strictObject({
   rules: z
@@ -29,13 +29,13 @@ export const mediaMap = z.strictObject({
   any: mediaRange.optional(),
 })
 
-/** How bodies of one media type are judged. */
+/** How bodies of one media type are validated. */
 export const contentRule = z.strictObject({
   media: z.string().max(256),
   status: describedStatus.optional(),
   as: z.enum(["json", "xml", "soap", "form", "multipart", "text", "any"]),
   schema: schemaName.optional(),
-  /** Names of properties count in any letter case; those of the schema are in lower case. */
+  /** Property names match in any letter case; those of the schema are in lower case. */
   anyCase: z.literal(true).optional(),
   fields: z.array(formField).max(1000).optional(),
   action: violationAction,

@@ -1,6 +1,6 @@
 import * as z from "zod"
 
-/** Nodes of one program, and nodes inside each other: what the compiler writes stays far below. */
+/** Limits on the nodes of one program and on their depth. The compiler's output stays far below them. */
 const nodesMax = 20_000
 const depthMax = 400
 
@@ -77,7 +77,7 @@ export type CsStatement =
       finally?: CsStatement | undefined
     }
 
-// Schemas of nodes are made by the first program that is read: most plans have none, and making them is a tenth of what all schemas take.
+// The first program that is read creates the node schemas: most plans have no program, and these are a tenth of the cost of all schemas.
 const node: z.ZodType<CsNode> = z.lazy(() => z.discriminatedUnion("k", [...valueNodes(), ...shapeNodes()]))
 const nodes = z.array(node).max(nodesMax)
 const statement: z.ZodType<CsStatement> = z.lazy(() =>
@@ -185,7 +185,7 @@ const nestedStatements = () =>
     }),
   ] as const
 
-/** Whether a tree is small enough to be read by functions that call themselves. Without bounds of its own it must fit into a plan. */
+/** Whether a tree is small enough for recursive functions. Without limits of its own, it must fit into a plan. */
 export function isBounded(value: unknown, levels = depthMax * 2, values = nodesMax * 4): boolean {
   const waiting: (readonly [unknown, number])[] = [[value, 0]]
   let count = 0
@@ -206,8 +206,8 @@ const body = z
   .pipe(z.union([node, statement]))
 
 /**
- * A compiled policy expression: `body` is an expression, or a statement that returns; `slots` places of the frame; `needs` the bodies that
- * must be there before it runs (1 the request's, 2 the response's, 3 both).
+ * A compiled policy expression. `body` is an expression, or a statement that returns. `slots` is the size of the frame. `needs` names the bodies that
+ * must be read before it runs: 1 the request's, 2 the response's, 3 both.
  */
 export const csharpProgram = z.strictObject({
   slots: z.number().int().min(1).max(4096),

@@ -2,13 +2,13 @@ import * as z from "zod"
 import type { KindFacts, Role, StepFacts } from "./facts.ts"
 import type { CredentialFacts } from "./step-values.ts"
 
-/** The schema of a kind of step, strict: an unknown field is refused. */
+/** The schema of a kind of step. It is strict: an unknown field is an error. */
 type SchemaOf<Kind extends string, Shape extends z.ZodRawShape> = z.ZodObject<
   { kind: z.ZodLiteral<Kind> } & Shape,
   z.core.$strict
 >
 
-/** A kind of step: its fields, and what is known about it. */
+/** A kind of step: its fields and its facts. */
 export interface StepContract<Kind extends string = string, Shape extends z.ZodRawShape = z.ZodRawShape>
   extends KindFacts {
   readonly kind: Kind
@@ -17,7 +17,8 @@ export interface StepContract<Kind extends string = string, Shape extends z.ZodR
 }
 
 /**
- * Declares a kind of step. The files of the same name in `compiler/gateway/steps` and `runtime/policies` are its text and what runs it; `steps.ts` lists all kinds.
+ * Declares a kind of step. The files of the same name in `compiler/gateway/steps` (its text) and `runtime/policies` (its execution) belong to it;
+ * `steps.ts` lists all kinds.
  *
  * @param facts what one step does, by its fields; see `StepFacts`.
  */
@@ -36,7 +37,7 @@ export function defineStep<
 
 const credential = { role: "credential", rehearsed: "run" } as const
 
-/** As `defineStep`, for a step that lets in who shows a credential. */
+/** Like `defineStep`, for a step that authenticates the caller by a credential. */
 export function defineCredential<const Kind extends string, Shape extends z.ZodRawShape>(
   kind: Kind,
   shape: Shape,

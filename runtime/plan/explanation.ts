@@ -1,6 +1,6 @@
 import * as z from "zod"
 
-/** The version this schema is of: what is added is optional and keeps it; what changes or goes raises it. */
+/** Version of this schema. Additions are optional and keep it; changes and removals raise it. */
 export const explanationVersion = 1
 
 const names = z.array(z.string())
@@ -46,7 +46,7 @@ const proofNode = z.strictObject({
   },
 })
 
-/** Why a check came out as it did, as JSON: what the parts mean is said where the engine declares them (`Explanation`). */
+/** Why a check had its result, as JSON. The engine's `Explanation` documents the parts. */
 export const explanation = z.strictObject({
   version: z.literal(explanationVersion),
   allowed: z.boolean(),

@@ -1,12 +1,16 @@
 import type { Place } from "./places.ts"
 
 /**
- * How a step may end a section. `refuse`: it decides against the request; `fail`: something it needs is missing or unusable; both are problems, and on-error runs. `deny`: it answers with a
- * status of 400 or above of its own; `answer`: with any status; `found`: a kept answer was found, and outbound goes on. Failures of expressions are not said here: they follow from the expressions.
+ * How a step can end a section. Failures of expressions are not listed here: they follow from the expressions.
+ * - `refuse`: it rejects the request. This is a problem, and on-error runs.
+ * - `fail`: something it needs is missing or unusable. This is a problem, and on-error runs.
+ * - `deny`: it responds with its own status of 400 or above.
+ * - `answer`: it responds with any status.
+ * - `found`: it found a cached response, and outbound continues.
  */
 export type End = "refuse" | "fail" | "deny" | "answer" | "found"
 
-/** A table of the plan whose entries steps name. */
+/** A table of the plan whose entries are referenced by steps. */
 export type NamedTable =
   | "issuers"
   | "introspections"
@@ -18,40 +22,52 @@ export type NamedTable =
   | "certificates"
   | "schemas"
 
-/** A declared thing that a step names, and the field that does. */
+/** A declared resource that a step references, and the field with the reference. */
 export interface NamedResource {
   readonly table: NamedTable
   readonly name: string
   readonly field: string
 }
 
-/** What a step does to an exchange, besides what its expressions read and what steps inside of it do. A fact that is left out does not happen. */
+/** What a step does to an exchange, in addition to the reads of its expressions and the effects of its inner steps. An absent fact means that it does not happen. */
 export interface StepFacts {
   readonly reads?: readonly Place[]
   readonly writes?: readonly Place[]
-  /** What remains however the exchange goes on: counters, lines of the log, requests of our own, fields on every answer. */
+  /** What remains no matter how the exchange ends: counters, log lines, requests sent by the gateway, header fields on every response. */
   readonly leaves?: readonly Place[]
   readonly ends?: readonly End[]
-  /** The statuses of its refusals, as far as they are known without a request. */
+  /** The statuses of its refusals, if they are known without a request. */
   readonly statuses?: readonly number[]
-  /** Whether it may wait for something outside: what depends on the time is different behind it. */
+  /** Whether it can wait for something outside. Time-dependent values can differ after it. */
   readonly waits?: true
-  /** Its expressions, and these places, are read once more when the exchange is over. */
+  /** Its expressions, and these places, are read again when the exchange has ended. */
   readonly late?: readonly Place[]
-  /** What its texts bring has to fit: into a header field (`header`), or into a narrower place such as a path, an id or a URL. What does not is refused. */
+  /**
+   * Where the values of its texts must fit: into a header field (`header`), or into a narrower place such as a path, an id or a URL (`narrow`). Other
+   * values are rejected.
+   */
   readonly fits?: "header" | "narrow"
-  /** Its place among the others decides which of them run at all, when an answer comes from the cache. */
+  /** When the response comes from the cache, the position of this step decides which other steps run. */
   readonly fence?: true
-  /** Steps inside of it may run again, or at the same time as others: what one of them left is seen by the next. */
+  /** Its inner steps can run again (`again`) or concurrently with others (`beside`): the next run sees the effects of the previous one. */
   readonly repeats?: "again" | "beside"
-  /** The declared things it needs. */
+  /** The declared resources it needs. */
   readonly names?: readonly NamedResource[]
 }
 
 /**
- * What a kind of step is for. `credential`: lets in who shows one, and tells who that is; `ways`: lets in by the first of several credentials that is good; `permission`: asks whether the caller
- * may; `limit`: refuses when too much is used; `guard`: may refuse a request by who or what it is in another way; `answer`: answers in place of the backend; `send`: asks the backend; `share`: lets pages of other
- * origins call, and on a preflight nothing else runs; `change`: changes the request or the response; `judge`: refuses messages of the wrong form; `observe`: tells or keeps something.
+ * What a kind of step is for.
+ * - `credential`: authenticates the caller by a credential.
+ * - `ways`: authenticates by the first valid one of several credentials.
+ * - `permission`: checks whether the caller is allowed.
+ * - `limit`: rejects requests when too much is used.
+ * - `guard`: can reject a request by its caller or content in another way.
+ * - `answer`: responds in place of the backend.
+ * - `send`: sends the request to the backend.
+ * - `share`: allows cross-origin requests; on a preflight nothing else runs.
+ * - `change`: changes the request or the response.
+ * - `judge`: rejects messages of the wrong form.
+ * - `observe`: logs, counts or keeps something.
  */
 export type Role =
   | "credential"
@@ -67,24 +83,27 @@ export type Role =
   | "observe"
 
 /**
- * What `explain request`, which runs a route without effects, does with a kind. `run`: it has none, or its policy keeps them back; `assume`: it is taken to go on, which the output says; `skip`:
- * the same, but it never ends a request, so that nothing need be said.
+ * What `explain request`, which runs a route without side effects, does with a kind.
+ * - `run`: the step runs. It has no side effects, or its policy holds them back.
+ * - `assume`: the step does not run. It is assumed to continue, and the output mentions that.
+ * - `skip`: like `assume`, but without a mention, because the step never ends a request.
  */
 export type Rehearsed = "run" | "assume" | "skip"
 
 /**
- * Lists of steps inside of a kind. `blocks`: each is a block of statements, compared on its own; `alternatives`: they are one statement together with it.
+ * Lists of steps inside of a kind. `blocks`: each list is a block of statements and is compared on its own. `alternatives`: the lists and the step are
+ * one statement.
  */
 export type Holds = "blocks" | "alternatives"
 
-/** What holds for every step of a kind. */
+/** What is true for every step of a kind. */
 export interface KindFacts {
   readonly role: Role
   readonly rehearsed: Rehearsed
   readonly holds?: Holds
 }
 
-/** The same field of a step naming entries of one table. */
+/** References to entries of one table, all from the same field of a step. */
 export function named(table: NamedTable, field: string, ...names: readonly string[]): NamedResource[] {
   return names.map((name) => ({ table, name, field }))
 }

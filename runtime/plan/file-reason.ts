@@ -8,7 +8,10 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: "its symbolic links lead in a circle; correct them",
 }
 
-/** Why a file that a plan names can't be read, for operators: what and what to do. `error`: of Node's file functions, or one that says what is wrong with what was read. */
+/**
+ * Why a file of a plan cannot be read, and what an operator can do about it. `error` comes from Node's file functions, or it describes what is wrong
+ * with the content.
+ */
 export function fileReason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return reasons[code ?? ""] ?? message ?? String(error)

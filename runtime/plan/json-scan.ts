@@ -1,8 +1,8 @@
-/** Where a JSON text is wrong: an offset in the text and what was expected there. */
+/** Where a JSON text is wrong: an offset in the text and what is expected there. */
 export interface JsonProblem {
   readonly at: number
   readonly message: string
-  /** The key, where the problem is that its object has it already. */
+  /** The key, if the problem is that its object already has it. */
   readonly duplicate?: string
 }
 
@@ -12,33 +12,33 @@ interface Range {
   readonly end: number
 }
 
-/** Where a value of a JSON text stands. */
+/** The place of a value in a JSON text. */
 export interface JsonPlace extends Range {
-  /** Where its key stands, with the quotes; undefined for elements of lists and the value as a whole. */
+  /** The place of its key, including the quotes; undefined for list elements and for the whole value. */
   readonly key: Range | undefined
 }
 
-/** Called for each value when its end is reached, after the values inside it: the steps that lead there (valid only during the call), and its place. */
+/** Called for each value at its end, after the values inside it. `path` leads to the value and is valid only during the call. */
 export type JsonVisitor = (path: readonly (string | number)[], place: JsonPlace) => void
 
-/** Finds the place of a value by the steps that lead there; undefined for steps that lead nowhere. */
+/** Finds the place of a value by its path; undefined if the path leads nowhere. */
 export type JsonPlaces = (path: readonly (string | number)[]) => JsonPlace | undefined
 
-/** Files of a project are nested less deep: what reads them further may be recursive. */
+/** Files of a project are less deep than this, so later readers may be recursive. */
 const fileDepthMax = 100
 
-/** Values and names of a JSON body that is read, where the plan says nothing else. Reading so many takes some 15 ms at worst: names that are all different. */
+/** Default limit on values and member names of a JSON body. Reading as many takes about 15 ms in the worst case, when all names differ. */
 export const jsonValuesDefault = 60_000
 
 /**
- * Checks JSON (RFC 8259) whose keys are unique, nested at most 100 deep, and says where it is wrong. `JSON.parse` leaves the place out of many of its messages, and accepts a
- * key that is there twice.
+ * Checks that JSON (RFC 8259) has unique keys and is nested at most 100 deep, and finds the place of an error. `JSON.parse` omits the place in many
+ * messages and accepts duplicate keys.
  */
 export function scanJson(text: string, visitor?: JsonVisitor): JsonProblem | undefined {
   return new JsonScanner(text, fileDepthMax, visitor).scan()
 }
 
-/** Reads JSON as `scanJson` does, with the places of all values. */
+/** Like `scanJson`, but returns the value and the places of all its parts. */
 export function readJson(
   text: string,
 ): { readonly value: unknown; readonly placeOf: JsonPlaces } | { readonly problem: JsonProblem } {
@@ -48,16 +48,16 @@ export function readJson(
   return { value: JSON.parse(text), placeOf: (path) => places.get(JSON.stringify(path)) }
 }
 
-/** A key that stands twice in one object: `JSON.parse` keeps the last value without a message, other readers keep the first. */
+/** A duplicate key in one object. `JSON.parse` silently keeps the last value; other readers keep the first. */
 export interface DuplicateKey {
   readonly key: string
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number
 }
 
 /**
- * The first key of `text` that its object has already; `value` is what `JSON.parse` made of the text. RFC 7493 forbids such keys. Counting costs a quarter of what parsing
- * does: a text with as many colons behind quotes as the value has keys has no key twice, and is not scanned.
+ * The first duplicate key of `text`, which RFC 7493 forbids; `value` is the result of `JSON.parse(text)`. Counting costs a quarter of parsing. If the
+ * text has as many colons after quotes as the value has keys, no key is duplicate and the text need not be scanned.
  */
 export function duplicateKey(text: string, value: unknown): DuplicateKey | undefined {
   if (quotedColons(text) === keysWithin(value, 0)) return undefined
@@ -66,7 +66,7 @@ export function duplicateKey(text: string, value: unknown): DuplicateKey | undef
   return { key: problem.duplicate, line: text.slice(0, problem.at).split("\n").length }
 }
 
-/** How many colons follow a quote: those of all keys, and some within strings. */
+/** The number of colons that follow a quote: one for each key, and some inside strings. */
 function quotedColons(text: string): number {
   let count = 0
   for (let at = text.indexOf(":"); at !== -1; at = text.indexOf(":", at + 1)) {
@@ -77,10 +77,10 @@ function quotedColons(text: string): number {
   return count
 }
 
-/** Deeper values are not counted, so that they do not overflow the stack: their text is scanned. */
+/** Values deeper than this are not counted, to avoid a stack overflow. Their text is scanned instead. */
 const countedDepthMax = 1000
 
-/** How many keys all objects of a value have; NaN, which no count equals, for one that is nested too deep. */
+/** The number of keys in all objects of a value. NaN, which equals no count, for a value that is nested too deep. */
 function keysWithin(value: unknown, depth: number): number {
   if (typeof value !== "object" || value === null) return 0
   if (depth > countedDepthMax) return Number.NaN
@@ -99,24 +99,24 @@ function isBlank(code: number): boolean {
   return code <= 0x20 && (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09)
 }
 
-/** An object or a list whose end is not reached. */
+/** An object or a list whose end is not reached yet. */
 interface Level {
   readonly start: number
   readonly key: Range | undefined
   /** Index of the first key of the object among the keys of all open objects; -1 for a list. */
   readonly firstKey: number
-  /** The keys, where comparing them in place does not do. */
+  /** The keys, if comparing them in place is too slow or wrong. */
   keys: Set<string> | undefined
 }
 
-/** Objects with more keys, and those with escapes in keys, are compared by sets. */
+/** Objects with more keys than this, or with escapes in keys, use a set. */
 const comparedMax = 16
 const scalar = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![A-Za-z0-9_.])/y
-/** What may follow a backslash beside `u` and four digits. */
+/** What may follow a backslash, in addition to `u` and four hex digits. */
 const escapable = '"\\/bfnrt'
 const hexDigits = /[0-9A-Fa-f]{4}/y
 
-/** The offset behind the escape sequence at `at`; `at` when there is none. */
+/** The offset after the escape sequence at `at`; `at` if there is no valid escape sequence. */
 function behindEscape(text: string, at: number): number {
   const sign = text[at + 1]
   if (sign === undefined) return at
@@ -125,21 +125,21 @@ function behindEscape(text: string, at: number): number {
   return hexDigits.test(text) ? at + 6 : at
 }
 
-/** One pass without recursion, because requests may be nested as deep as their size allows. */
+/** One pass without recursion, because a request can be nested as deep as its size allows. */
 class JsonScanner {
   readonly #text: string
   readonly #depthMax: number
   readonly #visitor: JsonVisitor | undefined
   readonly #levels: Level[] = []
   readonly #path: (string | number)[] = []
-  /** Where the keys of all open objects begin and end, one object behind the other. */
+  /** Start and end of the keys of all open objects, one object after the other. */
   readonly #keyStarts: number[] = []
   readonly #keyEnds: number[] = []
   #keyCount = 0
   #at = 0
   /** Whether the last string has escapes. */
   #escaped = false
-  /** The key whose value comes next. */
+  /** The key whose value follows. */
   #key: Range | undefined
 
   constructor(text: string, depthMax: number, visitor?: JsonVisitor) {
@@ -159,7 +159,7 @@ class JsonScanner {
       : undefined
   }
 
-  /** Reads a value, or the beginning of one up to its first inner value, and what ends with it. */
+  /** Reads a value, or its beginning up to the first inner value, and everything that ends with it. */
   #value(): JsonProblem | undefined {
     if (this.#levels.length > this.#depthMax) return this.#problem(`nested deeper than ${this.#depthMax}`)
     this.#skipBlanks()
@@ -184,7 +184,7 @@ class JsonScanner {
     return this.#next()
   }
 
-  /** What follows a value: the next value of the same object or list, or the ends of those around it. */
+  /** Reads what follows a value: the next value of the same object or list, or the ends of the enclosing ones. */
   #next(): JsonProblem | undefined {
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
       const isObject = level.firstKey >= 0
@@ -204,7 +204,7 @@ class JsonScanner {
     return undefined
   }
 
-  /** A key and the colon behind it. */
+  /** A key and the colon after it. */
   #member(level: Level): JsonProblem | undefined {
     this.#skipBlanks()
     const start = this.#at
@@ -226,7 +226,7 @@ class JsonScanner {
     return undefined
   }
 
-  /** Whether the object has the key from `start` to `end` already. Nearly all objects are small and have no escapes in their keys. */
+  /** Whether the object already has the key from `start` to `end`. Nearly all objects are small and have no escapes in their keys. */
   #hasKey(level: Level, start: number, end: number): boolean {
     if (level.keys === undefined) {
       const few = this.#keyCount - level.firstKey < comparedMax
@@ -306,9 +306,9 @@ class JsonScanner {
   }
 }
 
-/** Whether a text of JSON has more than `most` values and names of members. It is not judged otherwise: what is no JSON has any answer. */
+/** Whether a JSON text has more than `most` values and member names. The result for an invalid text is unspecified. */
 export function hasMoreValues(json: Uint8Array, most: number): boolean {
-  // Each but the first stands behind one of these.
+  // Every value and name except the first follows one of these.
   if (json.length <= most) return false
   let count = 1
   for (let at = 0; at < json.length; at += 1) {

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { explanation, explanationVersion } from "./explanation.ts"
 import { plan, planFormat } from "./plan.ts"
 
-/** JSON Schema (draft 2020-12) of a plan: its shape. That names resolve and the digest fits is checked by `readPlan` alone. */
+/** JSON Schema (draft 2020-12) of a plan: its shape. Only `readPlan` checks that names resolve and that the digest matches. */
 export function planJsonSchema(): object {
   return {
     ...z.toJSONSchema(plan, { target: "draft-2020-12", reused: "ref" }),
@@ -11,7 +11,7 @@ export function planJsonSchema(): object {
   }
 }
 
-/** JSON Schema (draft 2020-12) of an explanation, as check, batch-check and explain answer it. */
+/** JSON Schema (draft 2020-12) of an explanation, as returned by check, batch-check and explain. */
 export function explanationJsonSchema(): object {
   return {
     ...z.toJSONSchema(explanation, { target: "draft-2020-12", reused: "ref" }),

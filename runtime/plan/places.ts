@@ -1,6 +1,9 @@
 import type { Text } from "./text.ts"
 
-/** Parts of which there is one. `caller` is what authentication found (claims), `address` the IP address of the caller, `faults` what a judged request waits to be told. */
+/**
+ * Parts that exist once. `caller`: the claims from authentication. `address`: the IP address of the caller. `faults`: faults found in a request that a
+ * later step reports.
+ */
 type SinglePlace =
   | "request.method"
   | "request.path"
@@ -20,8 +23,8 @@ type SinglePlace =
   | "log"
 
 /**
- * Parts that have names. `request.query-order` is the order of the query's parameters; `answer.header` are fields that any answer gets, refusals too; `service` is what is reached by
- * requests of our own; `slot` is a place among concurrent requests.
+ * Parts that have names. `request.query-order`: the order of the query parameters. `answer.header`: fields on every response, refusals included.
+ * `service`: a service reached by requests of the gateway itself. `slot`: a slot of a concurrency limit.
  */
 type NamedPlace =
   | "request.header"
@@ -37,7 +40,7 @@ type NamedPlace =
   | "service"
   | "metric"
 
-/** A part of an exchange, or of what outlives it, that steps read and change: `request.body`, `request.header:x-role`, `variable:*` (all of them). */
+/** A part of an exchange, or of something that outlives it, which steps read and change: `request.body`, `request.header:x-role`, `variable:*` (all variables). */
 export type Place = SinglePlace | `${NamedPlace}:${string}`
 
 /** Fields that describe the body of any message. */
@@ -50,7 +53,7 @@ const fieldsOfAnyBody = [
   "repr-digest",
 ] as const
 
-/** Fields that describe the body of a message, and go with it where another is put in its place. */
+/** Fields that describe the body of a message. Replacing the body removes them. */
 export const fieldsOfBody: Readonly<Record<"request" | "response", readonly string[]>> = {
   request: fieldsOfAnyBody,
   response: [...fieldsOfAnyBody, "content-range", "accept-ranges", "etag"],
@@ -63,28 +66,28 @@ export function headerOf(message: Message, name: string): Place {
   return `${message}.header:${name.toLowerCase()}`
 }
 
-/** A query parameter. Expressions find some of them in any letter case, so all spellings are one place. */
+/** A query parameter. Some expressions ignore the letter case of its name, so all spellings are one place. */
 export function queryOf(name: string): Place {
   return `request.query:${name.toLowerCase()}`
 }
 
-/** The name in a place where a text gives it: `*` where only a request decides. */
+/** The name of a place that is given by a text; `*` if it depends on the request. */
 export function constantOr(text: Text): string {
   return typeof text === "string" ? text : "*"
 }
 
-/** What reading a body looks at: how it is coded and in which charset it is written stand in the header. */
+/** What reading a body reads: the body, and the headers with its coding and charset. */
 export function bodyRead(message: Message): Place[] {
   return [`${message}.body`, headerOf(message, "content-type"), headerOf(message, "content-encoding")]
 }
 
-/** What replacing a body changes; `typed`: Content-Type too. */
+/** What replacing a body changes; `typed`: Content-Type as well. */
 export function bodyWritten(message: Message, typed: boolean): Place[] {
   const fields = fieldsOfBody[message].map((name) => headerOf(message, name))
   return [`${message}.body`, ...fields, ...(typed ? [headerOf(message, "content-type")] : [])]
 }
 
-/** All that is sent to a backend. */
+/** Everything that is sent to a backend. */
 export const wholeRequest: readonly Place[] = [
   "request.method",
   "request.path",
@@ -94,7 +97,7 @@ export const wholeRequest: readonly Place[] = [
   "request.query-order:*",
 ]
 
-/** All of an answer. */
+/** Everything in a response. */
 export const wholeResponse: readonly Place[] = [
   "response.status",
   "response.reason",
@@ -102,7 +105,7 @@ export const wholeResponse: readonly Place[] = [
   "response.header:*",
 ]
 
-/** All that an expression nobody can look into may read. */
+/** Everything that an expression may read if it cannot be analyzed. */
 export const everyPlace: readonly Place[] = [
   ...wholeRequest,
   ...wholeResponse,
@@ -114,7 +117,7 @@ export const everyPlace: readonly Place[] = [
   "variable:*",
 ]
 
-/** Whether two places are the same, or one of them is a part of the other. */
+/** Whether two places are equal or one contains the other. */
 export function meets(one: Place, other: Place): boolean {
   if (one === other) return true
   const [a, b] = [one.indexOf(":"), other.indexOf(":")]
@@ -122,12 +125,12 @@ export function meets(one: Place, other: Place): boolean {
   return one.endsWith(":*") || other.endsWith(":*")
 }
 
-/** The variables of these names; one that is not given is none. */
+/** The places of these variables; undefined names are skipped. */
 export function variablePlaces(...names: readonly (string | undefined)[]): Place[] {
   return names.flatMap((name): Place[] => (name === undefined ? [] : [`variable:${name}`]))
 }
 
-/** Header fields that any answer gets. */
+/** Header fields on every response. */
 export function answerFields(...names: readonly (string | undefined)[]): Place[] {
   return names.flatMap((name): Place[] => (name === undefined ? [] : [`answer.header:${name}`]))
 }

@@ -26,7 +26,7 @@ export const planFormat = 1
 /** `sha256:` and 64 hex digits. */
 export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 
-/** All that a runtime needs, free of positions and of secrets. Everything is keyed by name, so that order of declaration changes nothing. */
+/** Everything a runtime needs, without positions and without secrets. Tables are keyed by name, so that the order of declarations changes nothing. */
 export const planBody = z.strictObject({
   gateway: gateway.nullable(),
   authz: authz.nullable(),
@@ -34,32 +34,35 @@ export const planBody = z.strictObject({
   secrets: z.record(name, reference),
   issuers: z.record(name, issuer),
   backends: z.record(name, backend),
-  /** Certificates and clients by which the gateway shows who it is; absent: none. */
+  /** Client certificates and token clients by which the gateway authenticates itself; absent: none. */
   certificates: z.record(name, clientCertificate).optional(),
   tokenClients: z.record(name, tokenClient).optional(),
   introspections: z.record(name, introspection).optional(),
   users: z.record(name, users).optional(),
-  /** Decision points that steps ask instead of the engine; absent: none. */
+  /** Decision points that steps use instead of the engine; absent: none. */
   pdps: z.record(name, pdp).optional(),
   products: z.record(name, product),
   subscriptions: z.record(name, subscription),
-  /** Key: `METHOD /full/path`, with hosts `METHOD host,host/full/path`. */
+  /** Key: `METHOD /full/path`; for specific hosts `METHOD host,host/full/path`. */
   routes: z.record(z.string(), route),
   steps: z.record(stepId, step),
-  /** What policy documents the steps of routes were made of; absent: of none. Key: as those of steps. */
+  /** The policy-document elements from which the steps of a route were made; absent if none were. Keys as in `steps`. */
   outlines: z.record(stepId, outline).optional(),
   /** Key: digest of the model's canonical JSON. */
   models: z.record(digest, modelPlan),
-  /** JSON Schemas that steps judge by. Key: digest of the schema's canonical JSON. */
+  /** JSON Schemas used by steps. Key: digest of the schema's canonical JSON. */
   schemas: z.record(digest, valueSchema),
 })
 export type PlanBody = z.infer<typeof planBody>
 
 /**
- * A plan as file and on the wire. `digest` is over the canonical bytes of `plan` alone, so that moving a line changes no digest.
- * `origins` maps places of the plan to `file:line`: `gateway`, `backends.orders_v1`, and for a use of a step the route and its index path, e.g.
- * `routes.GET /v1/orders/{id}.inbound.3` or `….inbound.3.matched.0`; for an expression its step and number, `steps.0123456789abcdef.expressions.0`, with the
- * column (`file:line:column`), several joined by ` or `. Of a schema (`schemas.NAME`) that references lead to it is the pointer, `api.yaml#/components/schemas/Order`.
+ * A plan as a file and on the wire. `digest` covers only the canonical bytes of `plan`, so that moving a line changes no digest.
+ * `origins` maps places of the plan to `file:line`:
+ * - `gateway`, `backends.orders_v1`.
+ * - A use of a step: the route and its index path, e.g. `routes.GET /v1/orders/{id}.inbound.3` or `….inbound.3.matched.0`.
+ * - An expression: its step and number, `steps.0123456789abcdef.expressions.0`. The value has the column (`file:line:column`), several are joined by `
+ *   or `.
+ * - A schema (`schemas.NAME`) that is the target of references: the value is the pointer, `api.yaml#/components/schemas/Order`.
  */
 export const plan = z.strictObject({
   format: z.literal(planFormat),
@@ -70,8 +73,10 @@ export const plan = z.strictObject({
 export type Plan = z.infer<typeof plan>
 
 /**
- * A plan sealed by `sallyport plan --out`: applied only while the running plan is still the one it was compared with. `base` null: nothing was running; its stamp tells it from a plan of the same serial in
- * another history of the database. Without serial and stamp it was compared with the plan in a file, whatever process serves that. `seal` is the digest of the base and of the plan's digest (`sealPlan`), so that no part of it can be edited without its being seen.
+ * A plan sealed by `sallyport plan --out`. It is applied only while the running plan is still the one it was compared with.
+ * `base` null: no plan was running. Its stamp distinguishes plans of equal serial in different histories of the database. Without serial and stamp, the
+ * plan was compared with a plan in a file, whichever process serves that. `seal` is the digest of `base` and of the plan's digest (`sealPlan`): it
+ * reveals any edit.
  */
 export const sealedPlan = z.strictObject({
   sealed: z.literal(2),

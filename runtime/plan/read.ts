@@ -8,25 +8,25 @@ import { type Issuer, routeKeyOf } from "./resources.ts"
 import type { RelationQuestion } from "./step-values.ts"
 import { factsOf, isRelation, nestedSteps, type Step } from "./steps.ts"
 
-/** What is wrong with a plan: `path` in the JSON (`plan.routes["GET /x"].inbound[2]`), empty for the whole. */
+/** A problem of a plan. `path` in the JSON (`plan.routes["GET /x"].inbound[2]`); empty for the whole. */
 export interface PlanProblem {
   readonly path: string
   readonly message: string
 }
 
-/** A plan that may be loaded, or everything that is wrong with it. */
+/** A plan that can be loaded, or all its problems. */
 export type PlanRead = { readonly plan: Plan } | { readonly problems: readonly PlanProblem[] }
-/** As `PlanRead`, for a plan sealed with the serial it was made against. */
+/** Like `PlanRead`, for a sealed plan. */
 export type SealedRead = { readonly sealed: SealedPlan } | { readonly problems: readonly PlanProblem[] }
 
 const problemsMax = 50
-/** `when` and `any-of` inside of each other. Whoever provides a step walks the steps inside of it. */
+/** Nesting limit of steps such as `when` and `any-of`: the runtime walks inner steps recursively. */
 const stepDepthMax = 200
 
-/** Deeper JSON is refused before the schema walks it (its recursion is bounded by the stack only). */
+/** Deeper JSON is rejected before the schema walks it, because only the stack bounds the schema's recursion. */
 const depthMax = 200
 
-/** An object or list of the JSON, with the way to it. */
+/** An object or list of the JSON, with its path. */
 interface Place {
   readonly value: object
   readonly key: string
@@ -38,15 +38,15 @@ const issuesMax = 50
 const charactersMax = 300
 const wordCharactersMax = 60
 
-/** What is wrong with a value: `path` in it, with dots and brackets, empty for the whole. */
+/** A problem of a value. `path` in it, with dots and brackets; empty for the whole. */
 interface SchemaIssue {
   readonly path: string
   readonly message: string
 }
 
 /**
- * Validates a plan completely: format, every key, digest, and that every name and step it refers to is in it.
- * The compiler reads its own output with this, and the runtime everything it is given.
+ * Validates a plan completely: format, every key, digest, and that every referenced name and step exists. The compiler reads its own output with this,
+ * and the runtime reads every plan with it.
  */
 export function readPlan(json: unknown): PlanRead {
   const early = precheck(json)
@@ -57,10 +57,10 @@ export function readPlan(json: unknown): PlanRead {
   return problems.length > 0 ? { problems } : { plan: parsed.data }
 }
 
-/** Where a plan has no digest yet. */
+/** Placeholder for a plan that has no digest yet. */
 const noDigest = `sha256:${"0".repeat(64)}`
 
-/** Gives new content its digest, after the checks of `readPlan`, which would compute the digest a second time. */
+/** Computes the digest of new content, after the checks of `readPlan`, which would compute it a second time. */
 export function planOf(content: Pick<Plan, "plan" | "origins">): PlanRead {
   const made = { format: planFormat, digest: noDigest, ...content }
   const early = precheck(made)
@@ -72,12 +72,12 @@ export function planOf(content: Pick<Plan, "plan" | "origins">): PlanRead {
   return { plan: { ...parsed.data, digest: digestOf(parsed.data.plan) } }
 }
 
-/** Seals a plan over the one it was compared with. */
+/** Seals a plan together with the plan it was compared with. */
 export function sealPlan(base: SealedPlan["base"], plan: Plan): SealedPlan {
   return { sealed: 2, base, plan, seal: digestOf({ base, digest: plan.digest }) }
 }
 
-/** The same for a sealed plan (`sallyport plan --out`). */
+/** Like `readPlan`, for a sealed plan (`sallyport plan --out`). */
 export function readSealedPlan(json: unknown): SealedRead {
   const shape = shapeProblem(json)
   if (shape !== undefined) return { problems: [shape] }
@@ -139,11 +139,11 @@ function consistency(read: Plan): PlanProblem[] {
   return problems.slice(0, problemsMax)
 }
 
-/** Checks that everything a plan refers to is in it, and that no list of steps contains itself. */
+/** Checks that everything a plan refers to exists, and that no list of steps contains itself. */
 class Integrity {
   readonly #plan: PlanBody
   readonly #problems: PlanProblem[]
-  /** How deep the steps a route uses reach: 1 for one without others inside. */
+  /** The nesting depth of each step that routes use: 1 for a step without inner steps. */
   readonly #depths = new Map<string, number>()
   #tooDeep = false
 
@@ -166,7 +166,7 @@ class Integrity {
     }
     for (const [id, step] of Object.entries(steps)) {
       if (!this.#tooDeep && !this.#depths.has(id)) this.#add(`steps.${id}`, "no route uses this step")
-      // Compiled steps are carried over by id: an id that is not its content's would run another step than the plan says.
+      // A new plan reuses compiled steps by id. If an id did not match its content, another step than the plan's would run.
       if (stepIdOf(step) !== id)
         this.#add(`steps.${id}`, `the id does not fit the content, which has \`${stepIdOf(step)}\``)
     }
@@ -190,13 +190,13 @@ class Integrity {
     for (const [key, issuer] of Object.entries(this.#plan.issuers)) this.#issuer(issuer, `issuers.${key}`)
     this.#credentials()
     if (authz !== null) this.#authz(authz)
-    // Stores know models by this digest: under another one, a model would be taken for what a store has already.
+    // Stores identify models by this digest. With a wrong one, a store would take a new model for one it already has.
     for (const [key, { model }] of Object.entries(models)) {
       const actual = digestOf(model)
       if (actual !== key)
         this.#add(`models[${quote(key)}]`, `the digest does not fit the model, which has ${actual}`)
     }
-    // What is compiled is taken over by this name.
+    // A new plan reuses compiled schemas by this name.
     for (const [key, schema] of Object.entries(this.#plan.schemas)) {
       const actual = digestOf(schema)
       if (actual !== key)
@@ -206,7 +206,7 @@ class Integrity {
     this.#names(this.#plan, "")
   }
 
-  /** A shared secret verifies HMAC and nothing else, a public key never any (RFC 8725 section 3.1). */
+  /** A shared secret verifies only HMAC; a public key never does (RFC 8725 section 3.1). */
   #issuer({ source, algorithms }: Issuer, path: string): void {
     const keys = "inline" in source ? source.inline : []
     for (const key of keys)
@@ -263,7 +263,7 @@ class Integrity {
     for (const [key, { subjects, anySubject }] of Object.entries(auth?.issuers ?? {})) {
       const path = `authz.auth.issuers.${key}`
       this.#has(this.#plan.issuers, key, path, "issuer")
-      // A token made for any other service of the issuer would open the engine (CVE-2026-55689).
+      // Without an audience, a token made for any other service of the issuer would be accepted by the engine (CVE-2026-55689).
       if (this.#plan.issuers[key]?.audiences === null)
         this.#add(path, "the engine takes no tokens without an audience")
       subjects.forEach((each, index) => {
@@ -273,7 +273,7 @@ class Integrity {
     }
   }
 
-  /** Checks a list of steps and what is inside of them; answers how deep they reach. */
+  /** Checks a list of steps and their inner steps. Returns their depth. */
   #steps(ids: readonly string[], path: string, above: readonly string[]): number {
     let deepest = 0
     ids.forEach((id, index) => {
@@ -296,7 +296,7 @@ class Integrity {
   }
 
   #step(step: Step, id: string, above: readonly string[]): number {
-    // What is deeper is refused, so nothing in it is looked at: the walk must not go as deep as a hostile plan.
+    // Deeper steps are an error, so they are not walked: a hostile plan must not determine the depth of the recursion.
     if (above.length >= stepDepthMax) return 1
     const path = `steps.${id}`
     const inside = [...above, id]
@@ -325,7 +325,7 @@ class Integrity {
     return (table === "stores" ? this.#plan.authz?.stores : this.#plan[table]) ?? {}
   }
 
-  /** A question with nobody to answer it would be one nobody says no to. */
+  /** A check needs a store or a decision point. Without one, it could not deny. */
   #asks(step: Partial<RelationQuestion>, path: string): void {
     const { store, pdp } = step
     if ((store === undefined) === (pdp === undefined))
@@ -334,7 +334,7 @@ class Integrity {
       this.#add(path, "properties are for decision points, tuples for stores")
   }
 
-  /** Every `{value: name}` and `{secret: name}` anywhere. */
+  /** Checks every `{value: name}` and `{secret: name}` at any depth. */
   #names(node: unknown, path: string): void {
     if (Array.isArray(node)) {
       node.forEach((item, index) => {
@@ -345,7 +345,7 @@ class Integrity {
     if (!isRecord(node)) return
     for (const [key, item] of Object.entries(node)) {
       if (path === "" && (key === "models" || key === "schemas")) continue
-      // Names of claims are the issuer's: one may be called `value`.
+      // The issuer chooses the names of claims: one may be called `value`.
       if (key === "claims" && /^issuers\.[^.]+$/.test(path)) continue
       if (typeof item === "string" && Object.keys(node).length === 1) {
         if (key === "value") this.#has(this.#plan.values, item, path, "value")
@@ -355,7 +355,7 @@ class Integrity {
     }
   }
 
-  /** Whether a schema names one of the plan, or a member of one. */
+  /** Checks that a schema name refers to a schema of the plan, or to a member of one. */
   #hasSchema(name: string, own: string | undefined, path: string): void {
     const [key, pointer] = name.split("#", 2) as [string, string | undefined]
     const schema = this.#plan.schemas[key === "" && own !== undefined ? own : key]
@@ -374,7 +374,7 @@ class Integrity {
   }
 }
 
-/** What an entry of a table is called in messages. */
+/** Words for the entries of each table in messages. */
 const tableWords: { readonly [Table in Exclude<NamedTable, "schemas">]: string } = {
   issuers: "issuer",
   introspections: "introspection",
@@ -386,7 +386,7 @@ const tableWords: { readonly [Table in Exclude<NamedTable, "schemas">]: string }
   certificates: "certificate",
 }
 
-/** Whether what a step finds would be told by nobody: a request would get through with it. */
+/** Whether no step would report the faults that this step found: the request would pass with them. */
 function isUntold(step: Step, next: Step | undefined): boolean {
   if (step.kind !== "validate-parameters" || step.withBody !== true) return false
   return next?.kind !== "validate-content" || next.message !== "request"
@@ -414,10 +414,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null
 }
 
-/**
- * What no schema can be asked to judge: JSON that is too deep for it, and keys that it would leave out without a word.
- * With an own stack, because the value may be hostile.
- */
+/** Problems a schema cannot find: JSON that is too deep for it, and keys that it would drop silently. Uses its own stack, because the value may be hostile. */
 function shapeProblem(json: unknown): SchemaIssue | undefined {
   if (!isObject(json)) return undefined
   const stack: Place[] = [{ value: json, key: "", level: 1, above: undefined }]
@@ -439,12 +436,12 @@ function pathOf(place: Place): string {
   return keys.join(".")
 }
 
-/** What a schema found, as sentences for people; what they repeat of the value is cut. At most 50, in the order of the schema. */
+/** The findings of a schema as sentences for people, with values truncated. At most 50, in the order of the schema. */
 export function problemsOf(error: z.ZodError): SchemaIssue[] {
   return error.issues.slice(0, issuesMax).map((issue) => problemOf(issue, []))
 }
 
-/** Part of a plan as a message repeats it. */
+/** A part of a plan, truncated for a message. */
 function cut(text: string, max = wordCharactersMax): string {
   return text.length > max ? `${text.slice(0, max)}…` : text
 }
@@ -457,7 +454,7 @@ function problemOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Sche
   return { path: toDotPath(keys), message: cut(messageOf(issue), charactersMax) }
 }
 
-/** Of the alternatives of a union, what is wrong with the one that the value comes closest to. */
+/** Of the alternatives of a union, the issues of the one that is closest to the value. */
 function closest(alternatives: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue | undefined {
   const [best] = [...alternatives].sort((a, b) => depthOf(b) - depthOf(a) || a.length - b.length)
   return best?.[0]

@@ -5,61 +5,60 @@ import { loadText, name, reference, stepId } from "./text.ts"
 const milliseconds = z.number().int().min(1).max(86_400_000)
 const status = z.number().int().min(100).max(599)
 
-/** Where a listener binds. IPv6 without brackets; port 0 is not allowed in a plan. */
+/** Address of a listener. IPv6 without brackets; port 0 is not allowed in a plan. */
 export const address = z.strictObject({
   host: z.string().min(1).max(255),
   port: z.number().int().min(1).max(65_535),
 })
 export type Address = z.infer<typeof address>
 
-/** An address as it stands in gateway.conf, in a URL and in messages: `127.0.0.1:8000`, `[::1]:8000`. */
+/** An address as written in gateway.conf, URLs and messages: `127.0.0.1:8000`, `[::1]:8000`. */
 export function addressText({ host, port }: { readonly host: string; readonly port: number }): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`
 }
 
-/** Bits of an IPv6 address that limits count callers by: a customer has a /64 at least (RFC 6177), of which every address is theirs. */
+/** Prefix length by which limits count IPv6 callers: a customer gets at least a /64 (RFC 6177) and can use all its addresses. */
 export const ipv6PrefixDefault = 64
 
-/** Limits of the public listener; every one has a default, so the plan always says all of them. `timeoutMs` null: none. */
+/** Limits of the public listener. Each has a default, and the plan always contains them all. `timeoutMs` null: no timeout. */
 export const limits = z.strictObject({
   bodyBytesMax: z.number().int().min(0).max(1_099_511_627_776),
-  /** Largest body, of a request or an answer, that is read whole because a policy needs it; with its codings and without. */
+  /** Largest request or response body that is buffered because a policy needs it, both encoded and decoded. */
   bufferBytesMax: z.number().int().min(0).max(1_073_741_824),
   headerBytesMax: z.number().int().min(1024).max(1_048_576),
   headersMax: z.number().int().min(1).max(10_000),
   timeoutMs: milliseconds.nullable(),
-  /** Absent: `ipv6PrefixDefault`, as in plans from before there was a choice. */
+  /** Absent: `ipv6PrefixDefault`, as in plans made before this option existed. */
   ipv6Prefix: z.number().int().min(32).max(128).optional(),
-  /** Values and names of a JSON body that a policy reads. Absent: `jsonValuesDefault`. */
+  /** Values and member names of a JSON body that a policy reads (default: `jsonValuesDefault`). */
   jsonValuesMax: z.number().int().min(1000).max(100_000_000).optional(),
 })
 
-/** The public side. `trust`: CIDRs of proxies whose X-Forwarded-For is believed. */
+/** The public listener. `trust`: CIDRs of proxies whose X-Forwarded-For is trusted. */
 export const gateway = z.strictObject({
   name,
   listen: z.array(address).min(1).max(16),
   trust: z.array(z.string()).max(1000),
-  /** How failures look: RFC 9457 problem bodies, or those of Azure API Management. */
+  /** Format of error responses: RFC 9457 problem bodies, or those of Azure API Management. */
   errors: z.enum(["problem", "apim"]),
   limits,
-  /** What runs, as the on-error section of a route does, where no route serves a request: that of the gateway's policy documents. Absent: nothing. */
+  /** The on-error section of the gateway's policy documents. It runs if no route matches a request. Absent: nothing runs. */
   onUnmatched: z.array(stepId).max(1000).optional(),
 })
 
-/** A named value: read from outside, or text that may use other values. Constants nobody needs at run time are inlined and not here. */
+/** A named value: read from outside, or text that may use other values. Constants that are not needed at run time are inlined and not listed. */
 export const value = z.union([z.strictObject({ from: reference }), z.strictObject({ text: loadText })])
 
-/** What we show when we are asked who we are in TLS: PEM files, read again when they change. */
+/** A TLS client certificate of the gateway: PEM files, read again when they change. */
 export const clientCertificate = z.strictObject({
   cert: z.strictObject({ file: z.string().min(1) }),
   key: z.strictObject({ file: z.string().min(1) }),
 })
-/** A certificate of the plan. */
 export type ClientCertificatePlan = z.infer<typeof clientCertificate>
 
 /**
- * Gets tokens for ourselves by client credentials (RFC 6749 §4.4), from the token endpoint of a discovery document or of its own. `inBody`: the secret goes
- * in the form and not in an Authorization header (§2.3.1); absent: as the discovery document says.
+ * Gets tokens for the gateway by client credentials (RFC 6749 §4.4), from the token endpoint of a discovery document or from a given one. `inBody`:
+ * sends the secret in the form instead of an Authorization header (§2.3.1); absent: as the discovery document declares.
  */
 export const tokenClient = z.strictObject({
   endpoint: z.union([z.strictObject({ discovery: loadText }), z.strictObject({ url: loadText })]),
@@ -69,10 +68,9 @@ export const tokenClient = z.strictObject({
   audience: loadText.optional(),
   inBody: z.boolean().optional(),
 })
-/** A token client of the plan. */
 export type TokenClientPlan = z.infer<typeof tokenClient>
 
-/** Who is asked about opaque tokens (RFC 7662), with our own credentials there. What it said counts for `cacheSeconds` at most, and never beyond `exp`. */
+/** Introspection of opaque tokens (RFC 7662), with the gateway's own credentials. A result is cached for at most `cacheSeconds`, and never beyond `exp`. */
 export const introspection = z.strictObject({
   url: loadText,
   client: loadText,
@@ -80,7 +78,7 @@ export const introspection = z.strictObject({
   cacheSeconds: z.number().int().min(0).max(3_600),
 })
 
-/** Users with passwords: names of secrets, whose text is the password or its `scrypt:` hash. */
+/** Users with passwords: names of secrets, each with the password or its `scrypt:` hash. */
 export const users = z.strictObject({
   users: z
     .array(
@@ -96,20 +94,19 @@ export const users = z.strictObject({
     .min(1)
     .max(10_000),
 })
-/** A table of users of the plan. */
 export type UsersPlan = z.infer<typeof users>
 
-/** How the gateway shows a backend who it is, in every request. */
+/** How the gateway authenticates every request to a backend. */
 const backendAuthentication = z.union([
   z.strictObject({ scheme: z.literal("basic"), user: loadText, password: name }),
   z.strictObject({ scheme: z.literal("token"), client: name }),
 ])
-/** Credentials of a backend. */
 export type BackendAuthentication = z.infer<typeof backendAuthentication>
 
 /**
- * Keeps requests from a target that fails: no answer in time, or one of `statuses`. Opens after `calls` failures in `windowMs`; with `percent`, when such a share
- * of at least `calls` calls failed. While more than `ejectedMaxPercent` of a backend's targets are open, breakers do not count: some answer is better than none.
+ * Circuit breaker: keeps requests from a target that fails (no response in time, or one of `statuses`). It opens after `calls` failures in `windowMs`;
+ * with `percent`, when this share of at least `calls` calls failed. While more than `ejectedMaxPercent` of a backend's targets are open, breakers are
+ * ignored: some response is better than none.
  */
 const breaker = z.strictObject({
   calls: z.number().int().min(1).max(1_000_000),
@@ -119,10 +116,9 @@ const breaker = z.strictObject({
   statuses: z.array(status).max(500),
   ejectedMaxPercent: z.number().int().min(0).max(100),
 })
-/** A breaker as the plan has it. */
 export type BreakerPlan = z.infer<typeof breaker>
 
-/** Asks every target by itself whether it is well. A target is down after `downAfter` bad answers in a row, and up after `upAfter` good ones; it begins up. */
+/** Active health checks of every target. A target is down after `downAfter` failures in a row, and up after `upAfter` successes. It starts as up. */
 const health = z.strictObject({
   method: z.enum(["GET", "HEAD"]),
   path: z.string().regex(/^\//).max(2048),
@@ -132,17 +128,16 @@ const health = z.strictObject({
   downAfter: z.number().int().min(1).max(100),
   upAfter: z.number().int().min(1).max(100),
 })
-/** Health checks as the plan has them. */
 export type HealthPlan = z.infer<typeof health>
 
-/** What a request is sent again for. `connect-error`: nothing of it was sent. `reset`: no answer before the connection broke. `timeout`: no head in time. */
+/** When a request is sent again. `connect-error`: nothing was sent. `reset`: the connection broke before a response. `timeout`: no response head in time. */
 const retryCause = z.union([z.enum(["connect-error", "reset", "timeout"]), status])
 export type RetryCause = z.infer<typeof retryCause>
 
 /**
- * Sends a request again, to another target where there is one: at most `times`, never after a byte of an answer went to the client, and only methods that may be repeated
- * (RFC 9110 §9.2.2) or are in `methods` (but for `connect-error`). Repetitions are at most `budgetPercent` of the requests. What could not be brought to one target goes
- * to the others in any case, and is none.
+ * Sends a request again, to another target if there is one. At most `times`, never after a byte of the response went to the client, and only for methods
+ * that are idempotent (RFC 9110 §9.2.2) or in `methods` (except on `connect-error`). Retries are at most `budgetPercent` of the requests. A request that
+ * could not be sent to one target always goes to the other targets; this does not count as a retry.
  */
 const backendRetry = z.strictObject({
   times: z.number().int().min(1).max(10),
@@ -153,8 +148,8 @@ const backendRetry = z.strictObject({
 export type BackendRetry = z.infer<typeof backendRetry>
 
 /**
- * Where requests go. URLs are `http:` or `https:` with an optional base path. `totalMs` null: the operation's own deadline only. Without `balance` targets take turns by weight;
- * `hash` sends equal keys (of the forward step) to the same target.
+ * A service behind the gateway. URLs are `http:` or `https:` with an optional base path. `totalMs` null: only the operation's own timeout. Without
+ * `balance`, targets take turns by weight; `hash` sends equal keys (of the forward step) to the same target.
  */
 export const backend = z.strictObject({
   targets: z
@@ -163,43 +158,42 @@ export const backend = z.strictObject({
     .max(256),
   connectMs: milliseconds,
   totalMs: milliseconds.nullable(),
-  /** Until the head of the answer; absent: no limit of its own. */
+  /** Timeout until the response head; absent: none of its own. */
   firstByteMs: milliseconds.optional(),
-  /** Between two pieces of the answer; absent: no limit of its own. */
+  /** Timeout between two chunks of the response; absent: none of its own. */
   idleMs: milliseconds.optional(),
   tls: z.strictObject({
     ca: z.strictObject({ file: z.string().min(1) }).optional(),
     insecure: z.boolean(),
-    /** Which of the plan's certificates we show. */
+    /** The certificate of the plan that the gateway presents. */
     certificate: name.optional(),
   }),
-  /** Offers HTTP/2 where there is TLS (ALPN). */
+  /** Offers HTTP/2 over TLS (ALPN). */
   http2: z.boolean().optional(),
   balance: z.enum(["least-outstanding", "hash"]).optional(),
   health: health.optional(),
   breaker: breaker.optional(),
   retry: backendRetry.optional(),
-  /** Goes to these targets alone, and in place of any Authorization the request has. */
+  /** Sent to these targets only. Replaces any Authorization field of the request. */
   authentication: backendAuthentication.optional(),
 })
 export type Backend = z.infer<typeof backend>
 
-/** How the gateway shows a decision point who it is: as to a backend, or by a token that does not change (RFC 6750). */
+/** How the gateway authenticates at a decision point: as at a backend, or by a fixed bearer token (RFC 6750). */
 const pdpAuthentication = z.union([
   ...backendAuthentication.options,
   z.strictObject({ scheme: z.literal("bearer"), token: name }),
 ])
-/** Credentials for a decision point. */
 export type PdpAuthentication = z.infer<typeof pdpAuthentication>
 
 /**
- * A policy decision point that is asked by AuthZEN's Authorization API 1.0. With `discover` its metadata names the endpoints, else they stand below `url`.
- * `cacheMs` 0: no decision is kept.
+ * A policy decision point with AuthZEN's Authorization API 1.0. With `discover`, its metadata names the endpoints; otherwise they are below `url`.
+ * `cacheMs` 0: decisions are not cached.
  */
 export const pdp = z.strictObject({
   url: loadText,
   discover: z.boolean(),
-  /** For one question, all its requests together. */
+  /** For one decision, including all its requests. */
   timeoutMs: z.number().int().min(1).max(60_000),
   cacheMs: z.number().int().min(0).max(3_600_000),
   /** Evaluations in one request. */
@@ -207,19 +201,18 @@ export const pdp = z.strictObject({
   tls: z.strictObject({
     ca: z.strictObject({ file: z.string().min(1) }).optional(),
     insecure: z.boolean(),
-    /** Which of the plan's certificates we show. */
+    /** The certificate of the plan that the gateway presents. */
     certificate: name.optional(),
   }),
   authentication: pdpAuthentication.optional(),
   breaker: breaker.optional(),
 })
-/** A decision point of the plan. */
 export type PdpPlan = z.infer<typeof pdp>
 
-/** Types of claims an issuer promises (notation of runtime/expression/types.ts). */
+/** Types of the claims that an issuer guarantees (notation of runtime/expression/types.ts). */
 export const claimTypes = z.record(z.string(), z.string())
 
-/** Signatures a token may have by a public key (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
+/** Signature algorithms with a public key (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
 export const signatureAlgorithm = z.enum([
   "RS256",
   "RS384",
@@ -234,10 +227,10 @@ export const signatureAlgorithm = z.enum([
   "Ed25519",
 ])
 
-/** Signatures by a shared secret (HMAC): for issuers whose keys are such secrets, and for no others. */
+/** Signature algorithms with a shared secret (HMAC), only for issuers whose keys are such secrets. */
 export const secretAlgorithm = z.enum(["HS256", "HS384", "HS512"])
 
-/** A key that is written in the text. `id` is the `kid` of its tokens; null: any. A secret's text is its bytes, or they are in Base64. */
+/** A key written in the configuration. `id` is the `kid` of its tokens; null: any. A secret's bytes are its text, or the text decodes to them as Base64. */
 export const inlineKey = z.union([
   z.strictObject({
     id: z.string().max(256).nullable(),
@@ -252,9 +245,10 @@ export const inlineKey = z.union([
 export type InlineKey = z.infer<typeof inlineKey>
 
 /**
- * Who signs tokens: found by OIDC discovery, or with keys from a JWKS file or of the text, and the `iss` value given; null: any (said by `any-issuer`). `exact`: the
- * document is at this very URL and may name another issuer than that; tokens must carry the name it says.
- * `audiences` null: any (said by `any-audience`). */
+ * Who signs tokens: found by OIDC discovery, or with keys from a JWKS file or from the configuration, and the given `iss` value; null: any (set by
+ * `any-issuer`). `exact`: the document is at exactly this URL and may name another issuer; tokens must carry that name.
+ * `audiences` null: any (set by `any-audience`).
+ */
 export const issuer = z.strictObject({
   source: z.union([
     z.strictObject({ discovery: loadText, exact: z.literal(true).optional() }),
@@ -268,15 +262,15 @@ export const issuer = z.strictObject({
 })
 export type Issuer = z.infer<typeof issuer>
 
-/** What a call costs: a decimal number as text, so that it is exact, and an ISO 4217 code. */
+/** The price of a call: a decimal number as text, to be exact, and an ISO 4217 code. */
 export const price = z.strictObject({
   amount: z.string().regex(/^(0|[1-9]\d{0,11})(\.\d{1,12})?$/),
   currency: z.string().regex(/^[A-Z]{3}$/),
 })
 
 /**
- * A bundle of APIs that a subscription opens. `open`: without any key too, as a call of the product. `unpublished`: nobody new can subscribe, and it is
- * not open; keys that were issued count on. `approval`: what is issued waits for an operator. What is absent does not hold, or has no bound.
+ * A bundle of APIs that a subscription opens. `open`: callable without a key, too. `unpublished`: no new subscriptions, and it is not open; existing
+ * keys remain valid. `approval`: a new subscription waits for an operator. An absent flag is false; an absent limit is no limit.
  */
 export const product = z.strictObject({
   apis: z.array(name).max(10_000),
@@ -288,7 +282,7 @@ export const product = z.strictObject({
 })
 export type Product = z.infer<typeof product>
 
-/** A subscription declared in text. `key` and `secondary` name secrets; either lets in. It covers one product, one API, or all. */
+/** A subscription declared in the configuration. `key` and `secondary` name secrets, and both are accepted. It covers one product, one API, or all. */
 export const subscription = z.strictObject({
   scope: z.union([
     z.strictObject({ product: name }),
@@ -299,7 +293,7 @@ export const subscription = z.strictObject({
   secondary: name.optional(),
 })
 
-/** The ordered steps of one route. `backend` is empty where the inbound section always answers. */
+/** The ordered steps of one route. `backend` is empty if the inbound section always responds. */
 export const sections = z.strictObject({
   inbound: z.array(stepId).max(1000),
   backend: z.array(stepId).max(1000),
@@ -307,36 +301,37 @@ export const sections = z.strictObject({
   onError: z.array(stepId).max(1000),
 })
 
-/** Forms of a path that servers read in different ways. What is absent is refused. */
+/** Forms of a path that servers interpret differently. An absent form is rejected. */
 export const pathForms = z.strictObject({
   /** `%2F` in a segment. */
   encodedSlash: z.literal(true).optional(),
   /** `;` in a segment, raw or encoded. */
   pathParameters: z.literal(true).optional(),
-  /** `//` in what a last `{name*}` stands for. */
+  /** `//` in the value of a last `{name*}`. */
   emptySegments: z.literal(true).optional(),
 })
 export type PathForms = z.infer<typeof pathForms>
 
-/** The element of a policy document that a step was made of, in the words of Azure API Management's `LastError`. */
+/** The element of a policy document from which a step was made, in the terms of Azure API Management's `LastError`. */
 const policyElement = z.strictObject({
   /** Name of the policy: `validate-jwt`. */
   source: z.string().min(1).max(128),
   scope: z.enum(["global", "product", "api", "operation"]),
-  /** Inside of its section: `choose[1]/when[2]/set-header[1]`. */
+  /** Within its section: `choose[1]/when[2]/set-header[1]`. */
   path: z.string().max(8192),
-  /** Its `id`, where its author gave one. */
+  /** Its `id` attribute, if present. */
   id: z.string().max(1024).optional(),
 })
 export type PolicyElement = z.infer<typeof policyElement>
 
-/** Elements of a route's steps, by the step's index path: `inbound.3.matched.0`. Steps of gateway.conf's own statements have none. */
+/** Elements of a route's steps, by the step's index path: `inbound.3.matched.0`. Steps from gateway.conf statements have no entry. */
 export const outline = z.record(z.string(), policyElement)
 export type Outline = z.infer<typeof outline>
 
 /**
- * One operation of one API version. `method` is a token or `*` (any). `path` is the full pattern from the root: literal segments, `{name}`,
- * literals and parameters in one segment (`{id}:cancel`), and perhaps a last `{name*}`. `stripPrefix` is the canonical prefix (version and API path) that is not sent to the backend.
+ * One operation of one API version. `method` is a token or `*` (any). `path` is the full pattern from the root: literal segments, `{name}`, literals and
+ * parameters in one segment (`{id}:cancel`), and optionally a last `{name*}`. `stripPrefix` is the canonical prefix (version and API path) that is not
+ * sent to the backend.
  */
 export const route = z.strictObject({
   api: name,
@@ -348,7 +343,7 @@ export const route = z.strictObject({
     .regex(/^\//)
     .max(2048)
     .refine((path) => pathTemplates(path) !== undefined, "is not a path of a route"),
-  /** Names it is served on, lower case, `*.example.com` for all below one; absent: every name. */
+  /** Host names that serve it, in lower case; `*.example.com` for all subdomains. Absent: every name. */
   hosts: z
     .array(z.string().regex(/^(?:\*\.)?[a-z0-9._~[\]:-]{1,253}$/))
     .min(1)
@@ -358,7 +353,7 @@ export const route = z.strictObject({
   /** Absent: none. */
   passes: pathForms.optional(),
   timeoutMs: milliseconds.nullable(),
-  /** What ends WebSockets besides the two ends; null: none are opened, absent: nothing else does. */
+  /** What closes WebSockets, in addition to the two peers. Null: WebSockets are rejected. Absent: nothing else closes them. */
   websocket: z
     .strictObject({
       idleMs: milliseconds.nullable(),
@@ -368,15 +363,15 @@ export const route = z.strictObject({
     .nullable()
     .optional(),
   sections,
-  /** What of policy documents its steps were made of; absent: of none. */
+  /** The policy-document elements of its steps; absent: none. */
   outline: stepId.optional(),
-  /** Parameters of the query that policy documents find in the operation's template; absent: none. */
+  /** Query parameters that policy documents find in the operation's template; absent: none. */
   queryParameters: z.array(z.string().min(1).max(256)).max(500).optional(),
 })
 
 export type Route = z.infer<typeof route>
 
-/** The key of a route in the plan: `METHOD /path`, and for some hosts only `METHOD api.example.com,*.example.com/path`. */
+/** The key of a route in the plan: `METHOD /path`; for specific hosts `METHOD api.example.com,*.example.com/path`. */
 export function routeKeyOf(route: {
   readonly method: string
   readonly path: string

@@ -1,15 +1,15 @@
 /**
- * What one segment of a route's path matches. `static`: itself. `parameter`: any segment. `tail`: all segments that are left. `mixed`: literals with
- * parameters between them, none of them empty.
+ * What one segment of a route's path matches. `static`: itself. `parameter`: any segment. `tail`: all remaining segments. `mixed`: literals with
+ * non-empty parameters between them.
  */
 export interface SegmentTemplate {
   readonly kind: "static" | "mixed" | "parameter" | "tail"
-  /** One more than there are names: what stands before, between and behind the parameters. Between two there is always something. */
+  /** One more than there are names: the text before, between and after the parameters. It is never empty between two parameters. */
   readonly literals: readonly string[]
   readonly names: readonly string[]
 }
 
-/** The template of a segment as it is written; undefined where it is none. */
+/** The template of a segment as written; undefined if it is invalid. */
 export function segmentTemplate(segment: string): SegmentTemplate | undefined {
   if (!segment.includes("{") && !segment.includes("}"))
     return { kind: "static", literals: [segment], names: [] }
@@ -23,7 +23,7 @@ export function segmentTemplate(segment: string): SegmentTemplate | undefined {
   return whole ? { kind: "tail", literals, names: names.map((name) => name.slice(0, -1)) } : undefined
 }
 
-/** The templates of a path of the plan, which begins with `/`; a slash at its end means nothing. Undefined where one is none. */
+/** The templates of a path of the plan, which starts with `/`; a trailing slash is ignored. Undefined if a segment is invalid. */
 export function pathTemplates(path: string): SegmentTemplate[] | undefined {
   const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
   const templates: SegmentTemplate[] = []
@@ -37,14 +37,14 @@ export function pathTemplates(path: string): SegmentTemplate[] | undefined {
     : templates
 }
 
-/** The segment without the names of its parameters: those of one shape match the same. */
+/** The segment without the names of its parameters: segments of equal shape match the same. */
 export function shapeOfSegment({ kind, literals }: SegmentTemplate): string {
   return kind === "tail" ? "{*}" : literals.join("{}")
 }
 
 const precedence = { static: 0, mixed: 1, parameter: 2, tail: 3 } as const
 
-/** Which of two segments that match the same goes first: negative for `a`, 0 for neither. Of mixed ones the one with more literal text. */
+/** Order of two segments that match the same text: negative if `a` goes first, 0 if neither. Of mixed ones, the one with more literal text goes first. */
 export function compareSegments(a: SegmentTemplate, b: SegmentTemplate): number {
   const order = precedence[a.kind] - precedence[b.kind]
   if (order !== 0 || a.kind !== "mixed") return order
@@ -56,8 +56,8 @@ function textLength({ literals }: SegmentTemplate): number {
 }
 
 /**
- * The values of a segment's parameters, each as short as it can be, from the left; undefined where the text does not match. `least`: characters a
- * value has at least. It looks at each character once for each literal at most.
+ * The values of a segment's parameters, each as short as possible, from the left; undefined if the text does not match. `least`: minimum length of a
+ * value. It looks at each character at most once for each literal.
  */
 export function firstReading(
   literals: readonly string[],
@@ -79,7 +79,7 @@ export function firstReading(
   return values
 }
 
-/** The values of a segment's parameters, each as short as it can be, from the right. There is one reading only where it is the first as well. */
+/** The values of a segment's parameters, each as short as possible, from the right. If this equals the first reading, there is no other. */
 export function lastReading(literals: readonly string[], text: string): string[] | undefined {
   const inside = insideOf(literals, text, 1)
   if (inside === undefined) return undefined
@@ -97,7 +97,7 @@ export function lastReading(literals: readonly string[], text: string): string[]
   return values.reverse()
 }
 
-/** What is between the first literal and the last one; undefined where the text does not begin and end with them. */
+/** The text between the first and the last literal; undefined if the text does not start and end with them. */
 function insideOf(
   literals: readonly string[],
   text: string,

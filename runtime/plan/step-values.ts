@@ -13,20 +13,20 @@ import {
 } from "./places.ts"
 import { expression, name, type Text, text } from "./text.ts"
 
-/** Name of a variable that steps and expressions of one exchange share. */
+/** Name of a variable that the steps and expressions of one exchange share. */
 export const variableName = z.string().min(1).max(256)
 
-/** A whole number that is known when the plan is made, or found per request. */
+/** A whole number: constant, or computed per request. */
 export const count = z.union([z.number().int().min(0).max(1_000_000_000_000), z.strictObject({ expression })])
 
 export type Count = z.infer<typeof count>
 
-/** The number, or what it is by default where only a request decides. */
+/** The number, or the given default if it depends on the request. */
 export function constantCount(value: Count, byDefault: number): number {
   return typeof value === "number" ? value : byDefault
 }
 
-/** Yes or no, known when the plan is made or found per request. */
+/** A boolean: constant, or computed per request. */
 export const flag = z.union([z.boolean(), z.strictObject({ expression })])
 
 export type Flag = z.infer<typeof flag>
@@ -34,27 +34,27 @@ export type Flag = z.infer<typeof flag>
 /** Which message of the exchange a step works on. */
 export const message = z.enum(["request", "response"])
 
-/** A name known when the plan is made, or found per request and checked then. */
+/** A name computed per request, and checked then. */
 export const dynamicName = z.strictObject({ text })
 
-/** What a variable or the cache gets: a text, or the value of an expression. */
+/** The value for a variable or the cache: a text, or the value of an expression. */
 export const textOrExpression = z.union([text, z.strictObject({ expression })])
 
 export type TextOrExpression = z.infer<typeof textOrExpression>
 
-/** The name that stands in the plan; `*` where only a request decides. */
+/** The constant name; `*` if it depends on the request. */
 export function constantName(name: string | { readonly text: Text }): string {
   return typeof name === "string" ? name : constantOr(name.text)
 }
 
-/** The place of a value in the cache. */
+/** The place of a cached value. */
 export function cacheKey(key: Text): Place {
   return `cache:${constantOr(key)}`
 }
 
 /**
- * What a body is made of. `value`: an expression whose value is written as JSON (maps, lists) or as text or bytes (strings, bytes).
- * `liquid`: a template with `body`, `context` (APIM's names) and what the language has (`request`, `var`, …).
+ * Where a body comes from. `value`: an expression; maps and lists are written as JSON, strings and bytes as they are. `liquid`: a template with `body`,
+ * `context` (APIM's names) and the names of the language (`request`, `var`, …).
  */
 export const bodyContent = z.union([
   z.strictObject({ text }),
@@ -64,12 +64,12 @@ export const bodyContent = z.union([
 
 export type BodyContent = z.infer<typeof bodyContent>
 
-/** What a template reads cannot be seen from outside. */
+/** A template is opaque: it may read everything. */
 export function contentRead(content: BodyContent | undefined): readonly Place[] {
   return content !== undefined && "liquid" in content ? everyPlace : []
 }
 
-/** What an answer is made of: `respond`, and requests of our own. */
+/** Headers of `respond`, and of requests sent by the gateway itself. */
 export const headerLines = z
   .array(
     z.strictObject({
@@ -82,19 +82,19 @@ export const headerLines = z
 
 export type HeaderLines = z.infer<typeof headerLines>
 
-/** How a request of our own, or to the backend, says who we are. */
+/** How the gateway authenticates a request of its own, or a request to the backend. */
 export const authentication = z.union([
   z.strictObject({ scheme: z.literal("basic"), user: text, password: text }),
   z.strictObject({ scheme: z.literal("bearer"), token: text }),
   /** A token of a declared client. */
   z.strictObject({ scheme: z.literal("token"), client: name }),
-  /** Shown in TLS. */
+  /** Presented in TLS. */
   z.strictObject({ scheme: z.literal("certificate"), certificate: name }),
 ])
 
 export type Authentication = z.infer<typeof authentication>
 
-/** The declared thing that a request of our own, or to the backend, authenticates with. */
+/** The declared resource with which a request authenticates. */
 export function namedAuthentication(authentication: Authentication | undefined): NamedResource[] {
   if (authentication?.scheme === "token")
     return named("tokenClients", "authentication", authentication.client)
@@ -104,8 +104,8 @@ export function namedAuthentication(authentication: Authentication | undefined):
 }
 
 /**
- * One rule on a token's claims. `has-*` treats a string as a blank-separated list (RFC 8693 `scope`); dots in `claim` walk into objects.
- * `separator` splits a string instead of blanks; empty: a string is one value.
+ * One rule on a token's claims. `has-*` treats a string as a list separated by spaces (RFC 8693 `scope`); dots in `claim` walk into objects. `separator`
+ * replaces the space; empty: a string is one value.
  */
 const claimRule = z.strictObject({
   claim: z.string().min(1).max(256),
@@ -117,8 +117,8 @@ const claimRule = z.strictObject({
 export type ClaimRule = z.infer<typeof claimRule>
 
 /**
- * Where a credential is taken from. `scheme` null: the value stands alone, or behind `Bearer` all the same; else the scheme is demanded.
- * What came in the query or a cookie is taken out of the request unless `forward`; a header stays.
+ * Where a credential is read. `scheme` null: the value alone, or with a `Bearer` prefix; otherwise the scheme is required. A value from the query or a
+ * cookie is removed from the request unless `forward`; a header stays.
  */
 const credentialSource = z.union([
   z.strictObject({ header: headerName, scheme: z.string().min(1).max(64).nullable() }),
@@ -129,17 +129,17 @@ const credentialSource = z.union([
 
 export type CredentialSource = z.infer<typeof credentialSource>
 
-/** The field of HTTP's own credentials. */
+/** The field of HTTP authentication. */
 export const authorization = headerOf("request", "authorization")
 
-/** What a step that judges a token, of whatever kind, demands of it. */
+/** What a step requires of a token of any kind. */
 export const tokenDemands = {
   from: credentialSource,
   claims: z.array(claimRule).max(50),
   audiences: z.array(text).max(100).optional(),
 }
 
-/** How such a step ends. Refused: `status`, perhaps with `message`; claims not met: `claimStatus`. `output`: the variable that gets what the token says. */
+/** How such a step ends. Refused: `status`, optionally with `message`. Claims not met: `claimStatus`. `output`: the variable that gets the content of the token. */
 export const tokenOutcome = {
   status: count,
   claimStatus: count,
@@ -147,12 +147,12 @@ export const tokenOutcome = {
   output: variableName.optional(),
 }
 
-/** A step that judges a token. */
+/** A step that verifies a token. */
 export type TokenCheck = z.infer<z.ZodObject<typeof tokenDemands & typeof tokenOutcome, z.core.$strict>>
 
 /**
- * Where in a request a credential is shown: a token, user and password (RFC 7617), or the subscription key of an API, in the header first. A key or a password goes no further unless
- * `forward`.
+ * Where a request carries a credential: a token, user and password (RFC 7617), or the subscription key of an API, which is looked for in the header
+ * first. A key or a password is not forwarded unless `forward`.
  */
 export type ShownCredential =
   | { readonly is: "token"; readonly from: CredentialSource }
@@ -165,12 +165,12 @@ export type ShownCredential =
       readonly forward: boolean
     }
 
-/** What a step does that lets in who shows a credential, and where the credential is shown. */
+/** Facts of a step that authenticates by a credential, including where the credential is. */
 export interface CredentialFacts extends StepFacts {
   readonly shown: ShownCredential
 }
 
-/** Where a credential is read, and what is taken out of the request once it was good. */
+/** Where a credential is read, and what is removed from the request after it was accepted. */
 function credentialPlaces(from: CredentialSource): {
   readonly read: Place[]
   readonly taken: Place[]
@@ -181,7 +181,7 @@ function credentialPlaces(from: CredentialSource): {
   return { read: [place], taken: from.forward ? [] : [place] }
 }
 
-/** Facts of a step that judges a token; `asked`: who else is asked about it. */
+/** Facts of a step that verifies a token; `asked`: other services that it asks about the token. */
 export function tokenFacts(
   { from, output, status, claimStatus, claims }: TokenCheck,
   asked: readonly Place[] = [],
@@ -197,19 +197,16 @@ export function tokenFacts(
   }
 }
 
-/** Values found per request, by name. */
+/** Values computed per request, by name. */
 const namedValues = z
   .array(z.strictObject({ key: z.string().min(1).max(256), value: expression }))
   .max(100)
   .optional()
 
-/** Who is asked, one of the two: a store of the engine, or a decision point. */
+/** Who decides, one of the two: a store of the engine, or a decision point. */
 const asked = { store: name.optional(), pdp: name.optional() }
 
-/**
- * What every question may bring along: values for conditions; to the engine tuples that count for this question only, to a decision point properties of subject,
- * resource and action.
- */
+/** Optional inputs of a check: values for conditions. The engine also takes contextual tuples; a decision point takes properties of subject, resource and action. */
 const circumstances = {
   context: namedValues,
   properties: z.strictObject({ subject: namedValues, resource: namedValues, action: namedValues }).optional(),
@@ -219,17 +216,17 @@ const circumstances = {
     .optional(),
 }
 
-/** The fields of a step that asks whether `user` has `relation` on `object`. */
+/** The fields of a step that checks whether `user` has `relation` on `object`. */
 export const relationQuestion = { ...asked, relation: z.string(), object: text, user: text, ...circumstances }
 
 export type RelationQuestion = z.infer<z.ZodObject<typeof relationQuestion, z.core.$strict>>
 
-/** Who decides: the tuples of a store, or a service outside. */
+/** What the decision depends on: the tuples of a store, or an external service. */
 export function decider({ store, pdp }: Pick<RelationQuestion, "store" | "pdp">): Place {
   return pdp === undefined ? `tuples:${store ?? ""}` : `service:${pdp}`
 }
 
-/** The store or the decision point that is asked. */
+/** The store or the decision point that decides. */
 export function namedDecider({ store, pdp }: Pick<RelationQuestion, "store" | "pdp">): NamedResource[] {
   return [
     ...(store === undefined ? [] : named("stores", "store", store)),
@@ -238,19 +235,19 @@ export function namedDecider({ store, pdp }: Pick<RelationQuestion, "store" | "p
 }
 
 /**
- * How much a call counts: a number, or the tokens a language model used for it, as its answer says (`usage` of OpenAI's and Anthropic's APIs, `usageMetadata` of
- * Gemini's). With `estimatePrompt` those of the prompt are estimated and counted before it is sent.
+ * How much a call counts: a number, or the tokens that a language model used for it, as reported in its response (`usage` of OpenAI's and Anthropic's
+ * APIs, `usageMetadata` of Gemini's). With `estimatePrompt`, prompt tokens are estimated and counted before sending.
  */
 const amount = z.union([count, z.strictObject({ tokens: z.strictObject({ estimatePrompt: flag }) })])
 
 export type Amount = z.infer<typeof amount>
 
-/** Which of the tokens a language model used for a call, as its answer says. */
+/** Which tokens that a language model reports. */
 export const tokenKind = z.enum(["prompt", "completion", "total"])
 
 export type TokenKind = z.infer<typeof tokenKind>
 
-/** What a limit counts by; the first that the request has is taken. `ip` is always there. */
+/** What a limit counts by: the first key that the request has. `ip` always exists. */
 const limitKey = z.union([
   z.strictObject({ by: z.literal("subscription") }),
   z.strictObject({ by: z.literal("ip") }),
@@ -260,7 +257,7 @@ const limitKey = z.union([
 
 export type LimitKey = z.infer<typeof limitKey>
 
-/** Names of headers and variables a limit tells its state by, besides the standard ones. */
+/** Names of headers and variables in which a limit reports its state, in addition to the standard ones. */
 export const limitSigns = {
   retryAfterHeader: headerName.optional(),
   retryAfterVariable: variableName.optional(),
@@ -268,7 +265,7 @@ export const limitSigns = {
   remainingVariable: variableName.optional(),
   totalHeader: headerName.optional(),
   totalVariable: variableName.optional(),
-  /** How many tokens the call counted. As what is left after it, this is known when an answer has come that is no stream. */
+  /** How many tokens the call used. Like the remainder, it is known only after a response that is not a stream. */
   consumedHeader: headerName.optional(),
   consumedVariable: variableName.optional(),
 }
@@ -289,13 +286,13 @@ function keysRead(keys: readonly LimitKey[]): Place[] {
   )
 }
 
-/** Which calls are counted, how much one counts, and by which names a limit tells its state. */
+/** Which calls are counted, how much a call counts, and where a limit reports its state. */
 export type Counting = Omit<
   z.infer<z.ZodObject<typeof counted & typeof limitSigns, z.core.$strict>>,
   "counter" | "keys"
 >
 
-/** Facts of a step that counts. What is counted may depend on the answer, and is then known when the exchange is over. */
+/** Facts of a step that counts. If the count depends on the response, it is known only when the exchange has ended. */
 export function countingFacts({ keys, counter, countIf, increment }: Counted): StepFacts {
   const place: Place = `counter:${counter}`
   const isTokens = typeof increment === "object" && "tokens" in increment
@@ -310,15 +307,15 @@ export function countingFacts({ keys, counter, countIf, increment }: Counted): S
   }
 }
 
-/** What happens on a violation: nothing, a note in variable and log, or 400 (request) and 502 (response). */
+/** What happens on a violation: nothing, an entry in variable and log, or 400 (request) and 502 (response). */
 export const violationAction = z.enum(["ignore", "detect", "prevent"])
 
 export type ViolationAction = z.infer<typeof violationAction>
 
-/** Which answers a description is for: a status, a class, or all that no other is for. */
+/** The responses a description applies to: a status, a class, or `default` for all others. */
 export const describedStatus = z.string().regex(/^(default|[1-5]xx|[1-5][0-9]{2})$/)
 
-/** Facts of a step that judges a message. Faults that are let pass are told in the log and in the variable, behind those that are there. */
+/** Facts of a step that validates a message. Tolerated faults are written to the log and appended to the variable. */
 export function judging(
   { errors }: { readonly errors?: string | undefined },
   actions: readonly unknown[],
@@ -329,12 +326,12 @@ export function judging(
     reads: [...reads, ...told],
     writes: told,
     leaves: actions.includes("detect") || actions.some((each) => typeof each === "object") ? ["log"] : [],
-    // What an expression decides may be `prevent`.
+    // An expression can yield `prevent`.
     ends: actions.some((each) => each === "prevent" || typeof each === "object") ? ["refuse"] : [],
   }
 }
 
-/** The schemas that rules judge by. */
+/** The schemas that the rules use. */
 export function namedSchemas(rules: readonly { readonly schema?: string | undefined }[]): NamedResource[] {
   return named("schemas", "schema", ...rules.flatMap(({ schema }) => (schema === undefined ? [] : [schema])))
 }

@@ -114,11 +114,9 @@ const contracts = [
 type Contract = (typeof contracts)[number]
 /** One step of a section. */
 export type Step = z.infer<Contract["schema"]>
-/** Key of a step in the plan. */
 export type StepId = z.infer<typeof stepId>
-/** What tells the steps apart. */
 export type StepKind = Step["kind"]
-/** The step of one kind, e.g. `StepOf<"rate-limit">`. */
+/** The step type of one kind, e.g. `StepOf<"rate-limit">`. */
 export type StepOf<Kind extends StepKind> = Extract<Step, { kind: Kind }>
 
 type Schemas = readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]]
@@ -131,45 +129,41 @@ export const step: z.ZodType<Step> = z.discriminatedUnion(
 
 const byKind: ReadonlyMap<string, Contract> = new Map(contracts.map((each) => [each.kind, each]))
 
-/** A list of steps inside of another step, and the name of the field that holds it: `matched`, `branches.1`. */
+/** A list of steps inside another step, and the name of its field: `matched`, `branches.1`. */
 export interface NestedSteps {
   readonly place: string
   readonly steps: readonly StepId[]
 }
 
-/** What holds for every step of a kind. */
 export function kindFacts(kind: StepKind): KindFacts {
   return byKind.get(kind) as Contract
 }
 
-/** What a step does to an exchange; see `StepFacts`. */
 export function factsOf(step: Step): StepFacts {
   return (byKind.get(step.kind) as { readonly facts: (step: Step) => StepFacts }).facts(step)
 }
 
-/** A step that lets in who shows a credential, and tells who that is: a token, a password, a subscription key. `any-of` tries several. */
+/** A step that authenticates by one credential: a token, a password or a subscription key. `any-of` tries several. */
 export type CredentialStep = StepOf<Extract<Contract, { readonly role: "credential" }>["kind"]>
 
-/** Whether a step lets in who shows a credential. */
 export function isCredential(step: Step): step is CredentialStep {
   return kindFacts(step.kind).role === "credential"
 }
 
-/** Where the credential that a step lets in by is shown. */
+/** Where the request carries the credential of this step. */
 export function shownTo(step: CredentialStep): ShownCredential {
   return (factsOf(step) as CredentialFacts).shown
 }
 
-/** A step that asks who the caller is: by one credential, or by any of several. */
+/** A step that authenticates the caller: by one credential, or by any of several. */
 export type AuthStep = StepOf<Extract<Contract, { readonly role: "credential" | "ways" }>["kind"]>
 
-/** Whether a step asks who the caller is. */
 export function isAuth(step: Step): step is AuthStep {
   const { role } = kindFacts(step.kind)
   return role === "credential" || role === "ways"
 }
 
-/** The credentials that a step lets in by: one, any of several, or none. */
+/** The credential steps of an authentication step: itself, any of several, or none for another kind. */
 export function credentialsOf(
   step: Step,
   stepOf: (id: StepId) => Step | undefined,
@@ -182,10 +176,9 @@ export function credentialsOf(
   })
 }
 
-/** A step that asks whether a user has a relation on an object, or writes that it has. */
+/** A step that checks whether a user has a relation on an object, or writes that relation. */
 export type RelationStep = Extract<Step, { readonly relation: string }>
 
-/** Whether a step asks for a relation, or writes one. */
 export function isRelation(step: Step): step is RelationStep {
   return "relation" in step
 }
@@ -193,41 +186,40 @@ export function isRelation(step: Step): step is RelationStep {
 /** A step that holds blocks of statements. */
 export type BlockStep = StepOf<Extract<Contract, { readonly holds: "blocks" }>["kind"]>
 
-/** Whether a step holds blocks of statements, which are steps on their own; the alternatives of a step are one statement with it. */
+/** Whether a step holds blocks of statements as steps of their own. The alternatives of a step are one statement with it. */
 export function holdsBlocks(step: Step | undefined): step is BlockStep {
   return step !== undefined && kindFacts(step.kind).holds === "blocks"
 }
 
-/** Roles of steps that may refuse a request by who or what it is. */
+/** Roles of steps that may reject a request by its caller or content. */
 const protecting: ReadonlySet<Role> = new Set(["credential", "ways", "permission", "guard"])
 
-/** Whether a step may refuse a request by who or what it is, not only by how much was used. */
+/** Whether a step may reject a request by its caller or content, not only by usage. */
 export function isProtection({ kind }: Pick<Step, "kind">): boolean {
   return protecting.has(kindFacts(kind).role)
 }
 
-/** Whether a step may refuse a request by who or what it is, or by how much was used. */
+/** Whether a step may reject a request by its caller, content or usage. */
 export function isGuard(step: Pick<Step, "kind">): boolean {
   return isProtection(step) || kindFacts(step.kind).role === "limit"
 }
 
-/** A step that refuses a request when too much was used: calls, bytes, places. */
+/** A step that rejects a request when too much was used: calls, bytes, slots. */
 export type LimitStep = StepOf<Extract<Contract, { readonly role: "limit" }>["kind"]>
 
-/** Whether a step refuses a request when too much was used. */
 export function isLimit(step: Step): step is LimitStep {
   return kindFacts(step.kind).role === "limit"
 }
 
-/** Whether a step asks if the caller may, by relations. */
+/** Whether a step checks the permission of the caller by relations. */
 export function asksPermission({ kind }: Pick<Step, "kind">): boolean {
   return kindFacts(kind).role === "permission"
 }
 
-/** A step that answers in place of the backend. */
+/** A step that responds in place of the backend. */
 export type AnswerStep = StepOf<Extract<Contract, { readonly role: "answer" }>["kind"]>
 
-/** Whether a step answers in place of the backend wherever it runs. */
+/** Whether a step always responds in place of the backend. */
 export function isAnswer(step: Step | undefined): step is AnswerStep {
   return step !== undefined && kindFacts(step.kind).role === "answer"
 }
@@ -235,17 +227,16 @@ export function isAnswer(step: Step | undefined): step is AnswerStep {
 /** A step that sends the request to the backend. */
 export type SendStep = StepOf<Extract<Contract, { readonly role: "send" }>["kind"]>
 
-/** Whether a step sends the request to the backend. */
 export function isSend(step: Step | undefined): step is SendStep {
   return step !== undefined && kindFacts(step.kind).role === "send"
 }
 
-/** Whether a step lets pages of other origins call: on a preflight nothing else runs. */
+/** Whether a step allows cross-origin requests: on a preflight nothing else runs. */
 export function isSharing(step: Pick<Step, "kind"> | undefined): boolean {
   return step !== undefined && kindFacts(step.kind).role === "share"
 }
 
-/** Names of the entries of a table of the plan that steps name. */
+/** The names of entries of a table that the steps reference. */
 export function namedBy(steps: Iterable<Step>, table: NamedTable): ReadonlySet<string> {
   const found = new Set<string>()
   for (const step of steps)
@@ -253,14 +244,14 @@ export function namedBy(steps: Iterable<Step>, table: NamedTable): ReadonlySet<s
   return found
 }
 
-/** Names of the variables a step fills. */
+/** Names of the variables that a step sets. */
 export function variablesSetBy(step: Step): string[] {
   return (factsOf(step).writes ?? []).flatMap((place) =>
     place.startsWith("variable:") ? [place.slice("variable:".length)] : [],
   )
 }
 
-/** The lists of steps inside of a step; none for most kinds. */
+/** The lists of steps inside a step; empty for most kinds. */
 export function nestedSteps(step: Step): readonly NestedSteps[] {
   const found: NestedSteps[] = []
   if ("matched" in step) found.push({ place: "matched", steps: step.matched })
@@ -272,7 +263,7 @@ export function nestedSteps(step: Step): readonly NestedSteps[] {
   return found
 }
 
-/** The expressions of a step, those of steps inside of it not counted, in the order of its canonical JSON: their numbers are the same on any machine. */
+/** The expressions of a step without those of inner steps, in the order of its canonical JSON: their numbers are equal on any machine. */
 export function expressionsOf(step: Step): readonly Expression[] {
   const found: Expression[] = []
   collect(step, found)

@@ -1,20 +1,20 @@
 import * as z from "zod"
 import { csharpProgram } from "./csharp.ts"
 
-/** Name of a declared thing (`orders_v1`, `acme-ci`). `__proto__` and its kin are refused by the binder and here. */
+/** Name of a declared resource (`orders_v1`, `acme-ci`). The binder and this schema reject `__proto__` and similar names. */
 export const name = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/)
   .refine((text) => !["__proto__", "constructor", "prototype"].includes(text), "is a reserved name")
 
-/** A CEL expression. `type` is what the compiler found it to be (notation of runtime/expression/types.ts). */
+/** A CEL expression. `type` is the type that the compiler inferred (notation of runtime/expression/types.ts). */
 const celExpression = z.strictObject({
   lang: z.literal("cel"),
   text: z.string().max(16_384),
   type: z.string(),
 })
 
-/** A C# expression of a policy document: the program it was compiled to. `text` is what its author wrote, for people; `type` in C#'s notation. */
+/** A C# expression of a policy document, compiled to a program. `text` is its source, for people; `type` is in C#'s notation. */
 const csharpExpression = z.strictObject({
   lang: z.literal("cs"),
   text: z.string().max(16_384),
@@ -28,7 +28,7 @@ export type Expression = z.infer<typeof expression>
 /** An expression of a policy document. */
 export type CsharpExpression = z.infer<typeof csharpExpression>
 
-/** A value from outside, resolved by the runtime when it loads the plan; `file` is relative to the runtime's working folder and re-read when it changes. */
+/** A value from outside, resolved by the runtime when it loads the plan. `file` is relative to the runtime's working directory and is read again when it changes. */
 export const reference = z.union([
   z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), default: z.string().optional() }),
   z.strictObject({ file: z.string().min(1) }),
@@ -36,9 +36,9 @@ export const reference = z.union([
 export type Reference = z.infer<typeof reference>
 
 /**
- * A piece of text: constant; a named value (`values`) or secret (`secrets`) of the plan; or an expression evaluated per request.
- * In JSON text an expression inside JSON quotes is escaped (`json-string`), elsewhere it becomes a JSON value (`json-value`). In XML it is escaped for the content of an element (`xml-text`) or
- * for the value of an attribute (`xml-attribute`).
+ * A piece of text: constant; a named value (`values`) or secret (`secrets`) of the plan; or an expression evaluated per request. In JSON text, an
+ * expression inside JSON quotes is escaped (`json-string`); elsewhere it becomes a JSON value (`json-value`). In XML it is escaped for element content
+ * (`xml-text`) or an attribute value (`xml-attribute`).
  */
 export const textPart = z.union([
   z.string(),
@@ -61,7 +61,7 @@ export const loadText = z.union([
   z.strictObject({ text: z.array(z.union([z.string(), z.strictObject({ value: name })])).min(1) }),
 ])
 
-/** Key of the plan's `steps`: first 16 hex digits of the SHA-256 of the step's canonical JSON. Equal steps are one entry, whoever uses them. */
+/** Key of the plan's `steps`: first 16 hex digits of the SHA-256 of the step's canonical JSON. Equal steps are one entry, even if several routes use them. */
 export const stepId = z.string().regex(/^[0-9a-f]{16}$/)
 
 export type LoadText = z.infer<typeof loadText>

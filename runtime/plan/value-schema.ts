@@ -1,6 +1,9 @@
 import * as z from "zod"
 
-/** JSON Schema (draft 2020-12) as a plan has it: the keywords that judge, and no others. `$ref` names a schema of the plan (`sha256:…`, `sha256:…#/$defs/0`) or one of its own `$defs`. */
+/**
+ * JSON Schema (draft 2020-12) in a plan: only the keywords that validate. `$ref` names a schema of the plan (`sha256:…`, `sha256:…#/$defs/0`) or one of
+ * its own `$defs`.
+ */
 export type ValueSchema = boolean | { readonly [keyword: string]: unknown }
 
 const schema: z.ZodType<ValueSchema> = z.lazy(() => z.union([z.boolean(), keywords]))
@@ -60,7 +63,7 @@ const keywords: z.ZodType<{ readonly [keyword: string]: unknown }> = z.strictObj
 /** A schema of the plan's `schemas`. */
 export const valueSchema = schema
 
-/** Formats of texts that are judged. */
+/** Text formats that are validated. */
 export const textFormats = [
   "date",
   "time",
@@ -78,5 +81,5 @@ export const textFormats = [
   "relative-json-pointer",
 ] as const
 
-/** Formats of OpenAPI's registry that are judged; its `float`, `double`, `password` and `binary` let everything through, as names do that nobody knows. */
+/** Formats of OpenAPI's registry that are validated. Its `float`, `double`, `password` and `binary`, and unknown names, accept everything. */
 export const registeredFormats = ["byte", "int32", "int64"] as const

@@ -9,7 +9,7 @@ export const authenticate = defineStep(
   { role: "change", rehearsed: "assume" },
   {
     authentication,
-    /** Where a token goes instead of Authorization: into a variable, as text or as an object with `accessToken`. */
+    /** Stores a token in this variable instead of Authorization, as text or as an object with `accessToken`. */
     output: variableName.optional(),
     outputAs: z.literal("object").optional(),
   },

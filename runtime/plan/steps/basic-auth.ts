@@ -4,7 +4,7 @@ import { named } from "../facts.ts"
 import { authorization, constantCount, count } from "../step-values.ts"
 import { name, text } from "../text.ts"
 
-/** User and password (RFC 7617). Sets the claim `sub` to the user; the password goes no further unless `forward`. */
+/** User and password (RFC 7617). Sets the claim `sub` to the user. The password is not forwarded unless `forward`. */
 export const basicAuth = defineCredential(
   "basic-auth",
   {

@@ -2,7 +2,7 @@ import { defineStep } from "../define-step.ts"
 import { cacheKey, textOrExpression, variableName } from "../step-values.ts"
 import { text } from "../text.ts"
 
-/** Reads a value of the cache into a variable. */
+/** Reads a cached value into a variable. */
 export const cacheGet = defineStep(
   "cache-get",
   { role: "observe", rehearsed: "assume" },

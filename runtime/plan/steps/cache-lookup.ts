@@ -6,8 +6,8 @@ import { bodyRead } from "../places.ts"
 import { name, text } from "../text.ts"
 
 /**
- * Reads a cached response for the request: found, it is the answer, and outbound goes on behind the `cache-store` that kept it. Key: host and path,
- * these headers and query parameters (null: all), the text.
+ * Looks up a cached response. On a hit it is the response, and outbound continues after the `cache-store` that stored it. Key: host and path, these
+ * headers and query parameters (null: all), and the text.
  */
 export const cacheLookup = defineStep(
   "cache-lookup",
@@ -16,16 +16,16 @@ export const cacheLookup = defineStep(
     varyHeaders: z.array(headerName).max(50),
     varyQuery: z.array(z.string()).max(50).nullable(),
     key: text.optional(),
-    /** Responses to requests with credentials of their own are cached too. */
+    /** Also caches responses to requests with credentials. */
     authorized: z.boolean(),
-    /** What the answer's Cache-Control tells clients. */
+    /** The Cache-Control value for clients. */
     downstream: z.enum(["none", "private", "public"]),
     mustRevalidate: z.boolean(),
-    /** Of several requests that find nothing at the same time one asks the backend, the others wait for what is kept. */
+    /** Of several concurrent misses, one request goes to the backend; the others wait for the stored response. */
     coalesce: z.boolean().optional(),
     /**
-     * POST requests that ask a language model something: found is the response to a prompt that is near, by the vectors `backend` gives (OpenAI's embeddings). `distance`: 1 minus the cosine, at most. Prompts of more than
-     * `messagesMax` messages are not looked for.
+     * Semantic cache for POST requests to a language model: a hit is the response to a similar prompt, by embeddings from `backend` (OpenAI's API).
+     * `distance`: the largest accepted 1 − cosine. Prompts of more than `messagesMax` messages are not looked up.
      */
     like: z
       .strictObject({
@@ -35,7 +35,7 @@ export const cacheLookup = defineStep(
         messagesMax: z.number().int().min(1).max(10_000).optional(),
       })
       .optional(),
-  }, // By what else an answer varies is known when it is found.
+  }, // Other keys on which a response varies are known only on a hit.
   ({ like }) => ({
     reads: [
       ...([

@@ -2,7 +2,7 @@ import { defineStep } from "../define-step.ts"
 import { cacheKey } from "../step-values.ts"
 import { text } from "../text.ts"
 
-/** Takes a value out of the cache. */
+/** Removes a value from the cache. */
 export const cacheRemove = defineStep(
   "cache-remove",
   { role: "observe", rehearsed: "skip" },

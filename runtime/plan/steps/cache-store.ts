@@ -2,7 +2,7 @@ import { defineStep } from "../define-step.ts"
 import { headerOf, wholeRequest, wholeResponse } from "../places.ts"
 import { count, flag } from "../step-values.ts"
 
-/** Keeps the response under the key the lookup found. Only 200 unless `storeIf`. */
+/** Stores the response under the key of the lookup. Only status 200 unless `storeIf`. */
 export const cacheStore = defineStep(
   "cache-store",
   { role: "observe", rehearsed: "skip" },

@@ -3,7 +3,7 @@ import { defineStep } from "../define-step.ts"
 import { count, textOrExpression, variableName } from "../step-values.ts"
 import { stepId, text } from "../text.ts"
 
-/** Reads a value of the cache into a variable; absent, `steps` make it (and set the variable), once for all who wait. */
+/** Reads a cached value into a variable. On a miss, `steps` compute it (and set the variable), once for all exchanges that wait. */
 export const cacheValue = defineStep(
   "cache-value",
   { role: "observe", rehearsed: "assume", holds: "blocks" },
@@ -11,7 +11,7 @@ export const cacheValue = defineStep(
     key: text,
     variable: variableName,
     seconds: count,
-    /** From this age on the old value is used while one exchange makes the new. */
+    /** From this age on, the old value is used while one exchange computes the new one. */
     refreshAfterSeconds: count.optional(),
     default: textOrExpression.optional(),
     steps: z.array(stepId).max(1000),

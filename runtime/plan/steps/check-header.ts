@@ -5,7 +5,7 @@ import { headerOf } from "../places.ts"
 import { constantCount, count, flag } from "../step-values.ts"
 import { text } from "../text.ts"
 
-/** The header is there, and is one of `values` (none: presence only). More than one line fails. */
+/** The header must be present and one of `values` (empty: presence only). More than one line fails. */
 export const checkHeader = defineStep(
   "check-header",
   { role: "guard", rehearsed: "run" },

@@ -6,9 +6,9 @@ import { count, flag } from "../step-values.ts"
 import { name, text } from "../text.ts"
 
 /**
- * Has a service judge what a language model is asked, and with `completions` what it answers (API of Azure AI Content Safety, 2024-09-01, at the URL of `backend`): a
- * category whose severity reaches `threshold`, a term of a list, an attack in the prompt (`shieldPrompt`) is 403; no judgement: 503. `four`: severities are
- * 0, 2, 4, 6; `eight`: 0 to 7.
+ * A service moderates what a language model is asked and, with `completions`, what it responds (API of Azure AI Content Safety, 2024-09-01, at the URL
+ * of `backend`). A category whose severity reaches `threshold`, a term of a list, or an attack in the prompt (`shieldPrompt`) is 403; no verdict is 503.
+ * `four`: severities 0, 2, 4, 6; `eight`: 0 to 7.
  */
 export const contentSafety = defineStep(
   "content-safety",

@@ -14,14 +14,14 @@ export const cors = defineStep(
     expose: z.array(z.string()).max(200),
     credentials: z.boolean(),
     maxAgeSeconds: z.number().int().min(0).max(2_147_483_647),
-    /** A preflight that matches nothing ends here with an empty 200, instead of going on to the backend. */
+    /** A preflight that matches nothing ends here with an empty 200 instead of going to the backend. */
     terminateUnmatched: z.boolean(),
   },
   ({ credentials, expose }) => ({
     reads: ["origin", "access-control-request-method", "access-control-request-headers"].map((name) =>
       headerOf("request", name),
     ),
-    // In outbound it takes away what the backend says.
+    // In outbound it removes the backend's values.
     writes: [
       "access-control-allow-origin",
       "access-control-allow-credentials",

@@ -1,7 +1,10 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 
-/** Deprecation (RFC 9745), Sunset (RFC 8594) and Link successor-version (RFC 8288, 5829) fields on every answer; `closed`: 410 from the sunset date on, at once without one. Dates are ISO days, UTC. */
+/**
+ * Adds the fields Deprecation (RFC 9745), Sunset (RFC 8594) and Link successor-version (RFC 8288, 5829) to every response. `closed`: 410 from the sunset
+ * date on, or at once without a date. Dates are ISO days, UTC.
+ */
 export const deprecation = defineStep(
   "deprecation",
   { role: "observe", rehearsed: "run" },
@@ -13,7 +16,7 @@ export const deprecation = defineStep(
     documentation: z.string().max(2048).optional(),
   },
   ({ closed }) => ({
-    // A closed one names the caller by the key that is shown, in whatever place the route looks for it.
+    // A closed one logs the caller by the presented key, which can be in any place where the route looks for it.
     reads: closed ? ["request.header:*", "request.query:*"] : [],
     leaves: ["answer.header:deprecation", "answer.header:sunset", "answer.header:link"],
     ends: closed ? ["refuse"] : [],

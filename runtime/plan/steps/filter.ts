@@ -6,8 +6,8 @@ import { decider, namedDecider, relationQuestion } from "../step-values.ts"
 const { store, pdp, ...question } = relationQuestion
 
 /**
- * Takes out of a JSON answer (2xx) the items the caller may not see, by one batch: of the array at `items` (dots walk into objects; empty: the whole).
- * `object`, `user` and what else is asked may read `item`. No answer to it: 503, an answer without such an array: 502; never unfiltered.
+ * Removes the items that the caller may not see from a JSON response (2xx), by one batch check of the array at `items` (dots walk into objects; empty:
+ * the whole). `object`, `user` and the other inputs can read `item`. No decision: 503; no such array: 502; never unfiltered.
  */
 export const filter = defineStep(
   "filter",

@@ -5,23 +5,23 @@ import { wholeRequest, wholeResponse } from "../places.ts"
 import { count } from "../step-values.ts"
 import { name, text } from "../text.ts"
 
-/** Sends the request to the backend chosen before (else `backend`) and waits for the head of its answer. */
+/** Sends the request to the backend chosen before (default: `backend`) and waits for the response head. */
 export const forward = defineStep(
   "forward",
   { role: "send", rehearsed: "assume" },
   {
     backend: name.nullable(),
-    /** What a backend with `balance` `hash` chooses its target by. */
+    /** The key by which a backend with `balance` `hash` chooses its target. */
     hashKey: text.optional(),
-    /** Instead of the backend's own total time; null: none. */
+    /** Replaces the backend's total timeout; null: no timeout. */
     timeoutMs: z.union([count, z.null()]).optional(),
-    /** The request body is read whole first, so that a repetition has it. */
+    /** Reads the whole request body first, so that a retry has it. */
     bufferRequest: z.boolean().optional(),
-    /** The response body is read whole before it goes out. */
+    /** Reads the whole response body before sending it. */
     bufferResponse: z.boolean().optional(),
-    /** 4xx and 5xx of the backend go to on-error. */
+    /** 4xx and 5xx of the backend run on-error. */
     failOnStatus: z.boolean().optional(),
-    /** Redirects are followed, five in a row; never from https to http, and to another origin without credentials. */
+    /** Follows redirects, up to five in a row; never from https to http, and to another origin only without credentials. */
     followRedirects: z.boolean().optional(),
   },
   ({ backend }) => ({

@@ -3,7 +3,10 @@ import { defineStep } from "../define-step.ts"
 import { named } from "../facts.ts"
 import { name, text } from "../text.ts"
 
-/** Writes or deletes a tuple after the backend said yes (2xx), before its answer goes out; retried, a failure is told as 502 with a log line. What is there (or gone) already is fine. */
+/**
+ * Writes or deletes a tuple after the backend responded 2xx, before its response is sent. It retries; a failure is 502 with a log line. A tuple that
+ * already exists (or is already gone) is not an error.
+ */
 export const grant = defineStep(
   "grant",
   { role: "observe", rehearsed: "assume" },

@@ -3,7 +3,7 @@ import { named } from "../facts.ts"
 import { tokenDemands, tokenFacts, tokenOutcome } from "../step-values.ts"
 import { name } from "../text.ts"
 
-/** As `validate-jwt` for opaque tokens: the introspection endpoint says whether it counts, and its claims (RFC 7662). No answer: 503. */
+/** Like `validate-jwt`, for opaque tokens: the introspection endpoint decides whether the token is valid and returns its claims (RFC 7662). No response: 503. */
 export const introspect = defineCredential(
   "introspect",
   { introspection: name, ...tokenDemands, ...tokenOutcome },

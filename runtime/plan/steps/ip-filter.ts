@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 
-/** Lets only (`allow`) or all but (`deny`) addresses of these networks pass. CIDR notation. */
+/** Allows only addresses of these networks (`allow`), or all others (`deny`). CIDR notation. */
 export const ipFilter = defineStep(
   "ip-filter",
   { role: "guard", rehearsed: "run" },

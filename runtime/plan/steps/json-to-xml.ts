@@ -3,7 +3,7 @@ import { defineStep } from "../define-step.ts"
 import { message } from "../step-values.ts"
 import { conversionFacts } from "./xml-to-json.ts"
 
-/** Body from JSON to XML. */
+/** Converts the body from JSON to XML. */
 export const jsonToXml = defineStep(
   "json-to-xml",
   { role: "change", rehearsed: "run" },

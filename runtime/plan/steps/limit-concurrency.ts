@@ -2,7 +2,7 @@ import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { stepId, text } from "../text.ts"
 
-/** At most `max` exchanges with this key are inside of `steps` (empty: until the answer is out) at a time; more: 429. */
+/** At most `max` exchanges with this key run `steps` at a time (empty: until the response is sent). More: 429. */
 export const limitConcurrency = defineStep(
   "limit-concurrency",
   { role: "limit", rehearsed: "run", holds: "blocks" },

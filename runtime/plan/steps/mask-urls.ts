@@ -3,13 +3,13 @@ import { defineStep } from "../define-step.ts"
 import { bodyRead, bodyWritten, headerOf } from "../places.ts"
 import { message } from "../step-values.ts"
 
-/** Absolute URLs in a body that lead to the chosen backend lead to the gateway instead; in a request the other way round. */
+/** Replaces absolute URLs of the chosen backend in a response body by URLs of the gateway; in a request body the reverse. */
 export const maskUrls = defineStep(
   "mask-urls",
   { role: "change", rehearsed: "run" },
   {
     message,
-    /** Those in fields that hold one, such as Location, too. */
+    /** Also in header fields that hold a URL, such as Location. */
     headers: z.boolean(),
   },
   ({ message, headers }) => {

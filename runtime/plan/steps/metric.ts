@@ -4,7 +4,10 @@ import { wholeResponse } from "../places.ts"
 import { tokenKind } from "../step-values.ts"
 import { expression, text } from "../text.ts"
 
-/** Adds to a counter that /metrics shows; tokens when the exchange has ended. Labels are bounded: after 1,000 series of a metric the rest counts as `other`. */
+/**
+ * Adds to a counter of /metrics; token counts are added when the exchange has ended. Labels are bounded: after 1,000 series of a metric, further ones
+ * count as `other`.
+ */
 export const metric = defineStep(
   "metric",
   { role: "observe", rehearsed: "skip" },

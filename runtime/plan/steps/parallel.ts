@@ -2,7 +2,7 @@ import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { stepId } from "../text.ts"
 
-/** Runs the branches at the same time; goes on when all, or the first that ends well, have ended. An answer of a branch is the answer. */
+/** Runs the branches concurrently. Continues when all have ended, or when the first has succeeded. If a branch responds, that is the response. */
 export const parallel = defineStep(
   "parallel",
   { role: "change", rehearsed: "assume", holds: "blocks" },

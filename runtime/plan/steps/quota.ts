@@ -8,8 +8,8 @@ import { expression } from "../text.ts"
 const { counter, ...counting } = counted
 
 /**
- * A volume that is used up: calls (how many may be found per request) or bytes in a fixed period, durable over restarts (kept with usage). `periodSeconds` 0: for ever. The period starts at
- * `startsAt` (ISO date-time), absent: with the subscription, or at the epoch. Used up: 403 with Retry-After.
+ * A quota: calls (the number can be computed per request) or bytes in a fixed period. It survives restarts (stored with usage). `periodSeconds` 0: for
+ * ever. The period starts at `startsAt` (ISO date-time); absent: with the subscription, or at the epoch. Exceeded: 403 with Retry-After.
  */
 export const quota = defineStep(
   "quota",
@@ -31,7 +31,7 @@ export const quota = defineStep(
     return {
       ...facts,
       statuses: [403],
-      // A period begins with the subscription.
+      // A period can start with the subscription.
       reads: [...(facts.reads ?? []), "subscription"],
       writes: variablePlaces(step.remainingVariable, step.consumedVariable),
       leaves: [...(facts.leaves ?? []), ...answerFields(step.remainingHeader, step.consumedHeader)],

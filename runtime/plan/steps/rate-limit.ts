@@ -5,8 +5,8 @@ import { count, counted, countingFacts, limitSigns } from "../step-values.ts"
 const { counter, ...counting } = counted
 
 /**
- * Never more than `callsMax` in any `periodSeconds` per key. `counter` names the table of counts: it survives a new plan that keeps the name.
- * With `countIf` (perhaps about the response) a call is counted when that holds, after the response if it reads one; `increment` is how much one counts.
+ * Allows at most `callsMax` calls in any `periodSeconds` per key. `counter` names the counter: it survives a new plan that keeps the name. With
+ * `countIf`, a call counts only if the condition is true, after the response if it reads one. `increment` is how much a call counts.
  */
 export const rateLimit = defineStep(
   "rate-limit",

@@ -3,7 +3,7 @@ import { headerName } from "../http-syntax.ts"
 import { headerOf } from "../places.ts"
 import { message } from "../step-values.ts"
 
-/** Gives the lines of the header `from` the name `to`, in place of the lines `to` had. Without a line of `from` nothing changes. */
+/** Renames the header `from` to `to`, whose previous lines are removed. Without a header `from` nothing changes. */
 export const renameHeader = defineStep(
   "rename-header",
   { role: "change", rehearsed: "run" },

@@ -2,7 +2,10 @@ import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { stepId } from "../text.ts"
 
-/** Each of several `require` steps; of one decision point all are asked in one request. The first that is no yes: 403, or as it is refused. */
+/**
+ * Requires all of several `require` steps. Checks at the same decision point go in one request. The first check that is not allowed responds 403, or
+ * with its own refusal.
+ */
 export const requireAll = defineStep(
   "require-all",
   { role: "permission", rehearsed: "run", holds: "alternatives" },

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { stepId } from "../text.ts"
 
-/** One of several `require` steps is enough. None says yes: 403, unless one had no answer: 503. */
+/** Requires one of several `require` steps. If none allows: 403, or 503 if one had no decision. */
 export const requireAny = defineStep(
   "require-any",
   { role: "permission", rehearsed: "run", holds: "alternatives" },

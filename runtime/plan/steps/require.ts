@@ -1,7 +1,10 @@
 import { defineStep } from "../define-step.ts"
 import { decider, namedDecider, relationQuestion } from "../step-values.ts"
 
-/** Asks the engine, or a decision point: may `user` have `relation` on `object`? No: 403. No answer: 503. Dynamic parts must be ids (no `#`, `:`, `*`, blanks), else 400. */
+/**
+ * Checks at the engine or a decision point: does `user` have `relation` on `object`? Denied: 403. No decision: 503. Dynamic parts must be ids (no `#`,
+ * `:`, `*`, spaces), otherwise 400.
+ */
 export const require_ = defineStep(
   "require",
   { role: "permission", rehearsed: "run" },

@@ -3,7 +3,7 @@ import { defineStep } from "../define-step.ts"
 import { bodyContent, contentRead, count, headerLines, variableName } from "../step-values.ts"
 import { text } from "../text.ts"
 
-/** Ends the section and answers. `from`: the variable with a response to begin with. */
+/** Ends the section with a response. `from`: the variable with the response to start from. */
 export const respond = defineStep(
   "respond",
   { role: "answer", rehearsed: "run" },
@@ -14,7 +14,7 @@ export const respond = defineStep(
     headers: headerLines,
     media: z.string().max(256).nullable(),
     body: bodyContent.optional(),
-    /** The body describes the API, and follows from its routes. */
+    /** The body describes the API and is generated from its routes. */
     documentation: z.literal(true).optional(),
   },
   ({ from, status, body }) => ({

@@ -4,8 +4,9 @@ import { count, flag } from "../step-values.ts"
 import { expression, stepId } from "../text.ts"
 
 /**
- * Runs `steps`, and again while `test` holds, at most `times` more times. Waits `intervalSeconds` between, growing by `deltaSeconds` (linear), or doubling with jitter
- * up to `maxSeconds` when that is there too. Without steps it only waits. With `fastFirst` the first repetition does not wait. A request body is kept for the repetitions.
+ * Runs `steps`, and again while `test` is true, at most `times` more times. Waits `intervalSeconds` in between, growing by `deltaSeconds` (linear), or
+ * doubling with jitter up to `maxSeconds` if that is set as well. Without steps it only waits. With `fastFirst` the first retry does not wait. The
+ * request body is buffered for the retries.
  */
 export const retry = defineStep(
   "retry",

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { type Text, text } from "../text.ts"
 
-/** Whether a path that is put together may bring a query of its own. */
+/** Whether a composed path can contain a query. */
 function bringsQuery({
   path,
   raw,
@@ -14,13 +14,16 @@ function bringsQuery({
 }): boolean {
   if (!keepQuery) return true
   if (typeof path === "string") return path.includes("?")
-  // Parts that a request brings are encoded, unless `raw`.
+  // Values from the request are encoded, unless `raw`.
   return path.text.some((part) =>
     typeof part === "string" ? part.includes("?") : raw || !("expression" in part),
   )
 }
 
-/** Path (and perhaps query) of the request to the backend, without the target's own base path; dynamic parts are percent-encoded as one segment each unless `raw`, where the whole is checked for a canonical form only. */
+/**
+ * Path (and optionally query) of the request to the backend, without the target's own base path. Each dynamic part is percent-encoded as one segment.
+ * With `raw` it is not; then only the whole path is checked to be canonical.
+ */
 export const rewrite = defineStep(
   "rewrite",
   { role: "change", rehearsed: "run" },
@@ -29,7 +32,7 @@ export const rewrite = defineStep(
     raw: z.boolean(),
     /** False: the client's query is dropped. */
     keepQuery: z.boolean(),
-    /** What stands in braces in a path that an expression made, as `{order-id}`, and the path parameter it stands for. */
+    /** Placeholders in a path from an expression, such as `{order-id}`, and the path parameter for each. */
     parameters: z.record(z.string().min(1).max(128), z.string().min(1).max(128)).optional(),
   },
   (step) => ({

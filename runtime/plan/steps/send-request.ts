@@ -13,12 +13,15 @@ import {
 } from "../step-values.ts"
 import { text } from "../text.ts"
 
-/** Sends a request of our own. Its response goes to `variable`; failing (no answer in time) sets null with `ignoreError`, else is 502/504. `wait` false: nobody waits. */
+/**
+ * Sends a separate request. Its response goes to `variable`. If it fails (no response in time), the variable is null with `ignoreError`; otherwise
+ * 502/504. `wait` false: the exchange does not wait for it.
+ */
 export const sendRequest = defineStep(
   "send-request",
   { role: "change", rehearsed: "assume" },
   {
-    /** `copy`: begins with the method, headers and body of the request. */
+    /** `copy`: starts with the method, headers and body of the request. */
     mode: z.enum(["new", "copy"]),
     url: text.optional(),
     method: text.optional(),

@@ -18,8 +18,8 @@ function backendsOf(target: Target): string[] {
 }
 
 /**
- * Which backend `forward` sends to: a declared one; one of several by weight, or by what a text says (`cases`, else `otherwise`, else the route's own or, where `strict`, an error); or a URL (checked: http or https;
- * dynamic parts stay inside of path segments or, in `raw`, may be the whole URL).
+ * The backend for `forward`: a declared one; one of several by weight or by the value of a text (`cases`, then `otherwise`, then the route's own or,
+ * with `strict`, an error); or a URL. The URL must be http or https. Dynamic parts stay within a path segment or, with `raw`, may be the whole URL.
  */
 export const setBackend = defineStep(
   "set-backend",

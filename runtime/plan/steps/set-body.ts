@@ -3,7 +3,7 @@ import { defineStep } from "../define-step.ts"
 import { bodyRead, bodyWritten, everyPlace } from "../places.ts"
 import { bodyContent, message } from "../step-values.ts"
 
-/** Replaces the whole body; sets Content-Type where `media` says one (else the message's own stays), and Content-Length; fields that described the old body go. */
+/** Replaces the whole body. Sets Content-Length, and Content-Type if `media` is set (otherwise it stays). Removes fields that described the old body. */
 export const setBody = defineStep(
   "set-body",
   { role: "change", rehearsed: "run" },

@@ -5,7 +5,7 @@ import { headerOf } from "../places.ts"
 import { constantName, dynamicName, message } from "../step-values.ts"
 import { text } from "../text.ts"
 
-/** `append` adds a line, `default` sets only where absent, `remove` deletes all lines. Several values: one line each, or one list where the field is one. */
+/** `append` adds a line, `default` sets only an absent header, `remove` deletes all lines. Several values: one line each, or one list if the field is a list. */
 export const setHeader = defineStep(
   "set-header",
   { role: "change", rehearsed: "run" },

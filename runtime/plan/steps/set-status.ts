@@ -2,7 +2,7 @@ import { defineStep } from "../define-step.ts"
 import { count } from "../step-values.ts"
 import { text } from "../text.ts"
 
-/** Status of the answer. */
+/** Status of the response. */
 export const setStatus = defineStep(
   "set-status",
   { role: "change", rehearsed: "run" },

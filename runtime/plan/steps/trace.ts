@@ -2,7 +2,7 @@ import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { text } from "../text.ts"
 
-/** A line in the log (and later the trace) of the exchange. */
+/** Writes a log line for the exchange (and later a trace entry). */
 export const trace = defineStep(
   "trace",
   { role: "observe", rehearsed: "skip" },

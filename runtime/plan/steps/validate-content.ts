@@ -5,13 +5,13 @@ import { bodyRead } from "../places.ts"
 import { count, judging, message, namedSchemas, variableName, violationAction } from "../step-values.ts"
 import { expression } from "../text.ts"
 
-/** What happens on a violation, known when the plan is made or found per request. */
+/** What happens on a violation: constant, or computed per request. */
 const violationOrFound = z.union([violationAction, z.strictObject({ expression })])
 
 /**
- * Judges a body by media type, size and schema. `schemas` names a JSON Schema of the plan (`schemas`), compiled once. `*` in `types` is what no other names.
- * All errors, with JSON pointers, go to the variable `errors`. `as` says what the schema is given: a value, a form as an object, the whole as one text; `any` is not looked at, of `xml` and
- * `soap` the form is.
+ * Validates a body by media type, size and schema. `schemas` names a JSON Schema of the plan, compiled once. `*` in `types` matches media types without
+ * a rule. All errors, with JSON pointers, go to the variable `errors`. `as` selects what the schema validates: a value, a form as an object, or the
+ * whole as one text. `any` is not validated; `xml` and `soap` must be well-formed.
  */
 export const validateContent = defineStep(
   "validate-content",
@@ -21,10 +21,10 @@ export const validateContent = defineStep(
     bytesMax: count,
     onSize: violationOrFound,
     onUnspecified: violationOrFound,
-    /** There must be a body. */
+    /** The body is required. */
     onMissing: violationAction.optional(),
     mediaMap: mediaMap.optional(),
-    /** A response's schemas may differ by status: `2xx`, `404`, `default`; absent: any. */
+    /** A response's schemas can differ by status: `2xx`, `404`, `default`; absent: any. */
     types: z.array(contentRule).max(100),
     errors: variableName.optional(),
   },

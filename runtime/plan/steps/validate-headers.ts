@@ -4,7 +4,7 @@ import { headerName } from "../http-syntax.ts"
 import { describedStatus, judging, variableName, violationAction } from "../step-values.ts"
 import { schemaName } from "../value-schema.ts"
 
-/** A header field of an answer as OpenAPI 3 describes it: `schema` judges its value, written in the style `simple`, or as JSON. */
+/** A response header as OpenAPI 3 describes it. `schema` validates its value, written in the style `simple` or as JSON. */
 const headerRule = z.strictObject({
   name: headerName,
   required: z.boolean(),
@@ -15,8 +15,9 @@ const headerRule = z.strictObject({
 })
 
 /**
- * Judges the response's header fields: those with `required` are there, and none is that is not among them (or one every answer may have). `described` holds for
- * answers with this status: the one that names it, else its class, else `default`. `named`: what is done, in place of `unspecified`, about fields of these names that are in neither list.
+ * Validates the response headers: `required` ones must be present, and no others are allowed (except those any response may have). `described` applies
+ * to responses with this status: the exact status, then its class, then `default`. `named` replaces `unspecified` for headers of these names that are in
+ * neither list.
  */
 export const validateHeaders = defineStep(
   "validate-headers",

@@ -5,15 +5,15 @@ import { count, flag, tokenDemands, tokenFacts, tokenOutcome } from "../step-val
 import { loadText, name, text } from "../text.ts"
 
 /**
- * Verifies a JWT (RFC 7519, 8725) of any of `issuers` (the first whose keys verify it counts) and sets the caller's claims, and the variable `output`
- * to `{claims, header}`. `audiences` and `issuerValues` replace what the issuers say; absent: the issuers' own. Failure: `status`, when it is 401 with
- * `WWW-Authenticate` (RFC 6750 §3), and perhaps `message`; claims not met: `claimStatus`.
+ * Verifies a JWT (RFC 7519, 8725) of any of `issuers` (the first whose keys verify it applies). Sets the caller's claims, and the variable `output` to
+ * `{claims, header}`. `audiences` and `issuerValues` replace those of the issuers. Failure: `status`, with `WWW-Authenticate` if it is 401 (RFC 6750
+ * §3), and optionally `message`; claims not met: `claimStatus`.
  */
 export const validateJwt = defineCredential(
   "validate-jwt",
   {
     issuers: z.array(name).min(1).max(20),
-    /** Of the issuers in `cases` only those count whose address is what `by` says. */
+    /** Of the issuers in `cases`, only those whose address equals the value of `by` are accepted. */
     chosen: z
       .strictObject({
         by: text,

@@ -6,7 +6,7 @@ import { name } from "../text.ts"
 
 const failureStatus = z.number().int().min(400).max(599)
 
-/** Verifies a subscription key that covers `api`; sets the caller's subscription. The key is never forwarded unless `forward`. */
+/** Verifies a subscription key that covers `api`, and sets the caller's subscription. The key is not forwarded unless `forward`. */
 export const validateKey = defineCredential(
   "validate-key",
   {

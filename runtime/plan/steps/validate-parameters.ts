@@ -4,7 +4,10 @@ import { headerOf, type Place } from "../places.ts"
 import { judging, namedSchemas, variableName, violationAction } from "../step-values.ts"
 import { schemaName } from "../value-schema.ts"
 
-/** One parameter of an operation as OpenAPI 3 describes it. `schema` names a JSON Schema of the plan; with `allowEmpty` it does not judge `?name=`, which is there. */
+/**
+ * One parameter of an operation as OpenAPI 3 describes it. `schema` names a JSON Schema of the plan. With `allowEmpty` the schema is not applied to an
+ * empty value (`?name=`), which counts as present.
+ */
 const parameterRule = z.strictObject({
   in: z.enum(["path", "query", "header", "cookie"]),
   name: z.string().min(1).max(256),
@@ -34,8 +37,8 @@ function parameterPlace({ in: place, name }: Parameter): Place[] {
 }
 
 /**
- * Judges path, query, header and cookie parameters. `unspecified`: what is done about those that no rule is about, `named` about some of them by their names, headers in lower case. `withBody`: what must be prevented is told by the
- * `validate-content` of the request that is the next step of the list, in one answer with the faults of the body.
+ * Validates path, query, header and cookie parameters. `unspecified` applies to parameters without a rule, `named` to some of them by name (headers in
+ * lower case). `withBody`: the next step, a `validate-content` of the request, reports the violations, in one response with those of the body.
  */
 export const validateParameters = defineStep(
   "validate-parameters",

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { judging, variableName, violationAction } from "../step-values.ts"
 
-/** Judges the response's status. */
+/** Validates the response's status. */
 export const validateStatus = defineStep(
   "validate-status",
   { role: "judge", rehearsed: "run" },

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { expression, stepId } from "../text.ts"
 
-/** A test that fails to evaluate is an error of the request (500), never false. */
+/** An evaluation error in the test fails the request (500); it is never treated as false. */
 export const when = defineStep(
   "when",
   { role: "change", rehearsed: "run", holds: "blocks" },

@@ -9,7 +9,7 @@ interface Conversion {
   readonly considerAccept: boolean
 }
 
-/** Facts of steps that write a body in another format. */
+/** Facts of steps that convert a body to another format. */
 export function conversionFacts({ message, considerAccept }: Conversion): StepFacts {
   return {
     reads: [...bodyRead(message), ...(considerAccept ? [headerOf("request", "accept")] : [])],
@@ -18,14 +18,14 @@ export function conversionFacts({ message, considerAccept }: Conversion): StepFa
   }
 }
 
-/** Body from XML to JSON. `direct`: `@attribute`, `#text`; `javascript-friendly`: attributes as plain members. */
+/** Converts the body from XML to JSON. `direct`: `@attribute`, `#text`; `javascript-friendly`: attributes as plain members. */
 export const xmlToJson = defineStep(
   "xml-to-json",
   { role: "change", rehearsed: "run" },
   {
     message,
     style: z.enum(["direct", "javascript-friendly"]),
-    /** `content-type`: only where the message says that it is XML. */
+    /** `content-type`: only if the message is declared as XML. */
     apply: z.enum(["always", "content-type"]),
     considerAccept: z.boolean(),
     alwaysArray: z.boolean(),
