@@ -12,7 +12,7 @@ import {
   Uint,
 } from "./values.ts"
 
-/** Brings a value of the host into the form of its declared type. @throws ExpressionError `type` */
+/** Converts a value of the host to the form of its declared type. @throws ExpressionError `type` */
 export type Adapt = (value: unknown) => unknown
 
 function refuse(type: string, value: unknown): ExpressionError {
@@ -32,7 +32,7 @@ function adaptInt(value: unknown): unknown {
   throw refuse("int", value)
 }
 
-/** An int as it came, for places where bigint and number do the same. */
+/** An int unchanged, for places where bigint and number have the same effect. */
 export function adaptRawInt(value: unknown): unknown {
   if (typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value))) return value
   throw refuse("int", value)
@@ -64,7 +64,7 @@ function requireTimestamp(value: unknown): Timestamp {
   throw refuse("timestamp", value)
 }
 
-// Other elements are taken as they are: walking them in each evaluation would cost more than finding a wrong one when it is used.
+// Elements of other types are not converted: walking them in each evaluation would cost more than finding a wrong one when it is used.
 const changed = new Set(["int", "uint", "timestamp"])
 
 function elementAdapter(element: CelTypeTree | undefined): Adapt | undefined {
@@ -100,7 +100,7 @@ function adaptObject(name: string): Adapt {
   }
 }
 
-/** The adapter of a type; undefined when every value will do. */
+/** The adapter of a type; undefined if every value is acceptable. */
 export function adapterFor(type: CelTypeTree): Adapt | undefined {
   if (type.name === "dyn") return undefined
   const simpleAdapter = simpleAdapters.get(type.name)

@@ -30,7 +30,7 @@ function doubles(sign: Sign, left: number, right: number): number {
   throw unfit(sign, left, right)
 }
 
-/** A JSON number beside an int counts as an int when it is whole: JSON has no other way to write one. */
+/** A whole JSON number in an operation with an int counts as an int: JSON has no other way to write one. */
 function asInt(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value
   return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : undefined

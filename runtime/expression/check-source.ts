@@ -6,7 +6,7 @@ import type { TreeNode } from "./syntax-tree.ts"
 import { type CelType, parseCelType } from "./types.ts"
 import { accepts, newBindings } from "./unify.ts"
 
-/** A checked source with its tree, for compilation. */
+/** A checked source with its tree, for the compiler. */
 export type CheckedSource =
   | { readonly ok: true; readonly tree: TreeNode; readonly references: readonly VariableReference[] }
   | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }

@@ -21,7 +21,7 @@ import { join } from "./unify.ts"
 
 const { dyn, bool, type: typeType } = simpleTypes
 
-/** Findings after which an expression is not looked at further. */
+/** After this many findings the check stops. */
 const findingsMax = 20
 
 interface Details {
@@ -29,7 +29,7 @@ interface Details {
   readonly candidates?: readonly string[]
 }
 
-/** Gives every node its type, and collects what is wrong and what is read. After a finding a part counts as `dyn`, so that one mistake is one finding. */
+/** Sets the type of every node, and collects findings and references. A wrong part gets the type `dyn`, so that one mistake is one finding. */
 export class TreeChecker {
   readonly findings: ExpressionFinding[] = []
   readonly references: VariableReference[] = []
@@ -48,7 +48,7 @@ export class TreeChecker {
     this.names = new NameResolver(source, environment, this)
   }
 
-  /** Whether a loop around the place has a variable of this name. */
+  /** Whether an enclosing loop has a variable of this name. */
   isLocal(name: string): boolean {
     return this.local(name) !== undefined
   }
@@ -142,7 +142,7 @@ export class TreeChecker {
     return this.report("unknown-name", message, start, end, { name, candidates })
   }
 
-  /** The variable a node names, loop variables apart. */
+  /** The variable that a node refers to, except loop variables. */
   private variableOf(node: TreeNode): string | undefined {
     if (node.kind === "name" && !node.rooted && this.local(node.name) !== undefined) return undefined
     if (node.kind !== "name" && !this.environment.isQualified) return undefined
@@ -150,7 +150,7 @@ export class TreeChecker {
     return meaning?.kind === "variable" ? meaning.name : undefined
   }
 
-  /** The names from a variable down to this node, when it is such a chain. */
+  /** The names from a variable down to this node, if the node is such a chain. */
   private chainOf(node: TreeNode): string[] | undefined {
     const path: string[] = []
     let part = node
@@ -173,7 +173,7 @@ export class TreeChecker {
     }
   }
 
-  /** Notes the chain that ends here; true when there is one, so that its inner parts are not noted again. */
+  /** Records the chain that ends here. Returns true if there is one, so that its inner parts are not recorded again. */
   private noteChain(node: SelectNode | CallNode, insideChain: boolean): boolean {
     const path = insideChain ? undefined : this.chainOf(node)
     if (path === undefined) return insideChain
@@ -272,7 +272,7 @@ export class TreeChecker {
     return result
   }
 
-  /** A macro in a wrong form; its arguments name things that are not declared, so they are left alone. */
+  /** A macro in a wrong form. Its arguments contain undeclared names, so they are not checked. */
   private wrongMacro({ name, nameStart, end }: CallNode): CelTypeTree {
     return this.report("no-overload", `\`${name}\` is written ${macroForms.get(name)}`, nameStart, end)
   }
@@ -382,7 +382,7 @@ export class TreeChecker {
     return this.report("type", message, result.start, result.end)
   }
 
-  /** The types of key and value of what a loop goes through; the key of a list is the index. */
+  /** The key and value types of the range of a loop; the key of a list is the index. */
   private elementsOf(node: TreeNode, range: CelTypeTree): readonly [CelTypeTree, CelTypeTree] {
     const [first, second] = range.args
     if (range.name === "list") return [simpleTypes.int, first ?? dyn]

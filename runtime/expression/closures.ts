@@ -3,25 +3,25 @@ import { charge } from "./meter.ts"
 import { UnknownValue } from "./unknown.ts"
 import { kindOf } from "./values.ts"
 
-/** What one evaluation works on: the values of the variables, and a place for each loop variable. */
+/** The data of one evaluation: the values of the variables, and a slot for each loop variable. */
 export interface CelFrame {
   readonly values: unknown
   readonly locals: unknown[]
 }
 
-/** The places of an expression without loop variables. */
+/** The slots of an expression without loop variables. */
 export const noLocals: unknown[] = []
 
-/** Gives a value or, where conditions are evaluated partially, an `Unknown`. */
+/** Returns a value or, in partial evaluation of a condition, an `UnknownValue`. */
 export type CelClosure = (frame: CelFrame) => unknown
 
-/** Why a part has no value that decides: it failed, or it depends on what is not known. */
+/** Why a part cannot decide: it failed, or it depends on an unknown parameter. */
 export type Undecided = ExpressionError | UnknownValue
 
-// An error costs some microseconds, much more than the steps around it.
+// An error takes some microseconds, much more than a normal step.
 const failureCost = 50
 
-/** Takes note of a failure that another part may make irrelevant. Throws what nothing absorbs: the cost limit and our own mistakes. */
+/** Catches a failure that another part may make irrelevant. Rethrows what must not be absorbed: the cost limit and bugs. */
 export function absorbed(error: unknown): ExpressionError {
   if (!(error instanceof ExpressionError) || error.reason === "cost") throw error
   charge(failureCost)
@@ -32,14 +32,14 @@ export function notBool(value: unknown): ExpressionError {
   return new ExpressionError("type", `bool is expected, not ${kindOf(value)}`)
 }
 
-/** What a value other than true and false means where one of them is needed. */
+/** The meaning of a value other than true and false where a bool is needed. */
 export function undecidedBy(value: unknown): Undecided {
   return value instanceof UnknownValue ? value : notBool(value)
 }
 
 /**
- * Both of two parts where either could have decided: what is not known counts more than what is wrong, because it may turn out to
- * decide; of two failures the first counts.
+ * Combines two parts, either of which could have decided. An unknown takes precedence over an error, because it may turn out to decide. Of two errors
+ * the first takes precedence.
  */
 export function bothUndecided(first: Undecided | undefined, second: Undecided): Undecided {
   if (first === undefined) return second
@@ -47,13 +47,13 @@ export function bothUndecided(first: Undecided | undefined, second: Undecided): 
   return first
 }
 
-/** @throws ExpressionError when that is what it is. */
+/** @throws ExpressionError if the argument is one. */
 export function unknownOrThrow(undecided: Undecided): UnknownValue {
   if (undecided instanceof UnknownValue) return undecided
   throw undecided
 }
 
-/** What `&&` and `||` give when the left side did not decide by itself: the right side, if that does. */
+/** The result of `&&` and `||` if the left side does not decide: the right side, if that decides. */
 function withoutLeft(left: Undecided, right: CelClosure, frame: CelFrame, deciding: boolean): unknown {
   let value: unknown
   try {
@@ -92,7 +92,10 @@ export function conditional(condition: CelClosure, whenTrue: CelClosure, whenFal
 
 export type Apply = (...values: unknown[]) => unknown
 
-/** Looks at every part before it applies, so that all names a result depends on come out. A failure is one whatever the others are. */
+/**
+ * Evaluates every part before it applies the function, so that all names on which the result depends are found. An error remains an error, whatever the
+ * other parts are.
+ */
 function partial(parts: readonly CelClosure[], apply: Apply): CelClosure {
   return (frame) => {
     let unknown: UnknownValue | undefined
@@ -105,7 +108,7 @@ function partial(parts: readonly CelClosure[], apply: Apply): CelClosure {
   }
 }
 
-/** A call that needs all its parts. */
+/** A call that needs the values of all its parts. */
 export function strict(parts: readonly CelClosure[], apply: Apply, isPartial: boolean): CelClosure {
   const [first, second, third] = parts
   if (first === undefined) return () => apply()

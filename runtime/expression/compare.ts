@@ -37,7 +37,7 @@ function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && compareBytes(left, right) === 0
 }
 
-/** Texts of two lengths are not looked into. */
+/** Texts of different lengths are not compared character by character. */
 function equalTexts(left: string, right: string): boolean {
   if (left.length !== right.length) return false
   chargeLength(left.length)
@@ -58,8 +58,8 @@ function equalObjects(left: object, right: object, depth: number): boolean {
 }
 
 /**
- * `==`: numbers by their value whatever their type (1 == 1u == 1.0, NaN equals nothing), lists and maps by their elements,
- * things of different kinds are never equal. @throws ExpressionError `cost` for data nested without end.
+ * `==`: numbers are compared by value regardless of type (1 == 1u == 1.0, NaN equals nothing), lists and maps by their elements. Values of different
+ * kinds are never equal. @throws ExpressionError `cost` for data nested too deep.
  */
 export function equals(left: unknown, right: unknown, depth = 0): boolean {
   if (typeof left === "string") return typeof right === "string" && equalTexts(left, right)
@@ -76,7 +76,7 @@ export function equals(left: unknown, right: unknown, depth = 0): boolean {
   return equalObjects(left, right, depth + 1)
 }
 
-/** By code points: UTF-16 order differs where one side has a surrogate and the other a unit above the surrogates. */
+/** Compares by code points. UTF-16 order differs if one side has a surrogate and the other a unit above the surrogates. */
 function compareText(left: string, right: string): number {
   const length = Math.min(left.length, right.length)
   for (let index = 0; index < length; index++) {
@@ -100,7 +100,7 @@ function compareBytes(left: Uint8Array, right: Uint8Array): number {
   return Buffer.compare(left, right)
 }
 
-/** Two values of one kind as something JavaScript orders; undefined when they have no order. */
+/** Two values of one kind as values that JavaScript can order; undefined if they have no order. */
 function sortKeys(left: unknown, right: unknown): readonly [bigint | number, bigint | number] | undefined {
   const a = left instanceof Uint ? left.value : left
   const b = right instanceof Uint ? right.value : right

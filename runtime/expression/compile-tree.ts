@@ -20,19 +20,19 @@ import {
 import type { CelTypeTree } from "./types.ts"
 import { CelMap, TypeValue } from "./values.ts"
 
-/** Makes the closure that reads a variable; `raw` allows an int as a number where that does the same. */
+/** Makes the closure that reads a variable. `raw` allows an int to be a number if the effect is the same. */
 export type VariableReader = (name: string, type: CelTypeTree, raw: boolean) => CelClosure
 
 export interface TreeCompilerOptions {
   readonly environment: Environment
   readonly readVariable: VariableReader
-  /** Variables may be unknown: makes an evaluation look at all parts, to find every name the outcome depends on; slower. */
+  /** Variables may be unknown. An evaluation then looks at all parts, to find every name on which the outcome depends. This is slower. */
   readonly isPartial: boolean
 }
 
 /** Turns a checked tree into closures. */
 export class TreeCompiler {
-  /** How many places for loop variables a frame needs. */
+  /** How many slots for loop variables a frame needs. */
   slots = 0
   private readonly options: TreeCompilerOptions
   private readonly scopes: { readonly name: string; readonly slot: number }[] = []
@@ -87,7 +87,7 @@ export class TreeCompiler {
     return (frame) => frame.locals[slot]
   }
 
-  /** What a name stands for as a whole. */
+  /** The closure for a name or chain of names with a meaning of its own. */
   private meaning({ meaning, type }: NameNode | SelectNode, raw: boolean): CelClosure | undefined {
     if (meaning?.kind === "variable") return this.options.readVariable(meaning.name, type, raw)
     if (meaning === undefined) return undefined
@@ -150,7 +150,7 @@ export class TreeCompiler {
     )
   }
 
-  /** Calls of which more is known now than their values alone will tell. */
+  /** Calls for which the compiler knows more than their values: types and constants. */
   private specialCall(node: CallNode): CelClosure | undefined {
     const [left, right] = node.target === undefined ? node.args : [node.target, ...node.args]
     if (left === undefined || right === undefined) return undefined
@@ -231,13 +231,13 @@ export class TreeCompiler {
   }
 }
 
-/** An int as a number where that is exact: comparing numbers is faster. */
+/** An int as a number if that is exact, because comparing numbers is faster. */
 function intConstant({ value }: LiteralNode): bigint | number {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : (value as bigint)
 }
 
-/** A part the type check refuses: it is compiled only where an expression runs unchecked. */
+/** A part that the type check rejects. It is compiled only for expressions that run unchecked. */
 function failing(message: string): CelClosure {
   return () => {
     throw new ExpressionError("other", message)
@@ -259,7 +259,7 @@ function literalsOf(nodes: readonly TreeNode[]): unknown[] | undefined {
   return values
 }
 
-/** The value of a call of constants; undefined when it fails, which must wait until it is evaluated (`x || int("no")`). */
+/** The value of a call of constants. Undefined if it fails: the failure must wait for the evaluation (`x || int("no")`). */
 function fold(apply: (...values: unknown[]) => unknown, constants: readonly unknown[]): unknown {
   try {
     return metered(costMaxDefault, () => apply(...constants), undefined)

@@ -14,38 +14,48 @@ import type { CelType } from "./types.ts"
 import { Duration, kindOf } from "./values.ts"
 
 /**
- * Values of the variables by name. A missing one is the error `no-such-key`; what every object inherits counts as missing.
+ * Values of the variables by name. A missing one is the error `no-such-key`; properties that every object inherits count as missing.
+ *
  * The JavaScript forms of the values, in and out:
- * bool boolean · int bigint (in: also a safe integer number where the declared type is int) · uint `Uint` · double number ·
- * string string · bytes Uint8Array · null null · list array · map `CelMap` or a JSON object (in), `CelMap` or the
- * JSON object that came in (out) · timestamp `Timestamp` (in: also Date) · duration `Duration` · object types: any object;
- * declared fields are read as properties (getters and prototypes of classes work), undeclared ones as own properties only.
- * Where the type is `dyn`, JSON values are taken as they are; a whole JSON number counts as an int beside an int.
+ * - bool: boolean
+ * - int: bigint (in: also a safe integer number if the declared type is int)
+ * - uint: `Uint`
+ * - double: number
+ * - string: string
+ * - bytes: Uint8Array
+ * - null: null
+ * - list: array
+ * - map: `CelMap` or a JSON object (in); `CelMap` or the JSON object that was passed in (out)
+ * - timestamp: `Timestamp` (in: also Date)
+ * - duration: `Duration`
+ * - object types: any object. Declared fields are read as properties (getters and prototypes of classes work), undeclared ones as own properties only.
+ *
+ * If the type is `dyn`, JSON values are not converted. A whole JSON number in an operation with an int counts as an int.
  */
 export type Bindings = Readonly<Record<string, unknown>>
 
-/** Evaluates with these bindings. @throws ExpressionError when there is no value. */
+/** Evaluates with these bindings. @throws ExpressionError if there is no value. */
 export type CompiledExpression = (bindings: Bindings) => unknown
 
-/** `costMax` bounds the work of one evaluation; default 100,000 steps (an operator or a loop's step is one, long texts count more). */
+/** `costMax` limits the work of one evaluation (default: 100,000 steps). An operator or an iteration of a loop is one step; long texts cost more. */
 export interface CompileOptions {
   readonly costMax?: number
-  /** Told once what the expression reads. */
+  /** Called once with everything that the expression reads. */
   readonly onReferences?: (references: readonly VariableReference[]) => void
 }
 
-/** The outcome of a check: the type and what the expression reads, or at least one finding. */
+/** The result of a check: the type and the references, or at least one finding. */
 export type Checked =
   | { readonly ok: true; readonly type: CelType; readonly references: readonly VariableReference[] }
   | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }
 
-/** Brings a value into its declared form, or says why there is none. */
+/** Converts a value to its declared form. @throws ExpressionError if that is impossible. */
 function adapted(name: string, value: unknown, adapt: Adapt | undefined): unknown {
   if (value === undefined) throw new ExpressionError("no-such-key", `there is no \`${name}\``)
   return adapt === undefined ? value : adapt(value)
 }
 
-/** Reads a variable whose values need no adapting when `typeof` says so. Engines test for a type that is written out only. */
+/** Reads a variable whose values need no conversion if `typeof` matches. Engines optimize a `typeof` test only if the type is a literal. */
 const plainReaders: ReadonlyMap<string, (name: string, adapt: Adapt | undefined) => CelClosure> = new Map([
   [
     "string",
@@ -83,8 +93,8 @@ const readVariable: VariableReader = (name, type, raw) => {
 }
 
 /**
- * Makes a function of an expression; all parsing, checking and choosing of overloads happens here.
- * @throws TypeError when `checkExpression` has findings for the source: check first, this is the runtime's half.
+ * Compiles an expression to a function; parsing, checking and overload resolution happen here. @throws TypeError if `checkExpression` has findings for
+ * the source: call it first.
  */
 export function compileExpression(
   source: string,
@@ -106,7 +116,7 @@ export function compileExpression(
   return (bindings) => run(closure, { values: bindings, locals: new Array<unknown>(slots) }, costMax)
 }
 
-/** Charges its evaluation nothing at all? Then it needs no meter, which costs as much as comparing two ints. */
+/** Whether an evaluation has no cost. Then it needs no meter, which costs as much as comparing two ints. */
 function isFree(node: TreeNode): boolean {
   if (node.kind === "name" || node.kind === "literal") return true
   if (node.kind !== "call" || node.form !== "operator" || intComparison(node.name) === undefined) return false
@@ -123,8 +133,8 @@ function run(closure: CelClosure, frame: CelFrame, costMax: number): unknown {
 }
 
 /**
- * The text of a value inside `${…}`: a string as it is, bool, int, uint, double, timestamp (RFC 3339) and duration (`90s`)
- * as CEL's `string()` writes them. @throws ExpressionError (`type`) for lists, maps, null and other things.
+ * The text of a value inside `${…}`. A string is unchanged; bool, int, uint, double, timestamp (RFC 3339) and duration (`90s`) are written as by CEL's
+ * `string()`. @throws ExpressionError `type` for lists, maps, null and other values.
  */
 export function toText(value: unknown): string {
   const text = textOf(value)
@@ -132,23 +142,23 @@ export function toText(value: unknown): string {
   return text
 }
 
-/** The seconds of a duration, cut towards zero; undefined for other values. */
+/** The seconds of a duration, truncated towards zero; undefined for other values. */
 export function toSeconds(value: unknown): number | undefined {
   return value instanceof Duration ? Number(value.nanoseconds / 1_000_000_000n) : undefined
 }
 
 /**
- * The JSON value of a value: int and uint become numbers when that is exact and strings when not (as in protobuf's JSON),
- * timestamps and durations strings, bytes base64. @throws ExpressionError (`type`) for what JSON can't hold (NaN, infinities, types), `cost` for more
- * than `most` of it: 60,000 values and 2 MiB of texts when absent.
+ * The JSON of a value. An int or uint becomes a number if that is exact, otherwise a string (as in protobuf's JSON). Timestamps and durations become
+ * strings, bytes base64. @throws ExpressionError `type` for values without JSON (NaN, infinities, types), `cost` for more than `most` (default: 60,000
+ * values and 2 MiB of text).
  */
 export function toJson(value: unknown, most?: JsonSize): unknown {
   return jsonWithin(value, most)
 }
 
 /**
- * Parses and type-checks. Never throws and never runs long, whatever the source. With `expected`, a result that can't be
- * that type is a finding too (`dyn` can be anything, and is checked when it is evaluated).
+ * Parses and type-checks. Never throws and never runs long, whatever the source is. With `expected`, a result that cannot have that type is a finding,
+ * too (`dyn` can be any type, and is checked when it is evaluated).
  */
 export function checkExpression(source: string, environment: Environment, expected?: CelType): Checked {
   const checked = checkSource(source, environment, expected)

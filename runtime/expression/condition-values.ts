@@ -6,7 +6,7 @@ import { parseDuration, parseTimestamp } from "./time.ts"
 import type { CelTypeTree } from "./types.ts"
 import { CelMap, Duration, intMax, intMin, kindOf, Timestamp, Uint, uintMax } from "./values.ts"
 
-// The names OpenFGA uses for the JSON a context is made of (Go's).
+// OpenFGA's names of JSON types (Go's).
 const jsonNames: Readonly<Record<string, string>> = {
   double: "float64",
   list: "[]interface {}",
@@ -25,12 +25,12 @@ function malformed(type: string, value: string): ExpressionError {
 
 const integerPattern = /^[+-]?\d{1,40}$/
 
-/** The whole number a JSON value stands for: a number, or a text, which alone is exact beyond 2^53. */
+/** The whole number of a JSON value: a number, or a text, because only a text is exact beyond 2^53. */
 function integerOf(type: string, value: unknown): bigint {
   if (typeof value === "bigint") return value
   if (typeof value === "number") {
     if (Number.isSafeInteger(value)) return BigInt(value)
-    // Rounded when the JSON was read: another number than was sent would decide.
+    // `JSON.parse` rounded the number: the decision would use another number than the client sent.
     const found = Number.isInteger(value)
       ? "a number beyond 2^53, which JSON does not keep exactly; send it as a string"
       : "a fraction"
@@ -64,7 +64,7 @@ function toDouble(value: unknown): unknown {
   const number =
     typeof value === "string" ? parseDouble(value) : typeof value === "bigint" ? Number(value) : value
   if (typeof number === "number" && Number.isFinite(number)) return number
-  // JSON has no infinity: this was a number too large.
+  // JSON has no infinity: the number was too large.
   if (typeof value === "number" || typeof number === "number")
     throw new ExpressionError("type", "the value does not fit into a double")
   throw typeof value === "string" ? malformed("double", value) : refuse("double", value)
@@ -113,9 +113,8 @@ function toMap(element: Adapt): Adapt {
 }
 
 /**
- * How a value of a JSON context becomes a value of a parameter's type, with OpenFGA's coercions: numeric texts for int, uint and
- * double (all 64 bits, which JSON numbers lose), RFC 3339 timestamps, durations like `1h30m`, addresses as text.
- * The converter throws ExpressionError.
+ * Converts a value of a JSON context to the type of a parameter, with OpenFGA's coercions: numeric texts for int, uint and double (all 64 bits, which
+ * JSON numbers lose), RFC 3339 timestamps, durations like `1h30m`, addresses as text. The converter throws ExpressionError.
  */
 export function contextConverter(type: CelTypeTree): Adapt {
   const simple = converters.get(type.name)

@@ -17,14 +17,14 @@ export interface ConditionParameterType {
   readonly generic_types?: readonly ConditionParameterType[] | undefined
 }
 
-/** A condition of an authorization model, structurally the `Condition` of the plan's contract. */
+/** A condition of an authorization model. It has the structure of `Condition` in the plan. */
 export interface ConditionSource {
   readonly name: string
   readonly expression: string
   readonly parameters?: Readonly<Record<string, ConditionParameterType>> | undefined
 }
 
-/** Where the values come from: a function by name, or the context stored with the tuple (which wins) and that of the request. */
+/** Where the values come from: a function by name, or the context stored with the tuple (takes precedence) and the context of the request. */
 export type ConditionContext =
   | ((name: string) => unknown)
   | {
@@ -33,30 +33,30 @@ export type ConditionContext =
     }
 
 /**
- * `missing` lists the parameters the outcome depends on and the context lacks, sorted; `error` says why there is no
- * outcome (a value of a wrong type, an overflow, the cost limit), lower-case.
+ * `missing` lists the parameters on which the outcome depends and that the context lacks, sorted. `error` is the reason why there is no outcome (a value
+ * of a wrong type, an overflow, the cost limit), in lower case.
  */
 export type ConditionOutcome = boolean | { readonly missing: readonly string[] } | { readonly error: string }
 
 /**
- * Which parameters a context must have: those the outcome turns out to depend on (`needed`), or for an outcome that is not false
- * every one the expression reads (`read`), as OpenFGA asks for them, whatever the others make of it.
+ * Which parameters a context must have. `needed`: those on which the outcome depends. `read`: for an outcome other than false, every parameter that the
+ * expression reads, even if it cannot change the outcome; this is what OpenFGA requires.
  */
 export type ConditionDemand = "needed" | "read"
 
-/** A condition ready for evaluation. `parameters` are the declared names, sorted; `used` those the expression reads. */
+/** A compiled condition. `parameters` are the declared names, sorted; `used` are those the expression reads. */
 export interface CompiledCondition {
   readonly name: string
   readonly parameters: readonly string[]
   readonly used: readonly string[]
   /**
-   * Never throws. Values are converted when they are first needed, so a malformed one that does not count does no harm.
-   * `demand` is "needed" by default. Nobody gets true or false that a missing parameter could turn round.
+   * Never throws. Values are converted on first use, so a malformed value that is not used is no error. `demand` is `needed` by default. The result is
+   * never true or false if a missing parameter could change it.
    */
   evaluate(context: ConditionContext, demand?: ConditionDemand): ConditionOutcome
 }
 
-/** A condition, or what is wrong with it. */
+/** A condition, or its findings. */
 export type ConditionCompilation =
   | { readonly ok: true; readonly condition: CompiledCondition }
   | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }
@@ -74,7 +74,7 @@ const simpleParameters: ReadonlyMap<string, CelTypeTree> = new Map([
 ])
 const nestingMax = 16
 
-/** The type of a parameter; undefined when the type does not exist or its element type is missing or too many. */
+/** The type of a parameter; undefined if the type does not exist, or has a missing or surplus element type. */
 function parameterType(parameter: ConditionParameterType, depth = 0): CelTypeTree | undefined {
   const generics = parameter.generic_types ?? []
   const simple = simpleParameters.get(parameter.type_name)
@@ -120,8 +120,8 @@ function fail(name: string, error: unknown): ExpressionError {
 }
 
 /**
- * The values of one evaluation, twice as many as there are parameters: as given, and behind them as converted when first read,
- * because a malformed one that does not count is no error.
+ * The values of one evaluation, twice as many as parameters: first the given values, then the converted ones. A value is converted on first use, because
+ * a malformed value that is not used is no error.
  */
 type Cells = unknown[]
 
@@ -147,7 +147,7 @@ function readParameter(parameters: ReadonlyMap<string, Parameter>): VariableRead
       }
     }
     if (!raw) return slowly
-    // A whole number of JSON does where ints are compared.
+    // A whole JSON number is sufficient for comparisons of ints.
     return (frame) => {
       const given = (frame.values as Cells)[index]
       return typeof given === "number" && Number.isSafeInteger(given) ? given : slowly(frame)
@@ -185,7 +185,7 @@ class Condition implements CompiledCondition {
   private readonly read: readonly Parameter[]
   private readonly whole: Runner
   private readonly makePartial: () => Runner
-  // Made only when something was missing: most conditions never need it.
+  // Compiled on first use, when a parameter is missing: most conditions never need it.
   private partial: Runner | undefined
 
   constructor(
@@ -221,11 +221,11 @@ class Condition implements CompiledCondition {
 
 type Runner = (cells: Cells) => unknown
 
-/** Compiles, or says what is wrong. A finding without a place in the expression (a parameter's type) has start and end 0. */
+/** Compiles a condition, or returns its findings. A finding without a place in the expression (a parameter's type) has start and end 0. */
 export function compileCondition(condition: ConditionSource): ConditionCompilation {
   const { parameters, wrong } = parametersOf(condition)
   if (wrong.length > 0) return { ok: false, findings: wrong }
-  // OpenFGA lets a reserved word name a parameter but no expression read it.
+  // OpenFGA allows a reserved word as the name of a parameter, but no expression can read it.
   const readable = Array.from(parameters.values()).filter(({ name }) => !reservedWords.has(name))
   const environment = environmentOf(new Map(readable.map(({ name, type }) => [name, type])), new Map())
   const checked = checkSource(condition.expression, environment, "bool")
@@ -249,8 +249,8 @@ export function compileCondition(condition: ConditionSource): ConditionCompilati
 }
 
 /**
- * What is wrong with a context that is to be stored with a tuple: an unknown parameter, a value that can't be converted.
- * Undefined when it is right. Missing parameters are no fault: the request may bring them.
+ * The problem of a context that is about to be stored with a tuple: an unknown parameter, or a value that cannot be converted. Undefined if there is
+ * none. Missing parameters are allowed: the request can supply them.
  */
 export function checkContext(
   condition: ConditionSource,

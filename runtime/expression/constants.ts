@@ -42,7 +42,7 @@ function textOf(node: TreeNode | undefined): string | undefined {
   return node?.kind === "literal" && typeof node.value === "string" ? node.value : undefined
 }
 
-/** What is wrong with a constant argument that its function will always refuse, so that it is known before the first request. */
+/** The fault of a constant argument that its function always rejects. This makes it a compile-time finding. */
 export function constantFault(node: CallNode): Fault | undefined {
   if (node.form === "method" && node.name === "format") return constantFormatFault(node.target)
   const isOfPatterns = node.namespaced?.startsWith("regex.") === true

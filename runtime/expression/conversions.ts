@@ -24,11 +24,11 @@ function truncated(value: number, target: string): bigint {
   return BigInt(Math.trunc(value))
 }
 
-/** `int(…)`: doubles are cut towards zero, a timestamp gives its seconds. */
+/** `int(…)`: truncates doubles towards zero; of a timestamp it returns the seconds. */
 export function toInt(value: unknown): bigint {
   if (typeof value === "bigint") return value
   if (typeof value === "number") {
-    // The smallest int is refused too: as a double it may as well be the rounded form of something smaller.
+    // The smallest int is rejected too: as a double it can be the rounded form of a smaller number.
     if (value <= Number(intMin)) throw new ExpressionError("overflow", "the value does not fit into an int")
     return checkedInt(truncated(value, "an int"))
   }
@@ -42,7 +42,7 @@ export function toInt(value: unknown): bigint {
   throw refuse("int", value)
 }
 
-/** `uint(…)`: doubles are cut towards zero. */
+/** `uint(…)`: truncates doubles towards zero. */
 export function toUint(value: unknown): Uint {
   if (value instanceof Uint) return value
   if (typeof value === "bigint") return new Uint(value)
@@ -51,7 +51,7 @@ export function toUint(value: unknown): Uint {
   throw refuse("uint", value)
 }
 
-/** The number a text is, undefined when it is none. */
+/** The number that a text contains; undefined if it is not a number. */
 export function parseDouble(text: string): number | undefined {
   if (!doublePattern.test(text)) return undefined
   const lower = text.toLowerCase()
@@ -77,7 +77,7 @@ function doubleText(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value)
 }
 
-/** The text of what has one; undefined for lists, maps, null and other things. */
+/** The text of a value; undefined for lists, maps, null and other values without text. */
 export function textOf(value: unknown): string | undefined {
   switch (typeof value) {
     case "string":
@@ -96,7 +96,7 @@ export function textOf(value: unknown): string | undefined {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** `string(…)`: bytes must be UTF-8. A double is written as JavaScript does, so that 1234567.0 is `1234567`. */
+/** `string(…)`: bytes must be UTF-8. A double is written as in JavaScript: 1234567.0 is `1234567`. */
 export function toStringValue(value: unknown): string {
   const text = textOf(value)
   if (text !== undefined) return text

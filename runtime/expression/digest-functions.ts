@@ -22,7 +22,7 @@ const hmac: Applied = (algorithm, key, data) => {
   if (typeof algorithm !== "string" || !hmacAlgorithms.includes(algorithm))
     throw new ExpressionError("other", `\`hmac\` has the algorithms ${hmacAlgorithms.join(", ")}`)
   const secret = bytesOf("hmac", key)
-  // Everybody can sign with an empty key: it is a value that was not set.
+  // With an empty key anyone could sign. It is probably a value that was not set.
   if (secret.length === 0) throw new ExpressionError("other", "the key of `hmac` is empty")
   return new Uint8Array(createHmac(algorithm, secret).update(bytesOf("hmac", data)).digest())
 }

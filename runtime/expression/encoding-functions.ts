@@ -17,14 +17,14 @@ const encode: Applied = (value) => {
   return Buffer.from(value.buffer, value.byteOffset, value.length).toString("base64")
 }
 
-/** RFC 4648 §4, with padding or without, as in CEL. */
+/** RFC 4648 §4, with or without padding, as in CEL. */
 const decode: Applied = (value) => {
   const text = asText("base64.decode", value)
   chargeLength(text.length)
   const digits = text.endsWith("==") ? text.slice(0, -2) : text.endsWith("=") ? text.slice(0, -1) : text
   const isPadded = digits.length === text.length || text.length % 4 === 0
   const bytes = Buffer.from(digits, "base64")
-  // What is no digit would be passed over, and so would be bits of the last that belong to no byte.
+  // Node ignores invalid digits, and bits of the last digit that belong to no byte.
   if (!isPadded || bytes.toString("base64").replace(/=+$/, "") !== digits)
     throw new ExpressionError("other", "the string is not valid base64")
   return new Uint8Array(bytes)
@@ -38,7 +38,7 @@ const replacement: Readonly<Record<string, string>> = {
   "*": "%2A",
 }
 
-/** RFC 3986: unreserved characters stay, all else goes as UTF-8; half of a surrogate pair becomes U+FFFD. */
+/** RFC 3986: unreserved characters stay, all others are encoded as UTF-8. An unpaired surrogate becomes U+FFFD. */
 const percentEncode: Applied = (value) => {
   const text = asText("percentEncode", value)
   chargeLength(text.length * 3)
@@ -74,20 +74,20 @@ const percentDecode: Applied = (value) => {
   }
 }
 
-/** What puts a text into markup and URLs: by these names as functions and as methods. `urlEncode` is the name that most languages have for `percentEncode`. */
+/** Functions that escape a text for markup and URLs, available as functions and as methods. `urlEncode` is the name of `percentEncode` in most languages. */
 const escapes: readonly (readonly [string, Applied])[] = [
   ["xmlEscape", xmlEscape],
   ["urlEncode", percentEncode],
 ]
 
-/** CEL's extension `encoders`, and what escapes. */
+/** CEL's extension `encoders`, and the escaping functions. */
 export const encodingFunctions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ["base64.encode", encode],
   ["base64.decode", decode],
   ...escapes,
 ])
 
-/** Texts as a part of a URL, of a form or of XML; bytes as digits. */
+/** Methods that encode texts for a URL, a form or XML, and bytes as hex digits. */
 export const encodingMethods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ["percentEncode", percentEncode],
   ["percentDecode", percentDecode],

@@ -3,9 +3,8 @@ import type { Meaning } from "./syntax-tree.ts"
 import { type CelType, type CelTypeTree, isBuiltInTypeName, parseCelType } from "./types.ts"
 
 /**
- * A method of an object type: `request.header("X")`. `call` gets the object and the arguments as values of the language
- * (see `compileExpression`); without `call` the method of the same name on the JavaScript object is called.
- * A result of `undefined` is the error `no-such-key`.
+ * A method of an object type: `request.header("X")`. `call` gets the object and the arguments as values of the language (see `compileExpression`);
+ * without `call`, the method of the same name on the JavaScript object is called. A result of `undefined` is the error `no-such-key`.
  */
 export interface MethodType {
   readonly parameters: readonly CelType[]
@@ -14,8 +13,8 @@ export interface MethodType {
 }
 
 /**
- * An object with known fields. Without `open`, naming an undeclared field is a finding; with it, the field may be missing
- * at evaluation (error `no-such-key`; `has(object.field)` asks) and has that type: `open: "dyn"` fits the claims of a token.
+ * An object with known fields. Without `open`, an undeclared field is a finding. With it, an undeclared field has that type and may be missing at
+ * evaluation (error `no-such-key`; test with `has(object.field)`). `open: "dyn"` fits the claims of a token.
  */
 export interface ObjectType {
   readonly fields: Readonly<Record<string, CelType>>
@@ -24,22 +23,21 @@ export interface ObjectType {
 }
 
 /**
- * What an expression of some place may name. Names of variables may have dots (`a.b`: the longest declared one wins over fields), and may
- * be words the language reserves (`var`, `for`, …), but not `in`, `true`, `false`, `null`. Inside of a `container` (`x.y`) a name means
- * first what is declared there: `z` is looked for as `x.y.z`, `x.z`, `z`, and `.z` means `z` alone.
- * Object types may refer to each other; a name of one is longer than a letter.
+ * The names that an expression may use at some place. Names of variables may contain dots (`a.b`: the longest declared one takes precedence over
+ * fields), and may be reserved words (`var`, `for`, …), but not `in`, `true`, `false`, `null`. Inside a `container` (`x.y`), the name `z` is looked up
+ * as `x.y.z`, then `x.z`, then `z`; `.z` is only `z`. Object types may refer to each other; their names have at least two letters.
  */
 export interface Declarations {
   readonly variables: Readonly<Record<string, CelType>>
   readonly objects?: Readonly<Record<string, ObjectType>>
   readonly container?: string
-  /** `has(a.b)` of a null `a` is false. CEL has it for an error, and so have conditions. */
+  /** `has(a.b)` is false if `a` is null. In CEL and in conditions it is an error. */
   readonly nullHasNothing?: true
-  /** The functions of CEL's extension libraries are there. Conditions have OpenFGA's language, without them. */
+  /** Includes the functions of CEL's extension libraries. Conditions have OpenFGA's language, without them. */
   readonly extended?: true
 }
 
-/** A method with its types read. */
+/** A method with parsed types. */
 export interface DeclaredMethod {
   readonly parameters: readonly CelTypeTree[]
   readonly returns: CelTypeTree
@@ -47,7 +45,7 @@ export interface DeclaredMethod {
   readonly call: ((object: unknown, ...args: readonly unknown[]) => unknown) | undefined
 }
 
-/** An object type with its types read. */
+/** An object type with parsed types. */
 export interface DeclaredObject {
   readonly name: string
   readonly fields: ReadonlyMap<string, CelTypeTree>
@@ -55,21 +53,19 @@ export interface DeclaredObject {
   readonly open: CelTypeTree | undefined
 }
 
-/** Declarations made ready for checking and compiling. Immutable; made by `declareEnvironment` only. */
+/** Declarations prepared for checking and compiling. Immutable; only `declareEnvironment` creates it. */
 export interface Environment {
   readonly variables: ReadonlyMap<string, CelTypeTree>
   readonly objects: ReadonlyMap<string, DeclaredObject>
-  /** Whether a type is one of the objects. */
+  /** Whether a type is an object type. */
   readonly isObject: (name: string) => boolean
-  /** The variables as what a name stands for. */
+  /** The meanings of the variable names. */
   readonly meanings: ReadonlyMap<string, Meaning>
-  /** What is put before a name where it is looked for: `["x.y.", "x.", ""]` inside of `x.y`. */
+  /** The prefixes to try when a name is looked up: `["x.y.", "x.", ""]` inside `x.y`. */
   readonly prefixes: readonly string[]
-  /** Whether a name may stand for something else than the variable of that name: there are names with dots, or a container. */
+  /** Whether a name may mean something other than the variable of that name: some names have dots, or there is a container. */
   readonly isQualified: boolean
-  /** As declared. */
   readonly nullHasNothing: boolean
-  /** As declared. */
   readonly extended: boolean
   /** Functions, methods and operators. */
   readonly library: Library
@@ -85,7 +81,7 @@ function prefixesOf(container: string | undefined): string[] {
   )
 }
 
-/** Puts an environment together. */
+/** Creates an environment from its parts. */
 export function environmentOf(
   variables: ReadonlyMap<string, CelTypeTree>,
   objects: ReadonlyMap<string, DeclaredObject>,
@@ -117,7 +113,7 @@ function requireKnown(type: CelTypeTree, objects: ReadonlyMap<string, unknown>, 
   for (const arg of type.args) requireKnown(arg, objects, where)
 }
 
-// Most places share most of their object types (`request`, `response`), so that an environment costs what is its own.
+// Most places share most of their object types (`request`, `response`): an environment then costs only its own types.
 const declaredObjects = new WeakMap<ObjectType, DeclaredObject>()
 
 function declareObject(name: string, type: ObjectType): DeclaredObject {
@@ -129,7 +125,7 @@ function declareObject(name: string, type: ObjectType): DeclaredObject {
 }
 
 function readObject(name: string, type: ObjectType): DeclaredObject {
-  // A single capital stands for any type in the signatures of the library.
+  // A single capital letter means any type in the signatures of the library.
   if (isBuiltInTypeName(name) || /^[A-Z]$/.test(name))
     throw new TypeError(`\`${name}\` can't name an object type`)
   const fields = new Map(
@@ -147,8 +143,8 @@ function readObject(name: string, type: ObjectType): DeclaredObject {
 }
 
 /**
- * Makes an environment. Cheap: a few microseconds per ten names, so that a compiler makes one per place.
- * @throws TypeError when a type's notation is wrong or an object type is not declared: the declaring code is at fault, no user.
+ * Makes an environment. It takes a few microseconds per ten names, so a compiler can make one per place. @throws TypeError if the notation of a type is
+ * wrong or an object type is not declared: this is a bug of the caller, not of a user.
  */
 export function declareEnvironment(declarations: Declarations): Environment {
   const objects = new Map<string, DeclaredObject>()

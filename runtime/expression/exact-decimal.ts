@@ -1,5 +1,5 @@
-// Doubles written with a number of decimals, from their exact value: JavaScript's toFixed rounds 2.5 to 3, all other
-// implementations of the language round halves to even.
+// Writes doubles with a number of decimals, from their exact value. JavaScript's toFixed rounds 2.5 to 3; all other implementations of the language
+// round halves to even.
 
 /** A finite double without its sign: mantissa × 2^exponent. */
 function binaryParts(value: number): { mantissa: bigint; exponent: number } {
@@ -48,7 +48,7 @@ export function scientific(value: number, decimals: number): string {
   let power = value === 0 ? 0 : Number(value.toExponential(100).split("e")[1])
   let digits = scaled(value, decimals - power).toString()
   if (digits.length > decimals + 1) {
-    // Rounded up to the next power of ten.
+    // Rounding reached the next power of ten.
     power++
     digits = scaled(value, decimals - power).toString()
   }
@@ -56,7 +56,7 @@ export function scientific(value: number, decimals: number): string {
   return `${signOf(value)}${withPoint(digits.padEnd(decimals + 1, "0"), decimals)}e${power < 0 ? "-" : "+"}${size}`
 }
 
-/** The shortest digits that are this double, without a power of ten: `100000000000000000000000`. */
+/** The shortest digits of a double, without an exponent: `100000000000000000000000`. */
 export function plainDecimal(value: number): string {
   const [digits = "", power] = Math.abs(value).toExponential().split("e")
   const [whole = "", fraction = ""] = digits.split(".")

@@ -1,4 +1,4 @@
-/** What is wrong in an expression. */
+/** The kind of a mistake in an expression. */
 export type FindingKind =
   | "syntax"
   | "unknown-name"
@@ -9,9 +9,9 @@ export type FindingKind =
   | "limit"
 
 /**
- * One mistake. `start` and `end` are UTF-16 offsets in the source around the wrong part; `end` may equal `start` at the end
- * of the source. `message` is lower-case without a final stop, text of the user in backticks. `name` is the unknown
- * variable, field or function and `candidates` the names known at that place, so that the caller can offer the nearest.
+ * One mistake. `start` and `end` are UTF-16 offsets of the wrong part; `end` may equal `start` at the end of the source. `message` is lower case without
+ * a final stop, with user text in backticks. `name` is the unknown variable, field or function, and `candidates` are the names known at that place, so
+ * that the caller can suggest the nearest.
  */
 export interface ExpressionFinding {
   readonly kind: FindingKind
@@ -23,8 +23,8 @@ export interface ExpressionFinding {
 }
 
 /**
- * A chain an expression reads, from a variable downwards: `path.id` and `path["id"]` are `["path", "id"]`. A method ends the
- * chain before its name. `start` and `end` surround the chain in the source.
+ * A chain that an expression reads, starting at a variable: `path.id` and `path["id"]` are `["path", "id"]`. A method ends the chain before its name.
+ * `start` and `end` are the offsets of the chain.
  */
 export interface VariableReference {
   readonly path: readonly string[]

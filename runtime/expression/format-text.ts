@@ -5,7 +5,7 @@ import { charge, chargeLength } from "./meter.ts"
 import { type CelMap, type JsonObject, kindOf, mapEntries, type TypeValue, Uint } from "./values.ts"
 
 const depthMax = 100
-/** Most decimals that can be asked for. A double has 1,074 at most. */
+/** Largest number of decimals. A double has at most 1,074. */
 const decimalsMax = 1100
 const decimalsDefault = 6
 
@@ -18,7 +18,7 @@ function specialDouble(value: unknown): string | undefined {
   return String(value)
 }
 
-/** `%s`: any value; keys of maps in the order of their texts. */
+/** `%s`: any value; map keys in the order of their texts. */
 function anyText(value: unknown, depth: number): string {
   charge(1)
   if (depth > depthMax) throw new ExpressionError("cost", "the value is nested too deeply to be written")
@@ -108,7 +108,7 @@ function clauseText(clause: string, value: unknown, decimals: number): string {
 
 const clausePattern = /%(?:\.(\d{1,9}))?(.?)/gsu
 
-/** What is wrong with a format known beforehand; undefined when nothing is. */
+/** The fault of a constant format; undefined if there is none. */
 export function formatFault(format: string): string | undefined {
   for (const [text, decimals, clause = ""] of format.matchAll(clausePattern)) {
     if (clause === "%" && decimals === undefined) continue
@@ -120,8 +120,8 @@ export function formatFault(format: string): string | undefined {
 }
 
 /**
- * `format`: a text whose clauses `%s %d %f %e %b %o %x %X` (`%.2f`: with two decimals) are replaced by the values of a list, `%%`
- * by a percent sign. @throws ExpressionError for a clause that does not exist, has no value, or does not take it.
+ * `format`: replaces the clauses `%s %d %f %e %b %o %x %X` (`%.2f`: two decimals) by the values of a list, and `%%` by a percent sign. @throws
+ * ExpressionError for a clause that does not exist, has no value, or does not accept it.
  */
 export function formatText(format: string, values: unknown): string {
   if (!Array.isArray(values)) throw new ExpressionError("type", `a list is expected, not ${kindOf(values)}`)

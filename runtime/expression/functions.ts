@@ -36,7 +36,7 @@ import {
   Uint,
 } from "./values.ts"
 
-/** A function of the library on values it looks at itself. @throws ExpressionError */
+/** A function of the library. It checks the types of its arguments itself. @throws ExpressionError */
 export type LibraryFunction = (...args: unknown[]) => unknown
 
 function size(value: unknown): bigint {
@@ -87,7 +87,7 @@ function elementAt(list: readonly unknown[], index: unknown): unknown {
   return list[position]
 }
 
-/** `container[key]`. Objects of classes give their own properties only. */
+/** `container[key]`. Class instances expose only their own properties. */
 function elementOf(container: unknown, key: unknown): unknown {
   if (Array.isArray(container)) return elementAt(container, key)
   const kind = kindOf(container)
@@ -151,10 +151,10 @@ const methods: ReadonlyMap<string, LibraryFunction> = new Map<string, LibraryFun
   ["reverse", reverse],
 ])
 
-/** What is another at every call: never known before. */
+/** Functions with a different result at every call. They are never evaluated at compile time. */
 export const impureFunctions: ReadonlySet<string> = new Set(["uuid"])
 
-/** The function behind a call; a method gets its receiver first. Undefined when there is none that takes so many. */
+/** The function of a call; a method gets its receiver first. Undefined if there is none with this number of arguments. */
 export function functionOf(
   form: "operator" | "function" | "method",
   name: string,

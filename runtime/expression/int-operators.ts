@@ -2,7 +2,7 @@ import { add, divide, multiply, remainder, subtract } from "./arithmetic.ts"
 import type { Apply, CelClosure, CelFrame } from "./closures.ts"
 import { intMax, intMin } from "./values.ts"
 
-// Operators between operands whose declared type is int: the same as the general ones, without finding out what was given.
+// Operators for operands of declared type int: same results as the general ones, without inspecting the operands' types.
 
 type Int = bigint | number
 
@@ -22,14 +22,14 @@ const comparisons: ReadonlyMap<string, (left: Int, right: Int) => boolean> = new
   [">=", (left, right) => left >= right],
 ])
 
-/** The comparison of two ints, each a bigint or a safe whole number; undefined when the sign compares nothing. */
+/** The comparison of two ints, each a bigint or a safe whole number; undefined if the sign is no comparison. */
 export function intComparison(sign: string): Apply | undefined {
   return comparisons.get(sign) as Apply | undefined
 }
 
 /**
- * The same with its operands, the second one a constant. Each sign has a closure of its own, so that engines can inline it, and
- * compares what it got with a constant of the same kind: engines are slow at comparing a bigint with a number.
+ * A comparison whose second operand is a constant. Each sign has a closure of its own, so that engines can inline it. The closure compares with a
+ * constant of the same JavaScript type, because engines are slow at comparing a bigint with a number.
  */
 export function compareWithConstant(sign: string, left: CelClosure, right: Int): CelClosure | undefined {
   const big = BigInt(right)
@@ -74,7 +74,7 @@ function fits(value: bigint): boolean {
   return value <= intMax && value >= intMin
 }
 
-/** Arithmetic of two ints. What does not fit, and what is no bigint after all, goes to the general operators. */
+/** Arithmetic of two ints. Overflows and operands that are not bigints go to the general operators. */
 const arithmetic: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   [
     "+",
@@ -116,7 +116,7 @@ const arithmetic: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ],
 ])
 
-/** The arithmetic of two ints; undefined when the sign is none. */
+/** The arithmetic of two ints; undefined if the sign is no arithmetic operator. */
 export function intArithmetic(sign: string): Apply | undefined {
   return arithmetic.get(sign)
 }

@@ -23,7 +23,7 @@ function parseIPv6(text: string): bigint {
   return bits
 }
 
-/** An IPv4 or IPv6 address without zone; undefined when the text is none (leading zeros and short forms are none). */
+/** Parses an IPv4 or IPv6 address without zone; undefined if the text is invalid (leading zeros and short forms are invalid). */
 export function parseIpAddress(text: string): IpAddress | undefined {
   const version = text.includes("%") ? 0 : isIP(text)
   if (version === 0) return undefined
@@ -36,7 +36,7 @@ interface Cidr {
   readonly shift: bigint
 }
 
-/** `address/length` (RFC 4632, RFC 4291); undefined when the text is none. A range of mapped addresses is one of IPv4. */
+/** Parses `address/length` (RFC 4632, RFC 4291); undefined if the text is invalid. A range of IPv4-mapped addresses becomes an IPv4 range. */
 export function parseCidr(text: string): Cidr | undefined {
   const match = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text)
   const address = match?.[1] === undefined ? undefined : parseIpAddress(match[1])
@@ -49,7 +49,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return { version: address.version, bits: address.bits >> shift, shift }
 }
 
-/** Whether the range has the address. */
+/** Whether the range contains the address. */
 export function isInCidr(address: IpAddress, cidr: Cidr): boolean {
   return address.version === cidr.version && address.bits >> cidr.shift === cidr.bits
 }

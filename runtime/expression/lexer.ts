@@ -2,7 +2,7 @@ import { readNumber } from "./number-literal.ts"
 import { isNameStart, nameEnd, type Reporter } from "./source-characters.ts"
 import { readText } from "./text-literal.ts"
 
-/** What a token is: a name, a field in backticks, a value, the end, a mistake that is reported already, or a sign by its own text. */
+/** The kind of a token: a name, a field in backticks, a value, the end, a mistake that is already reported, or the text of a sign. */
 export type CelTokenKind = "name" | "quoted" | "literal" | "end" | "bad" | Sign
 
 export type Sign =
@@ -40,7 +40,7 @@ const singles = new Map<number, Sign>(
 )
 const singleOf: readonly (Sign | undefined)[] = Array.from({ length: 128 }, (_, code) => singles.get(code))
 
-/** How tightly the signs of one character bind the values at their sides; other tokens stand between no values. */
+/** The binding strength of operators of one character; 0 for other characters. */
 const singleStrength = new Uint8Array(128)
 for (const [sign, strength] of [
   ["+", 4],
@@ -58,7 +58,7 @@ const hints: ReadonlyMap<string, string> = new Map([
   [";", "`;` has no place here; an expression has one part"],
 ])
 
-/** Marks that word processors put around texts, and what closes a text that starts with one. */
+/** Typographic quotation marks of word processors, and what closes a text that starts with one. */
 const typographicMarks: ReadonlyMap<string, RegExp> = new Map([
   ["“", /[”“\n]/g],
   ["”", /[”“\n]/g],
@@ -71,18 +71,18 @@ const typographicMarks: ReadonlyMap<string, RegExp> = new Map([
 const quotedField = /`[A-Za-z0-9_.\-/ ]+`/y
 
 /**
- * Cuts a source into tokens, one at a time: `kind`, `start`, `end` and `value` are those of the current one. A mistake is reported once, here,
- * and what was meant comes out where that is plain (`=` for `==`), so that the parser goes on.
+ * Splits a source into tokens, one at a time: `kind`, `start`, `end` and `value` describe the current one. It reports each mistake once and, if the
+ * intention is clear, returns the intended token (`=` for `==`), so that the parser can continue.
  */
 export class Lexer {
   kind: CelTokenKind = "end"
   start = 0
   end = 0
-  /** How tightly the token binds the values at its sides as an operator, 0 when it is none. */
+  /** The binding strength of the token as an operator; 0 if it is none. */
   strength = 0
   /** The name, the field, or the value of a literal. */
   value: unknown
-  /** Where the token before ended. */
+  /** The end of the previous token. */
   endBefore = 0
   private readonly source: string
   private readonly reporter: Reporter
@@ -92,7 +92,7 @@ export class Lexer {
     this.reporter = reporter
   }
 
-  /** Goes to the next token. */
+  /** Advances to the next token. */
   next(): void {
     this.endBefore = this.end
     this.start = this.skipBlanks(this.end)
@@ -130,7 +130,7 @@ export class Lexer {
     }
   }
 
-  /** Where the comment ends that starts at a slash, -1 when none does. */
+  /** The end of the comment that starts at a slash; -1 if there is no comment. */
   private commentEnd(at: number): number {
     const { source } = this
     const follower = source.charCodeAt(at + 1)
@@ -208,14 +208,14 @@ export class Lexer {
     }
   }
 
-  /** `==` and `!=`, or what other languages write with a third sign. */
+  /** `==` and `!=`, or the three-character forms of other languages. */
   private comparison(sign: "==" | "!=", at: number): CelTokenKind {
     return this.source.charCodeAt(at + 2) === 61
       ? this.meant(sign, at, 3)
       : this.infix(sign, at + 2, comparing)
   }
 
-  /** A sign of another language; the one of ours that does it comes out. */
+  /** Reports an operator of another language and returns the equivalent sign. */
   private meant(sign: Sign, at: number, length: number): CelTokenKind {
     const found = this.source.slice(at, at + length)
     this.reporter.mistake(`\`${found}\` is not an operator; write \`${sign}\``, at, at + length)
@@ -250,7 +250,7 @@ export class Lexer {
     return this.cut("bad", end)
   }
 
-  /** A text in the marks of word processors, up to its closing one or the end of the line. */
+  /** A text in typographic quotation marks, up to its closing mark or the end of the line. */
   private typographicText(at: number, closing: RegExp): CelTokenKind {
     closing.lastIndex = at + 1
     const close = closing.exec(this.source)

@@ -25,13 +25,13 @@ const slice: Applied = (value, from, to) => {
   return list.slice(start, end)
 }
 
-/** Lists in the list, `depth` levels of them, are taken apart. */
+/** Flattens nested lists, up to `depth` levels. */
 function flattened(list: readonly unknown[], depth: number): unknown[] {
   charge(list.length)
   return list.flatMap((each) => (Array.isArray(each) && depth > 0 ? flattened(each, depth - 1) : [each]))
 }
 
-/** Data may be nested without end. */
+/** Depth limit, because data can be nested without end. */
 const depthMax = 100
 
 const flatten: Applied = (value, levels) => {
@@ -41,7 +41,7 @@ const flatten: Applied = (value, levels) => {
   return flattened(asList(value), depth)
 }
 
-/** Elements of one type that has an order, from the smallest on. */
+/** Sorts elements of one ordered type, ascending. */
 const sort: Applied = (value) => {
   const list = asList(value)
   charge(list.length * Math.ceil(Math.log2(list.length + 1)))
@@ -50,7 +50,7 @@ const sort: Applied = (value) => {
   return [...list].sort((a, b) => (isLess(a, b) ? -1 : isLess(b, a) ? 1 : 0))
 }
 
-/** The first of what is equal. */
+/** Removes duplicates and keeps the first of each. */
 const distinct: Applied = (value) => {
   const list = asList(value)
   const found: unknown[] = []
@@ -78,7 +78,7 @@ const range: Applied = (value) => {
   return Array.from({ length: size }, (_, index) => BigInt(index))
 }
 
-/** The methods of CEL's extension `lists`. `reverse` is one of texts too. */
+/** The methods of CEL's extension `lists`. Texts have a `reverse`, too. */
 export const listMethods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ["slice", slice],
   ["flatten", flatten],
@@ -86,13 +86,13 @@ export const listMethods: ReadonlyMap<string, Applied> = new Map<string, Applied
   ["distinct", distinct],
 ])
 
-/** A list from its end. */
+/** The list in reverse order. */
 export function reversed(list: readonly unknown[]): unknown[] {
   charge(list.length)
   return [...list].reverse()
 }
 
-/** The functions of CEL's extensions `lists` and `sets`: a list is a set, whatever the order and how often something is in it. */
+/** The functions of CEL's extensions `lists` and `sets`: a list is a set, regardless of order and duplicates. */
 export const listFunctions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ["lists.range", range],
   ["sets.contains", (list, wanted) => holdsAll(asList(list), asList(wanted))],

@@ -3,7 +3,7 @@ import { reservedWords } from "./source-characters.ts"
 import type { LoopMacro, LoopNode, TreeNode } from "./syntax-tree.ts"
 import { simpleTypes } from "./types.ts"
 
-/** How a macro may be written: how many names come first, and what follows them. */
+/** A form of a macro: how many names come first, and what follows them. */
 interface MacroForm {
   readonly macro: LoopMacro
   readonly names: 1 | 2
@@ -17,7 +17,7 @@ function form(macro: LoopMacro, names: 1 | 2, ...has: ("test" | "result")[]): Ma
   return { macro, names, has }
 }
 
-/** By name, as written in an expression. */
+/** By name of the macro. */
 const forms: ReadonlyMap<string, readonly MacroForm[]> = new Map<string, readonly MacroForm[]>([
   ...quantifiers.map((macro): [string, MacroForm[]] => [
     macro,
@@ -32,7 +32,7 @@ const forms: ReadonlyMap<string, readonly MacroForm[]> = new Map<string, readonl
   ]),
 ])
 
-/** How macros are written, for who wrote one in another way. */
+/** The correct form of each macro, for messages. */
 export const macroForms: ReadonlyMap<string, string> = new Map([
   ["all", "`list.all(x, condition)`"],
   ["exists", "`list.exists(x, condition)`"],
@@ -45,7 +45,7 @@ export const macroForms: ReadonlyMap<string, string> = new Map([
   ["transformMapEntry", "`map.transformMapEntry(k, v, {key: value})` or with a condition before the entry"],
 ])
 
-/** The name a macro's variable has; a mistake is reported. */
+/** The name of a macro's variable. Reports a mistake. */
 function variableOf(node: TreeNode | undefined, report: (message: string, node: TreeNode) => void): string {
   if (node?.kind === "name" && !node.rooted) {
     if (reservedWords.has(node.name)) report(`\`${node.name}\` is a reserved word`, node)
@@ -55,7 +55,7 @@ function variableOf(node: TreeNode | undefined, report: (message: string, node: 
   return ""
 }
 
-/** `cel.bind(name, value, expression)`: a loop over the value alone; undefined for another call. The value is found first, whether it is read or not. */
+/** `cel.bind(name, value, expression)`: a loop over the single value; undefined for another call. The value is evaluated first, even if it is not read. */
 export function bindingOf(
   target: TreeNode,
   name: string,
@@ -83,7 +83,7 @@ export function bindingOf(
   return operatorNode("[]", [loop, { kind: "literal", value: 0n, start, end, type }], place)
 }
 
-/** The loop that a call of this name and number of arguments is; undefined when it is none. */
+/** The loop for a call with this name and number of arguments; undefined if there is none. */
 export function loopOf(
   range: TreeNode,
   name: string,

@@ -13,10 +13,7 @@ import type { LoopMacro } from "./syntax-tree.ts"
 import { UnknownValue } from "./unknown.ts"
 import { CelMap, type JsonObject, kindOf, mapEntries, mapKeys } from "./values.ts"
 
-/**
- * A loop ready to run. `slot` is the first loop variable's place in the frame, the second one's is behind it; `stepCost` is the
- * weight of the body.
- */
+/** A loop ready to run. `slot` is the slot of the first loop variable in the frame; the second variable follows. `stepCost` is the weight of the body. */
 export interface Loop {
   readonly macro: LoopMacro
   readonly range: CelClosure
@@ -29,21 +26,21 @@ export interface Loop {
 
 type Step = readonly [first: unknown, second: unknown]
 
-/** What a loop of one variable goes through. */
+/** The elements for a loop with one variable. */
 function elementsOf(range: unknown): readonly unknown[] {
   if (Array.isArray(range)) return range
   if (kindOf(range) === "map") return mapKeys(range as CelMap | JsonObject)
   throw new ExpressionError("type", `${kindOf(range)} has no elements to go through`)
 }
 
-/** What a loop of two variables goes through: index and element, or key and value. */
+/** The pairs for a loop with two variables: index and element, or key and value. */
 function stepsOf(range: unknown): readonly Step[] {
   if (Array.isArray(range)) return range.map((element, index): Step => [BigInt(index), element])
   if (kindOf(range) === "map") return Array.from(mapEntries(range as CelMap | JsonObject))
   throw new ExpressionError("type", `${kindOf(range)} has no elements to go through`)
 }
 
-/** Puts an element into its places and pays for its turn. */
+/** Writes an element into its slots and charges the cost of one iteration. */
 function enter({ slot, isPaired, stepCost }: Loop, element: unknown, frame: CelFrame): void {
   charge(stepCost)
   if (isPaired) {
@@ -53,14 +50,14 @@ function enter({ slot, isPaired, stepCost }: Loop, element: unknown, frame: CelF
   } else frame.locals[slot] = element
 }
 
-/** The elements of the range, or that it is not known. */
+/** The elements of the range, or an unknown. */
 function begin({ range, isPaired }: Loop, frame: CelFrame): readonly unknown[] | UnknownValue {
   const value = range(frame)
   if (value instanceof UnknownValue) return value
   return isPaired ? stepsOf(value) : elementsOf(value)
 }
 
-/** `exists` (`deciding` true) and `all` (false): an element that decides makes failures and unknowns of others irrelevant. */
+/** `exists` (`deciding` true) and `all` (false): an element that decides makes errors and unknowns of other elements irrelevant. */
 function quantifier(loop: Loop, test: CelClosure, deciding: boolean): CelClosure {
   return (frame) => {
     const elements = begin(loop, frame)
@@ -83,13 +80,13 @@ function quantifier(loop: Loop, test: CelClosure, deciding: boolean): CelClosure
   }
 }
 
-/** Whether an element passes the test. @throws ExpressionError when that is no bool. */
+/** Whether an element passes the test. @throws ExpressionError if the result is not a bool. */
 function holds(test: CelClosure | undefined, frame: CelFrame): boolean | UnknownValue {
   const value = test === undefined || test(frame)
   return typeof value === "boolean" ? value : unknownOrThrow(undecidedBy(value))
 }
 
-/** Goes through all elements; `take` gets what passes the test. Gives what is not known of them. */
+/** Visits all elements and calls `take` for those that pass the test. Returns the combined unknown, if any. */
 function everyStep(
   loop: Loop,
   frame: CelFrame,
@@ -140,7 +137,7 @@ function takeEntries(value: unknown, into: (readonly [unknown, unknown])[]): voi
   }
 }
 
-/** `transformMap` keeps the keys; with `isEntry` each result is a map whose entries are taken. */
+/** `transformMap` keeps the keys; with `isEntry` each result is a map, and its entries are added. */
 function collectMap(loop: Loop, result: CelClosure, isEntry: boolean): CelClosure {
   const { slot } = loop
   return (frame) => {

@@ -14,7 +14,7 @@ function asDouble(name: string, value: unknown): number {
   throw unfit(name, value)
 }
 
-/** Numbers alone, one behind the other or in a list: the one no other is beyond, and the first of several that are equal. */
+/** The greatest or least of several numbers, given as arguments or as a list; the first of equal ones. */
 function outermost(name: string, isBeyond: (one: unknown, other: unknown) => boolean): Applied {
   return (...args) => {
     const [only] = args
@@ -29,7 +29,7 @@ function outermost(name: string, isBeyond: (one: unknown, other: unknown) => boo
   }
 }
 
-/** Halves go away from zero, as in CEL; JavaScript's go up. */
+/** Rounds halves away from zero, as CEL does; JavaScript rounds them up. */
 function rounded(value: number): number {
   return value < 0 ? -Math.round(-value) : Math.round(value)
 }
@@ -56,7 +56,7 @@ const root: Applied = (value) => {
   throw unfit("sqrt", value)
 }
 
-/** What 64 bits say, as an int. */
+/** 64 bits as a signed int. */
 const signed = (bits: bigint): bigint => BigInt.asIntN(64, bits)
 
 function ofBits(name: string, apply: (left: bigint, right: bigint) => bigint): Applied {
@@ -74,7 +74,7 @@ const inverted: Applied = (value) => {
   throw unfit("bitNot", value)
 }
 
-/** By 64 and more nothing is left; to the right an int moves as 64 bits without a sign. */
+/** A shift by 64 or more yields 0. A right shift treats an int as 64 unsigned bits. */
 function shifted(name: string, shift: (bits: bigint, by: bigint) => bigint): Applied {
   return (value, by) => {
     if (typeof by !== "bigint") throw unfit(name, by)

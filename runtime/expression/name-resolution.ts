@@ -4,11 +4,11 @@ import { typeNames } from "./type-names.ts"
 
 interface NameChain {
   readonly root: NameNode
-  /** All names, parted by dots. */
+  /** All names, separated by dots. */
   readonly text: string
 }
 
-/** The names a node consists of: `a`, `a.b.c`. Fields in backticks are no names. */
+/** The names that form a node: `a`, `a.b.c`. Fields in backticks are not names. */
 function nameChain(node: TreeNode, source: string): NameChain | undefined {
   const fields: string[] = []
   let part = node
@@ -25,7 +25,7 @@ interface LoopNames {
   isLocal(name: string): boolean
 }
 
-/** Finds out what names stand for. Loop variables are the caller's: they hide everything else. */
+/** Resolves names. The caller handles loop variables first: they hide everything else. */
 export class NameResolver {
   private readonly source: string
   private readonly environment: Environment
@@ -37,7 +37,7 @@ export class NameResolver {
     this.loops = loops
   }
 
-  /** What a name or a chain of names stands for as a whole, loop variables apart. */
+  /** The meaning of a name or of a whole chain of names, except loop variables. */
   meaningOf(node: TreeNode): Meaning | undefined {
     const { variables, meanings, isQualified } = this.environment
     if (node.kind === "name") {
@@ -63,7 +63,7 @@ export class NameResolver {
     return undefined
   }
 
-  /** The function a method call names, when its target is a namespace and no value: `strings.quote`. */
+  /** The function of a method call whose target is a namespace and not a value: `strings.quote`. */
   namespacedFunction({ target, name }: CallNode): string | undefined {
     const root = target === undefined ? undefined : rootOf(target)
     if (target === undefined || root === undefined || this.environment.variables.has(root.name))

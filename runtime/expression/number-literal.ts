@@ -4,12 +4,12 @@ import { Uint, uintMax } from "./values.ts"
 const whole = /^\d+$/
 const wholeOrHex = /^(?:0x[0-9a-fA-F]+|\d+)([uU]?)$/
 const decimal = /^(?:\d+\.\d+|\.\d+|\d+)(?:[eE][+-]?\d+)?$/
-/** Digits a double holds exactly. */
+/** Number of digits that a double always holds exactly. */
 const shortMax = 15
-/** More digits than any number of 64 bits has without leading zeros. */
+/** More digits than any 64-bit number without leading zeros. */
 const digitsMax = 25
 
-/** The end of everything that is written together as a number, so that `1.5x` is one mistake and not three. */
+/** The end of all characters that are written together as a number, so that `1.5x` is one mistake and not three. */
 function numberEnd(source: string, at: number): number {
   let end = nameEnd(source, at)
   if (source.charCodeAt(end) === 46 && isDigit(source.charCodeAt(end + 1))) end = nameEnd(source, end + 1)
@@ -28,7 +28,7 @@ function digitsEnd(source: string, from: number): number {
   return end
 }
 
-/** The value of digits that a double holds exactly: cheaper than a text of their own. */
+/** The value of digits that a double holds exactly. This is cheaper than parsing a substring. */
 function numberOf(source: string, from: number, end: number): number {
   let value = 0
   for (let at = from; at < end; at++) value = 10 * value + source.charCodeAt(at) - 48
@@ -39,12 +39,9 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57
 }
 
-/**
- * Reads the number at `at`: int as a bigint (whether it fits is known only with its sign), uint, double.
- * One that is none is reported and stands for 0.
- */
+/** Reads the number at `at`: an int as a bigint (its range is checked later, with the sign), a uint or a double. It reports an invalid number and reads it as 0. */
 export function readNumber(source: string, at: number, reporter: Reporter): Literal {
-  // Most numbers are a few digits.
+  // Fast path: most numbers have a few digits.
   const stop = digitsEnd(source, at)
   const following = source.charCodeAt(stop)
   if (stop > at && stop - at <= shortMax && following !== 46 && !isNamePart(following)) {
@@ -74,6 +71,6 @@ export function readNumber(source: string, at: number, reporter: Reporter): Lite
 
 function wholeNumber(text: string): bigint {
   const digits = text.length > digitsMax && !text.startsWith("0x") ? text.replace(/^0+(?=\d)/, "") : text
-  // What is this long fits nowhere; its value does not matter, and making it would take long.
+  // A number this long is out of range. Its exact value is irrelevant and slow to compute.
   return digits.length > digitsMax ? uintMax + 1n : BigInt(digits)
 }

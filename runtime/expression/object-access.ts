@@ -9,7 +9,7 @@ function missing(field: string): ExpressionError {
   return new ExpressionError("no-such-key", `there is no \`${field}\``)
 }
 
-/** The value of a field of something undeclared: an own property, or the key of a map. */
+/** A field of a value without declared fields: an own property, or the key of a map. */
 function undeclared(operand: unknown, field: string): unknown {
   const kind = kindOf(operand)
   if (kind === "map" || kind === "object") return mapGet(operand as CelMap | JsonObject, field)
@@ -22,8 +22,8 @@ function fieldOf(operand: unknown, field: string, object: DeclaredObject | undef
 }
 
 /**
- * Reads `operand.field`, or with `test` says whether it is there. A declared field is a plain property read, so that getters of
- * classes work; every other name, and the few that all objects inherit, must be an own property.
+ * Reads `operand.field` or, with `test`, whether it is present. A declared field is a plain property read, so that getters of classes work. Every other
+ * name, and names that all objects inherit, must be an own property.
  */
 export function fieldReader(field: string, object: DeclaredObject | undefined, test: boolean): Read {
   const declared = object?.fields.has(field) === true && !(field in Object.prototype)
@@ -38,7 +38,7 @@ export function fieldReader(field: string, object: DeclaredObject | undefined, t
   }
 }
 
-/** Reads `operand[name]` of an object type, where the name is known only now. */
+/** Reads `operand[name]` of an object type, where only the evaluation knows the name. */
 export function readNamedField(operand: unknown, name: unknown, object: DeclaredObject): unknown {
   if (typeof name !== "string")
     throw new ExpressionError("type", `a field is named by a string, not ${kindOf(name)}`)
@@ -49,7 +49,7 @@ export function readNamedField(operand: unknown, name: unknown, object: Declared
   return adapt === undefined ? value : adapt(value)
 }
 
-/** Calls a declared method. What the host throws becomes the error `other`, with the host's error as its cause. */
+/** Calls a declared method. An exception of the host becomes the error `other`, with that exception as its cause. */
 export function methodCaller(name: string, method: DeclaredMethod): (...values: unknown[]) => unknown {
   const { call } = method
   const invoke = (object: unknown, args: unknown[]): unknown => {

@@ -1,13 +1,13 @@
 import type { CallNode, TreeNode } from "./syntax-tree.ts"
 import { simpleTypes } from "./types.ts"
 
-/** How other languages write signs. */
+/** Operators of other languages. */
 export const words: ReadonlyMap<string, "&&" | "||"> = new Map([
   ["and", "&&"],
   ["or", "||"],
 ])
 
-/** A call of an operator; the sign stands at `nameStart`. */
+/** A call of an operator; its sign is at `nameStart`. */
 export function operatorNode(
   name: string,
   args: readonly TreeNode[],
@@ -30,7 +30,7 @@ export function operatorNode(
   }
 }
 
-/** Whether a node is a name or names parted by dots. */
+/** Whether a node is a name, or names separated by dots. */
 export function isNameChain(node: TreeNode): boolean {
   if (node.kind === "select" && !node.test) return isNameChain(node.operand)
   return node.kind === "name"

@@ -23,7 +23,7 @@ function match(
   return isGeneric ? resolve(returns, bindings) : returns
 }
 
-/** The overload of exactly these types. There is one at most, and no other fits unless a type is `dyn` or null. */
+/** The overload with exactly these types. There is at most one, and no other applies unless a type is `dyn` or null. */
 function exactly(overloads: readonly Signature[], types: readonly CelTypeTree[]): CelTypeTree | undefined {
   const [first, second, third] = types
   for (const { parameters, returns } of overloads) {
@@ -34,13 +34,13 @@ function exactly(overloads: readonly Signature[], types: readonly CelTypeTree[])
   return undefined
 }
 
-/** Whether one of the types fits parameters of other types too. */
+/** Whether one of the types is assignable to several parameter types. */
 function isAnyOpen(types: readonly CelTypeTree[]): boolean {
   for (const type of types) if (type === simpleTypes.dyn || type === simpleTypes.null) return true
   return false
 }
 
-/** The result of a call with these argument types; `dyn` when a `dyn` argument leaves it open; undefined when nothing fits. */
+/** The result type of a call with these argument types; `dyn` if a `dyn` argument leaves it open; undefined if no overload applies. */
 export function findOverload(
   overloads: readonly Signature[],
   types: readonly CelTypeTree[],
@@ -51,7 +51,7 @@ export function findOverload(
   for (const signature of overloads) {
     const returns = match(signature, types, isObject)
     if (returns === undefined) continue
-    // Overloads of one name that give a bool all do.
+    // If one overload of a name returns bool, all do.
     if (returns === simpleTypes.bool) return returns
     result = join(result, returns)
   }
@@ -62,7 +62,7 @@ function count(number: number): string {
   return `${number} argument${number === 1 ? "" : "s"}`
 }
 
-/** The argument that alone is wrong: with `dyn` in its place the call would fit. */
+/** The only wrong argument: the call would be valid with `dyn` in its place. */
 function culprit(
   overloads: readonly Signature[],
   types: readonly CelTypeTree[],
@@ -75,7 +75,7 @@ function culprit(
   return wrong.length === 1 ? wrong[0] : undefined
 }
 
-/** Where and why no overload fits a call. `types` has the receiver first where the overloads have it. */
+/** Where and why no overload applies to a call. `types` starts with the receiver if the overloads do. */
 export function callFault(
   node: CallNode,
   overloads: readonly Signature[],

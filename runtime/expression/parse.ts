@@ -10,7 +10,7 @@ export type Parsed =
   | { readonly ok: true; readonly tree: TreeNode }
   | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }
 
-/** Source to tree, or the mistakes in its writing, in their order; `extended` with the macros of extension libraries. Never throws. */
+/** Parses a source to a tree, or returns the syntax mistakes in order. `extended` adds the macros of extension libraries. Never throws. */
 export function parseExpression(source: string, extended: boolean): Parsed {
   const { length } = source
   if (length > sourceLengthMax) {

@@ -4,26 +4,26 @@ import { excerpt } from "./source-characters.ts"
 import type { TreeNode } from "./syntax-tree.ts"
 import { simpleTypes } from "./types.ts"
 
-/** Deepest brackets: the parser recurses there. */
+/** Deepest nesting of brackets: the parser recurses there. */
 const nestingMax = 100
-/** Deepest tree: check, compilation and evaluation recurse, and this many levels are far from the end of the stack. */
+/** Deepest tree: check, compilation and evaluation recurse, and this depth is far from a stack overflow. */
 const heightMax = 1000
 const nodesMax = 5000
 const findingsMax = 20
 
-/** Thrown where going on makes no sense; what is wrong is among the findings. */
+/** Thrown if parsing cannot continue. The reason is among the findings. */
 export const StopParsing = Symbol("stop")
 
 const type = simpleTypes.dyn
 
-/** What a parser has in its hands: the current token, what it found, and how large the tree has become. */
+/** The state of a parser: the current token, the findings, and the size of the tree. */
 export class ParserState {
   readonly findings: ExpressionFinding[] = []
   protected readonly source: string
   protected readonly lexer: Lexer
   protected nesting = 0
   protected nodes = 0
-  /** Height of the tree parsed last. */
+  /** Height of the tree that was parsed last. */
   protected height = 0
 
   constructor(source: string) {
@@ -31,14 +31,14 @@ export class ParserState {
     this.lexer = new Lexer(source, this)
   }
 
-  /** A mistake the lexer came across. */
+  /** Records a mistake found by the lexer. */
   mistake(message: string, start: number, end: number): void {
     this.report("syntax", message, start, end)
   }
 
   protected report(kind: FindingKind, message: string, start: number, end: number): void {
     const last = this.findings.at(-1)
-    // What follows from a mistake stands at its place.
+    // A mistake at the place of the last one is its consequence.
     if (last !== undefined && (start < last.end || start === last.start)) return
     this.findings.push({ kind, message, start, end })
     if (this.findings.length >= findingsMax) throw StopParsing
@@ -67,7 +67,7 @@ export class ParserState {
     return node
   }
 
-  /** What stands for a part that is missing or wrong. */
+  /** A placeholder for a missing or wrong part. */
   protected gap(start: number, end: number): TreeNode {
     return this.made({ kind: "literal", value: null, start, end, type }, 1)
   }

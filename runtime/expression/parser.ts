@@ -16,13 +16,13 @@ const openers: ReadonlyMap<CelTokenKind, string> = new Map([
 ])
 const closers = new Set<CelTokenKind>([")", "]", "}"])
 /**
- * A Pratt parser. Each mistake is one finding: what was meant is put in its place and the parser goes on, or it leaves out the rest up to the next
+ * A Pratt parser. Each mistake is one finding. If the intention is clear, the parser continues with the intended token. Otherwise it skips to the next
  * comma, bracket, `&&` or `||`.
  */
 export class CelParser extends ParserState {
   private readonly extended: boolean
 
-  /** `extended`: with the macros of extension libraries. */
+  /** `extended`: includes the macros of extension libraries. */
   constructor(source: string, extended: boolean) {
     super(source)
     this.extended = extended
@@ -40,7 +40,7 @@ export class CelParser extends ParserState {
     return tree
   }
 
-  /** The conditional operator, which binds least: `a ? b : c`. Chains of it are read without recursion. */
+  /** The conditional operator, which binds weakest: `a ? b : c`. Chains are parsed without recursion. */
   private expression(): TreeNode {
     const first = this.binary(1)
     if (!this.isSign("?")) return first
@@ -68,7 +68,7 @@ export class CelParser extends ParserState {
     return last
   }
 
-  /** `and` and `or` between two values: reported, and understood as the sign. */
+  /** `and` and `or` between two values: reported, and parsed as `&&` and `||`. */
   private meantSign(): "&&" | "||" | undefined {
     const { kind, value } = this.lexer
     const meant = kind === "name" ? words.get(value as string) : undefined
@@ -99,7 +99,7 @@ export class CelParser extends ParserState {
     return operatorNode(name, [left, right], { start, end, nameStart })
   }
 
-  /** `!` and `-` before a value; a number takes the minus directly before it as its own. */
+  /** `!` and `-` before a value. A minus directly before a number is part of the number. */
   private unary(): TreeNode {
     const { kind } = this.lexer
     if (kind !== "!" && kind !== "-") return this.postfix(this.primary())
@@ -183,7 +183,7 @@ export class CelParser extends ParserState {
     return this.call(undefined, name, { start, nameStart, nameEnd: end })
   }
 
-  /** Fields, indexes and methods behind a value. */
+  /** Fields, indexes and methods after a value. */
   private postfix(first: TreeNode): TreeNode {
     let node = first
     for (;;) {
@@ -248,7 +248,7 @@ export class CelParser extends ParserState {
     return this.made(operatorNode("[]", [operand, index], { start: operand.start, end, nameStart }), height)
   }
 
-  /** The arguments of a function or method, and what its name means: a macro or a call. */
+  /** The arguments of a function or method. The name decides between a macro and a call. */
   private call(
     target: TreeNode | undefined,
     name: string,
@@ -288,7 +288,7 @@ export class CelParser extends ParserState {
     )
   }
 
-  /** What stands between an opening bracket, which is the current token, and its closing one, parted by commas. */
+  /** The elements between an opening bracket, which is the current token, and its closing one, separated by commas. */
   private elements(closer: ")" | "]" | "}", read: () => void): void {
     this.deeper()
     this.lexer.next()
@@ -342,7 +342,7 @@ export class CelParser extends ParserState {
     return this.gap(start, this.lexer.endBefore)
   }
 
-  /** Takes the closing bracket, or says that it is missing. Gives the offset behind it. */
+  /** Consumes the closing bracket, or reports that it is missing. Returns the offset after it. */
   private close(closer: ")" | "]" | "}"): number {
     this.nesting--
     if (!this.isSign(closer)) this.recover(`\`${closer}\` expected`)
@@ -350,7 +350,7 @@ export class CelParser extends ParserState {
     return this.lexer.endBefore
   }
 
-  /** Reports what can't stand here and leaves it out. Behind `&&` and `||` it looks for more mistakes. */
+  /** Reports an unexpected token and skips it. After `&&` and `||` it looks for more mistakes. */
   private recover(wanted: string): void {
     this.here(`${wanted}, ${this.found()}`)
     this.skip()
@@ -374,7 +374,7 @@ export class CelParser extends ParserState {
     }
   }
 
-  /** What stands behind a whole expression. */
+  /** Reports what follows a complete expression. */
   private leftOver(): void {
     while (this.lexer.kind !== "end") {
       const { kind, start, end } = this.lexer

@@ -6,8 +6,8 @@ import { parseExpression } from "./parse.ts"
 import { childrenOf, type MapNode, type TreeNode } from "./syntax-tree.ts"
 
 /**
- * What an expression over a request reads. `fails`: whether it may have no value: `never`, `plainly` (something it names is not there: always the same failure), or `somehow` (its cost may be
- * too high, too). `isWord`: its value is a short text that fits into any header field.
+ * What an expression over a request reads. `fails` is whether it can fail: `never`; `plainly`, if something it names can be absent (always the same
+ * error); or `somehow`, for example by the cost limit. `isWord`: its value is a short text that fits into any header field.
  */
 export interface ExpressionReads {
   readonly places: readonly Place[]
@@ -17,23 +17,23 @@ export interface ExpressionReads {
 
 /** Fields of the request that no step changes. */
 const fixedFields: ReadonlySet<string> = new Set(["method", "path", "id", "ip", "host", "scheme", "time"])
-/** Of those, the ones that are short and have no control characters. */
+/** Those of `fixedFields` that are short and have no control characters. */
 const wordFields: ReadonlySet<string> = new Set(["method", "id", "ip", "scheme"])
 /** Objects that are the same for every request of a route. */
 const fixedObjects: ReadonlySet<string> = new Set(["api", "operation", "backend", "gateway"])
 
-/** A stretch of the text that an expression makes: what it says itself, or a value with what it reads that may come out as it is. */
+/** A part of the text that an expression yields: a literal, or a value that can appear unescaped, with its references. */
 export type RawPart = { readonly literal: string } | { readonly raw: readonly VariableReference[] }
 
-/** Functions and methods whose outcome has no character that could end a place in a URL, a form or markup. */
+/** Functions and methods whose result has no delimiters of URLs, forms or markup. */
 const escaping: ReadonlySet<string> = new Set([
   ...["xmlEscape", "urlEncode", "percentEncode", "base64.encode", "hex", "sha256", "hmac", "uuid"],
 ])
 
-/** Types whose texts have digits, letters, `:`, `.`, `+` and `-` only. */
+/** Types whose texts contain only digits, letters, `:`, `.`, `+` and `-`. */
 const harmless: ReadonlySet<string> = new Set(["int", "uint", "double", "bool", "timestamp", "duration"])
 
-/** Reads the source of an expression. What cannot be read reads everything. */
+/** Analyzes an expression. An invalid one counts as reading everything. */
 export function expressionReads(source: string): ExpressionReads {
   const parsed = parseExpression(source, true)
   if (!parsed.ok) return { places: everyPlace, fails: "somehow", isWord: false }
@@ -54,7 +54,7 @@ function collect(node: TreeNode, places: Set<Place>): void {
   for (const argument of chain.arguments) collect(argument, places)
 }
 
-/** `request.header("x")`, `var.a`, `jwt`: a name of the context and the first thing that is asked of it. */
+/** `request.header("x")`, `var.a`, `jwt`: a name of the context and the first member that the expression accesses. */
 interface Chain {
   readonly object: string
   readonly member: string | undefined
@@ -62,7 +62,7 @@ interface Chain {
   readonly arguments: readonly TreeNode[]
 }
 
-/** The chain a node is, if it is one: deeper fields of what is found are nothing more of the context. */
+/** The chain of a node, if it is one. Deeper fields of the value are no longer part of the context. */
 function chainOf(node: TreeNode): Chain | undefined {
   if (node.kind === "name") return { object: node.name, member: undefined, isMethod: false, arguments: [] }
   if (node.kind === "select" && node.operand.kind === "name")
@@ -128,9 +128,9 @@ function isComparison(node: TreeNode): boolean {
   return node.kind === "call" && node.form === "operator" && comparisons.has(node.name)
 }
 
-/** Whether it has a value for every request: what it names is always there, and nothing is done with it that can fail. */
+/** Whether it has a value for every request: everything it names always exists, and no operation on it can fail. */
 function isSure(node: TreeNode): boolean {
-  // `has(jwt.sub)` asks whether it is there.
+  // `has(jwt.sub)` tests for presence and does not fail.
   if (node.kind === "select" && node.test && node.operand.kind === "name") return true
   const chain = chainOf(node)
   if (chain !== undefined) return isAlwaysThere(chain)
@@ -150,7 +150,7 @@ function isSure(node: TreeNode): boolean {
   }
 }
 
-/** A key that is there twice is a failure. */
+/** A duplicate key is an error. */
 function hasOwnKeys({ entries }: MapNode): boolean {
   const keys = entries.map(({ key }) => constantOf(key))
   return !keys.includes(undefined) && new Set(keys).size === keys.length
@@ -164,11 +164,11 @@ function isAlwaysThere({ object, member, isMethod, arguments: args }: Chain): bo
     return isMethod
       ? args.every((each) => constantOf(each) !== undefined)
       : member === "status" || member === "reason"
-  // A route has a value for each of its parameters, a failure all that is known of it.
+  // A route has a value for each of its path parameters; an error has all its fields.
   return fixedObjects.has(object) || object === "path" || object === "error"
 }
 
-/** Whether it only names, compares and joins by logic: that costs next to nothing. Bodies have to be read, which can fail in other ways. */
+/** Whether it consists only of names, comparisons and logic, which cost next to nothing. Reading a body can fail in other ways. */
 function isPlain(node: TreeNode): boolean {
   const chain = chainOf(node)
   if (chain !== undefined)
@@ -184,7 +184,7 @@ function isWord(node: TreeNode): boolean {
   return fixedObjects.has(chain.object) || (chain.object === "request" && wordFields.has(chain.member))
 }
 
-/** The text an expression makes, in stretches: what it reads through an escaping function, or as a number, is not raw. None where the expression is wrong. */
+/** The parts of the text that an expression yields. The result of an escaping function and a number are not raw. Empty for an invalid expression. */
 export function rawParts(source: string, environment: Environment): readonly RawPart[] {
   const checked = checkSource(source, environment)
   return checked.ok ? partsOf(checked.tree, checked.references) : []
@@ -200,14 +200,14 @@ function partsOf(node: TreeNode, references: readonly VariableReference[]): RawP
   })
 }
 
-/** The parts of an expression whose values may come out of it, texts it says itself among them. */
+/** The parts of an expression whose values can appear in its result, including text literals. */
 function leavesOf(node: TreeNode): readonly TreeNode[] {
   if (harmless.has(node.type.text)) return []
   if (node.kind === "conditional") return [...leavesOf(node.whenTrue), ...leavesOf(node.whenFalse)]
   if (node.kind === "call") {
     if (escaping.has(node.namespaced ?? node.name)) return []
     const children = childrenOf(node)
-    // A method of an object, as `request.header("X")`, reads the object.
+    // A method of an object, such as `request.header("X")`, reads the object.
     return children.length === 0 ? [node] : children.flatMap(leavesOf)
   }
   if (node.kind === "literal") return typeof node.value === "string" ? [node] : []

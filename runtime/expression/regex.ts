@@ -3,27 +3,27 @@ import { ExpressionError } from "./expression-error.ts"
 import { charge, chargeLength } from "./meter.ts"
 import { kindOf } from "./values.ts"
 
-/** Longest pattern in UTF-16 units: the time of a match is linear in text times pattern. */
+/** Longest pattern in UTF-16 units: the time of a match is proportional to text length times pattern length. */
 const patternLengthMax = 2048
-/** Largest program: `[a-z]{1,900}` is a long one in a short pattern. */
+/** Largest program: `[a-z]{1,900}` is a large program of a short pattern. */
 const programSizeMax = 1000
 const cacheSizeMax = 500
 
 export interface Regex {
   /**
-   * Whether the pattern occurs in the text. Learns from each text (up to 8 MiB a pattern) and is five times as fast as `search`: for
-   * patterns written in an expression.
+   * Whether the pattern occurs in the text. Caches automaton states of each text (up to 8 MiB per pattern), which makes it five times as fast as
+   * `search`. For patterns written in an expression.
    */
   test(text: string): boolean
-  /** The same without learning: for patterns that come with the data, of which there may be many. */
+  /** Like `test`, without caching: for patterns from the data, of which there may be many. */
   search(text: string): boolean
-  /** The matches one behind the other, none where another ends. Each is paid for with all that is left of the text. */
+  /** The matches in order, without overlaps. Each costs steps for the whole remaining text. */
   matches(text: string): Iterable<Match>
-  /** How many groups there are. */
+  /** Number of groups. */
   readonly groups: number
 }
 
-/** `at` and `end` are UTF-16 units; a group that had no part in it is undefined. */
+/** `at` and `end` are UTF-16 offsets; a group that did not participate is undefined. */
 interface Match {
   readonly at: number
   readonly end: number
@@ -43,7 +43,7 @@ function compile(pattern: string): Compiled {
     const size = compiled.programSize()
     if (size > programSizeMax) return { fault: "the pattern is too large" }
     const pay = (length: number): void => {
-      // The time of a match is text times program at worst, about 60 ns each: a step is paid for sixteen of them.
+      // A match takes at most text length times program size, about 60 ns each; one step pays for sixteen.
       charge(1 + Math.ceil((length * size) / 16))
     }
     return {
@@ -80,8 +80,8 @@ function compile(pattern: string): Compiled {
 }
 
 /**
- * A regular expression of RE2's syntax, matched in linear time whatever the pattern; no look-around, no back-references.
- * Compiled patterns are kept, the last 500 of the process.
+ * A regular expression with RE2's syntax, matched in linear time for any pattern; no look-around, no back-references. The process caches the last 500
+ * compiled patterns.
  */
 export function compileRegex(pattern: string): Compiled {
   const known = cache.get(pattern)
@@ -98,7 +98,7 @@ export function compileRegex(pattern: string): Compiled {
 }
 
 function regexOf(pattern: unknown): Regex {
-  // Making one takes about 20 steps for each unit of the pattern; what is known costs nothing.
+  // Compiling takes about 20 steps for each unit of the pattern; a cached pattern costs nothing.
   if (typeof pattern === "string" && !cache.has(pattern))
     charge(Math.min(pattern.length, patternLengthMax) * 8)
   const regex =
@@ -112,7 +112,7 @@ function asText(name: string, value: unknown): string {
   throw new ExpressionError("type", `\`regex.${name}\` takes a string, not ${kindOf(value)}`)
 }
 
-/** `regex.extractAll`: of each match the text of its only group, else all of it; where the group had no part in it none. */
+/** `regex.extractAll`: for each match the text of its only group, or else the whole match. A match whose group did not participate is skipped. */
 export function extractAll(text: unknown, pattern: unknown): string[] {
   const regex = regexOf(pattern)
   if (regex.groups > 1) throw new ExpressionError("other", "`regex.extractAll` takes one group at most")
@@ -120,7 +120,7 @@ export function extractAll(text: unknown, pattern: unknown): string[] {
   return found.filter((each) => each !== undefined)
 }
 
-/** What `\1` and `\\` stand for; a group there is not is an error. */
+/** Expands `\1` and `\\` in a replacement; a missing group is an error. */
 function substituted(template: string, { groups }: Match): string {
   return template.replace(/\\(.?)/gs, (_, mark: string) => {
     if (mark === "\\") return mark
@@ -130,7 +130,7 @@ function substituted(template: string, { groups }: Match): string {
   })
 }
 
-/** `regex.replace`: each match, or the first `limit` of them, by the replacement. */
+/** `regex.replace`: replaces all matches, or the first `limit`. */
 export function replaceMatches(text: unknown, pattern: unknown, by: unknown, limit?: unknown): string {
   const [source, template] = [asText("replace", text), asText("replace", by)]
   const most = limit === undefined || Number(limit) < 0 ? Number.POSITIVE_INFINITY : Number(limit)
@@ -148,7 +148,7 @@ export function replaceMatches(text: unknown, pattern: unknown, by: unknown, lim
   return made + source.slice(at)
 }
 
-/** `matches` with a pattern known only now. @throws ExpressionError for a wrong pattern. */
+/** `matches` with a pattern from the data. @throws ExpressionError for an invalid pattern. */
 export function matchesPattern(text: string, pattern: string): boolean {
   return regexOf(pattern).search(text)
 }

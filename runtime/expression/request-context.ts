@@ -2,18 +2,20 @@ import type { Declarations, ObjectType } from "./environment.ts"
 import type { CelType } from "./types.ts"
 
 /**
- * What expressions of gateway.conf may name, as data: the compiler checks every expression against `requestContext` of its place, and
- * runtime/policies binds objects of these shapes. Both import this file, so that a name can't exist on one side only.
- *
- * Values: `request.header(name)`, `request.query(name)` and `response.header(name)` answer "" when there is none; names of headers are
- * matched without case. Fields that do not apply are "" (`api.version` without versions, `subscription.product` of a subscription to one
- * API, `backend.name` of a route that answers itself). `request.body` and `response.body` are the JSON of the body, null where there is none;
- * `text` is the body as text. `now` is the time when it is read. `request.cookie(name)` answers "" when there is none. `headers(name)` answers the values of every line of the name, `queries(name)` those of
- * every parameter of the name in any case, decoded; empty lists where there is none. Where several ways of `auth` are allowed, `jwt` or `subscription` of the ways the
- * caller did not use have no fields: `has(jwt.sub)` asks. What a `send` with `ignore-error` left where there was no answer is null, and null has no fields: `has(var.reply.status)` is false then.
+ * The names that expressions of gateway.conf may use, as data: the compiler checks every expression against `requestContext` of its place, and
+ * runtime/policies binds objects of these shapes. Both import this file, so that a name cannot exist on one side only.
+ * - `request.header(name)`, `request.query(name)`, `request.cookie(name)` and `response.header(name)` return "" if absent. Header names ignore case.
+ * - `headers(name)` returns the values of every line of the header, `queries(name)` those of every query parameter of the name in any case, decoded.
+ *   Both return an empty list if there is none.
+ * - Fields that do not apply are "": `api.version` without versions, `subscription.product` of a subscription to one API, `backend.name` of a route that
+ *   responds itself.
+ * - `request.body` and `response.body` are the JSON of the body, null if there is no body; `text` is the body as text.
+ * - `now` is the time when it is read.
+ * - If `auth` accepts several credentials, `jwt` or `subscription` of the unused ones have no fields: test with `has(jwt.sub)`.
+ * - A `send` with `ignore-error` and without a response leaves null, and null has no fields: `has(var.reply.status)` is then false.
  */
 const objects = {
-  /** `ip` is the client's address after `gateway { trust }`; `path` is the canonical path; `host` has no port; `time` is when it came. */
+  /** `ip` is the client's address after `gateway { trust }`; `path` is the canonical path; `host` has no port; `time` is when the request arrived. */
   request: {
     fields: {
       method: "string",
@@ -53,8 +55,8 @@ const objects = {
     },
   },
   /**
-   * What broke: the kind of the statement, a stable word, a sentence, the section it was in, the status of the answer; of policies of a document
-   * the scope of that, the place in it (`choose[1]/when[2]/set-header[1]`) and the policy's `id`, else empty.
+   * The error: the kind of the statement, a stable code, a sentence, its section, and the status of the response. For policies of a document also the
+   * document's scope, the place in it (`choose[1]/when[2]/set-header[1]`) and the policy's `id`; otherwise these are empty.
    */
   error: {
     fields: {
@@ -64,13 +66,13 @@ const objects = {
   },
 } as const satisfies Record<string, ObjectType>
 
-/** Names that are variables somewhere: no named value may take one of them. */
+/** Names that are variables at some place. Named values must not use them. */
 export const contextNames: readonly string[] = [
   ...Object.keys(objects),
   ...["path", "jwt", "item", "var", "now"],
 ]
 
-/** How expressions of most places call what one might write as a bare name: `ip` is `request.ip`, `subscription` is `subscription.name`. */
+/** The expression for a word that users write as a bare name: `ip` is `request.ip`, `subscription` is `subscription.name`. */
 export function expressionOf(name: string): string | undefined {
   if (Object.hasOwn(objects.request.fields, name)) return `request.${name}`
   const named: Readonly<Record<string, { readonly fields: object }>> = objects
@@ -79,28 +81,28 @@ export function expressionOf(name: string): string | undefined {
     : undefined
 }
 
-/** Variables every place has. */
+/** Variables available at every place. */
 const everywhere = ["request", "query", "api", "operation", "backend", "gateway"] as const
 
-/** A place where an expression stands. */
+/** The place of an expression. */
 export interface RequestPlace {
-  /** `response` exists in `outbound` and `on-error`, `error` in `on-error` only. */
+  /** `response` exists only in `outbound` and `on-error`, `error` only in `on-error`. */
   readonly section: "inbound" | "outbound" | "on-error"
   /** Parameters of the route's path, `id` for `{id}` and `rest` for `{rest*}`; all strings, decoded. */
   readonly pathParameters: readonly string[]
-  /** Claims the route's `auth` provides with their types, `any` when the issuer declares none, undefined when no way of `auth` is a token. */
+  /** Claims from the route's `auth`, with types; `any` if the issuer declares none; undefined if `auth` accepts no token. */
   readonly claims: Readonly<Record<string, CelType>> | "any" | undefined
-  /** Whether a way of the route's `auth` is a subscription key. */
+  /** Whether the route's `auth` accepts a subscription key. */
   readonly subscription: boolean
   /** Named values: strings. */
   readonly values: readonly string[]
-  /** What statements before it leave in `var`, with their types; `any` where that is not known. */
+  /** Variables that earlier statements set in `var`, with types; `any` if unknown. */
   readonly variables?: Readonly<Record<string, CelType>> | "any"
-  /** Whether `item` is there: an item of an answer's list, of any form. */
+  /** Whether `item` exists: an item of a list in the response, of any type. */
   readonly item?: boolean
 }
 
-/** What an expression at this place may name. */
+/** The declarations for expressions at this place. */
 export function requestContext(place: RequestPlace): Declarations {
   const { section, pathParameters, claims, subscription, values, variables: left = {} } = place
   const variables: Record<string, CelType> = { path: "path" }
@@ -124,8 +126,8 @@ export function requestContext(place: RequestPlace): Declarations {
 }
 
 /**
- * The context of every place at once, for a runtime that compiles a step without knowing the routes that use it. What `requestContext`
- * of a narrower place accepted is accepted here too: open objects answer with a type that fits any use.
+ * The union of all contexts, for a runtime that compiles a step without knowing the routes that use it. It accepts everything that `requestContext` of a
+ * narrower place accepts: open objects have a type that fits any use.
  */
 export function anyRequestContext(values: readonly string[]): Declarations {
   const place = {

@@ -2,15 +2,19 @@ import { parseExpression } from "./parse.ts"
 import { expressionReads } from "./reads.ts"
 import type { TreeNode } from "./syntax-tree.ts"
 
-/** How the cases compare that two tests hold for: `narrower`: the second holds for some of those of the first, and for no others. `other`: nothing of this is proved. */
+/**
+ * How the cases in which two tests are true compare. `narrower`: the second is true for some cases of the first, and for no others. `other`: no relation
+ * is proved.
+ */
 export type TestRelation = "same" | "narrower" | "wider" | "other"
 
-/** Combinations of outcomes that are gone through. */
+/** Limit on the combinations of outcomes to test. */
 const casesMax = 20_000
 
 /**
- * Compares two tests by their logic: `!`, `&&`, `||`, `? :` over parts that are compared as they are written. Every combination of what the parts may come to is gone through, failures
- * included: of two the first counts, and a side that decides hides the other's. `partial`: names may be unknown, as parameters of a model's conditions are.
+ * Compares two tests by their logic: `!`, `&&`, `||`, `? :` over parts that are compared by their text. It tests every combination of outcomes of the
+ * parts, including errors: of two errors the first takes precedence, and a side that decides hides the error of the other. `partial`: names may be
+ * unknown, like parameters of a model's conditions.
  */
 export function compareTests(before: string, after: string, partial = false): TestRelation {
   const parts = new Parts(partial)
@@ -34,16 +38,16 @@ type Formula =
   | { readonly kind: "logic"; readonly deciding: boolean; readonly left: Formula; readonly right: Formula }
   | { readonly kind: "choice"; readonly test: Formula; readonly yes: Formula; readonly no: Formula }
 
-/** A part that logic does not look into. `equals`: what is compared with a text; it is never equal to two. */
+/** A part without logical operators inside. `equals`: the text that it compares a value with; the value never equals two texts. */
 interface Part {
   readonly index: number
   readonly mayFail: boolean
-  /** What evaluating it costs may be too much: that it is evaluated counts. */
+  /** Its evaluation can exceed the cost limit, so it matters whether it is evaluated. */
   readonly isDear: boolean
   readonly equals: string | undefined
 }
 
-/** The failure of a part by its number, or the parts whose names are not known. */
+/** The number of the part that failed, or the numbers of the parts with unknown names. */
 type Value = boolean | { readonly failed: number } | { readonly unknown: readonly number[] }
 
 interface Outcome {
@@ -72,7 +76,7 @@ class Parts {
     return [...this.#parts.values()].reduce((count, part) => count * this.#valuesOf(part).length, 1)
   }
 
-  /** What the parts may come to, together. */
+  /** All combinations of outcomes of the parts. */
   cases(): Iterable<readonly Value[]> {
     const valuesOf = (part: Part) => this.#valuesOf(part)
     const parts = [...this.#parts.values()]
@@ -126,7 +130,7 @@ class Parts {
     return this.#part(shapeOf(node, source), source.slice(node.start, node.end), undefined)
   }
 
-  /** Sides may change places where one is a literal: evaluating that cannot be seen. */
+  /** The sides of `==` can be swapped if one is a literal, because evaluating a literal has no effect. */
   #equal(left: TreeNode, right: TreeNode, source: string): Formula {
     const [what, literal] = left.kind === "literal" ? [right, left] : [left, right]
     const shape = `(${shapeOf(what, source)} == ${shapeOf(literal, source)})`
@@ -135,7 +139,7 @@ class Parts {
     return this.#part(shape, text, isText ? shapeOf(what, source) : undefined)
   }
 
-  /** One of some literals, where what is looked for always has a value. */
+  /** `in` with a list of literals, if the item always has a value. */
   #oneOf(node: TreeNode, item: TreeNode, list: TreeNode, source: string): Formula {
     const text = source.slice(item.start, item.end)
     const sure = !this.#partial && expressionReads(text).fails === "never"
@@ -161,7 +165,7 @@ class Parts {
   }
 }
 
-/** As `logic` and `conditional` of closures.ts. */
+/** Like `logic` and `conditional` of closures.ts. */
 function outcomeOf(formula: Formula, values: readonly Value[]): Outcome {
   switch (formula.kind) {
     case "constant":
@@ -200,7 +204,7 @@ function bothUndecided(first: Exclude<Value, boolean>, second: Exclude<Value, bo
   return { unknown: [...new Set([...first.unknown, ...second.unknown])].sort((a, b) => a - b) }
 }
 
-/** A tree without its layout. */
+/** The text of a tree without its layout. */
 function shapeOf(node: TreeNode, source: string): string {
   const shape = (each: TreeNode) => shapeOf(each, source)
   switch (node.kind) {

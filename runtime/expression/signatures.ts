@@ -1,16 +1,15 @@
 import { type CelTypeTree, parseCelType } from "./types.ts"
 
-/** One overload. A method's receiver is its first parameter. A parameter of one capital letter stands for any type. */
+/** One overload. A method's receiver is its first parameter. A parameter of one capital letter accepts any type. */
 export interface Signature {
   readonly parameters: readonly CelTypeTree[]
   readonly returns: CelTypeTree
-  /** Whether there are letters in it. */
+  /** Whether it has type letters. */
   readonly isGeneric: boolean
 }
 
-// The standard library of the language (cel-spec, langdef.md, "List of Standard Definitions"), the string functions of the
-// common extension, and OpenFGA's addresses. The functions behind the names find out themselves what they were given, so
-// that these rows serve the type check only.
+// The standard library of the language (cel-spec, langdef.md, "List of Standard Definitions"), the string functions of the common extension, and
+// OpenFGA's addresses. The functions check their arguments themselves: only the type check uses these rows.
 const operators = `
 +: int int int; uint uint uint; double double double; string string string; bytes bytes bytes; list<A> list<A> list<A>; timestamp duration timestamp; duration timestamp timestamp; duration duration duration
 -: int int int; uint uint uint; double double double; timestamp timestamp duration; timestamp duration timestamp; duration duration duration; int int; double double
@@ -124,14 +123,14 @@ export type Library = Readonly<
   Record<"operator" | "function" | "method", ReadonlyMap<string, readonly Signature[]>>
 >
 
-/** What conditions have: OpenFGA's language. */
+/** The library of conditions: OpenFGA's language. */
 export const standardLibrary: Library = {
   operator: readTable(`${operators}\n${orderings.join("\n")}`),
   function: readTable(functions),
   method: readTable(methods),
 }
 
-/** The functions of the extension libraries of cel-go, and what a gateway needs besides: random ids, digests, and texts as parts of URLs and XML. */
+/** The functions of cel-go's extension libraries and additional ones for a gateway: random ids, digests, and escaping for URLs and XML. */
 const extensions = `
 base64.encode: bytes string
 base64.decode: string bytes
@@ -178,7 +177,7 @@ reverse: string string; list<A> list<A>`
 
 const numbers = ["int", "uint", "double"]
 
-/** Of numbers of one type the same, of several any; from four on only what comes tells. */
+/** Of numbers of one type the result has that type, of mixed types `dyn`. From four arguments on, only the evaluation knows the type. */
 function outermost(name: string): string {
   const pairs = numbers.flatMap((one) => numbers.map((other) => [one, other]))
   const triples = pairs.flatMap((pair) => numbers.map((other) => [...pair, other]))
@@ -191,7 +190,7 @@ function outermost(name: string): string {
   return `${name}: ${[...numbers.map((type) => `${type} ${type}`), ...alone, ...mixed, ...more].join("; ")}`
 }
 
-/** What expressions of gateway.conf have. */
+/** The library of expressions in gateway.conf. */
 export const extendedLibrary: Library = {
   operator: standardLibrary.operator,
   function: new Map([

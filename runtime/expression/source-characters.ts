@@ -1,10 +1,10 @@
-/** Takes note of mistakes. */
+/** Receives mistakes. */
 export interface Reporter {
   /** A mistake between two offsets. */
   mistake(message: string, start: number, end: number): void
 }
 
-/** A literal read from a source, and where it ends. */
+/** A literal and its end in the source. */
 export interface Literal {
   readonly value: unknown
   readonly end: number
@@ -21,26 +21,26 @@ export function isNameStart(code: number): boolean {
   return code < 128 && nameCodes[code] === 1
 }
 
-/** Whether this UTF-16 unit can be inside of a name. */
+/** Whether a name can contain this UTF-16 unit. */
 export function isNamePart(code: number): boolean {
   return code < 128 && nameCodes[code] !== 0
 }
 
-/** Where the name or number that goes through `from` ends. */
+/** The end of the name or number that continues at `from`. */
 export function nameEnd(source: string, from: number): number {
   let end = from
   while (isNamePart(source.charCodeAt(end))) end++
   return end
 }
 
-/** The words the language keeps for the languages around it. They can name fields, and variables where a place declares them. */
+/** Words that the language reserves for host languages. They can name fields, and variables if a place declares them. */
 export const reservedWords: ReadonlySet<string> = new Set(
   "as break const continue else for function if import let loop package namespace return var void while".split(
     " ",
   ),
 )
 
-/** A part of a source for a message: one line, not long. */
+/** A part of a source for a message: shortened and on one line. */
 export function excerpt(part: string): string {
   const line = part.replace(/\s+/g, " ")
   return line.length > 40 ? `${line.slice(0, 39)}…` : line

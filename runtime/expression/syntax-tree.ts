@@ -3,7 +3,7 @@ import type { CelTypeTree } from "./types.ts"
 interface NodeBase {
   readonly start: number
   readonly end: number
-  /** Set by the type check, which compilation relies on. */
+  /** Set by the type check; the compiler relies on it. */
   type: CelTypeTree
 }
 
@@ -12,16 +12,16 @@ export interface LiteralNode extends NodeBase {
   readonly value: unknown
 }
 
-/** A name; `rooted` when a dot stands before it (`.name`), which skips loop variables and the container. */
+/** A name; `rooted` if it has a leading dot (`.name`), which skips loop variables and the container. */
 export interface NameNode extends NodeBase {
   readonly kind: "name"
   readonly name: string
   readonly rooted: boolean
-  /** What the name stands for, set by the type check. */
+  /** Set by the type check. */
   meaning: Meaning | undefined
 }
 
-/** What a name or a chain of names (`a.b.c`) stands for as a whole. */
+/** The meaning of a name or of a whole chain of names (`a.b.c`). */
 export type Meaning =
   | { readonly kind: "variable"; readonly name: string }
   | { readonly kind: "type"; readonly name: string }
@@ -34,7 +34,7 @@ export interface SelectNode extends NodeBase {
   readonly fieldStart: number
   readonly fieldEnd: number
   readonly test: boolean
-  /** Set by the type check where the whole chain is one name. */
+  /** Set by the type check if the whole chain is one name. */
   meaning: Meaning | undefined
 }
 
@@ -47,7 +47,7 @@ export interface CallNode extends NodeBase {
   readonly nameEnd: number
   readonly target: TreeNode | undefined
   readonly args: readonly TreeNode[]
-  /** Set by the type check where the target is the namespace of a function: `strings.quote`. */
+  /** Set by the type check if the target is the namespace of a function: `strings.quote`. */
   namespaced: string | undefined
 }
 
@@ -86,8 +86,8 @@ export type LoopMacro =
   | "transformMapEntry"
 
 /**
- * A macro over a list or a map. One variable is the element or the key; of two the first is the index or the key and the second the
- * element or the value. `test` is the predicate, `result` what is collected.
+ * A macro over a list or a map. A single variable is the element or the key. Of two variables, the first is the index or the key and the second the
+ * element or the value. `test` is the predicate, `result` the expression to collect.
  */
 export interface LoopNode extends NodeBase {
   readonly kind: "loop"
@@ -133,7 +133,7 @@ export function childrenOf(node: TreeNode): readonly TreeNode[] {
   }
 }
 
-/** How many nodes a tree has: the work of one evaluation without loops. */
+/** The number of nodes of a tree: the cost of one evaluation without loops. */
 export function weightOf(node: TreeNode): number {
   let weight = 1
   for (const child of childrenOf(node)) weight += weightOf(child)

@@ -6,7 +6,7 @@ import { kindOf } from "./values.ts"
 
 const surrogate = /[\ud800-\udfff]/
 
-/** A list of the characters where there are any beyond the BMP: positions count code points, not UTF-16 units. */
+/** The characters of a text as a list, if some are beyond the BMP: positions count code points, not UTF-16 units. */
 function wide(text: string): string[] | undefined {
   return surrogate.test(text) ? Array.from(text) : undefined
 }
@@ -27,7 +27,7 @@ function requireInside(position: number, length: number): void {
     throw new ExpressionError("other", "the position is outside of the text")
 }
 
-/** How many code points. */
+/** The number of code points. */
 export function textSize(text: string): number {
   if (!surrogate.test(text)) return text.length
   let size = 0
@@ -65,7 +65,7 @@ function splitText(text: string, separator: string, limit: number | undefined): 
 function replaceText(text: string, from: string, to: string, limit: number | undefined): string {
   const most = limit === undefined || limit < 0 ? undefined : limit
   if (from === "") {
-    // An empty text is found before every character and at the end.
+    // An empty text matches before every character and at the end.
     const characters = Array.from(text)
     chargeLength(text.length + characters.length * to.length)
     const count = most ?? characters.length + 1
@@ -80,7 +80,7 @@ function replaceText(text: string, from: string, to: string, limit: number | und
 
 const whiteSpace = /\p{White_Space}/u
 
-// Not String.trim: Unicode's White_Space has U+0085 and not U+FEFF. Not one pattern with `$`: that would be quadratic.
+// Not String.trim: Unicode's White_Space contains U+0085 but not U+FEFF. Not one pattern with `$`: that would take quadratic time.
 function trimmed(text: string): string {
   let start = 0
   let end = text.length
@@ -111,7 +111,7 @@ const quoted: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
 ])
 
-/** `strings.quote(…)`: a text as a literal of the language; half of a surrogate pair becomes U+FFFD. */
+/** `strings.quote(…)`: a text as a literal of the language; an unpaired surrogate becomes U+FFFD. */
 export function quoteText(value: unknown): string {
   const text = asText(value)
   chargeLength(text.length)
@@ -148,7 +148,7 @@ const methods: Readonly<Record<string, Method>> = {
 
 type Applied = (receiver: unknown, ...args: unknown[]) => unknown
 
-/** The methods of texts, and `join` of lists of texts. Positions count code points. */
+/** The methods of texts, and `join` for lists of texts. Positions count code points. */
 export const textMethods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ...Object.entries(methods).map(([name, method]): [string, Applied] => [
     name,

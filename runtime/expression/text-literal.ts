@@ -18,7 +18,7 @@ const numericEscape = /\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]
 
 const lineEnds = /[\n\r]/
 
-/** The offset of the closing marks, -1 when there are none. */
+/** The offset of the closing quotes; -1 if there are none. */
 function findClose(source: string, from: number, marks: string, isRaw: boolean): number {
   let close = source.indexOf(marks, from)
   if (isRaw) return close
@@ -30,7 +30,7 @@ function findClose(source: string, from: number, marks: string, isRaw: boolean):
   return close
 }
 
-/** Where a text closes that stands in single marks on one line and has no backslash; -1 when there is more to it. */
+/** Fast path: the end of a text in single quotes on one line without a backslash; -1 if it is not that simple. */
 function plainTextEnd(source: string, quote: number): number {
   const mark = source.charCodeAt(quote)
   if (source.charCodeAt(quote + 1) === mark) return source.charCodeAt(quote + 2) === mark ? -1 : quote + 1
@@ -43,8 +43,8 @@ function plainTextEnd(source: string, quote: number): number {
 }
 
 /**
- * Where a text ends that is not closed on its line: there, unless the mark further down closes it, because without it the marks
- * behind that line are not even in number.
+ * The end of a text that is not closed on its line. It is the end of the line, unless the remaining quotes after that line are odd in number: then the
+ * next quote closes the text.
  */
 function brokenEnd(source: string, from: number, marks: string, close: number): number {
   const line = marks.length === 3 ? -1 : source.slice(from).search(lineEnds)
@@ -54,8 +54,8 @@ function brokenEnd(source: string, from: number, marks: string, close: number): 
 }
 
 /**
- * Reads the text or the bytes at `at`, whose marks start at `quote`, behind the prefix (`r`, `b`, `br`).
- * A wrong sequence and a text that is not closed are reported; the latter ends with its line.
+ * Reads the text or the bytes at `at`, whose quotes start at `quote`, after the prefix (`r`, `b`, `br`). It reports invalid escape sequences and an
+ * unclosed text; the latter ends with its line.
  */
 export function readText(source: string, at: number, quote: number, reporter: Reporter): Literal {
   const plain = at === quote ? plainTextEnd(source, quote) : -1
@@ -93,7 +93,7 @@ interface Escape {
   readonly end: number
 }
 
-/** The sequence at `at`, where a backslash stands. One that does not exist is reported and stands for nothing. */
+/** The escape sequence at `at`, the offset of its backslash. An unknown sequence is reported and yields nothing. */
 function readEscape(source: string, at: number, stop: number, reporter: Reporter): Escape | undefined {
   const simple = simpleEscapes.get(source[at + 1] ?? "")
   if (simple !== undefined) return { code: simple.charCodeAt(0), isByte: false, end: at + 2 }
@@ -132,7 +132,7 @@ function unescapeText(source: string, from: number, stop: number, reporter: Repo
   }
 }
 
-/** In bytes `\x` and octal escapes are bytes, all other characters their UTF-8; `\u` and `\U` do not exist. */
+/** In bytes, `\x` and octal escapes are bytes, and all other characters are encoded as UTF-8; `\u` and `\U` are invalid. */
 function unescapeBytes(source: string, from: number, stop: number, reporter: Reporter): Uint8Array {
   const parts: Uint8Array[] = []
   const encoder = new TextEncoder()

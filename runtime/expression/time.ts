@@ -6,7 +6,7 @@ function nanosecondsOf(fraction: string | undefined): bigint {
   return fraction === undefined ? 0n : BigInt(fraction.slice(0, 9).padEnd(9, "0"))
 }
 
-/** The number two digits make; NaN when they are none. */
+/** The number of two digits; NaN if they are not digits. */
 function pair(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 48
   const ones = text.charCodeAt(at + 1) - 48
@@ -19,7 +19,7 @@ function isDate(year: number, month: number, day: number): boolean {
   return day <= (month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31)
 }
 
-/** Days of a date of the Gregorian calendar, counted in years that begin in March, so that the leap day is the last one. */
+/** Days of a Gregorian date, counted in years that start in March, so that the leap day is the last day. */
 function daysSince1970(year: number, month: number, day: number): number {
   const inMarchYears = month > 2 ? year : year - 1
   const leapDays =
@@ -31,7 +31,7 @@ function daysSince1970(year: number, month: number, day: number): number {
 const dateTimePattern = /^.{4}-.{2}-.{2}[Tt].{2}:.{2}:.{2}/
 const fractionAndZone = /^(?:\.(\d{1,32}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 
-/** Seconds a zone is ahead of UTC; NaN when there is no such zone. */
+/** Offset of a zone from UTC in seconds; NaN if it is invalid. */
 function zoneSeconds(
   sign: string | undefined,
   hours: string | undefined,
@@ -43,7 +43,7 @@ function zoneSeconds(
   return (sign === "-" ? -1 : 1) * (h * 3600 + m * 60)
 }
 
-/** RFC 3339, to the nanosecond; undefined when the text is none, the date does not exist or is outside of the years 1 … 9999. */
+/** Parses RFC 3339 with nanoseconds; undefined if the text is invalid, the date does not exist or is outside the years 1 … 9999. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const end =
     text.length === 20 && (text[19] === "Z" || text[19] === "z") ? [] : fractionAndZone.exec(text.slice(19))
@@ -64,7 +64,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   }
 }
 
-/** Seconds rounded down and the nanoseconds after them. */
+/** Seconds rounded down, and the remaining nanoseconds. */
 function split(nanoseconds: bigint): { seconds: bigint; rest: bigint } {
   const rest = ((nanoseconds % nanosecondsPerSecond) + nanosecondsPerSecond) % nanosecondsPerSecond
   return { seconds: (nanoseconds - rest) / nanosecondsPerSecond, rest }
@@ -94,7 +94,7 @@ const unitNanoseconds: Readonly<Record<string, bigint>> = {
 const durationPattern = /^[+-]?(?:0|(?:(?:\d{1,24}(?:\.\d{0,24})?|\.\d{1,24})(?:h|ms|m|s|us|µs|μs|ns))+)$/
 const durationPart = /(\d*)(?:\.(\d*))?(h|ms|m|s|us|µs|μs|ns)/g
 
-/** `1h30m`, `-1.5s`, `0`: numbers with the units h, m, s, ms, us, µs, ns; undefined when the text is none or out of range. */
+/** Parses `1h30m`, `-1.5s`, `0`: numbers with the units h, m, s, ms, us, µs, ns; undefined if the text is invalid or out of range. */
 export function parseDuration(text: string): Duration | undefined {
   if (text.length > 200 || !durationPattern.test(text)) return undefined
   let total = 0n
@@ -119,7 +119,7 @@ export function formatDuration(duration: Duration): string {
 
 const offsetPattern = /^([+-]?)(\d\d):(\d\d)$/
 const zones = new Map<string, Intl.DateTimeFormat>()
-// There are about 600 names; the bound is for spellings (`utc`, `Utc`, …) a request could choose.
+// There are about 600 names. The limit is for the many spellings (`utc`, `Utc`, …) that a request could use.
 const zonesMax = 1000
 
 function zoneFormat(name: string): Intl.DateTimeFormat | undefined {
@@ -157,7 +157,7 @@ export function isTimeZone(zone: string): boolean {
   return offsetPattern.test(zone) ? fixedOffset(zone) !== undefined : zoneFormat(zone) !== undefined
 }
 
-/** The wall clock in the zone, as a Date whose UTC fields are that clock. @throws ExpressionError for an unknown zone. */
+/** The local time in the zone, as a Date whose UTC fields hold that time. @throws ExpressionError for an unknown zone. */
 function wallClock(timestamp: Timestamp, zone: string | undefined): Date {
   const seconds = Number(split(timestamp.nanoseconds).seconds)
   if (zone === undefined || zone === "UTC") return new Date(seconds * 1000)
@@ -201,7 +201,7 @@ const durationUnits: Readonly<Record<string, bigint>> = {
 /** The names `getFullYear` … `getMilliseconds`. */
 export const timeReaderNames: readonly string[] = [...Object.keys(readers), "getMilliseconds"]
 
-/** A part of a moment in a zone (UTC without one): months, days of the month and days of the year count from 0, `getDate` from 1. */
+/** A part of a timestamp in a zone (default: UTC). Months, days of the month and days of the year count from 0, `getDate` from 1. */
 export function readTimestamp(name: string, timestamp: Timestamp, zone: string | undefined): bigint {
   if (name === "getMilliseconds") return split(timestamp.nanoseconds).rest / 1_000_000n
   const read = readers[name]
@@ -209,7 +209,7 @@ export function readTimestamp(name: string, timestamp: Timestamp, zone: string |
   return BigInt(read(wallClock(timestamp, zone)))
 }
 
-/** The whole duration in a unit, cut towards zero. */
+/** The whole duration in a unit, truncated towards zero. */
 export function readDuration(name: string, duration: Duration): bigint {
   const unit = durationUnits[name]
   if (unit === undefined) throw new ExpressionError("type", `a duration has no \`${name}\``)

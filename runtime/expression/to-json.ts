@@ -4,21 +4,21 @@ import { type JsonObject, kindOf, mapEntries, type Uint } from "./values.ts"
 
 const depthMax = 200
 
-/** What a value, however small, takes the time of: bytes of a text. */
+/** The cost of a value, however small, in bytes of text. */
 const bytesOfValue = 25
 
-/** How much JSON a value may become: together as much as so many values and, besides, so many bytes of texts. */
+/** Limit on the size of JSON: as much as this many values plus this many bytes of text. */
 export interface JsonSize {
   readonly values: number
   readonly bytes: number
 }
 
-/** Twenty milliseconds at worst. */
+/** At most 20 ms of work. */
 const sizeDefault: JsonSize = { values: 60_000, bytes: 2 ** 21 }
 
 /**
- * What is left of what a value may be as JSON, in bytes. A list that stands in others many times is one in memory and many in JSON: ten names that each hold the one before ten times are ten thousand
- * million values.
+ * The remaining budget for the JSON of a value, in bytes. A list that several lists refer to is one in memory but many in JSON: a chain of ten names,
+ * each a list of ten references to the previous one, is ten thousand million values.
  */
 interface Budget {
   left: number

@@ -5,7 +5,7 @@ const plain = ["bool", "int", "uint", "double", "string", "bytes", "list", "map"
 const timestamp = "google.protobuf.Timestamp"
 const duration = "google.protobuf.Duration"
 
-/** Names that stand for a type as a value (`type(x) == int`), and the type's own name. */
+/** Names that denote a type as a value (`type(x) == int`), and the type's own name. */
 export const typeNames: ReadonlyMap<string, string> = new Map([
   ...plain.map((name): [string, string] => [name, name]),
   ["null_type", "null_type"],

@@ -1,11 +1,10 @@
 /**
- * A type of the expression language in text: `dyn`, `bool`, `int`, `uint`, `double`, `string`, `bytes`, `timestamp`,
- * `duration`, `null`, `type`, `ipaddress`, `list<T>`, `map<K, V>`, or the name of a declared object type.
- * `list` and `map` alone mean `list<dyn>` and `map<dyn, dyn>`; blanks after the comma do not matter.
+ * The notation of a type: `dyn`, `bool`, `int`, `uint`, `double`, `string`, `bytes`, `timestamp`, `duration`, `null`, `type`, `ipaddress`, `list<T>`,
+ * `map<K, V>`, or the name of a declared object type. `list` and `map` alone mean `list<dyn>` and `map<dyn, dyn>`; spaces after the comma are optional.
  */
 export type CelType = string
 
-/** A parsed type. `text` is its canonical notation: two types are the same when their texts are. */
+/** A parsed type. `text` is its canonical notation: two types are equal if their texts are. */
 export interface CelTypeTree {
   readonly name: string
   readonly args: readonly CelTypeTree[]
@@ -43,7 +42,7 @@ export const simpleTypes = Object.fromEntries(
   simpleNames.map((name) => [name, tree(name, noArgs)]),
 ) as Readonly<Record<SimpleName, CelTypeTree>>
 
-/** True for the names that are part of the language and can't be given to an object type. */
+/** Whether the language defines this name. Object types must not use it. */
 export function isBuiltInTypeName(name: string): boolean {
   return name === "list" || name === "map" || Object.hasOwn(simpleTypes, name)
 }
@@ -113,11 +112,11 @@ function named(name: string, args: CelTypeTree[]): CelTypeTree | undefined {
   return Object.hasOwn(simpleTypes, name) ? simpleTypes[name as SimpleName] : tree(name, noArgs)
 }
 
-// A compiler reads the same few types for every route.
+// A cache: a compiler parses the same few types for every route.
 const readTypes = new Map<string, CelTypeTree>()
 const readTypesMax = 1000
 
-/** Reads the notation of `CelType`; undefined when the text is not one. Any other name is taken for an object type. */
+/** Parses the notation of `CelType`; undefined if it is invalid. Any other name counts as an object type. */
 export function parseCelType(text: string): CelTypeTree | undefined {
   const known = readTypes.get(text)
   if (known !== undefined) return known

@@ -1,11 +1,11 @@
 import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
 
-/** What the type letters of a signature stand for in one call. */
+/** The types bound to the type letters of a signature in one call. */
 export interface TypeBindings {
   [letter: string]: CelTypeTree | undefined
 }
 
-/** Bindings of nothing yet. */
+/** Empty bindings. */
 export function newBindings(): TypeBindings {
   return { A: undefined, B: undefined }
 }
@@ -22,8 +22,8 @@ function acceptsNull(type: CelTypeTree, isObject: (name: string) => boolean): bo
 }
 
 /**
- * Whether an argument of the type `actual` may be given where `wanted` is declared. `dyn` fits everywhere, inside lists and
- * maps too: then the evaluation checks. Letters are bound on the way. Null fits timestamps, durations, addresses and objects.
+ * Whether an argument of type `actual` is accepted where `wanted` is declared. `dyn` is always accepted, inside lists and maps too: then the evaluation
+ * checks. Type letters are bound here. Null is accepted for timestamps, durations, addresses and objects.
  */
 export function accepts(
   wanted: CelTypeTree,
@@ -60,7 +60,7 @@ export function resolve(type: CelTypeTree, bindings: TypeBindings): CelTypeTree 
   return type
 }
 
-/** The type of something that is either: the common one, else dyn. */
+/** The common type of two types, or `dyn` if they differ. */
 export function join(left: CelTypeTree | undefined, right: CelTypeTree): CelTypeTree {
   return left === undefined || left.text === right.text ? right : dyn
 }

@@ -1,4 +1,4 @@
-/** A value that depends on parameters which are not known. It takes the place of a value where conditions are evaluated partially. */
+/** The result of an expression that depends on unknown parameters, in partial evaluation of conditions. */
 export class UnknownValue {
   readonly names: ReadonlySet<string>
 
@@ -6,7 +6,7 @@ export class UnknownValue {
     this.names = new Set(names)
   }
 
-  /** What depends on both. */
+  /** An unknown that depends on the names of both. */
   and(other: UnknownValue | undefined): UnknownValue {
     return other === undefined || other === this ? this : new UnknownValue([...this.names, ...other.names])
   }

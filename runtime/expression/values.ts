@@ -5,7 +5,7 @@ export const intMin = -(2n ** 63n)
 export const intMax = 2n ** 63n - 1n
 export const uintMax = 2n ** 64n - 1n
 
-/** An unsigned 64-bit integer; its own class, because a bigint is an int. */
+/** An unsigned 64-bit integer. It has its own class, because a bigint is an int. */
 export class Uint {
   readonly value: bigint
 
@@ -41,7 +41,7 @@ export class Timestamp {
   }
 }
 
-/** A span of time of up to ±292 years (2^63-1 nanoseconds, as in the other implementations), exact to the nanosecond. */
+/** A duration of up to ±292 years (2^63-1 nanoseconds, as in other implementations), exact to the nanosecond. */
 export class Duration {
   readonly nanoseconds: bigint
 
@@ -54,7 +54,7 @@ export class Duration {
   }
 }
 
-/** A type as a value: what `type(x)` gives and `int` alone means. */
+/** A type as a value: the result of `type(x)`, or a bare `int`. */
 export class TypeValue {
   readonly name: string
 
@@ -63,7 +63,7 @@ export class TypeValue {
   }
 }
 
-/** An address. An IPv4-mapped IPv6 address is the IPv4 address (RFC 4291, 2.5.5.2). */
+/** An IP address. An IPv4-mapped IPv6 address becomes the IPv4 address (RFC 4291, 2.5.5.2). */
 export class IpAddress {
   readonly version: 4 | 6
   readonly bits: bigint
@@ -81,7 +81,7 @@ type MapKey = string | boolean | bigint
 export class CelMap {
   private readonly byKey = new Map<MapKey, readonly [key: unknown, value: unknown]>()
 
-  /** @throws ExpressionError `type` for a key that can't be one, `other` for a key that is there already. */
+  /** @throws ExpressionError `type` for an invalid key, `other` for a duplicate key. */
   static of(entries: Iterable<readonly [key: unknown, value: unknown]>): CelMap {
     const map = new CelMap()
     for (const [key, value] of entries) {
@@ -109,7 +109,7 @@ export class CelMap {
     return normal !== undefined && this.byKey.has(normal)
   }
 
-  /** Undefined when the key is missing; no value of the language is undefined. */
+  /** Undefined if the key is missing; no value of the language is undefined. */
   get(key: unknown): unknown {
     const normal = CelMap.keyOf(key)
     return normal === undefined ? undefined : this.byKey.get(normal)?.[1]
@@ -152,7 +152,7 @@ function kindOfObject(value: object): ValueKind {
   return value instanceof TypeValue ? "type" : "object"
 }
 
-/** What a value is, found without asking the value: a JSON object with a key `constructor` is a map like any other. */
+/** The kind of a value, found without reading its properties: a JSON object with a key `constructor` is a map like any other. */
 export function kindOf(value: unknown): ValueKind {
   switch (typeof value) {
     case "string":
@@ -172,7 +172,7 @@ export function kindOf(value: unknown): ValueKind {
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The value of a key, undefined when it is missing. `map` is a CelMap or a JSON object. */
+/** The value of a key, undefined if it is missing. `map` is a CelMap or a JSON object. */
 export function mapGet(map: CelMap | JsonObject, key: unknown): unknown {
   if (map instanceof CelMap) return map.get(key)
   return typeof key === "string" && Object.hasOwn(map, key) ? map[key] : undefined

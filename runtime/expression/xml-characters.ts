@@ -1,4 +1,4 @@
-/** Characters that XML 1.0 has no form for, not even as a reference (§2.2), halves of surrogate pairs among them. */
+/** Characters that XML 1.0 cannot represent, not even as a reference (§2.2), including unpaired surrogates. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const notInXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u
 
@@ -8,19 +8,19 @@ const references: Readonly<Record<string, string>> = {
   ">": "&gt;",
   '"': "&quot;",
   "'": "&#39;",
-  // Readers make a blank of these in an attribute, and a line feed of a carriage return anywhere.
+  // XML parsers turn these into a space in an attribute, and a carriage return into a line feed anywhere.
   "\t": "&#9;",
   "\n": "&#10;",
   "\r": "&#13;",
 }
 
-/** Escapes a text for the content of an element; undefined when it has a character that XML cannot have. */
+/** Escapes a text for the content of an element; undefined if XML cannot represent one of its characters. */
 export function escapeXmlText(text: string): string | undefined {
   if (notInXml.test(text)) return undefined
   return text.replace(/[&<>\r]/g, (character) => references[character] as string)
 }
 
-/** Escapes a text for the value of an attribute, in quotes of either kind; it fits the content of an element, too. Undefined as above. */
+/** Escapes a text for the value of an attribute in either kind of quotes, which is also valid as element content. Undefined as for `escapeXmlText`. */
 export function escapeXmlAttribute(text: string): string | undefined {
   if (notInXml.test(text)) return undefined
   return text.replace(/[&<>"'\t\n\r]/g, (character) => references[character] as string)
