@@ -5,10 +5,10 @@ import { charactersOfStep, PatternMachine, PatternWorkError, type SearchBudget }
 
 const lengthMax = 8192
 
-/** A pattern that may go back: also for looking around and referring back. Its steps are counted; where it does neither, they are linear in the text. */
+/** A backtracking pattern with look-around and back-references. It counts its steps; without these two features they are linear in the text. */
 export class BoundedPattern {
   readonly names: ReadonlyMap<string, number>
-  /** Without the whole match. */
+  /** Not counting the whole match. */
   readonly groupCount: number
   readonly #program: PatternProgram
 
@@ -21,13 +21,13 @@ export class BoundedPattern {
     this.#program = compilePatternTree(root, groupCount, dialect)
   }
 
-  /** Searches of one text: what one of them has learned the next ones know. */
+  /** A search of one text. Later calls of `next` reuse the failures that earlier ones recorded. */
   over(text: string): PatternSearch {
     return new PatternSearch(this.#program, text)
   }
 }
 
-/** Looks for a pattern in a text. */
+/** Searches a text for a pattern. */
 export class PatternSearch {
   readonly #program: PatternProgram
   readonly #text: string
@@ -40,8 +40,9 @@ export class PatternSearch {
   }
 
   /**
-   * The first place at `from` or behind it where the pattern fits: of the whole and of each group from and to, -1 where a group took nothing. Until the next search.
-   * @throws PatternWorkError when `work` is used up
+   * The first match at or after `from`: start and end of the whole match and of each group, -1 if a group did not participate. The array is valid until
+   * the next search.
+   * @throws PatternWorkError if `work` is exhausted
    */
   next(from: number, work: SearchBudget): Int32Array | undefined {
     const { anchored, dialect, groupCount } = this.#program
@@ -49,7 +50,7 @@ export class PatternSearch {
     for (let at = from; at <= text.length; at++) {
       at = this.#possible(at, work)
       if (at < 0) return undefined
-      // A match does not begin within a code point.
+      // A match does not start inside a code point.
       if (dialect === "ecma" && at > from && (text.codePointAt(at - 1) as number) > 0xffff) continue
       const registers = this.#machine.run(at, work)
       if (registers !== undefined) return registers.subarray(0, (groupCount + 1) * 2)
@@ -58,7 +59,7 @@ export class PatternSearch {
     return undefined
   }
 
-  /** The first place from this one on where a match can begin, by its first character; -1: there is none. */
+  /** The first offset, from this one on, where a match can start by its first character; -1 if there is none. */
   #possible(from: number, work: SearchBudget): number {
     const { anchored, dialect, first } = this.#program
     if (first === undefined || anchored) return from

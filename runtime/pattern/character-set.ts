@@ -1,13 +1,13 @@
 import type { Dialect } from "./dialect.ts"
 
-/** Which characters are taken at one place. */
+/** The characters that match at one place. */
 export interface CharacterSet {
   has(code: number): boolean
-  /** It takes none beyond the first 256. */
+  /** Contains no character beyond the first 256. */
   readonly isNarrow: boolean
 }
 
-/** One part of a set: from and to, or something that tells. */
+/** One part of a set: a range (both ends included), or a predicate. */
 export type SetItem = readonly [from: number, to: number] | ((code: number) => boolean)
 
 const tableSize = 256
@@ -31,7 +31,7 @@ export function characterSet(
   return { has: (code) => (code < tableSize ? table[code] === 1 : decide(code)), isNarrow }
 }
 
-/** What any of these takes. */
+/** The union of the sets. */
 export function union(sets: readonly CharacterSet[]): CharacterSet {
   const [only] = sets
   if (sets.length === 1 && only !== undefined) return only
@@ -44,7 +44,7 @@ export function union(sets: readonly CharacterSet[]): CharacterSet {
   }
 }
 
-/** Whether nothing is in both. False where it takes too long to know. */
+/** Whether the sets have no common character. False if finding out takes too long. */
 export function areDisjoint(one: CharacterSet, other: CharacterSet): boolean {
   if (!one.isNarrow && !other.isNarrow) return false
   for (let code = 0; code < tableSize; code++) if (one.has(code) && other.has(code)) return false
@@ -60,15 +60,15 @@ function firstCode(text: string): number {
   return text.codePointAt(0) as number
 }
 
-/** The same number for letters that differ in case only. */
+/** Returns the same number for letters that differ only in case. */
 export function foldCase(code: number): number {
   if (code < 128) return code >= 97 && code <= 122 ? code - 32 : code
   const upper = String.fromCodePoint(code).toUpperCase()
-  // `ß` is two letters in upper case, and `ſ` one of ASCII: those stay what they are.
+  // The upper case of `ß` has two letters, that of `ſ` is an ASCII letter: both stay unchanged.
   return [...upper].length === 1 && firstCode(upper) >= 128 ? firstCode(upper) : code
 }
 
-/** Remembers what it has looked up: for each character of the Basic Multilingual Plane, which a text may be full of. */
+/** Caches the result for each character of the Basic Multilingual Plane, because a text may consist of them. */
 function inProperty(shape: RegExp): (code: number) => boolean {
   const unknown = 0
   let known: Uint8Array | undefined
@@ -83,7 +83,7 @@ function inProperty(shape: RegExp): (code: number) => boolean {
 
 const ranges = (...pairs: (readonly [number, number])[]): readonly SetItem[] => pairs
 
-/** `\d`, `\w` and `\s`: .NET's know all scripts, ECMAScript's digits and letters are those of ASCII. */
+/** `\d`, `\w` and `\s`. .NET includes all scripts; ECMAScript's digits and letters are ASCII only. */
 export const shorthands: Readonly<Record<Dialect, Readonly<Record<"d" | "w" | "s", readonly SetItem[]>>>> = {
   dotnet: {
     d: [inProperty(/\p{Nd}/u)],
@@ -97,9 +97,9 @@ export const shorthands: Readonly<Record<Dialect, Readonly<Record<"d" | "w" | "s
   },
 }
 
-/** `\p{…}`; undefined: there is no such property. */
+/** `\p{…}`; undefined if the property does not exist. */
 export function propertyItem(name: string, dialect: Dialect): SetItem | undefined {
-  // .NET knows the general categories by their short names, and blocks, which JavaScript does not have.
+  // .NET knows general categories by their short names, and blocks, which JavaScript does not have.
   if (dialect === "dotnet" && !/^[A-Z][a-z]?$/.test(name)) return undefined
   try {
     return inProperty(new RegExp(`\\p{${name}}`, "u"))
@@ -108,7 +108,7 @@ export function propertyItem(name: string, dialect: Dialect): SetItem | undefine
   }
 }
 
-/** Line ends: what a dot does not take. */
+/** Line ends: the characters that a dot does not match. */
 export const lineEnds: Readonly<Record<Dialect, readonly SetItem[]>> = {
   dotnet: ranges([10, 10]),
   ecma: ranges([10, 10], [13, 13], [0x2028, 0x2029]),
@@ -123,7 +123,7 @@ const wordSets = {
   ecma: characterSet(shorthands.ecma.w, { negative: false, ignoreCase: false }),
 }
 
-/** Whether `\b` sees a part of a word. */
+/** Whether the character is a word character for `\b`. */
 export function isWord(code: number, dialect: Dialect): boolean {
   return wordSets[dialect].has(code)
 }

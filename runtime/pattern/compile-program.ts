@@ -3,7 +3,7 @@ import { type Dialect, PatternError } from "./dialect.ts"
 import { beginsText, type Follow, firstOf, followOf, looksAround, mayBeEmpty } from "./first-characters.ts"
 import type { Anchor, PatternNode, Repeat } from "./syntax-tree.ts"
 
-/** What the machine of `run-program.ts` does; the numbers behind an instruction are its operands. */
+/** The instructions of the machine in `run-program.ts`; the numbers after an instruction are its operands. */
 export const op = {
   match: 0,
   /** code, direction */
@@ -18,27 +18,27 @@ export const op = {
   split: 5,
   /** index of the anchor */
   anchor: 6,
-  /** register: keeps the place */
+  /** register: saves the position */
   keepPlace: 7,
-  /** register, target: nothing was taken since it was kept. Target -1: that is a failure. */
+  /** register, target: jumps if the position equals the saved one; target -1: fails instead */
   stopWhenEmpty: 8,
-  /** group, register of its other end */
+  /** group, register with the other end */
   capture: 9,
   /** group, direction, 1 for any case */
   reference: 10,
-  /** register: keeps how many ways back there are */
+  /** register: saves the number of backtrack points */
   keepHeight: 11,
-  /** register: forgets the ways back since then */
+  /** register: drops the backtrack points added since then */
   cut: 12,
-  /** register: forgets the ways back since then and what was taken, and fails */
+  /** register: drops the backtrack points and captures added since then, and fails */
   cutAndFail: 13,
-  /** register: goes back to the place in it */
+  /** register: returns to the saved position */
   goTo: 14,
-  /** target: a way back for when what follows fails */
+  /** target: adds a backtrack point that continues there */
   otherwise: 15,
-  /** group: forgets what it took */
+  /** group: clears its capture */
   forget: 16,
-  /** index of the set, least, most or -1, number of the run: as many as there are, and no way back to fewer */
+  /** index of the set, minimum, maximum or -1, number of the run: matches as many as possible, without backtracking to fewer */
   run: 17,
 } as const
 
@@ -46,17 +46,17 @@ export interface PatternProgram {
   readonly code: Int32Array
   readonly sets: readonly CharacterSet[]
   readonly dialect: Dialect
-  /** Captures have two registers each, from 0 on; the others follow. */
+  /** Each capture has two registers, from 0 on; the other registers follow. */
   readonly registerCount: number
   readonly groupCount: number
-  /** It fits at the beginning of a text only. */
+  /** Matches only at the start of a text. */
   readonly anchored: boolean
-  /** What a match begins with; undefined: it may be empty, or nobody knows. */
+  /** The characters with which a match can start; undefined if it can be empty, or if this is unknown. */
   readonly first: CharacterSet | undefined
-  /** Splits are numbered from 0 on, and so are runs. */
+  /** Splits and runs are numbered from 0. */
   readonly splitCount: number
   readonly runCount: number
-  /** What comes of a split depends on it and the place alone: where it failed once, it always does. */
+  /** The result of a split depends only on the split and the position: if it failed once, it always fails there. */
   readonly isRegular: boolean
 }
 
@@ -70,10 +70,10 @@ export const anchors: readonly Anchor[] = [
   "no-word",
 ]
 
-/** Repetitions are written out: more numbers than this are no program. */
+/** Limit on the size of a program: repetitions are unrolled. */
 const codeMax = 20_000
 
-/** @throws PatternError when the pattern is too large. */
+/** @throws PatternError if the pattern is too large. */
 export function compilePatternTree(root: PatternNode, groupCount: number, dialect: Dialect): PatternProgram {
   const emitter = new Emitter(groupCount, dialect)
   emitter.emit(root, 1, "end")
@@ -121,7 +121,7 @@ class Emitter {
     return this.add(op.split, 0, 0, this.splitCount++)
   }
 
-  /** Behind an assertion that looks back everything runs from right to left. */
+  /** Inside a look-behind, everything runs from right to left. */
   emit(node: PatternNode, direction: Direction, follow: Follow): void {
     switch (node.kind) {
       case "character":
@@ -212,7 +212,7 @@ class Emitter {
     this.add(op.goTo, place)
   }
 
-  /** Where nothing that follows can begin with what the set takes, fewer than all of them are never right: no ways back are kept. */
+  /** If what follows cannot start with a character of the set, a shorter repetition never helps: no backtrack points are kept. */
   #run({ item, min, max, greedy }: Repeat, direction: Direction, follow: Follow): boolean {
     const set = item.kind === "set" || item.kind === "character" ? firstOf(item) : undefined
     if (set === undefined || !greedy || direction === -1 || max < 2) return false
@@ -245,14 +245,14 @@ class Emitter {
     for (const exit of exits) this.code[exit] = this.code.length
   }
 
-  /** Another round, or what follows the last one. */
+  /** What can follow a round: another round, or what follows the repetition. */
   #followOfRound({ item, greedy }: Repeat, follow: Follow): Follow {
     const own = greedy && !mayBeEmpty(item) && !looksAround(item) ? firstOf(item) : undefined
     if (own === undefined || follow === undefined) return undefined
     return follow === "end" ? own : union([own, follow])
   }
 
-  /** A round that takes nothing ends the repetition: for ECMAScript as a failure, for .NET as its last one. */
+  /** A round that matches nothing ends the repetition: as a failure in ECMAScript, as the last round in .NET. */
   #optionalRound(node: Repeat, direction: Direction, follow: Follow, exits: number[]): void {
     const place = mayBeEmpty(node.item) ? this.#register() : undefined
     if (place !== undefined) this.add(op.keepPlace, place)

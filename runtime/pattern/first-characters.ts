@@ -1,14 +1,14 @@
 import { type CharacterSet, characterSet, foldCase, union } from "./character-set.ts"
 import type { PatternNode } from "./syntax-tree.ts"
 
-/** Whether a match can stand at the beginning of a text only. */
+/** Whether a match is only possible at the start of a text. */
 export function beginsText(node: PatternNode): boolean {
   if (node.kind === "sequence") return node.items[0] !== undefined && beginsText(node.items[0])
   if (node.kind === "group" || node.kind === "atomic") return beginsText(node.item)
   return node.kind === "anchor" && node.anchor === "start"
 }
 
-/** Whether it may take nothing. Of references nobody knows before. */
+/** Whether the node can match nothing. For a back-reference this is unknown, so it counts as possible. */
 export function mayBeEmpty(node: PatternNode): boolean {
   switch (node.kind) {
     case "character":
@@ -28,7 +28,7 @@ export function mayBeEmpty(node: PatternNode): boolean {
   }
 }
 
-/** What a node takes first, as far as it takes something; undefined: nobody knows. */
+/** The first characters of non-empty matches; undefined if unknown. */
 export function firstOf(node: PatternNode): CharacterSet | undefined {
   switch (node.kind) {
     case "character": {
@@ -65,10 +65,10 @@ function unionOf(items: readonly PatternNode[]): CharacterSet | undefined {
   return sets.includes(undefined) ? undefined : union(sets as CharacterSet[])
 }
 
-/** What stands behind a node: what a character there must be, or that the pattern ends, with the text or not; undefined: nobody knows. */
+/** What follows a node: the possible next characters, or the end of the pattern (which may or may not be the end of the text); undefined if unknown. */
 export type Follow = CharacterSet | "end" | undefined
 
-/** Whether it may judge the place it begins at by more than the next character: then fewer characters before it can be right. */
+/** Whether the match can depend on more than the next character. Then a shorter repetition before it can be right. */
 export function looksAround(node: PatternNode): boolean {
   switch (node.kind) {
     case "character":
@@ -89,16 +89,16 @@ export function looksAround(node: PatternNode): boolean {
   }
 }
 
-/** What follows the items before these. */
+/** What follows the start of these items. */
 export function followOf(items: readonly PatternNode[], follow: Follow): Follow {
   const [first, ...rest] = items
   if (first === undefined) return follow
-  // Behind all that a set takes there may be the end, and behind less of it not.
+  // After a maximal run the text can end; after a shorter run it cannot.
   if (first.kind === "anchor") return first.anchor === "end" || first.anchor === "final" ? "end" : undefined
   if (looksAround(first)) return undefined
   const own = firstOf(first)
   if (own === undefined || !mayBeEmpty(first)) return own
   const then = followOf(rest, follow)
-  // Whether it is the end or a character cannot be said in one.
+  // A `Follow` cannot be both the end and a set of characters.
   return then === "end" ? own : then && union([own, then])
 }

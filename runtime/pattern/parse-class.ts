@@ -1,7 +1,7 @@
 import { type CharacterSet, characterSet, propertyItem, type SetItem, shorthands } from "./character-set.ts"
 import { type Dialect, PatternError } from "./dialect.ts"
 
-/** Goes through a pattern's text; reads escapes and what stands in `[…]`. */
+/** Reads the text of a pattern, its escapes and character classes `[…]`. */
 export class ClassReader {
   readonly source: string
   readonly dialect: Dialect
@@ -22,7 +22,7 @@ export class ClassReader {
     return true
   }
 
-  /** Takes what a sticky expression finds here. */
+  /** Consumes the match of a sticky expression at the current offset. */
   match(shape: RegExp): RegExpExecArray | undefined {
     shape.lastIndex = this.at
     const found = shape.exec(this.source)
@@ -31,7 +31,7 @@ export class ClassReader {
     return found
   }
 
-  /** The next character: a UTF-16 unit for .NET, a code point for ECMAScript. */
+  /** The next character: a UTF-16 unit in .NET, a code point in ECMAScript. */
   next(): number {
     if (this.at >= this.source.length) throw new PatternError("it ends too early")
     const code = this.dialect === "ecma" ? this.source.codePointAt(this.at) : this.source.charCodeAt(this.at)
@@ -39,7 +39,7 @@ export class ClassReader {
     return code as number
   }
 
-  /** Behind a backslash: `d`, `W`, `p{L}`. */
+  /** After a backslash: `d`, `W`, `p{L}`. */
   shorthand(): readonly SetItem[] | undefined {
     const [letter, property] = this.match(/[dwsDWS]|[pP]\{([^}]*)\}/y) ?? []
     if (letter === undefined) return undefined
@@ -55,7 +55,7 @@ export class ClassReader {
     return [(code) => !set.has(code)]
   }
 
-  /** Behind a backslash: one character. */
+  /** After a backslash: one character. */
   escapedCharacter(): number {
     const [, x, u, braced, letter] =
       this.match(/x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|u\{([\dA-Fa-f]{1,6})\}|c([A-Za-z])/y) ?? []
@@ -70,25 +70,25 @@ export class ClassReader {
     const named = controls[String.fromCodePoint(code)]
     if (named !== undefined && (this.dialect === "dotnet" || !"ae".includes(String.fromCodePoint(code))))
       return named
-    // Letters and digits are kept for meanings: one that has none here is a mistake.
+    // Escapes of letters and digits are reserved: an unknown one is a mistake.
     if (/[A-Za-z0-9]/.test(String.fromCodePoint(code)))
       throw new PatternError(`\`\\${String.fromCodePoint(code)}\` means nothing`)
     return code
   }
 
-  /** Two escapes of surrogates are one code point in ECMAScript. */
+  /** In ECMAScript two escaped surrogates are one code point. */
   #unitsOrPoint(unit: number): number {
     if (this.dialect === "dotnet" || unit < 0xd800 || unit > 0xdbff) return unit
     const [, low] = this.match(/\\u([dD][c-fC-F][\dA-Fa-f]{2})/y) ?? []
     return low === undefined ? unit : 0x10000 + ((unit - 0xd800) << 10) + (Number.parseInt(low, 16) - 0xdc00)
   }
 
-  /** Behind `[`, up to its `]`. */
+  /** After `[`, up to its `]`. */
   characterClass(ignoreCase: boolean): CharacterSet {
     const negative = this.take("^")
     const items: SetItem[] = []
     let without: CharacterSet | undefined
-    // For .NET a bracket at the beginning is one of the text.
+    // In .NET, a bracket at the start of a class is a literal.
     for (let isFirst = true; isFirst ? !this.#endsAtOnce() : !this.take("]"); isFirst = false) {
       if (this.dialect === "dotnet" && !isFirst && this.take("-[")) {
         without = this.characterClass(ignoreCase)

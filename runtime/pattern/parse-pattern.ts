@@ -5,19 +5,19 @@ import type { Capture, PatternNode } from "./syntax-tree.ts"
 
 export interface ParsedPattern {
   readonly root: PatternNode
-  /** How many groups there are, without the whole match. */
+  /** Number of groups, not counting the whole match. */
   readonly groupCount: number
   readonly names: ReadonlyMap<string, number>
 }
 
-/** Groups inside each other: reading and compiling call themselves for each. */
+/** Limit on nested groups: parsing and compiling are recursive. */
 const depthMax = 100
-/** A bound of a quantifier beyond this is a program that is too large anyway. */
+/** A quantifier with a larger bound always yields a program that is too large. */
 const countMax = 100_000
 
 type Flags = Required<PatternFlags>
 
-/** Reads a pattern. @throws PatternError */
+/** Parses a pattern. @throws PatternError */
 export function parsePattern(source: string, dialect: Dialect, flags: PatternFlags): ParsedPattern {
   return new PatternParser(source, dialect).parse({
     ignoreCase: flags.ignoreCase === true,
@@ -29,7 +29,7 @@ export function parsePattern(source: string, dialect: Dialect, flags: PatternFla
 class PatternParser extends ClassReader {
   #depth = 0
   readonly #captures: Capture[] = []
-  /** References are read before the groups they name may have been. */
+  /** A reference can come before its group, so references are resolved at the end. */
   readonly #references: { group: Capture; to: string }[] = []
 
   parse(flags: Flags): ParsedPattern {
@@ -47,7 +47,7 @@ class PatternParser extends ClassReader {
     return { root, groupCount, names }
   }
 
-  /** ECMAScript counts groups as they stand, .NET those with names behind the others; there two may share a name, and are one. */
+  /** ECMAScript numbers groups by position. .NET numbers named groups after the others, and groups of the same name are one group. */
   #number(): Map<string, number> {
     const named = this.#captures.filter(({ name }) => name !== undefined)
     const order =
@@ -67,7 +67,7 @@ class PatternParser extends ClassReader {
     return names
   }
 
-  /** Flags that a group sets for what follows in it end with it: each call has its own. */
+  /** Flags set inside a group end with the group: each call has its own copy. */
   #choice(flags: Flags): PatternNode {
     if (++this.#depth > depthMax) throw new PatternError("its groups are too deep inside each other")
     const own = { flags }
@@ -101,7 +101,7 @@ class PatternParser extends ClassReader {
     if (this.take("*")) return [0, Number.POSITIVE_INFINITY]
     if (this.take("+")) return [1, Number.POSITIVE_INFINITY]
     if (this.take("?")) return [0, 1]
-    // A brace that begins no quantifier is one of the text.
+    // A brace that does not start a quantifier is a literal.
     const [written, min, comma, max] = this.match(/\{(\d{1,9})(,(\d{1,9})?)?\}/y) ?? []
     if (written === undefined) return undefined
     const low = Math.min(Number(min), countMax)
@@ -109,7 +109,7 @@ class PatternParser extends ClassReader {
     return [low, max === undefined ? Number.POSITIVE_INFINITY : Math.min(Number(max), countMax)]
   }
 
-  /** Undefined: it was a comment, or flags. */
+  /** Undefined if it was a comment, or flags. */
   #atom(own: { flags: Flags }): PatternNode | undefined {
     const { flags } = own
     if (this.take("(")) return this.#group(own)
@@ -159,7 +159,7 @@ class PatternParser extends ClassReader {
     return item
   }
 
-  /** `(?i-m:…)`, or `(?i)` for the rest of the group around it. */
+  /** `(?i-m:…)`, or `(?i)` for the rest of the enclosing group. */
   #flagged(own: { flags: Flags }): PatternNode | undefined {
     const [, set = "", unset = "", close] = this.match(/([ims]*)(?:-([ims]+))?([:)])/y) ?? []
     if (close === undefined) throw new PatternError("a group begins in a way that is not possible here")
@@ -177,7 +177,7 @@ class PatternParser extends ClassReader {
   }
 
   #escape({ ignoreCase }: Flags): PatternNode {
-    // ECMAScript has no `\\A` and `\\z`, but schemas do, and mean this.
+    // ECMAScript has no `\\A` and `\\z`, but schemas use them with this meaning.
     const anchor = this.match(/[bBAzZ]/y)?.[0]
     if (anchor !== undefined) return { kind: "anchor", anchor: escapedAnchors[anchor as "b"] }
     const [, inAngles, inQuotes, digits] = this.match(/k<([A-Za-z_]\w*)>|k'([A-Za-z_]\w*)'|([1-9]\d?)/y) ?? []

@@ -1,29 +1,30 @@
 import { type CharacterSet, foldCase, isLineEnd, isWord } from "./character-set.ts"
 import { anchors, op, type PatternProgram } from "./compile-program.ts"
 
-/** What searches may do; a step is one instruction, or one character of a reference. */
+/** The step budget of searches. A step is one instruction, or one character of a back-reference. */
 export interface SearchBudget {
   stepsLeft: number
 }
 
-/** The steps are used up. Whether the pattern fits is not known then. */
+/** The steps are exhausted. Whether the pattern matches is unknown. */
 export class PatternWorkError extends Error {
   constructor() {
     super("the pattern needs too many steps for this text")
   }
 }
 
-/** Characters that a run takes, or that are passed over, in the time of a step. */
+/** Number of characters that a run matches, or that the search skips, in the time of one step. */
 export const charactersOfStep = 4
-/** What it costs to begin at a place. */
+/** Cost of a match attempt at one position. */
 const stepsOfTry = 4
-/** A search that takes more steps than this for each character of the text remembers where it failed. */
+/** A search with more steps than this per character of the text starts to remember failures. */
 const stepsBeforeMemory = 4
 const memoryBytesMax = 8 * 2 ** 20
 
 /**
- * Runs a program on a text. Ways back are on a stack of its own, so that no text is too long for the calls of the language; it grows by at most six
- * entries a step. A regular program that goes back much remembers which splits failed where, and takes none of them again: then the steps are linear in the text.
+ * Runs a program on a text. Backtrack points are on its own stack, so that a long text cannot overflow the call stack; the stack grows by at most six
+ * entries per step. A regular program that backtracks a lot remembers which splits failed at which position and does not repeat them: the steps are then
+ * linear in the text.
  */
 export class PatternMachine {
   readonly #program: PatternProgram
@@ -31,11 +32,14 @@ export class PatternMachine {
   #work: SearchBudget = { stepsLeft: 0 }
   readonly #registers: Int32Array
   readonly #points: boolean
-  /** Pairs: a place and where to go on; or the old value of a register and its number as ~number; or a place, and behind the registers the number of the split that has failed there when it comes to that. */
+  /**
+   * The backtrack stack, as pairs: a position and the target; or the old value of a register and ~number of the register; or a position and the number
+   * of registers plus the number of a split. The last kind means that the split has failed there when it is popped.
+   */
   readonly #ways: number[] = []
-  /** Where each run began and ended the last time. */
+  /** Start and end of the last match of each run. */
   readonly #lastRuns: Int32Array
-  /** A bit for each split and place. */
+  /** One bit for each split and position. */
   #failed: Uint32Array | undefined
   #stepsUntilMemory: number
   #at = 0
@@ -53,7 +57,8 @@ export class PatternMachine {
   }
 
   /**
-   * Tries one place. Gives the registers, until the next try: of each group from and to, -1 where it took nothing. Takes its steps from `work`.
+   * Attempts a match at one position. Returns the registers, valid until the next attempt: start and end of each group, -1 if it did not participate.
+   * Takes its steps from `work`.
    * @throws PatternWorkError
    */
   run(start: number, work: SearchBudget): Int32Array | undefined {
@@ -97,7 +102,7 @@ export class PatternMachine {
     }
   }
 
-  /** The character that is next in a direction, and -1 at the end. */
+  /** The next character in a direction; -1 at the end. */
   #next(direction: number): number {
     const text = this.#text
     if (direction === 1) {
@@ -198,7 +203,7 @@ export class PatternMachine {
     this.#pc += 5
     const from = this.#at
     const knownEnd = this.#lastRuns[last + 1] as number
-    // From within a run that was there before it goes as far as that did.
+    // A run that starts inside the last run ends where that one ended.
     if (most < 0 && from >= (this.#lastRuns[last] as number) && knownEnd - from >= least * 2) {
       this.#at = knownEnd
       return true
@@ -220,7 +225,7 @@ export class PatternMachine {
     return count >= least
   }
 
-  /** Begins to remember what fails; gives the steps that are left. */
+  /** Starts to remember failures; returns the remaining steps. */
   #remember(steps: number): number {
     this.#stepsUntilMemory = Number.POSITIVE_INFINITY
     const words = Math.ceil((this.#program.splitCount * (this.#text.length + 1)) / 32)
@@ -231,7 +236,7 @@ export class PatternMachine {
   #cuts(kind: number, register: number): boolean {
     this.#pc += 2
     if (kind === op.keepHeight) {
-      // The old value first: it stays beneath the height that is kept.
+      // Sets the register first, so that its old value stays below the saved height.
       this.#set(register, 0)
       this.#registers[register] = this.#ways.length
       return true
@@ -242,7 +247,7 @@ export class PatternMachine {
       while (this.#ways.length > height) this.#undo(this.#ways.pop() as number, this.#ways.pop() as number)
       return false
     }
-    // Old values of registers stay: a way back from before needs them.
+    // Old values of registers stay: earlier backtrack points need them.
     let kept = height
     for (let index = height; index < this.#ways.length; index += 2) {
       const to = this.#ways[index + 1] as number
@@ -264,7 +269,7 @@ export class PatternMachine {
     if (to < 0) this.#registers[~to] = value
   }
 
-  /** Goes on where there was another way; false: there is none. */
+  /** Pops the next backtrack point; false if there is none. */
   #back(): boolean {
     const ways = this.#ways
     while (ways.length > 0) {
@@ -282,7 +287,7 @@ export class PatternMachine {
     return false
   }
 
-  /** All that the split could do at this place has been tried. */
+  /** Records that all choices of the split failed at this position. */
   #fails(split: number, at: number): void {
     const bit = split * (this.#text.length + 1) + at
     const failed = this.#failed as Uint32Array
@@ -312,7 +317,7 @@ export class PatternMachine {
     }
   }
 
-  /** What a group took, once more. One that took nothing is the empty text for ECMAScript, and fits nowhere for .NET. */
+  /** Matches the text of a group again. A group that did not participate matches the empty text in ECMAScript, and nothing in .NET. */
   #refers(group: number, direction: number, anyCase: boolean): boolean {
     this.#pc += 4
     const from = this.#registers[group * 2] as number

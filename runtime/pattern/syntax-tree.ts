@@ -1,6 +1,6 @@
 import type { CharacterSet } from "./character-set.ts"
 
-/** Where a pattern may stand without taking a character. `final` is the end, or a line feed that ends the text. */
+/** A condition on a position. `final` is the end, or before a line feed that ends the text. */
 export type Anchor = "start" | "end" | "final" | "line-start" | "line-end" | "word" | "no-word"
 
 export type PatternNode =
@@ -19,14 +19,14 @@ export interface Repeat {
   readonly kind: "repeat"
   readonly item: PatternNode
   readonly min: number
-  /** Infinity: as often as it goes. */
+  /** Infinity: unlimited. */
   readonly max: number
   readonly greedy: boolean
-  /** The groups inside: ECMAScript forgets what they took at the beginning of each round. */
+  /** The groups inside: ECMAScript clears their captures at the start of each round. */
   readonly inside: readonly Capture[]
 }
 
-/** A group that keeps what it took. Its number is known when the whole pattern has been read: .NET counts those with names last. */
+/** A capturing group. Its number is known only when the whole pattern has been parsed: .NET numbers named groups last. */
 export interface Capture {
   readonly name: string | undefined
   number: number

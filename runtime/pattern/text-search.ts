@@ -1,22 +1,25 @@
 /**
- * Searches of texts in texts whose time is that of reading both once, whatever they are. The engine's own look at each place again where the sought text agrees with a long part of it, so that a
- * caller who brings both (8,000 times `a` around one `b`, in a million `a`) would stop the process for seconds.
+ * Text search in time linear in both texts, whatever they are. The engine's own search compares again at every position where a long part of the sought
+ * text matches. A caller who controls both (8,000 times `a` around one `b`, in a million `a`) could block the process for seconds.
  */
 
-/** The engine's own search is far faster where nobody is hostile, and takes four nanoseconds for each unit, or ten microseconds in all, where somebody is. */
+/**
+ * Whether the engine's own search is safe. It is far faster on normal input; within this bound, hostile input takes at most four nanoseconds per unit,
+ * or ten microseconds in total.
+ */
 const isShort = (length: number, part: string): boolean =>
   part.length <= 16 || length * part.length <= 1 << 14
 
-/** A text that is read from one of its ends. */
+/** A text, read forwards or backwards. */
 interface Reading {
   readonly text: string
-  /** Index of its first unit, and 1 or -1. */
+  /** Index of its first unit, and direction 1 or -1. */
   readonly first: number
   readonly step: 1 | -1
   readonly length: number
 }
 
-/** As `text.indexOf(part, from)`. */
+/** Like `text.indexOf(part, from)`. */
 export function positionOf(text: string, part: string, from = 0): number {
   const start = Math.min(Math.max(from, 0), text.length)
   const length = text.length - start
@@ -28,7 +31,7 @@ export function positionOf(text: string, part: string, from = 0): number {
   return found < 0 ? -1 : start + found
 }
 
-/** As `text.lastIndexOf(part, until)`. */
+/** Like `text.lastIndexOf(part, until)`. */
 export function lastPositionOf(text: string, part: string, until = text.length): number {
   const length = Math.min(Math.max(until, 0) + part.length, text.length)
   if (isShort(length, part)) return text.lastIndexOf(part, until)
@@ -39,7 +42,7 @@ export function lastPositionOf(text: string, part: string, until = text.length):
   return found < 0 ? -1 : length - found - part.length
 }
 
-/** As `text.split(by)`. */
+/** Like `text.split(by)`. */
 export function piecesOf(text: string, by: string): string[] {
   if (isShort(text.length, by)) return text.split(by)
   const part: Reading = { text: by, first: 0, step: 1, length: by.length }
@@ -54,7 +57,7 @@ export function piecesOf(text: string, by: string): string[] {
   }
 }
 
-/** For each beginning of the text, how long the longest shorter one is that it ends with (Knuth, Morris, Pratt 1977). */
+/** For each prefix of the text, the length of its longest proper prefix that is also its suffix (Knuth, Morris, Pratt 1977). */
 function tableOf({ text, first, step, length }: Reading): Int32Array {
   const table = new Int32Array(length)
   for (let at = 1, agreed = 0; at < length; at += 1) {
@@ -66,7 +69,7 @@ function tableOf({ text, first, step, length }: Reading): Int32Array {
   return table
 }
 
-/** How much of `on` stands in front of the first `part` in it; -1 where there is none. */
+/** The number of units of `on` before the first `part`; -1 if there is none. */
 function search(on: Reading, part: Reading, table: Int32Array = tableOf(part)): number {
   for (let at = 0, agreed = 0; at < on.length; at += 1) {
     const unit = on.text.charCodeAt(on.first + on.step * at)
