@@ -1,13 +1,13 @@
-/** Deeper values are refused by whoever judges them; up to here names are looked at. */
+/** Limit on the depth in which names are folded. Validators reject deeper values. */
 const depthMax = 200
 
-/** What is judged where the letter case of names does not count; a problem where two names of one object differ in nothing else. */
+/** The value with folded names, for validation without letter case. A problem if two names of one object differ only in letter case. */
 export function withoutCase(value: unknown): { readonly value: unknown } | { readonly problem: string } {
   const twice: string[] = []
   const lower = (each: unknown, depth: number): unknown => {
     if (typeof each !== "object" || each === null || depth > depthMax) return each
     if (Array.isArray(each)) return each.map((item) => lower(item, depth + 1))
-    // Without a prototype, so that `__proto__` is a name like any other.
+    // Without a prototype, so that `__proto__` is an ordinary name.
     const made: Record<string, unknown> = Object.create(null)
     for (const [name, item] of Object.entries(each)) {
       const folded = foldedName(name)
@@ -22,7 +22,7 @@ export function withoutCase(value: unknown): { readonly value: unknown } | { rea
   return { problem: `has the property ${JSON.stringify(first.slice(0, 100))} twice, in other letter case` }
 }
 
-/** A JSON pointer into what `withoutCase` made, in the names the value itself has. */
+/** A JSON pointer into the result of `withoutCase`, translated to the names of the original value. */
 export function pointerInto(value: unknown, pointer: string): string {
   let at = value
   const steps = pointer.split("/").slice(1)
@@ -37,8 +37,8 @@ export function pointerInto(value: unknown, pointer: string): string {
 }
 
 /**
- * A name where letter case does not count, the same for all that some server takes for one letter: by upper case to lower case, since `ſ` and `ı` are no other letter in lower case alone, and a
- * name that is written with them would be judged by nothing.
+ * A name without letter case. The result is the same for all spellings that some server treats as one letter. It converts to upper case and then to
+ * lower case: lower case alone keeps `ſ` and `ı`, and a name with these letters would bypass validation.
  *
  * @example
  * foldedName("\u017ftatus") // "status"

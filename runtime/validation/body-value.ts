@@ -8,17 +8,17 @@ import { atProperty, type Violation } from "./violation.ts"
 
 const fieldsMax = 1000
 
-/** How a field of a form is written. `media`: of its parts; none: any. */
+/** How a form field is encoded. `media`: accepted media types of its parts; empty: any. */
 export interface FieldForm extends ParameterForm {
   readonly media: readonly string[]
 }
 
-/** The fields of a form body as the object its schema judges, with what is wrong with the way they are written; or what is wrong with the form. */
+/** The fields of a form body as an object for the schema, with violations of their encoding; or the problem of the form. */
 export type FormValue =
   | { readonly value: unknown; readonly violations: readonly Violation[] }
   | { readonly problem: string }
 
-/** A form of `application/x-www-form-urlencoded`. Fields that `forms` does not name are repeated where they are lists, and JSON where they are objects. */
+/** A form of `application/x-www-form-urlencoded`. Fields without an entry in `forms` are repeated if they are lists, and JSON if they are objects. */
 export function formValue(text: string, shape: SchemaShape, forms: readonly FieldForm[] = []): FormValue {
   const pairs = pairsOf(text)
   if (pairs.length > fieldsMax) return { problem: `has more than ${fieldsMax} fields` }
@@ -38,7 +38,7 @@ export function formValue(text: string, shape: SchemaShape, forms: readonly Fiel
   return { value: { ...value, ...Object.fromEntries(values) }, violations }
 }
 
-/** A form of `multipart/form-data`. Files are texts with a character per byte; parts of JSON are what they say. */
+/** A form of `multipart/form-data`. Files become texts with one character per byte; JSON parts are parsed. */
 export function multipartValue(
   body: Buffer,
   contentType: string,
@@ -85,7 +85,7 @@ function fits({ media }: FormPart, form: FieldForm): boolean {
 
 type PartValues = { readonly values: readonly unknown[] } | { readonly problem: string }
 
-/** The items a part stands for: one, or those of a list that is written in one part. */
+/** The items of a part: one, or several if one part contains a list. */
 function valuesOfPart(
   { file, media, content }: FormPart,
   own: SchemaShape,
@@ -108,7 +108,7 @@ function valuesOfPart(
   return { values: read.value as readonly unknown[] }
 }
 
-/** An object, or a list in a list, is JSON in a form (OpenAPI 3.1 §4.8.15.1.1). */
+/** In a form, an object or a list in a list is JSON (OpenAPI 3.1 §4.8.15.1.1). */
 function fieldText(text: string, shape: SchemaShape): unknown {
   const { types } = shape
   if (types.has("string") || !(types.has("object") || types.has("array"))) return valueOfText(text, shape)

@@ -4,7 +4,7 @@ import { type SchemaShape, textShape, valuesOfTexts } from "./shape.ts"
 const partsMax = 1000
 const levelsMax = 8
 
-/** A value under the keys that lead to it. */
+/** A value with the keys that lead to it. */
 interface Leaf {
   readonly keys: readonly string[]
   readonly text: string
@@ -13,8 +13,8 @@ interface Leaf {
 class Misfit extends Error {}
 
 /**
- * A value in the style `deepObject`: `name[key]=…`, and `name[key][inner]=…`, `name[0]=…`, `name[]=…` where the schema has a place for such a value
- * (OpenAPI leaves these open; they are what is in use). Undefined: there is none.
+ * A value in the style `deepObject`: `name[key]=…`. If the schema allows such a value, also `name[key][inner]=…`, `name[0]=…` and `name[]=…`. OpenAPI
+ * leaves these undefined, but they are in common use. Undefined if the parameter is absent.
  */
 export function deepValue(
   name: string,
@@ -41,7 +41,7 @@ export function deepValue(
 
 function valueAt(place: string, leaves: readonly Leaf[], shape: SchemaShape): unknown {
   const ends = leaves.filter(({ keys }) => keys.length === 0).map(({ text }) => text)
-  // Where one is expected, several are shown as the list they are, and judged as that.
+  // Several texts where the schema expects one remain a list, so that the schema rejects them.
   if (ends.length === leaves.length) return valuesOfTexts(ends, shape) ?? ends
   const { types } = shape
   const isList = types.has("array") && !types.has("object")
@@ -50,7 +50,7 @@ function valueAt(place: string, leaves: readonly Leaf[], shape: SchemaShape): un
   const inside = new Map<string, Leaf[]>()
   for (const { keys, text } of leaves) {
     const [first = "", ...rest] = keys
-    // Each `[]` is an item of its own.
+    // Each `[]` is a separate item.
     const key = isList && first === "" ? `-${inside.size}` : first
     if (isList ? !/^(?:-?\d{1,4})$/.test(key) : key === "") throw new Misfit(misfit(`${place}[${first}]`))
     inside.set(key, [...(inside.get(key) ?? []), { keys: rest, text }])

@@ -1,11 +1,11 @@
 import type { ValueSchema } from "../plan/value-schema.ts"
 
-/** The keyword that stands for a reference which is followed when a value comes to it, and not while compiling. */
+/** The keyword of a deferred reference, which is resolved during validation and not while compiling. */
 export const deferredKeyword = "deferred"
-/** The keyword that counts how often a schema is asked. */
+/** The keyword that counts the calls of a schema. */
 export const countedKeyword = "counted"
 
-/** Keywords whose schema is asked about a part of the value. */
+/** Keywords whose schema applies to a part of the value. */
 export const childKeywords = [
   "items",
   "contains",
@@ -15,13 +15,14 @@ export const childKeywords = [
   "unevaluatedProperties",
 ]
 const childMaps = ["properties", "patternProperties"]
-/** Keywords whose schemas are asked about the value itself: one, or a list. */
+/** Keywords whose schemas apply to the value itself: one schema, or a list. */
 export const inPlace = ["not", "if", "then", "else"]
 export const inPlaceLists = ["allOf", "anyOf", "oneOf"] as const
 
 /**
- * A schema of the plan as it is compiled. A reference for a part of the value is deferred: compiling follows references, and would compile all of a circle at once. One for
- * the same value stays, because what it has seen of the value counts for `unevaluatedProperties`; no circle is made of these alone. Yields now and then.
+ * The form of a plan's schema for compilation. A reference for a part of the value is deferred: the compiler follows references, and would compile a
+ * whole cycle at once. A reference for the same value stays, because `unevaluatedProperties` needs its annotations; these references alone never form a
+ * cycle. Yields from time to time.
  */
 export function* deferred(schema: ValueSchema, name: string): Generator<undefined, ValueSchema> {
   if (typeof schema === "boolean") return schema
@@ -51,7 +52,7 @@ class Deferring {
     if (this.#nodes % nodesPerSlice === 0) yield
     const made: Record<string, unknown> = { ...schema }
     const { $ref: own } = schema
-    // A piece that is cut off stands in another place.
+    // A piece is compiled at another location, so its references must be absolute.
     if (typeof own === "string" && own.startsWith("#")) made["$ref"] = `${this.#name}${own}`
     for (const key of childKeywords)
       if (schema[key] !== undefined) made[key] = yield* this.#child(schema[key] as ValueSchema)

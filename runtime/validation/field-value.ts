@@ -1,4 +1,4 @@
-/** A field with parameters: what stands before the first `;` in lower case, and the parameters by their names in lower case. */
+/** A header field with parameters: the text before the first `;` in lower case, and the parameters by name in lower case. */
 export interface FieldValue {
   readonly value: string
   readonly parameters: ReadonlyMap<string, string>
@@ -8,8 +8,8 @@ const parameter =
   /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\[\s\S])*)"|([^\s;"]*))[ \t]*(?=;|$))?/y
 
 /**
- * Reads a field like Content-Type or Content-Disposition (RFC 9110 §5.6.6). Undefined where it is malformed or has a parameter twice: readers disagree about what
- * such a field says.
+ * Parses a field like Content-Type or Content-Disposition (RFC 9110 §5.6.6). Undefined if it is malformed or has a duplicate parameter: servers
+ * interpret such a field differently.
  */
 export function fieldValue(text: string): FieldValue | undefined {
   const end = text.indexOf(";")

@@ -1,9 +1,9 @@
 import { duplicateKey } from "../plan/json-scan.ts"
 
-/** What JSON says, or what is wrong with it. */
+/** The value of a JSON text, or its problem. */
 export type JsonValue = { readonly value: unknown } | { readonly problem: string }
 
-/** Reads JSON that is a part of something else: a parameter, a field of a form. */
+/** Parses JSON inside something else: a parameter, or a field of a form. */
 export function jsonValue(text: string): JsonValue {
   try {
     const value: unknown = JSON.parse(text)
@@ -14,7 +14,7 @@ export function jsonValue(text: string): JsonValue {
   }
 }
 
-/** A key that is there twice in an object is one to us and another to whoever reads on. `value` is what `text` says. */
+/** The problem of a duplicate key: the backend may read another of its values than the gateway. `value` is the parsed `text`. */
 export function keysProblem(text: string, value: unknown): string | undefined {
   const twice = duplicateKey(text, value)
   return twice === undefined ? undefined : `has the key \`${twice.key.slice(0, 100)}\` twice in one object`

@@ -1,13 +1,13 @@
 import { fieldValue } from "./field-value.ts"
 
-/** A media type or range, taken apart; parameters in lower case names. */
+/** A parsed media type or range; parameter names in lower case. */
 export interface MediaType {
   readonly type: string
   readonly subtype: string
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** Reads a Content-Type or a media range (RFC 9110 §8.3.1); undefined when it is none. `*` alone is any. */
+/** Parses a Content-Type or a media range (RFC 9110 §8.3.1); undefined if it is invalid. `*` alone matches any type. */
 export function mediaTypeOf(text: string): MediaType | undefined {
   const field = fieldValue(text)
   if (field === undefined) return undefined
@@ -24,8 +24,8 @@ export function isJson(essence: string): boolean {
 }
 
 /**
- * How well a range fits a type, `application/*` and `application/*+json` among them: 0 not at all, else the more it says the more. A charset and a boundary say how the content is
- * written and not what it is, so they do not count.
+ * How well a range matches a type, including `application/*` and `application/*+json`: 0 is no match, more specific ranges have a higher number. Charset
+ * and boundary are ignored, because they describe the encoding and not the type.
  */
 export function fitOf(range: MediaType, type: MediaType): number {
   if (range.type === "*" && range.subtype === "*") return 1

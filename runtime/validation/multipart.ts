@@ -3,7 +3,7 @@ import { fieldValue } from "./field-value.ts"
 /** A part of a form (RFC 7578). */
 export interface FormPart {
   readonly name: string
-  /** Whether it has the name of a file. */
+  /** Whether it has a file name. */
   readonly file: boolean
   /** Lower case, without parameters. */
   readonly media: string
@@ -13,14 +13,14 @@ export interface FormPart {
 const partsMax = 1000
 const headBytesMax = 8192
 
-/** What is wrong with a form, in words. */
+/** The problem of a form, in words. */
 export class FormProblem extends Error {
   override readonly name = "FormProblem"
 }
 
 /**
- * The parts of a `multipart/form-data` body (RFC 7578, RFC 2046 §5.1). `contentType` is the message's field, with the boundary. What readers are known to take apart
- * otherwise is refused: whoever is behind the gateway must see the parts that were judged.
+ * The parts of a `multipart/form-data` body (RFC 7578, RFC 2046 §5.1). `contentType` is the field of the message, with the boundary. Forms that servers
+ * are known to split differently are rejected: the backend must see the parts that were validated.
  * @throws FormProblem
  */
 export function partsOf(body: Buffer, contentType: string): FormPart[] {
@@ -28,7 +28,7 @@ export function partsOf(body: Buffer, contentType: string): FormPart[] {
   if (boundary === undefined || !/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary))
     throw new FormProblem("has no boundary in its Content-Type")
   const delimiter = Buffer.from(`\r\n--${boundary}`, "latin1")
-  // The first delimiter has no line before it.
+  // The first delimiter has no preceding line end.
   const text = Buffer.concat([Buffer.from("\r\n"), body])
   const parts: FormPart[] = []
   let at = text.indexOf(delimiter)
@@ -50,7 +50,10 @@ export function partsOf(body: Buffer, contentType: string): FormPart[] {
   throw new FormProblem("does not end with its delimiter")
 }
 
-/** Lines that begin with the boundary, whatever ends the line before: some readers take a line feed alone, and some read on behind the end. */
+/**
+ * The number of lines that start with the boundary, after any kind of line end: some parsers accept a bare line feed, and some continue after the
+ * closing delimiter.
+ */
 function linesWith(text: Buffer, dashed: Buffer): number {
   let lines = 0
   for (let at = text.indexOf(dashed); at !== -1; at = text.indexOf(dashed, at + 1))
@@ -58,7 +61,7 @@ function linesWith(text: Buffer, dashed: Buffer): number {
   return lines
 }
 
-/** `bytes` begin with the line end before the head. */
+/** `bytes` start with the line end before the head. */
 function partOf(bytes: Buffer): FormPart {
   const end = bytes.indexOf("\r\n\r\n")
   if (end === -1 || end > headBytesMax)

@@ -1,4 +1,4 @@
-/** A name and a value of a query or form, decoded; `raw` is the value as it was sent, whose separators still mean something. */
+/** A decoded name and value of a query or form; `raw` is the encoded value, in which separators are still distinguishable. */
 export interface Pair {
   readonly name: string
   readonly raw: string
@@ -18,12 +18,12 @@ export function pairsOf(text: string): Pair[] {
     })
 }
 
-/** Percent-decoded, `+` as blank; what is no valid encoding stands for itself. */
+/** Percent-decoded, with `+` as a space; an invalid encoding stays unchanged. */
 export function decodeText(raw: string): string {
   return percentDecoded(raw.replaceAll("+", " "))
 }
 
-/** Percent-decoded; what is no valid encoding stands for itself. */
+/** Percent-decoded; an invalid encoding stays unchanged. */
 export function percentDecoded(raw: string): string {
   if (!raw.includes("%")) return raw
   try {

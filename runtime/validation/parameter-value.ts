@@ -3,7 +3,7 @@ import { jsonValue } from "./json-text.ts"
 import { decodeText, type Pair, percentDecoded } from "./pairs.ts"
 import { type SchemaShape, valueOfText, valuesOfTexts } from "./shape.ts"
 
-/** How a parameter is written; the words are OpenAPI's (3.1 §4.8.12.2), `json` is JSON in one value. */
+/** How a parameter is serialized, in OpenAPI's terms (3.1 §4.8.12.2). `json`: JSON in one value. */
 export interface ParameterForm {
   readonly name: string
   readonly style:
@@ -18,13 +18,13 @@ export interface ParameterForm {
   readonly explode: boolean
 }
 
-/** What a parameter says: nothing, a value, or what is wrong with the way it is written. */
+/** The value of a parameter, the problem of its serialization, or undefined if it is absent. */
 export type ParameterValue = { readonly value: unknown } | { readonly problem: string } | undefined
 
-/** Most items and properties of one parameter. */
+/** Limit on the items and properties of one parameter. */
 const partsMax = 1000
 
-/** The value of a parameter among the pairs of a query. */
+/** The value of a query parameter. */
 export function queryValue(
   { name, style, explode }: ParameterForm,
   shape: SchemaShape,
@@ -48,7 +48,7 @@ export function queryValue(
   return separated(first.raw, separators[style] ?? /,/, shape, decodeText)
 }
 
-/** The value of a parameter that is one text: of a path, a header, a cookie or a part of a form. */
+/** The value of a parameter in a single text: of a path, a header, a cookie or a part of a form. */
 export function textParameter(
   { style, explode }: ParameterForm,
   shape: SchemaShape,
@@ -62,7 +62,7 @@ export function textParameter(
   return separated(text, separators[style] ?? /,/, shape, asIs, explode)
 }
 
-/** The value of a header: around the commas of a list may be blanks (RFC 9110 §5.6.1), and its lines are one list. */
+/** The value of a header. Spaces around the commas of a list are allowed (RFC 9110 §5.6.1), and several lines are one list. */
 export function headerValue(
   form: ParameterForm,
   shape: SchemaShape,
@@ -73,7 +73,7 @@ export function headerValue(
   return separated(text, /[ \t]*,[ \t]*/, shape, asIs, form.explode)
 }
 
-/** The value of a cookie, percent-decoded. One name has one value: readers disagree about which of several counts. */
+/** The value of a cookie, percent-decoded. A duplicate name is a problem: servers disagree on which value applies. */
 export function cookieValue(
   form: ParameterForm,
   shape: SchemaShape,
@@ -92,7 +92,7 @@ function asIs(part: string): string {
   return part
 }
 
-/** Names of a query that belong to a parameter. */
+/** Whether a query name belongs to a parameter. */
 export function belongsTo(
   { name, style, explode }: ParameterForm,
   shape: SchemaShape,
@@ -139,12 +139,12 @@ function assignment(part: string): string[] {
   return at === -1 ? [part] : [part.slice(0, at), part.slice(at + 1)]
 }
 
-/** Whether a parameter is an object each property of which is a parameter of its own, and takes names nobody described. */
+/** Whether the parameter is an object whose properties are separate parameters, and which accepts undeclared names. */
 export function takesOthers({ style, explode }: ParameterForm, shape: SchemaShape): boolean {
   return style === "form" && explode && isObject(shape) && shape.others !== undefined
 }
 
-/** `form` with `explode`: each property of the object is a parameter of its own. `pairs` has none that belongs to another one. */
+/** `form` with `explode`: each property of the object is a separate parameter. `pairs` contains none of another parameter. */
 function spreadObject(shape: SchemaShape, pairs: readonly Pair[]): ParameterValue {
   const own = pairs.filter(({ name }) => shape.properties.has(name) || shape.others !== undefined)
   if (own.length === 0) return undefined
@@ -157,7 +157,7 @@ function spreadObject(shape: SchemaShape, pairs: readonly Pair[]): ParameterValu
   }
 }
 
-/** Names and texts as an object; a name that is there several times is a list where the schema has a place for one. `read` makes a value of one text. */
+/** An object from names and texts. A repeated name becomes a list if the schema allows one. `read` converts one text to a value. */
 export function objectOf(
   entries: readonly (readonly [string, string])[],
   shape: SchemaShape,
@@ -172,7 +172,7 @@ export function objectOf(
   return Object.fromEntries(
     [...texts].map(([name, all]) => {
       const own = shape.properties.get(name) ?? shape.others
-      // Where one is expected, several are shown as the list they are, and judged as that.
+      // Several texts where the schema expects one remain a list, so that the schema rejects them.
       return [
         name,
         own === undefined ? (all.length === 1 ? all[0] : all) : (valuesOfTexts(all, own, read) ?? all),

@@ -1,16 +1,16 @@
 import { BoundedPattern } from "../pattern/bounded-pattern.ts"
 import type { SearchBudget } from "../pattern/run-program.ts"
 
-/** As much of a regular expression as the compiler of schemas asks for. */
+/** The part of RegExp's interface that the schema compiler uses. */
 export interface SchemaPattern {
-  /** Whether it is found anywhere in the text. @throws PatternWorkError when the steps are used up */
+  /** Whether the pattern occurs in the text. @throws PatternWorkError if the steps are exhausted */
   test(text: string): boolean
-  /** Tells patterns apart: by it the compiler of schemas knows whether it has one already. */
+  /** Identifies the pattern: the schema compiler uses it to reuse patterns. */
   toString(): string
 }
 
 /**
- * Compiles the `pattern` of a JSON Schema (ECMA-262, flag `u`), also where it looks around or refers back. Its searches take their steps from `work`.
+ * Compiles the `pattern` of a JSON Schema (ECMA-262, flag `u`), including look-around and back-references. Its searches take their steps from `work`.
  * @throws PatternError
  */
 export function schemaPattern(source: string, work: SearchBudget): SchemaPattern {

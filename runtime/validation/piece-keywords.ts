@@ -3,7 +3,7 @@ import type { DataValidateFunction, DataValidationCxt } from "ajv/dist/types/ind
 import { deferredKeyword } from "./deferred.ts"
 import { type Branches, branchesKeyword, type PieceParts, partsKeyword } from "./pieces.ts"
 
-/** Adds the keywords that stand for schemas elsewhere: `compiledOf` has them, when a value comes to it. */
+/** Adds the keywords for separately compiled schemas. `compiledOf` resolves them during validation. */
 export function addPieceKeywords(ajv: Ajv2020, compiledOf: (name: string) => ValidateFunction): void {
   const late = (name: string): (() => ValidateFunction) => {
     let target: ValidateFunction | undefined
@@ -53,7 +53,7 @@ export function addPieceKeywords(ajv: Ajv2020, compiledOf: (name: string) => Val
   })
 }
 
-/** A function as ajv calls it, of one that tells what is wrong. */
+/** Wraps a function that returns errors as a validation function of ajv. */
 function following<Value>(
   find: (value: Value, context: DataValidationCxt | undefined) => readonly Partial<ErrorObject>[],
 ): DataValidateFunction {
@@ -74,7 +74,7 @@ function errorsBy(
   return target(value, context) === true ? [] : [...(target.errors ?? [])]
 }
 
-/** What branches find, together (JSON Schema 2020-12 §10.2.1), in the words of ajv. Which is right is decided as soon as it can be. */
+/** The combined result of branches (JSON Schema 2020-12 §10.2.1), in ajv's terms. Stops as soon as the result is certain. */
 function judgedBy(
   rule: Branches["rule"],
   branches: readonly (() => readonly ErrorObject[])[],

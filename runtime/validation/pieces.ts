@@ -2,27 +2,27 @@ import { digestOf } from "../plan/canonical.ts"
 import type { ValueSchema } from "../plan/value-schema.ts"
 import { childKeywords, deferredKeyword, inPlace, inPlaceLists } from "./deferred.ts"
 
-/** The keyword that has the schemas of properties by the names of pieces. */
+/** The keyword for properties whose schemas are pieces, by name. */
 export const partsKeyword = "parts"
-/** What stands under `partsKeyword`: properties, and the names of pieces. */
+/** Value of `partsKeyword`: pairs of a property and the name of its piece. */
 export type PieceParts = readonly (readonly string[])[]
-/** The keyword that has the branches of `allOf`, `anyOf`, `oneOf` by the names of pieces. */
+/** The keyword for branches of `allOf`, `anyOf`, `oneOf` that are pieces, by name. */
 export const branchesKeyword = "branches"
 
-/** What stands under `branchesKeyword`. */
+/** Value of `branchesKeyword`. */
 export interface Branches {
   readonly rule: "allOf" | "anyOf" | "oneOf"
   readonly names: readonly string[]
 }
 
-/** What names of pieces begin with. */
+/** Prefix of the names of pieces. */
 export const pieceMark = "piece:"
 
-// In keywords, which cost some 0.1 ms each to be compiled.
+// Limits in keywords. Compiling a keyword takes about 0.1 ms.
 const partMost = 12
 const branchMost = 24
 const sharedMost = 40
-/** Properties, and branches, that are compiled together. */
+/** Limit on properties, and branches, that are compiled together. */
 const entriesMost = 16
 const nodesPerSlice = 200
 
@@ -30,28 +30,29 @@ const childMaps = ["patternProperties"]
 
 interface Cut {
   readonly schema: ValueSchema
-  /** How much there is to compile in it. */
+  /** The number of keywords to compile in it. */
   readonly weight: number
 }
 type Cutting = Generator<undefined, Cut>
 type Keywords = { [keyword: string]: unknown }
 
 /**
- * Cuts a schema into pieces that are compiled one by one: compiling one large schema would keep everything else waiting. References in it are absolute. Schemas
- * of parts of a value may always be cut off; alternatives for the same value only where nobody asks what they have seen of it (`unevaluatedProperties`, `unevaluatedItems`).
+ * Splits a schema into pieces that are compiled one by one, because compiling one large schema would block the process. References in it are absolute. A
+ * schema for a part of the value can always become a piece. An alternative for the same value can do so only if no schema needs its annotations
+ * (`unevaluatedProperties`, `unevaluatedItems`).
  */
 export class Cutter {
   readonly #add: (name: string, piece: ValueSchema) => void
   readonly #cutsInPlace: boolean
   #nodes = 0
 
-  /** `add` is told the pieces, each after those inside of it. */
+  /** `add` receives the pieces, inner ones first. */
   constructor(add: (name: string, piece: ValueSchema) => void, cutsInPlace: boolean) {
     this.#add = add
     this.#cutsInPlace = cutsInPlace
   }
 
-  /** The schema without what was cut off. Yields now and then. */
+  /** The schema without its pieces. Yields from time to time. */
   *cut(schema: ValueSchema): Generator<undefined, ValueSchema> {
     return (yield* this.#within(schema)).schema
   }
@@ -111,7 +112,7 @@ export class Cutter {
     return 1
   }
 
-  /** `properties` keeps the names: other keywords go by them. */
+  /** `properties` keeps the names, because other keywords depend on them. */
   *#properties(made: Keywords): Generator<undefined, number> {
     if (made["properties"] === undefined) return 0
     const cuts: [string, Cut][] = []
@@ -123,7 +124,7 @@ export class Cutter {
       return weight
     }
     made["properties"] = Object.fromEntries(cuts.map(([name]) => [name, true]))
-    // A list: ajv would look for `$id` in a table.
+    // A list of pairs: in a table, ajv would interpret a key `$id`.
     made[partsKeyword] = cuts.flatMap(([name, { schema }]) =>
       schema === true ? [] : [[name, this.#off(schema)]],
     ) satisfies PieceParts
@@ -134,7 +135,7 @@ export class Cutter {
     return cut.weight > most ? { schema: { [deferredKeyword]: this.#off(cut.schema) }, weight: 2 } : cut
   }
 
-  /** The name of what a schema is elsewhere. */
+  /** The name of the piece for a schema. */
   #off(schema: ValueSchema): string {
     if (typeof schema === "object" && Object.keys(schema).length === 1) {
       const known = schema[deferredKeyword]
@@ -155,7 +156,7 @@ function weightOf(cuts: readonly Cut[]): number {
   return cuts.reduce((sum, { weight }) => sum + weight, 0)
 }
 
-/** Whether a schema asks anywhere what others have seen of a value. Yields now and then. */
+/** Whether any part of a schema depends on annotations (`unevaluatedProperties`, `unevaluatedItems`). Yields from time to time. */
 export function* asksWhatWasSeen(schema: unknown): Generator<undefined, boolean> {
   const left = [schema]
   let nodes = 0

@@ -20,36 +20,37 @@ import { type Violation, violationOf } from "./violation.ts"
 
 /** A compiled schema. */
 export interface Validator {
-  /** What is wrong with a value, at most `violationsMax`; none when it fits. */
+  /** The violations of a value, at most `violationsMax`; empty if it is valid. */
   validate(value: unknown): readonly Violation[]
-  /** Types the schema has a place for: what text is to be read as where a message has nothing but text. */
+  /** The types that the schema allows: how to convert text from messages that contain only text. */
   readonly shape: SchemaShape
 }
 
 const violationsMax = 100
 const schemasPerSlice = 50
-/** Calls of schemas for one value: alternatives that refer to themselves double with each level of the value. */
+/** Limit on schema calls for one value: the calls of alternatives that refer to themselves double with each level of the value. */
 const calls = { least: 5_000, perValue: 64, most: 500_000 }
-/** Longer texts have none of these formats; some of the patterns behind them take time quadratic in the text. */
+/** Longer texts match none of these formats: some of their patterns take time quadratic in the text. */
 const formatCharactersMax = 2048
-/** Of OpenAPI's registry: numbers, and texts whose length says nothing. */
+/** Formats of OpenAPI's registry: numbers, and texts of any length. */
 const otherFormats = [...registeredFormats, "float", "double", "password", "binary"] as const
 const depthMax = 100
 const valuesMax = 200_000
 
 /**
- * ajv notes the properties that `patternProperties` has judged in what a `$ref` beside it gave, and has not looked whether the `$ref` failed and gave nothing: a TypeError (ajv 8.20).
+ * ajv records the properties matched by `patternProperties` in the annotations of an adjacent `$ref`. It does not check whether the `$ref` failed and
+ * has no annotations, and throws a TypeError (ajv 8.20).
  */
 function withNotes(code: string): string {
   return code.replace(/\b(props\d+)\[(key\d+)\] = true;/g, "if ($1 !== true) ($1 ??= {})[$2] = true;")
 }
 
-/** Steps of patterns for one value, of some 25 ns: nothing else is done meanwhile. */
+/** Limit on pattern steps for one value, of about 25 ns each: they block the process. */
 const patternStepsMax = 600_000
 
 /**
- * The schemas of a plan, compiled by ajv. Compiling makes functions out of text (`new Function`); what is in the text comes from `ValueSchema` alone, whose keywords
- * are a fixed list, and ajv quotes what they hold. Patterns run in counted steps. @throws Error for a schema that can't be compiled.
+ * The schemas of a plan, compiled by ajv. ajv generates code (`new Function`). The generated text depends only on `ValueSchema`, whose keywords are a
+ * fixed list, and ajv quotes their values. Patterns run with a step limit. @throws Error for a schema that cannot be compiled.
  */
 export class SchemaSet {
   readonly #schemas: Readonly<Record<string, ValueSchema>>
@@ -57,12 +58,12 @@ export class SchemaSet {
   readonly #compiled = new Map<string, ValidateFunction>()
   readonly #validators = new Map<string, Validator>()
   readonly #known = new Set<string>()
-  /** Compiled schemas that were taken over count by it, too. */
+  /** Shared with the schemas taken from `previous`, which count by it as well. */
   readonly #calls: { left: number }
   readonly #patternWork: SearchBudget
   readonly #work: Generator<undefined, void>
 
-  /** What `previous` has compiled is taken over: a name stands for one content. */
+  /** Reuses what `previous` has compiled: equal names mean equal content. */
   constructor(schemas: Readonly<Record<string, ValueSchema>>, previous?: SchemaSet) {
     this.#schemas = schemas
     this.#calls = previous === undefined ? { left: 0 } : previous.#calls
@@ -71,7 +72,7 @@ export class SchemaSet {
     this.#work = this.#prepare(previous)
   }
 
-  /** Does the next piece of work, of some milliseconds; false when all is done. @throws Error with the name of a schema that can't be compiled. */
+  /** Does the next unit of work, some milliseconds; false if all is done. @throws Error with the name of a schema that cannot be compiled. */
   compileNext(): boolean {
     return this.#work.next().done !== true
   }
@@ -90,7 +91,7 @@ export class SchemaSet {
     return made
   }
 
-  /** Cuts all schemas, then compiles the pieces, each after those it refers to. */
+  /** Splits all schemas, then compiles the pieces, referenced ones first. */
   *#prepare(previous: SchemaSet | undefined): Generator<undefined, void> {
     const pieces: string[] = []
     const add = (name: string, schema: ValueSchema): void => {
@@ -104,7 +105,7 @@ export class SchemaSet {
       seen = (yield* asksWhatWasSeen(schema)) || seen
       if (index % schemasPerSlice === 0) yield
     }
-    // Where nobody asks, ajv need not note it: what it makes for that throws beside some `patternProperties` (8.x).
+    // Without this option ajv records no annotations. Its code for annotations throws with some `patternProperties` (8.x).
     this.#ajv.opts.unevaluated = seen
     const cutter = new Cutter(add, !seen)
     const order = yield* inOrder(this.#schemas)
@@ -127,7 +128,7 @@ export class SchemaSet {
     }
   }
 
-  /** Members of a circle are cut one by one: they are compiled by their own names. */
+  /** Members of a cycle are split one by one: they are compiled under their own names. */
   *#cut(cutter: Cutter, schema: ValueSchema): Generator<undefined, ValueSchema> {
     const members = membersOf(schema)
     if (members.length === 0) return yield* cutter.cut(schema)
@@ -160,7 +161,7 @@ export class SchemaSet {
     try {
       if (compiled(value) === true) return []
     } catch (error) {
-      // A schema that only refers to itself ends with the stack.
+      // A schema that only refers to itself overflows the stack.
       if (error instanceof TooComplex || error instanceof RangeError)
         return [{ pointer: "", message: "is too complex to be judged" }]
       if (error instanceof PatternWorkError)
@@ -190,7 +191,7 @@ export class SchemaSet {
     })
     addKnownFormats(ajv)
     addLengths(ajv)
-    // ajv compares each object of a list with all others.
+    // ajv would compare each object of a list with all others.
     ajv.removeKeyword("uniqueItems")
     ajv.addKeyword({
       keyword: "uniqueItems",
@@ -216,7 +217,7 @@ function membersOf(schema: ValueSchema | undefined): string[] {
   return typeof schema === "object" ? Object.keys(schema["$defs"] ?? {}) : []
 }
 
-/** Names of the schemas, each after those it refers to. With an own stack: chains of references may be long. Yields now and then. */
+/** Names of the schemas, referenced ones first. Uses its own stack, because chains of references can be long. Yields from time to time. */
 function* inOrder(schemas: Readonly<Record<string, ValueSchema>>): Generator<undefined, string[]> {
   const done = new Set<string>()
   const order: string[] = []
@@ -239,7 +240,7 @@ function* inOrder(schemas: Readonly<Record<string, ValueSchema>>): Generator<und
   return order
 }
 
-/** Names of the other schemas that a schema refers to. */
+/** Names of other schemas that a schema references. */
 function referencesOf(schema: unknown): string[] {
   const names = new Set<string>()
   const left = [schema]
@@ -254,14 +255,14 @@ function referencesOf(schema: unknown): string[] {
   return [...names]
 }
 
-/** Adds the formats that are judged; others are for readers. */
+/** Adds the validated formats. ajv ignores all others. */
 function addKnownFormats(ajv: Ajv2020): void {
   formats.default(ajv as never, { mode: "full", formats: [...textFormats, ...otherFormats] })
   for (const name of textFormats) {
     const fits = testOf(ajv.formats[name] as Format)
     ajv.addFormat(name, (text: string) => text.length <= formatCharactersMax && fits(text))
   }
-  // ajv takes any whole number. The largest one of 64 bits is no value of its own here: it reads as 2^63.
+  // ajv accepts any whole number. The largest 64-bit integer is not representable: it reads as 2^63.
   ajv.addFormat("int64", {
     type: "number",
     validate: (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63,
@@ -275,14 +276,14 @@ function testOf(format: Format): (text: string) => boolean {
   return validate instanceof RegExp ? (text) => validate.test(text) : validate
 }
 
-/** How many values a value holds, itself among them; or why it is too much to be judged. */
+/** The number of values in a value, including itself; or why it is too complex to validate. */
 function measure(value: unknown): number | string {
   const count = countOf(value, 0)
   if (Number.isNaN(count)) return `is nested deeper than ${depthMax}`
   return count > valuesMax ? `has more than ${valuesMax} values` : count
 }
 
-/** NaN when it is nested too deep. */
+/** NaN if it is nested too deep. */
 function countOf(value: unknown, depth: number): number {
   if (depth > depthMax) return Number.NaN
   if (typeof value !== "object" || value === null) return 1
@@ -294,8 +295,8 @@ function countOf(value: unknown, depth: number): number {
 }
 
 /**
- * `maxLength` and `minLength` count characters, not UTF-16 units (JSON Schema 2020-12 Validation §6.3). ajv goes through each text for that; most are
- * told by their units: a text has at most as many characters, and at least half as many.
+ * `maxLength` and `minLength` count characters, not UTF-16 units (JSON Schema 2020-12 Validation §6.3). ajv iterates over each text for that. The number
+ * of units usually suffices: a text has at most as many characters, and at least half as many.
  */
 function addLengths(ajv: Ajv2020): void {
   for (const keyword of ["maxLength", "minLength"] as const) {
@@ -322,7 +323,7 @@ function judge(context: KeywordCxt, keyword: "maxLength" | "minLength"): void {
   else context.fail(_`${data}.length < ${limit * 2} && ${count}(${data}) < ${limit}`)
 }
 
-/** A surrogate without its other half is a character of its own. */
+/** An unpaired surrogate counts as one character. */
 function charactersOf(text: string): number {
   let count = 0
   for (const _character of text) count += 1

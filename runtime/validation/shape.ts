@@ -1,19 +1,19 @@
 import type { ValueSchema } from "../plan/value-schema.ts"
 
-/** What a schema has a place for, as far as it can be told from its words: for text that has to become a number, a list or an object. */
+/** The types that a schema allows, as far as its keywords show. Used to convert text to a number, a list or an object. */
 export interface SchemaShape {
   readonly types: ReadonlySet<string>
-  /** Of lists; undefined: any. */
+  /** Of list items; undefined: any. */
   readonly items: SchemaShape | undefined
-  /** Of objects. */
+  /** Of named properties. */
   readonly properties: ReadonlyMap<string, SchemaShape>
-  /** Of properties without a shape of their own; undefined where the schema says nothing of them, or allows none. */
+  /** Of other properties; undefined if the schema does not mention or does not allow them. */
   readonly others: SchemaShape | undefined
 }
 
-/** Values of parameters and forms are flat: what is deeper is not read from text. */
+/** Depth limit: values of parameters and forms are flat, deeper ones are not converted from text. */
 const depthMax = 4
-/** Schemas looked at for one shape. */
+/** Limit on schemas visited for one shape. */
 const visitsMax = 2_000
 
 /** The shape of a schema of the plan. */
@@ -21,7 +21,7 @@ export function shapeOf(schemas: Readonly<Record<string, ValueSchema>>, name: st
   return new Shaping(schemas).of([{ $ref: name }], schemas[name] ?? true, 0)
 }
 
-/** A shape of nothing but text. */
+/** A shape that allows only text. */
 export const textShape: SchemaShape = {
   types: new Set(),
   items: undefined,
@@ -44,7 +44,7 @@ class Shaping {
     this.#schemas = schemas
   }
 
-  /** The shape of several schemas for one value. `root` is what `#/…` starts from. */
+  /** The combined shape of several schemas for one value. `root` is the base of `#/…` references. */
   of(schemas: readonly ValueSchema[], root: ValueSchema, depth: number): SchemaShape {
     const found: Found = { types: new Set(), items: [], others: [], properties: new Map() }
     const seen = new Set<unknown>()
@@ -109,7 +109,7 @@ class Shaping {
   }
 }
 
-/** What a text means where a schema expects something else than text; the text itself where it means nothing else. */
+/** The converted value of a text if the schema expects another type; the text itself if it cannot be converted. */
 export function valueOfText(text: string, { types }: SchemaShape): unknown {
   if (types.size === 0 || types.has("string")) return text
   if (
@@ -121,7 +121,7 @@ export function valueOfText(text: string, { types }: SchemaShape): unknown {
   return types.has("null") && (text === "" || text === "null") ? null : text
 }
 
-/** What several texts of one name mean: a list where the schema has a place for one. Undefined: there must be one alone. */
+/** The value of several texts with one name: a list if the schema allows one. Undefined if only one text is allowed. */
 export function valuesOfTexts(
   texts: readonly string[],
   shape: SchemaShape,

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv/dist/2020.js"
 
-/** One thing that is wrong with a value: where (JSON Pointer, RFC 6901, empty for the whole) and what. */
+/** A violation of a value: where (JSON Pointer, RFC 6901, empty for the whole) and what. */
 export interface Violation {
   readonly pointer: string
   readonly message: string
@@ -8,12 +8,12 @@ export interface Violation {
 
 const shownMax = 100
 
-/** What is wrong with a property of an object. */
+/** A violation at a property of an object. */
 export function atProperty(name: string, message: string): Violation {
   return { pointer: `/${escaped(name.slice(0, shownMax))}`, message }
 }
 
-/** What ajv found, in words for whoever sent the value. Missing and unwanted properties are told at their own place. */
+/** An error of ajv, in words for the sender of the value. Missing and additional properties are reported at their own place. */
 export function violationOf({ instancePath, keyword, params, message }: ErrorObject): Violation {
   const name = nameOf(params as Readonly<Record<string, unknown>>)
   if (keyword === "required" && name !== undefined)
