@@ -1,18 +1,18 @@
 import { type DestinationStream, destination, type Logger, pino } from "pino"
 
-/** The process's logger. Lines are JSON: `level`, `time` (RFC 3339), `msg` and the fields given. */
+/** The process's logger. Lines are JSON: `level`, `time` (RFC 3339), `msg` and the given fields. */
 export type Log = Logger
 
-/** `level`: `info` when absent. */
+/** `level` (default: `info`). */
 export interface LogOptions {
   readonly level?: string
-  /** Where lines go; standard output when absent. */
+  /** Destination of the lines (default: standard output). */
   readonly stream?: DestinationStream
 }
 
 /**
- * Fields that must never be read in a log wherever they come from. The access log names its fields one by one and has nothing to hide;
- * this guards lines that carry an object of somebody else's making.
+ * Fields that must never appear in a log. The access log names its fields one by one and contains no secrets. This list protects lines that contain an
+ * object from a library.
  */
 const secretFields = [
   "authorization",
@@ -26,7 +26,7 @@ const secretFields = [
   "subscription-key",
 ]
 
-/** Makes the logger. Lines are written at once: a line that says why a process ended must not be lost with it. */
+/** Makes the logger. It writes each line at once, so that the line with the reason of an exit is not lost. */
 export function createLog(options: LogOptions = {}): Log {
   return pino(
     {
@@ -44,8 +44,8 @@ export function createLog(options: LogOptions = {}): Log {
 }
 
 /**
- * The logger of the access log: gathers lines up to 8 KiB and writes at least once a second, because a write per request costs more than the rest of the line.
- * The rest is written by `flush`, which whoever closes the gateway calls.
+ * The logger of the access log. It collects lines up to 8 KiB and writes at least once a second, because a write per request costs more than the rest of
+ * the line. `flush` writes the remaining lines; call it when the gateway closes.
  */
 export function createAccessLog(): { readonly log: Log; flush(): void; close(): void } {
   const stream = destination({ dest: 1, sync: true, minLength: 8192 })

@@ -10,7 +10,7 @@ export interface Histogram {
   observe(value: number): void
 }
 
-/** A family of series that differ by label values. `series` is looked up once, at load, and kept by whoever counts. */
+/** A family of series that differ by label values. Look up `series` once, when the plan is loaded, and keep it. */
 export interface Family<Series> {
   series(...labelValues: string[]): Series
 }
@@ -18,7 +18,7 @@ export interface Family<Series> {
 /** Reads the values of a family: label values and a number for each series. */
 export type ReadValues = () => Iterable<readonly [labelValues: readonly string[], value: number]>
 
-/** Series a family may have; further label values are counted together under `other`, so that no caller can grow the page without end. */
+/** Limit on the series of a family. Further label values are counted together under `other`, so that callers cannot grow the page without limit. */
 const seriesMax = 2_000
 const labelLengthMax = 200
 const other = "other"
@@ -27,14 +27,14 @@ const other = "other"
 export const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /**
- * Metrics of this process in the Prometheus text format (version 0.0.4). Counting touches one field or one typed array; all
- * text is made when the page is asked for.
+ * Metrics of this process in the Prometheus text format (version 0.0.4). Counting changes one field or one typed array; the text is generated only when
+ * the page is requested.
  */
 export class Metrics {
   readonly #families: { render(): string }[] = []
   readonly #names = new Set<string>()
 
-  /** @throws Error when the name is taken: our own mistake. */
+  /** @throws Error if the name is taken: a bug. */
   counter(name: string, help: string, labels: readonly string[] = []): Family<Counter> {
     return this.#add(name, new SeriesTable(name, help, "counter", labels, () => new Sum()))
   }
@@ -54,7 +54,7 @@ export class Metrics {
     this.#add(name, new ReadFamily(name, help, "gauge", labels, read))
   }
 
-  /** A value that only grows while the process runs and that something else counts, read when the page is requested. */
+  /** A value that only grows while the process runs and that other code counts. It is read when the page is requested. */
   observableCounter(name: string, help: string, labels: readonly string[], read: ReadValues): void {
     this.#add(name, new ReadFamily(name, help, "counter", labels, read))
   }
