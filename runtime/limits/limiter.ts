@@ -1,15 +1,18 @@
-/** What a counter answered. `remaining` calls are left now; `resetSeconds` until the oldest counted call leaves the window; when refused, until as many have left as keep this one out. 1 at least, the period at most. */
+/**
+ * The result of a counter. `remaining`: calls left now. `resetSeconds`: time until the oldest counted call leaves the window; for a refused call, until
+ * enough calls have left. It is at least 1 and at most the period.
+ */
 export interface Taken {
   readonly allowed: boolean
   readonly remaining: number
   readonly resetSeconds: number
 }
 
-/** Counts calls per key over a sliding window: never more than `callsMax` allowed in any window. Memory now, Redis behind the same interface later. */
+/** Counts calls per key over a sliding window: never allows more than `callsMax` in any window. In memory now; Redis can implement the same interface later. */
 export interface Limiter {
   /**
-   * Counts `amount` calls (default 1) of `key` in the table `counter` and says whether they may pass. A refused call is not counted.
-   * With the amount 0 nothing is counted: it is asked whether one call more would pass.
+   * Counts `amount` calls (default: 1) of `key` in the table `counter`, and returns whether they are allowed. A refused call is not counted. An amount
+   * of 0 counts nothing, and returns whether one more call would be allowed.
    */
   take(
     counter: string,
@@ -18,8 +21,8 @@ export interface Limiter {
     periodSeconds: number,
     amount?: number,
   ): Taken | Promise<Taken>
-  /** Counts calls that have been let through already, even above the limit. */
+  /** Counts calls that have already been allowed, even above the limit. */
   add(counter: string, key: string, periodSeconds: number, amount: number): void
-  /** Takes one of `max` places of `key` in `counter`; undefined: all are taken. Call the answer to leave, as often as you like. */
+  /** Takes one of `max` slots of `key` in `counter`; undefined if all are taken. Call the returned function to release the slot; repeated calls have no effect. */
   enter(counter: string, key: string, max: number): (() => void) | undefined
 }

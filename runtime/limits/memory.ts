@@ -2,15 +2,15 @@ import { createHash } from "node:crypto"
 import type { Limiter, Taken } from "./limiter.ts"
 import { SlidingWindows } from "./sliding-windows.ts"
 
-/** `keysMax`: keys a counter holds on their own (default 100,000, about 260 bytes each); `now`: a monotonic clock in milliseconds. */
+/** `keysMax`: keys with their own counts per counter (default: 100,000, about 260 bytes each). `now`: a monotonic clock in milliseconds. */
 export interface MemoryLimiterOptions {
   readonly keysMax?: number
   readonly now?: () => number
 }
 
-/** Longer keys are counted under their digest, so that memory per key has a bound whatever a claim holds. */
+/** Longer keys are counted by their digest, so that the memory per key is bounded for any claim. */
 const keyLengthMax = 64
-/** Tables of counters nobody asked for longer than this many of their periods are dropped. */
+/** Tables of counters that were not used for this many of their periods are dropped. */
 const idlePeriods = 2
 const sweepEveryCalls = 65_536
 
@@ -21,8 +21,8 @@ interface Table {
 }
 
 /**
- * Counters in this process. The tables belong to the limiter and not to a plan: a new plan that keeps a counter's name
- * and period goes on counting where the old one was. Another period is another table.
+ * Counters in this process. The tables belong to the limiter and not to a plan: if a new plan keeps a counter's name and period, the counts continue.
+ * Another period is another table.
  */
 export function createMemoryLimiter(options: MemoryLimiterOptions = {}): Limiter {
   const keysMax = options.keysMax ?? 100_000
@@ -71,11 +71,11 @@ function digestOf(key: string): string {
   return createHash("sha256").update(key).digest("base64url")
 }
 
-/** Places of keys that are taken at a time. Only keys with someone inside are held. */
+/** Slots of keys that are in use. Holds only keys with a taken slot. */
 class ConcurrencySlots {
   readonly #inside = new Map<string, number>()
 
-  /** Takes a place; undefined when `max` are taken. The answer gives it back, once. */
+  /** Takes a slot; undefined if `max` are taken. The returned function releases it, once. */
   enter(counter: string, key: string, max: number): (() => void) | undefined {
     const id = JSON.stringify([counter, key])
     const inside = this.#inside.get(id) ?? 0
@@ -91,7 +91,7 @@ class ConcurrencySlots {
     }
   }
 
-  /** How many keys have someone inside. */
+  /** Number of keys with a taken slot. */
   get size(): number {
     return this.#inside.size
   }

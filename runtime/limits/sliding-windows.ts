@@ -1,17 +1,17 @@
 import type { Taken } from "./limiter.ts"
 
-/** The window is cut into this many parts: a refusal comes at most one part of the period too early. */
+/** The window is divided into this many parts: a refusal comes at most one part of the period too early. */
 const partsPerPeriod = 60
-/** One part more than the period has, because the oldest lies in the window only in part. */
+/** One part more than the period has, because the oldest part is only partly inside the window. */
 const partsKept = partsPerPeriod + 1
-/** A slot: number of the last part counted in, total in the kept parts, then the ring of parts. */
+/** A slot: number of the last part with a count, total of the kept parts, then the ring of parts. */
 const slotWords = 2 + partsKept
 const slotsPerChunk = 1024
 const overflowSlots = 1024
-/** How many slots a new key may look at for one whose counts have all left the window. */
+/** Number of slots a new key inspects to find one whose counts have all left the window. */
 const looksPerTake = 16
 
-/** What is lost in sums of milliseconds. */
+/** Rounding error of sums of milliseconds. */
 const exactMs = 0.001
 
 /** The total of a key is a 32-bit number. */
@@ -23,16 +23,16 @@ interface Count {
   readonly amount: number
 }
 
-/** Slots side by side, and when the last call was counted in each. */
+/** Adjacent slots, and the time of the last counted call of each. */
 interface Slots {
   readonly words: Uint32Array
   readonly lastMs: Float64Array
 }
 
 /**
- * Sliding windows of one counter, a slot of typed memory per key. The number of slots is bounded; when none is free, new keys share
- * the overflow slot their hash names: they may then be refused early, never let through. A key that moves from a shared slot to its own
- * takes the shared counts along, so that the move gives it nothing.
+ * Sliding windows of one counter, one slot of typed memory per key. The number of slots is bounded. If none is free, new keys share the overflow slot of
+ * their hash: they can be refused early, but are never allowed above the limit. A key that moves from a shared slot to its own takes the shared counts
+ * along, so that the move gives no extra calls.
  */
 export class SlidingWindows {
   readonly #periodMs: number
@@ -59,7 +59,7 @@ export class SlidingWindows {
     return this.#slotOf.size
   }
 
-  /** Counts `amount` calls of `key` when they fit into `callsMax`; 0 only asks whether one would. Counts stop at 2^32-1. */
+  /** Counts `amount` calls of `key` if they fit into `callsMax`; 0 only tests whether one call would fit. Counts stop at 2^32-1. */
   take(key: string, callsMax: number, nowMs: number, amount = 1): Taken {
     const part = Math.floor((nowMs - this.#startMs) / this.#partMs) + partsKept
     let slot = this.#slotOf.get(key)
@@ -74,7 +74,7 @@ export class SlidingWindows {
     const { words, lastMs } = slots
     const at = slot * slotWords
     advance(words, at, part)
-    // The part of the last calls is not over before they have left.
+    // The part of the last calls has not ended before they leave the window.
     if (words[at + 1] !== 0 && (lastMs[slot] as number) + this.#periodMs - nowMs <= exactMs)
       words.fill(0, at + 1, at + slotWords)
     const total = words[at + 1] as number
@@ -98,8 +98,8 @@ export class SlidingWindows {
   }
 
   /**
-   * Seconds until `count` of the counted calls have left (where nothing is counted: the period), rounded up, 1 at least. Those of a part leave together, a period after its end; the
-   * last ones a period after the last of all, so that nobody is told to wait longer than the period.
+   * Seconds until `count` of the counted calls have left (the period if nothing is counted), rounded up, at least 1. The calls of a part leave together,
+   * a period after its end. The calls of the last part leave a period after the last call, so that the result never exceeds the period.
    */
   #secondsUntil(
     count: number,
@@ -145,7 +145,7 @@ export class SlidingWindows {
     return slot
   }
 
-  /** Looks at a few slots in turn (a clock hand) for one that has nothing left in the window. */
+  /** Inspects a few slots in turn (a clock hand) for one without counts in the window. */
   #reclaim(part: number): number | undefined {
     for (let look = 0; look < looksPerTake; look++) {
       const slot = this.#hand
@@ -168,10 +168,10 @@ function slots(count: number): Slots {
   return { words: new Uint32Array(count * slotWords), lastMs: new Float64Array(count) }
 }
 
-/** Clears the parts between the last one counted in and `part`, and takes them off the total. */
+/** Clears the parts between the last one with a count and `part`, and subtracts them from the total. */
 function advance(words: Uint32Array, at: number, part: number): void {
   const last = words[at] as number
-  // A clock that goes back would count in a part that was cleared already; it stays in the newest part instead.
+  // If the clock went back, the part would already be cleared: count in the newest part instead.
   if (part <= last) return
   if (part - last >= partsKept) words.fill(0, at + 1, at + slotWords)
   else {
@@ -186,7 +186,7 @@ function advance(words: Uint32Array, at: number, part: number): void {
   words[at] = part
 }
 
-/** FNV-1a, to a number of an overflow slot. */
+/** FNV-1a, reduced to the number of an overflow slot. */
 function hash(key: string): number {
   let value = 0x811c9dc5
   for (let index = 0; index < key.length; index++) {
