@@ -1,6 +1,6 @@
 /**
- * A policy decision point that is asked by AuthZEN's Authorization API 1.0. Enter by `DecisionPoint.ask`: questions in, decisions out in the same order, or `NoDecision`.
- * Only a JSON boolean at the place for it is a decision; whatever else comes is none.
+ * A policy decision point with AuthZEN's Authorization API 1.0. Start with `DecisionPoint.ask`: it takes questions and returns decisions in the same
+ * order, or rejects with `NoDecision`. Only a JSON boolean in the right place is a decision.
  */
 
 import { hash } from "node:crypto"
@@ -18,47 +18,47 @@ export interface PdpSettings {
   readonly name: string
   readonly url: string
   readonly discover: boolean
-  /** For one request; a second one over a new connection or with a new token is part of it. */
+  /** For one request, including a retry on a new connection or with a new token. */
   readonly timeoutMs: number
-  /** 0: no decision is kept. */
+  /** 0: decisions are not cached. */
   readonly cacheMs: number
   /** Evaluations in one request. */
   readonly batchMax: number
   readonly trust: OutgoingRequest["trust"]
   readonly certificate: OutgoingRequest["certificate"]
-  /** The value of Authorization, or where it is from. */
+  /** The value of Authorization, or its source. */
   readonly authorization: string | TokenSource | undefined
 }
 
-/** Keeps requests from a decision point that fails. */
+/** Circuit breaker: keeps requests from a decision point that fails. */
 export interface PdpBreaker {
   allows(nowMs: number): boolean
   remainingMs(nowMs: number): number
-  /** Whether this request decides what becomes of it; told again when it ends. */
+  /** Whether this request is a trial of the breaker; pass the result to `succeeded` or `failed`. */
   begin(nowMs: number): boolean
   succeeded(nowMs: number, isTrial: boolean): void
   failed(nowMs: number, isTrial: boolean): void
   abandon(isTrial: boolean): void
-  /** Whether an answer with this status is a failure. */
+  /** Whether a response with this status is a failure. */
   counts(status: number): boolean
   state(nowMs: number): Exclude<PdpState["breaker"], "none">
 }
 
-/** For whom is asked. */
+/** The request for which a decision is needed. */
 export interface Asker {
   /** Sent as X-Request-ID. */
   readonly requestId: string
-  /** Ends what is under way when nobody waits for it any more. */
+  /** Aborts the requests when the caller no longer waits. */
   readonly signal?: AbortSignal | undefined
 }
 
 const responseBytesMax = 4 * 1024 * 1024
-/** Requests at a time for one list of questions. */
+/** Concurrent requests for one list of questions. */
 const requestsAtOnce = 4
 
 const keptMax = 10_000
 
-/** Asks; connections are those of the port it is given. */
+/** Sends questions to a decision point. The given port owns the connections. */
 export class DecisionPoint {
   readonly #settings: PdpSettings
   readonly #http: RequestSender
@@ -88,7 +88,7 @@ export class DecisionPoint {
       : { get: () => below }
   }
 
-  /** The decisions in the order of the questions. Rejects with NoDecision: then there is none for any of them. */
+  /** The decisions in the order of the questions. Rejects with NoDecision if one of them has no decision. */
   async ask(evaluations: readonly AccessEvaluation[], asker: Asker): Promise<PdpDecision[]> {
     const decisions = evaluations.map((each) => this.#kept.get(each))
     for (const decision of decisions) if (decision !== undefined) this.#tell(decision, "kept")
@@ -115,7 +115,7 @@ export class DecisionPoint {
     }
   }
 
-  /** How it is, for operators. */
+  /** The state for operators. */
   state(): PdpState {
     const now = this.#monotonic()
     const breaker = this.#breaker?.state(now) ?? "none"
@@ -180,7 +180,7 @@ export class DecisionPoint {
     }, asker.signal)
   }
 
-  /** The body of an answer with status 200. */
+  /** The body of a response with status 200. */
   async #post(url: string, body: unknown, { requestId, signal }: Asker): Promise<Buffer> {
     const { timeoutMs, authorization } = this.#settings
     const content = Buffer.from(JSON.stringify(body))
@@ -201,7 +201,7 @@ export class DecisionPoint {
       return { status: answer.status, body: answer.body, token: value }
     }
     let answer = await send().catch((error: unknown) => {
-      // It may have closed a connection that was kept, just as it was used; a question may be asked twice.
+      // The server may have closed the kept connection just when it was used. Repeating a question is safe.
       if ((error as { reason?: unknown }).reason !== "unreachable" || signal?.aborted === true) throw error
       return send()
     })
@@ -267,17 +267,17 @@ function termsOf({
   }
 }
 
-/** Decisions by the whole of their question, for a time. By digest: a heap dump holds no questions. */
+/** Cache of decisions by the complete question. Keys are digests: a heap dump contains no questions. */
 class KeptDecisions {
   readonly #keptMs: number
   readonly #monotonic: () => number
-  // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
+  // `maxSize` with size 1 limits the number of entries; `max` would reserve 200 KiB for an empty cache.
   readonly #entries = new LRUCache<string, { readonly decision: PdpDecision; readonly untilMs: number }>({
     maxSize: keptMax,
     sizeCalculation: () => 1,
   })
 
-  /** `keptMs` 0: nothing is kept. */
+  /** `keptMs` 0: nothing is cached. */
   constructor(keptMs: number, monotonic: () => number) {
     this.#keptMs = keptMs
     this.#monotonic = monotonic
@@ -292,7 +292,7 @@ class KeptDecisions {
     return undefined
   }
 
-  /** `askedAtMs`: the decision counts from when it was asked for, which may be long before it came. */
+  /** `askedAtMs`: the lifetime of a decision starts with the request, which can be long before the response. */
   keep(evaluation: AccessEvaluation, decision: PdpDecision, askedAtMs: number): void {
     if (this.#keptMs === 0 || decision.failed === true) return
     this.#entries.set(keyOf(evaluation), { decision, untilMs: askedAtMs + this.#keptMs })

@@ -2,17 +2,17 @@ import type { OutgoingRequest, RequestSender } from "../http/client/http-client.
 import { jsonOf, NoDecision } from "./http.ts"
 import { metadataOf } from "./wire.ts"
 
-/** Where a decision point is asked. */
+/** URLs of a decision point. */
 export interface EndpointUrls {
   readonly evaluation: string
-  /** Undefined: it takes one question at a time. */
+  /** Undefined: it accepts only one question per request. */
   readonly evaluations: string | undefined
 }
 
 const wellKnown = "/.well-known/authzen-configuration"
-/** How long metadata counts. */
+/** Lifetime of metadata. */
 const keptMs = 600_000
-/** After a failure nobody asks again so soon. */
+/** Pause after a failure before the next request. */
 const pauseMs = 1_000
 const documentBytesMax = 256 * 1024
 
@@ -23,8 +23,8 @@ export function endpointsBelow(url: string): EndpointUrls {
 }
 
 /**
- * Endpoints as the metadata of a decision point names them (AuthZEN Authorization API 1.0, section 9): asked for once by all who wait, and again after
- * ten minutes. The document must be about this decision point, and may not lead out of https.
+ * Endpoints from the metadata of a decision point (AuthZEN Authorization API 1.0, section 9). Concurrent callers share one request; it is repeated after
+ * ten minutes. The document must belong to this decision point, and must not lead from https to http.
  */
 export class DiscoveredEndpoints {
   readonly #url: string
@@ -84,7 +84,7 @@ export class DiscoveredEndpoints {
     const metadata = metadataOf(jsonOf(body))
     if (metadata === undefined) throw new NoDecision(`its metadata ${url} names no endpoint for evaluations`)
     const { identifier, evaluation, evaluations } = metadata
-    // Somebody else's metadata would let somebody else decide (section 9.2.3).
+    // Metadata of another decision point would let that one decide (section 9.2.3).
     if (identifier.replace(/\/$/, "") !== this.#url)
       throw new NoDecision(`its metadata ${url} is that of \`${identifier.slice(0, 200)}\``)
     for (const endpoint of [evaluation, evaluations])

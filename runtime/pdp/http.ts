@@ -6,16 +6,16 @@ interface NoDecisionOptions {
   readonly retryAfterSeconds?: number
 }
 
-/** Why there is no decision: never an allow. The message is for the log. */
+/** Why there is no decision; never treated as allowed. The message is for the log. */
 export class NoDecision extends Error {
   override readonly name = "NoDecision"
-  /** The decision point failed, or did not answer: what a breaker counts. */
+  /** The decision point failed or did not respond: a failure for the breaker. */
   readonly fault: boolean
-  /** It says that the decision point is not well: what operators are told. */
+  /** The decision point has a problem: shown to operators. */
   readonly ill: boolean
   readonly retryAfterSeconds: number
 
-  /** `ill`: as `fault` where nothing is said of it. */
+  /** `ill` defaults to `fault`. */
   constructor(message: string, options: NoDecisionOptions = {}) {
     super(message)
     const { fault = true, ill = fault, retryAfterSeconds = 1 } = options
@@ -25,7 +25,7 @@ export class NoDecision extends Error {
   }
 }
 
-/** The JSON of a body; undefined for what is none, or says one thing twice (RFC 7493): readers would not agree what it says. */
+/** The JSON of a body. Undefined if it is invalid or has a duplicate key (RFC 7493), which parsers interpret differently. */
 export function jsonOf(body: Buffer): unknown {
   const text = body.toString("utf8")
   try {

@@ -1,41 +1,41 @@
 import { NoDecision } from "./http.ts"
 
-/** What a decision point looks like from outside, for status and metrics. */
+/** The state of a decision point, for status and metrics. */
 export interface PdpState {
   readonly origin: string
-  /** By the last question of the last quarter of an hour; `unknown` where there was none. */
+  /** By the last question of the last 15 minutes; `unknown` if there was none. */
   readonly health: "up" | "down" | "unknown"
   readonly breaker: "closed" | "open" | "half-open" | "none"
-  /** Requests sent to it that are not over. */
+  /** Requests that have not ended. */
   readonly outstanding: number
-  /** What was wrong, while it is down. */
+  /** The error, while it is down. */
   readonly lastError: string | undefined
 }
 
-/** A request to a decision point that is over. `refused`: it does not take the question, by a status its breaker does not count; `cancelled`: the caller left. */
+/** A finished request to a decision point. `refused`: it rejected the question with a status that the breaker does not count; `cancelled`: the caller left. */
 export interface PdpRequested {
   readonly pdp: string
   readonly outcome: "answered" | "refused" | "failed" | "timeout" | "cancelled"
   readonly ms: number
 }
 
-/** What came of a question. `undecided`: it said that it could not decide; `none`: there is no decision. */
+/** The result of a question. `undecided`: the decision point reported that it could not decide; `none`: there is no decision. */
 export interface PdpDecided {
   readonly pdp: string
   readonly decision: "allowed" | "denied" | "undecided" | "none"
   readonly from: "asked" | "kept"
 }
 
-/** Told of what is asked of decision points. Must not throw and must not be slow. */
+/** Receives events of decision points. Must not throw and must be fast. */
 export interface PdpNotes {
   requested(request: PdpRequested): void
   decided(decision: PdpDecided): void
 }
 
-/** Nobody asks any more: what was said last says nothing of now. */
+/** After this time without questions, the last result is outdated. */
 const rememberedMs = 15 * 60_000
 
-/** How a decision point did when it was asked last. There are no checks besides: a question nobody has would be answered from nothing. */
+/** The result of the last question to a decision point. There are no active health checks, because they would need invented questions. */
 export class Standing {
   outstanding = 0
   #atMs = Number.NEGATIVE_INFINITY
@@ -46,7 +46,7 @@ export class Standing {
     this.#error = undefined
   }
 
-  /** `message` is what is said of it; an error that says nothing of the decision point leaves it as it was. */
+  /** `message` describes the error. An error that is no evidence about the decision point leaves the state unchanged. */
   failed(nowMs: number, error: unknown, message: string): void {
     if (error instanceof NoDecision && !error.ill) return
     this.#atMs = nowMs
@@ -60,12 +60,15 @@ export class Standing {
   }
 }
 
-/** Whether an answer with this status, which is no decision, says that the decision point is ill or does not know us; else it is the question that may be wrong. */
+/**
+ * Whether a response with this status, which is no decision, shows that the decision point has a problem or does not accept the gateway. For other
+ * statuses the question can be wrong.
+ */
 export function isIll(status: number): boolean {
   return status < 400 || status >= 500 || [401, 403, 407, 408, 429].includes(status)
 }
 
-/** What became of a request that ended in an error. */
+/** The outcome of a request that ended in an error. */
 export function outcomeOf(error: unknown, isGone: boolean): PdpRequested["outcome"] {
   if (isGone) return "cancelled"
   if ((error as { reason?: unknown }).reason === "timeout") return "timeout"

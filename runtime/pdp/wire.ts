@@ -1,11 +1,11 @@
-/** Subject or resource of a question; ids are any text. */
+/** Subject or resource of a question; ids can be any text. */
 export interface Entity {
   readonly type: string
   readonly id: string
   readonly properties?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** An access evaluation request (AuthZEN Authorization API 1.0, section 6.1): its JSON is what is sent. */
+/** An access evaluation request (AuthZEN Authorization API 1.0, section 6.1): its JSON is the body of the request. */
 export interface AccessEvaluation {
   readonly subject: Entity
   readonly action: {
@@ -16,7 +16,7 @@ export interface AccessEvaluation {
   readonly context?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a decision point said. `reason` is for operators alone; `failed`: it says that it could not decide, which is no yes and is not kept. */
+/** A decision. `reason` is only for operators. `failed`: the decision point reported that it could not decide; this is not allowed and not cached. */
 export interface PdpDecision {
   readonly allowed: boolean
   readonly reason?: string | undefined
@@ -25,7 +25,7 @@ export interface PdpDecision {
 
 const reasonMax = 500
 
-/** Reads the body of an evaluation. Undefined: it holds no decision. */
+/** Reads the body of an evaluation. Undefined: it contains no decision. */
 export function decisionOf(json: unknown): PdpDecision | undefined {
   const fields = fieldsOf(json)
   const decision = fields?.["decision"]
@@ -39,7 +39,7 @@ export function decisionOf(json: unknown): PdpDecision | undefined {
   }
 }
 
-/** Reads the body of `count` evaluations, in the order they were asked in. Undefined: one of them has no decision, or there are more or fewer. */
+/** Reads the body of `count` evaluations, in the order of the questions. Undefined: a decision is missing, or their number differs. */
 export function decisionsOf(json: unknown, count: number): PdpDecision[] | undefined {
   const list = fieldsOf(json)?.["evaluations"]
   if (!Array.isArray(list) || list.length !== count) return undefined
@@ -47,15 +47,15 @@ export function decisionsOf(json: unknown, count: number): PdpDecision[] | undef
   return decisions.includes(undefined) ? undefined : decisions.filter((each) => each !== undefined)
 }
 
-/** The metadata of a decision point (section 9) as far as it is used here. */
+/** The metadata of a decision point (section 9), as far as it is used here. */
 export interface Metadata {
   readonly identifier: string
   readonly evaluation: string
-  /** Undefined: it takes one question at a time. */
+  /** Undefined: it accepts only one question per request. */
   readonly evaluations: string | undefined
 }
 
-/** Reads a metadata document; undefined where it names no endpoint for evaluations. */
+/** Reads a metadata document; undefined if it names no endpoint for evaluations. */
 export function metadataOf(json: unknown): Metadata | undefined {
   const fields = fieldsOf(json)
   const identifier = fields?.["policy_decision_point"]
@@ -65,7 +65,7 @@ export function metadataOf(json: unknown): Metadata | undefined {
   return { identifier, evaluation, evaluations: typeof evaluations === "string" ? evaluations : undefined }
 }
 
-/** What it says about its decision: for administrators first, whatever the language or status its texts are keyed by. */
+/** The reason of a decision. Texts for administrators come first, regardless of the language or status key. */
 function reasonOf(context: Readonly<Record<string, unknown>>): string | undefined {
   for (const name of ["reason_admin", "reason_user", "reason", "error"]) {
     const text = textOf(context[name])
