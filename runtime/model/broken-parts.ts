@@ -1,12 +1,12 @@
 /**
- * Parts of a model whose text was not understood: they exist, but what they say is not known. No finding may rest on them,
- * or one mistake would be reported many times.
+ * Parts of a model whose text could not be parsed: they exist, but their content is unknown. No other finding may depend on them, so that one mistake is
+ * not reported many times.
  */
 export interface BrokenParts {
-  /** `type#relation` of relations whose definition is not known. */
+  /** `type#relation` of relations whose definition is unknown. */
   readonly relations: ReadonlySet<string>
-  /** Conditions whose parameters or expression are not known. */
+  /** Conditions whose parameters or expression are unknown. */
   readonly conditions: ReadonlySet<string>
-  /** There are types whose name is not known: any name may be one. */
+  /** Whether there are types whose name is unknown: any name may be one of them. */
   readonly types: boolean
 }

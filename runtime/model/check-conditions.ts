@@ -4,7 +4,7 @@ import type { BrokenParts } from "./broken-parts.ts"
 import type { ModelFindings } from "./finding.ts"
 import type { ModelLimits } from "./limits.ts"
 
-/** Names that agree, parameters of known types, expressions that type-check to a boolean. */
+/** Checks that names match, parameters have known types, and expressions have type bool. */
 export function checkConditions(
   model: AuthorizationModel,
   broken: BrokenParts,
@@ -47,13 +47,13 @@ function checkCondition(
   }
 }
 
-/** Conditions no type restriction names: an error of OpenFGA's language, accepted by its server. */
+/** Conditions without a type restriction that uses them: an error in OpenFGA's language, but accepted by its server. */
 export function checkUnusedConditions(
   model: AuthorizationModel,
   broken: BrokenParts,
   findings: ModelFindings,
 ): void {
-  // A definition that was not understood may use any of them.
+  // A broken definition may use any condition.
   if (broken.relations.size > 0 || broken.types) return
   const used = new Set<string>()
   for (const { metadata } of model.type_definitions) {

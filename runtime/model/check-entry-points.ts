@@ -3,11 +3,11 @@ import type { ModelFindings } from "./finding.ts"
 import { eachLeaf, type IndexedRelation, type ModelIndex } from "./model-index.ts"
 
 /**
- * A relation has an entry point when some chain of definitions leads to a plain type or wildcard; without one nobody can ever
- * have it. OpenFGA searches path by path, which is exponential; over these monotone rules the search finds exactly the least
- * fixed point, which takes linear time. Names that do not resolve count as having one: they were reported where they stand.
+ * A relation has an entry point if a chain of definitions leads to a plain type or wildcard. Without one, no user can ever have the relation. OpenFGA
+ * searches path by path, which takes exponential time. For these monotone rules the result equals the least fixed point, which takes linear time.
+ * Unresolved names count as having an entry point, because they are reported at their own place.
  *
- * Then cycles: a relation that is, through other relations of its type, defined by itself. OpenFGA's server refuses them.
+ * This also finds cycles: relations that are defined by themselves through other relations of their type. OpenFGA's server rejects them.
  */
 export function checkEntryPoints(index: ModelIndex, findings: ModelFindings): void {
   const entered = relationsWithEntry(index)
@@ -29,7 +29,7 @@ export function checkEntryPoints(index: ModelIndex, findings: ModelFindings): vo
   }
 }
 
-/** Relations whose definition holds once those it needs are known to have an entry: repeated for the dependents of each new one. */
+/** Relations whose definition holds when the relations it needs are known to have an entry point. Repeated for the dependents of each new one. */
 function relationsWithEntry(index: ModelIndex): Set<IndexedRelation> {
   const entered = new Set<IndexedRelation>()
   const dependents = new Map<IndexedRelation, IndexedRelation[]>()
@@ -78,7 +78,7 @@ function hasEntry(
   const holds = (part: Userset) => hasEntry(part, relation, index, entered)
   if ("union" in rewrite) return rewrite.union.child.some(holds)
   if ("intersection" in rewrite) return rewrite.intersection.child.every(holds)
-  // OpenFGA asks for an entry on both sides: an exclusion of nobody is taken for a mistake.
+  // OpenFGA requires an entry point on both sides: it treats an exclusion without effect as a mistake.
   if ("difference" in rewrite) return holds(rewrite.difference.base) && holds(rewrite.difference.subtract)
   if ("this" in rewrite) {
     if (relation.references.length === 0) return true
@@ -115,8 +115,8 @@ function isEntered(
 }
 
 /**
- * The relations OpenFGA's search goes on with when it fails at `relation`: all computed children of a union, and of an
- * intersection or exclusion those of the first side without an entry. It says "potential loop" when that comes back to itself.
+ * The relations with which OpenFGA's search continues when it fails at `relation`: all computed children of a union; of an intersection or exclusion,
+ * those of the first side without an entry point. It reports a "potential loop" when the search returns to its start.
  */
 function followed(
   relation: IndexedRelation,
@@ -142,7 +142,7 @@ function followed(
   return walk(relation.rewrite)
 }
 
-/** Relations of the same type named in a definition, under any operator. */
+/** Relations of the same type in a definition, under any operator. */
 function computedBy(relation: IndexedRelation, index: ModelIndex): IndexedRelation[] {
   const found: IndexedRelation[] = []
   eachLeaf(relation.rewrite, (leaf) => {
@@ -155,7 +155,7 @@ function computedBy(relation: IndexedRelation, index: ModelIndex): IndexedRelati
 
 type Edges = (relation: IndexedRelation) => readonly IndexedRelation[]
 
-/** Those of `nodes` from which a cycle can be reached: what remains when nodes without a way on are taken away again and again. */
+/** The `nodes` from which a cycle can be reached: what remains after repeatedly removing nodes without outgoing edges. */
 function reaching(nodes: readonly IndexedRelation[], edges: Edges): Set<IndexedRelation> {
   const remaining = new Set(nodes)
   const incoming = new Map<IndexedRelation, IndexedRelation[]>()
@@ -181,7 +181,7 @@ function reaching(nodes: readonly IndexedRelation[], edges: Edges): Set<IndexedR
   return remaining
 }
 
-/** Tarjan's strongly connected components with an explicit stack: members of a component of more than one, and self-loops. */
+/** Tarjan's strongly connected components with an explicit stack: members of components with several nodes, and self-loops. */
 function onCycles(nodes: readonly IndexedRelation[], edges: Edges): Set<IndexedRelation> {
   const result = new Set<IndexedRelation>()
   const order = new Map<IndexedRelation, number>()

@@ -2,16 +2,16 @@ import type { AuthorizationModel, Userset } from "../plan/authorization-model.ts
 import type { ModelFindings, ModelPath } from "./finding.ts"
 import { type IndexedRelation, type ModelIndex, referenceText } from "./model-index.ts"
 
-// The server takes `*` in names, the language's tools do not.
+// The server accepts `*` in names, the language's tools do not.
 const typeRules = { language: /^[^:#@*\s]{1,254}$/, server: /^[^:#@\s]{1,254}$/ }
 const typeRuleText = "^[^:#@\\*\\s]{1,254}$"
 const nameRules = { language: /^[^:#@*\s]{1,50}$/, server: /^[^:#@\s]{1,50}$/ }
 const relationRuleText = "^[^:#@\\*\\s]{1,50}$"
 
-/** JSON readers and writers lose or mistake a key of this name, so it is refused although OpenFGA takes it. */
+/** JSON tools lose or misinterpret a key of this name, so it is rejected although OpenFGA accepts it. */
 const poisoned = "__proto__"
 
-/** Names of types, relations, conditions and parameters: not reserved, of the right form, types defined once. */
+/** Checks the names of types, relations, conditions and parameters: valid, not reserved, and each type defined once. */
 export function checkNames(
   model: AuthorizationModel,
   index: ModelIndex,
@@ -74,7 +74,7 @@ function checkRelationName(
   }
 }
 
-/** The same restriction or operand twice in a definition: OpenFGA's language refuses that, its server lets it pass. */
+/** Duplicate restrictions or operands in a definition: an error in OpenFGA's language, but accepted by its server. */
 export function checkRepetitions(relation: IndexedRelation, findings: ModelFindings): void {
   if (relation.broken) return
   const restrictions = relation.references.map((each, at) => ({
@@ -82,7 +82,7 @@ export function checkRepetitions(relation: IndexedRelation, findings: ModelFindi
     path: [...relation.referencesPath, at] as ModelPath,
   }))
   reportRepeated(restrictions, "type restriction", relation, findings)
-  // Operands of nested operators are not looked at, as OpenFGA doesn't: a file it takes must be taken here.
+  // Operands of nested operators are not checked, as in OpenFGA: this check must accept every file that OpenFGA accepts.
   const operands = operandsOf(relation.rewrite, relation.path).flatMap(({ rewrite, path }) => {
     const text = leafText(rewrite)
     return text === undefined ? [] : [{ text, path }]
@@ -132,7 +132,7 @@ function reportRepeated(
   }
 }
 
-/** `module` and `source_info` of the parts: one file holds one module, or the model could not be printed as text again. */
+/** Checks `module` and `source_info`: a file holds one module, otherwise the model could not be written as text again. */
 export function checkModules(model: AuthorizationModel, findings: ModelFindings): void {
   const modules = new Map<string, Set<string>>()
   const note = (

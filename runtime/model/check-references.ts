@@ -9,7 +9,7 @@ import {
   subjectText,
 } from "./model-index.ts"
 
-/** Do all types, relations and conditions a relation names exist, and fit the place they stand in? */
+/** Checks that the types, relations and conditions of a definition exist and are allowed at their place. */
 export function checkReferences(
   relation: IndexedRelation,
   index: ModelIndex,
@@ -84,7 +84,7 @@ function checkLeaf(
   }
 }
 
-/** `wanted from tupleset`: the tupleset lists only plain types, and one of them at least has the relation wanted. */
+/** `wanted from tupleset`: the tupleset has only plain types, and at least one of them has the wanted relation. */
 function checkFrom(
   wanted: string,
   tupleset: string,
@@ -110,7 +110,7 @@ function checkFrom(
     return
   }
   const names = [...new Set(parent.references.map((each) => each.type))]
-  // A type that does not exist is reported where it stands; it may have been meant to have the relation.
+  // A missing type is reported at its own place; it may have been meant to have the relation.
   if (names.some((name) => index.types.get(name)?.has(wanted) ?? true)) return
   for (const name of names) {
     const message = `the \`${wanted}\` relation definition on type \`${relation.type}\` is not valid: \`${wanted}\` does not exist on \`${tupleset}\`, which is of type \`${name}\`.`
@@ -120,7 +120,7 @@ function checkFrom(
   }
 }
 
-/** Relations of the same type: what may have been meant instead. */
+/** Other relations of the same type, as suggestions. */
 function othersOf(relation: IndexedRelation, index: ModelIndex): string[] {
   return [...(index.types.get(relation.type)?.keys() ?? [])].filter((name) => name !== relation.name)
 }

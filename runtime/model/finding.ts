@@ -1,6 +1,6 @@
 /**
- * What can be wrong with an authorization model. Where OpenFGA's language tools have a name for it (their `errorType`), it is that
- * name; `invalid-shape` … `limit-exceeded` at the end have none there.
+ * The kinds of problems of an authorization model. The names are OpenFGA's (`errorType` of its language tools); `invalid-shape` … `limit-exceeded` at
+ * the end do not exist there.
  */
 export type ModelFindingKind =
   | "schema-version-required"
@@ -32,10 +32,9 @@ export type ModelFindingKind =
 export type ModelPath = readonly (string | number)[]
 
 /**
- * One thing wrong with a model. `message` is OpenFGA's sentence where it has one; `symbol` the name it is about.
- * `path` follows the canonical form (snake_case, camelCase inside a userset); `related` are other places that belong to it.
- * `range` is set for findings inside a condition's expression: UTF-16 offsets in the `expression` that `path` leads to.
- * `unknown` is set where a name is not known: the name, and those that are, so that the nearest can be offered.
+ * A problem of a model. `message` is OpenFGA's text if there is one; `symbol` is the name it is about. `path` refers to the canonical form (snake_case,
+ * camelCase inside a userset); `related` are other places of the problem. `range` is set for findings inside a condition's expression: UTF-16 offsets in
+ * the `expression` at `path`. `unknown` is set for an unknown name: the name, and the known names for a suggestion.
  */
 export interface ModelFinding {
   readonly kind: ModelFindingKind
@@ -47,7 +46,7 @@ export interface ModelFinding {
   readonly unknown?: { readonly name: string; readonly known: () => Iterable<string> }
 }
 
-/** What the phases of validation add to. */
+/** Collects the findings of all validation phases. */
 export class ModelFindings {
   readonly list: ModelFinding[] = []
 
@@ -62,7 +61,7 @@ export class ModelFindings {
   }
 }
 
-/** The place as a JSON Pointer (RFC 6901), for keys of maps and for messages. */
+/** The place as a JSON Pointer (RFC 6901), for map keys and messages. */
 export function pointerOf(path: ModelPath): string {
   let text = ""
   for (const step of path) {

@@ -1,8 +1,8 @@
-/** How large a model may be. */
+/** Size limits of a model. */
 export interface ModelLimits {
   /** Type definitions in a model. */
   readonly typesMax: number
-  /** Bytes of the model in OpenFGA's protobuf encoding, which is what its server measures. */
+  /** Bytes of the model in OpenFGA's protobuf encoding, as its server measures. */
   readonly bytesMax: number
   /** Conditions in a model. */
   readonly conditionsMax: number
@@ -10,7 +10,7 @@ export interface ModelLimits {
   readonly parametersMax: number
   /** Bytes of a condition's expression in UTF-8. */
   readonly expressionBytesMax: number
-  /** Operators inside each other in one relation. OpenFGA has no such limit; recursion over the model is safe below it. */
+  /** Nested operators in one relation. OpenFGA has no such limit; it makes recursion over the model safe. */
   readonly depthMax: number
 }
 

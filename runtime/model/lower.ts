@@ -9,10 +9,10 @@ import type {
 import { reachOfAll } from "./reach.ts"
 
 /**
- * Compiles a valid model (see validate.ts) to relation plans: restrictions become numbered slots, computed unions are inlined, direct parts
- * come first and the cheapest branch next, `X from Y` is resolved to the parent types Y allows, and for each relation it is known which
- * subjects can have it at all. The result depends on the model's content alone, not on the order of its definitions.
- * What a valid model cannot hold (a reference to something undefined) grants nothing.
+ * Compiles a valid model (see validate.ts) to relation plans. Restrictions become numbered slots, and computed unions are inlined. Direct parts come
+ * first, then branches by cost. `X from Y` is resolved to the parent types that Y allows. Each relation has the list of subjects that can have it at
+ * all. The result depends only on the model's content, not on the order of its definitions. A reference to something undefined, which a valid model
+ * cannot contain, grants nothing.
  */
 export function lowerModel(model: AuthorizationModel): ModelPlan {
   const tables = collectTables(model)
@@ -55,11 +55,11 @@ interface Tables {
   readonly subjects: string[]
   readonly conditions: string[]
   readonly slots: readonly SlotRow[]
-  /** Per relation, its slots in order of cost: single subjects, wildcards, usersets; unconditioned before conditioned. */
+  /** Per relation, its slots by cost: single subjects, wildcards, usersets; unconditioned before conditioned. */
   readonly direct: readonly (readonly number[])[]
 }
 
-/** The kind of subject a restriction admits, as it is written: `user`, `user:*`, `group#member`. */
+/** The kind of subject of a restriction in its notation: `user`, `user:*`, `group#member`. */
 function subjectOf(reference: RelationReference): string {
   if (reference.wildcard !== undefined) return `${reference.type}:*`
   return reference.relation === undefined ? reference.type : `${reference.type}#${reference.relation}`
@@ -68,7 +68,7 @@ function subjectOf(reference: RelationReference): string {
 function collectTables(model: AuthorizationModel): Tables {
   const relations: RelationRow[] = []
   for (const { type, relations: definitions = {}, metadata } of model.type_definitions) {
-    // A map, because `constructor` is a good name for a relation.
+    // A map, because `constructor` is a valid name of a relation.
     const typed = new Map(Object.entries(metadata?.relations ?? {}))
     for (const [relation, rewrite] of Object.entries(definitions)) {
       const restrictions = typed.get(relation)?.directly_related_user_types ?? []
@@ -107,7 +107,7 @@ function collectTables(model: AuthorizationModel): Tables {
   return { relations, indexOf, subjects, conditions, slots, direct }
 }
 
-/** The parts of an `any` while it grows: sets, because an inlined relation may bring what is there already. */
+/** The parts of an `any` during construction. They are sets, because an inlined relation may add existing parts again. */
 class Parts {
   readonly same = new Set<number>()
   readonly direct = new Set<number>()
@@ -128,7 +128,7 @@ class Parts {
     this.branches.push(...branches)
   }
 
-  /** The node, with empty parts left out; a lone branch stands for itself. */
+  /** The node without empty parts; a single branch replaces the node. */
   node(): RelationNode {
     const { same, direct, from, refs, branches } = this
     const [only] = branches
@@ -180,8 +180,8 @@ class Lowering {
   }
 
   /**
-   * A relation without operators of its own is inlined; one with them stays a node, because copying operands into operands would
-   * make plans that double with every relation. So does one that is being lowered above: the model then computes it from itself.
+   * A relation without operators of its own is inlined. One with operators stays a node, because copying operands into operands doubles the plan with
+   * every relation. A relation that is currently being lowered also stays a node: the model then computes it from itself.
    */
   #computed(relation: number, name: string, parts: Parts): void {
     const type = this.#tables.relations[relation]?.type
@@ -208,13 +208,13 @@ class Lowering {
     for (const slot of direct[tupleset ?? -1] ?? []) {
       const parentType = subjects[slots[slot]?.subject ?? -1]
       const target = indexOf.get(`${parentType}#${rewrite.computedUserset.relation}`)
-      // `group:*` and `group#member` name no parent, and `group:*#relation` is no relation's key.
+      // `group:*` and `group#member` name no parent, and `group:*#relation` is not the key of a relation.
       if (target !== undefined) parts.from.set(`${slot},${target}`, [slot, target])
     }
   }
 }
 
-/** Cheapest first. The order of operands changes no answer, only how soon it is known. */
+/** Cheapest first. The order of operands does not change the result, only the time. */
 function byCost(nodes: readonly RelationNode[]): RelationNode[] {
   return nodes
     .map((node) => ({ node, cost: costOf(node) }))
@@ -222,7 +222,7 @@ function byCost(nodes: readonly RelationNode[]): RelationNode[] {
     .map(({ node }) => node)
 }
 
-/** A rough count of lists read: a step to another object may open many, a computed relation an unknown number. */
+/** A rough number of lists to read: a step to another object may read many, a computed relation an unknown number. */
 function costOf(node: RelationNode): number {
   if ("all" in node) return node.all.reduce((sum, child) => sum + costOf(child), 0)
   if ("but" in node) return costOf(node.but[0]) + costOf(node.but[1])
@@ -239,7 +239,7 @@ function sortedSet(texts: readonly string[]): string[] {
   return [...new Set(texts)].sort(compare)
 }
 
-/** By code units, as canonical JSON orders its keys. */
+/** By code units, like the keys of canonical JSON. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

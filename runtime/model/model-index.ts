@@ -2,31 +2,31 @@ import type { AuthorizationModel, RelationReference, Userset } from "../plan/aut
 import type { BrokenParts } from "./broken-parts.ts"
 import type { ModelPath } from "./finding.ts"
 
-/** Of a model that came as JSON, or whose text was understood. */
+/** For a model from JSON, or from text without syntax errors. */
 export const nothingBroken: BrokenParts = { relations: new Set(), conditions: new Set(), types: false }
 
-/** A relation with all that validation asks about it. */
+/** A relation with everything that validation needs. */
 export interface IndexedRelation {
   readonly type: string
   readonly name: string
   readonly rewrite: Userset
   readonly references: readonly RelationReference[]
-  /** Path of the relation's rewrite, which is also the place of findings about the relation itself. */
+  /** Path of the relation's rewrite, also used for findings about the relation itself. */
   readonly path: ModelPath
   /** Path of the list of type restrictions. */
   readonly referencesPath: ModelPath
   readonly broken: boolean
 }
 
-/** Types and relations by name. Of a type defined twice the first definition of each relation counts. */
+/** Types and relations by name. If a type is defined twice, the first definition of each relation applies. */
 export interface ModelIndex {
   readonly types: ReadonlyMap<string, ReadonlyMap<string, IndexedRelation>>
-  /** All relations in order, of repeated types too. */
+  /** All relations in order, including those of duplicate types. */
   readonly relations: readonly IndexedRelation[]
   readonly broken: BrokenParts
 }
 
-/** Maps instead of the JSON's objects, because `constructor` and the like are good names for relations. */
+/** Uses maps instead of JSON objects, because `constructor` and similar names are valid names of relations. */
 export function indexModel(model: AuthorizationModel, broken: BrokenParts): ModelIndex {
   const types = new Map<string, Map<string, IndexedRelation>>()
   const relations: IndexedRelation[] = []
@@ -58,7 +58,7 @@ export function indexModel(model: AuthorizationModel, broken: BrokenParts): Mode
   return { types, relations, broken }
 }
 
-/** Parts of a rewrite that are no operators, with their paths, left to right. */
+/** The leaves of a rewrite (parts that are not operators), with their paths, left to right. */
 export function leavesOf(
   rewrite: Userset,
   path: ModelPath,
@@ -79,7 +79,7 @@ export function leavesOf(
   return [{ leaf: rewrite, path }]
 }
 
-/** The same without paths, for the many callers that report nothing. */
+/** Like `leavesOf` without paths, for the many callers that report nothing. */
 export function eachLeaf(rewrite: Userset, visit: (leaf: RewriteLeaf) => void): void {
   if ("union" in rewrite) for (const each of rewrite.union.child) eachLeaf(each, visit)
   else if ("intersection" in rewrite) for (const each of rewrite.intersection.child) eachLeaf(each, visit)
@@ -95,13 +95,13 @@ export type RewriteLeaf = Extract<
   { this: unknown } | { computedUserset: unknown } | { tupleToUserset: unknown }
 >
 
-/** A type restriction as the language writes it: `team#member with c`. */
+/** A type restriction in the notation of the language: `team#member with c`. */
 export function referenceText(reference: RelationReference): string {
   const subject = subjectText(reference)
   return reference.condition === undefined ? subject : `${subject} with ${reference.condition}`
 }
 
-/** The same without its condition. */
+/** Like `referenceText`, without the condition. */
 export function subjectText({ type, relation, wildcard }: RelationReference): string {
   if (wildcard !== undefined && relation !== undefined) return `${type}:*#${relation}`
   if (wildcard !== undefined) return `${type}:*`

@@ -1,15 +1,14 @@
 import type { ModelPlan, RelationNode, RelationPlans } from "../plan/authorization-model.ts"
 
 /**
- * Which relations a kind of subject can have under some tuples: one byte per relation of the plan, 1 when it can.
- * `subject` is `user` (one user, also by way of a `user:*` tuple), `user:*` (the wildcard itself) or `group#member`, which
- * also has its own relation on itself.
+ * The relations that a kind of subject can have with suitable tuples: one byte per relation of the plan, 1 if it can. `subject` is `user` (one user,
+ * also through a `user:*` tuple), `user:*` (the wildcard itself) or `group#member`, which also has its own relation on itself.
  */
 export function relationsReaching(plans: RelationPlans, subject: string): Uint8Array {
   return Uint8Array.from(new Reach(plans, [subject]).solve(), (bits) => (bits[0] as number) & 1)
 }
 
-/** The column `reach` of every relation: for the subjects of the plan's table that are no usersets. */
+/** The column `reach` of every relation: the subjects of the plan's table that are not usersets. */
 export function reachOfAll(plans: RelationPlans): number[][] {
   const kinds = plans.subjects.flatMap((subject, index) =>
     subject.includes("#") ? [] : [{ subject, index }],
@@ -22,8 +21,8 @@ export function reachOfAll(plans: RelationPlans): number[][] {
 }
 
 /**
- * Can any `subjectType` (or `subjectType#subjectRelation`, or with `"*"` the wildcard `subjectType:*`) have `relation` on some `type`,
- * whatever the tuples are? False also for names the model does not know.
+ * Whether any `subjectType` (or `subjectType#subjectRelation`, or with `"*"` the wildcard `subjectType:*`) can have `relation` on some `type`, for any
+ * tuples. Also false for names that the model does not contain.
  */
 export function canReach(
   model: ModelPlan,
@@ -39,7 +38,7 @@ export function canReach(
     return relationsReaching(plans, `${subjectType}#${subjectRelation}`)[index] === 1
   const kind = plans.subjects.indexOf(subjectRelation === undefined ? subjectType : `${subjectType}:*`)
   if (kind >= 0) return plans.relations[index]?.reach.includes(kind) === true
-  // Nobody of this type is named in a restriction, but its wildcard may be.
+  // No restriction names this type, but one may name its wildcard.
   return subjectRelation === undefined && relationsReaching(plans, subjectType)[index] === 1
 }
 
@@ -59,14 +58,14 @@ function addAll(into: Bits, from: Bits | undefined): void {
   for (let at = 0; at < into.length; at++) into[at] = (into[at] as number) | (from[at] as number)
 }
 
-/** The least fixed point over all relations, for many kinds of subjects at once: what has changed is carried to what depends on it. */
+/** Computes the least fixed point over all relations, for many kinds of subjects at once, by propagating changes to dependent relations. */
 class Reach {
   readonly #plans: RelationPlans
   readonly #words: number
-  /** Per subject of the table: the kinds a tuple of it serves, and the relation it stands for when it is a userset. */
+  /** Per subject of the table: the kinds that can match one of its tuples, and the relation to which it refers if it is a userset. */
   readonly #admitted: readonly Bits[]
   readonly #targets: readonly (number | undefined)[]
-  /** Per relation: itself, when it is one of the kinds. */
+  /** Per relation: itself, if it is one of the kinds. */
   readonly #own = new Map<number, Bits>()
   readonly #reached: Bits[]
 
@@ -144,7 +143,7 @@ class Reach {
     return bits
   }
 
-  /** Per relation, those whose plans read it. */
+  /** Per relation: the relations whose plans read it. */
   #dependents(): number[][] {
     const dependents: number[][] = this.#plans.relations.map(() => [])
     this.#plans.relations.forEach(({ plan }, index) => {

@@ -10,10 +10,10 @@ import { type ModelFinding, ModelFindings, type ModelPath, pointerOf } from "./f
 import { modelLimits } from "./limits.ts"
 
 /**
- * Reads a model as OpenFGA's HTTP API sends and takes it into canonical form: keys in camelCase too unless only `snake_case` is wanted, null and empty values
- * for absent ones, type names of parameters as words or as protobuf's numbers; unknown keys are ignored, so is `id`.
- * Answers what is wrong with its shape (`invalid-shape`, `invalid-name`, `limit-exceeded`), all at once; what it says is
- * judged by `validateModel`. Never throws, whatever the value, and never recurses deeper than the limit on nesting.
+ * Converts a model in the JSON of OpenFGA's HTTP API to canonical form. Accepts camelCase keys (unless `snake_case` is requested), null and empty values
+ * for absent ones, and type names of parameters as words or as protobuf's numbers. Ignores unknown keys and `id`. Returns all problems of its shape at
+ * once (`invalid-shape`, `invalid-name`, `limit-exceeded`); `validateModel` checks the content. Never throws for any value, and never recurses deeper
+ * than the nesting limit.
  */
 export function readModel(
   json: unknown,
@@ -84,7 +84,7 @@ class Reader {
     }
   }
 
-  /** A field of several words. OpenFGA knows it in snake_case alone and ignores what is spelled otherwise. */
+  /** A key of several words. OpenFGA accepts only snake_case and ignores other spellings. */
   #pick(fields: Fields, snake: string, camel: string, path: ModelPath): unknown {
     if (this.#spelling === "snake_case" && Object.hasOwn(fields, camel))
       this.#wrong([...path, camel], `unknown field: write \`${snake}\``, undefined)
@@ -197,7 +197,7 @@ class Reader {
     }
   }
 
-  /** An operand that is missing has its name as symbol, so that it can have a code of its own. */
+  /** A missing operand has its name as symbol, so that it has its own error code. */
   #operand(fields: Fields, name: "base" | "subtract", path: ModelPath, depth: number): Userset {
     const place = [...path, name]
     if ((fields[name] ?? undefined) !== undefined) return this.#rewrite(fields[name], place, depth + 1)
@@ -270,7 +270,7 @@ class Reader {
     return typeof json === "string" ? json : this.#wrong(path, `a text is needed, found ${nameOf(json)}`, "")
   }
 
-  /** A map by name; undefined when it is empty or all its values are absent. */
+  /** A map by name; undefined if it is empty or all its values are absent. */
   #entries<Value>(
     json: unknown,
     path: ModelPath,
@@ -279,7 +279,7 @@ class Reader {
     const found: [string, Value][] = []
     for (const [name, value] of Object.entries(this.#fields(json ?? {}, path))) {
       const place = [...path, name]
-      // zod and others copy objects by assignment, where this key would set the prototype and vanish.
+      // zod and other libraries copy objects by assignment, which would set the prototype and lose this key.
       if (name === "__proto__") this.#wrong(place, "this name is not allowed", undefined)
       const one = read(value, place)
       if (one !== undefined) found.push([name, one])
@@ -288,7 +288,7 @@ class Reader {
   }
 }
 
-/** The value under the first of two spellings that is there. */
+/** The value of the first of two spellings that is present. */
 function pick(fields: Fields, name: string, other: string): unknown {
   return (
     (Object.hasOwn(fields, name) ? fields[name] : undefined) ??

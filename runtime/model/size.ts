@@ -7,13 +7,13 @@ import type {
   Userset,
 } from "../plan/authorization-model.ts"
 
-// Field numbers of the messages involved are all below 16, so that every tag is one byte.
+// Field numbers of these messages are all below 16, so that every tag is one byte.
 const tagBytes = 1
 const idBytes = 28
 
 /**
- * Bytes of a model in OpenFGA's protobuf encoding (messages `AuthorizationModel` and below), with an id.
- * The server measures this, and JSON is two to three times as long.
+ * Bytes of a model in OpenFGA's protobuf encoding (messages `AuthorizationModel` and below), including an id. The server measures this; JSON is two to
+ * three times as long.
  */
 export function protobufBytes(model: AuthorizationModel): number {
   let bytes = idBytes + text(model.schema_version)

@@ -10,9 +10,9 @@ import { indexModel, nothingBroken } from "./model-index.ts"
 import { protobufBytes } from "./size.ts"
 
 /**
- * `rules`: `server` (default) refuses what OpenFGA's server refuses to store; `language` refuses in addition what only its language
- * tools refuse (unused conditions, repeated operands and restrictions, several modules in one file).
- * `broken` names parts no finding may rest on; `limits` replaces single limits.
+ * `rules`: `server` (default) rejects what OpenFGA's server does not store. `language` additionally rejects what only its language tools reject: unused
+ * conditions, duplicate operands and restrictions, several modules in one file. `broken` names parts on which no finding may depend; `limits` replaces
+ * individual limits.
  */
 export interface ValidateOptions {
   readonly rules?: "server" | "language"
@@ -21,9 +21,9 @@ export interface ValidateOptions {
 }
 
 /**
- * Judges a model in canonical form, as `readModel` or the compiler makes it. No findings: it may be lowered and stored.
- * All findings come at once, in no particular order; those that would only follow from another one are left out.
- * Takes time linear in the model but for conditions, whose expressions the language's own limits bound.
+ * Validates a model in canonical form, made by `readModel` or the compiler. Without findings, it can be lowered and stored. Returns all findings at
+ * once, in no particular order, without those that only follow from another one. Takes time linear in the model, except for conditions, whose
+ * expressions have their own limits.
  */
 export function validateModel(model: AuthorizationModel, options: ValidateOptions = {}): ModelFinding[] {
   const findings = new ModelFindings()
@@ -75,7 +75,7 @@ function checkLimits(model: AuthorizationModel, limits: ModelLimits, findings: M
   }
 }
 
-/** A union or intersection needs two operands; only JSON can write one with fewer. */
+/** A union or intersection needs two operands; only JSON can contain fewer. */
 function checkOperandCounts(rewrite: Userset, path: ModelPath, findings: ModelFindings): void {
   if ("difference" in rewrite) {
     checkOperandCounts(rewrite.difference.base, [...path, "difference", "base"], findings)
