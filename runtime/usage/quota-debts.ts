@@ -10,25 +10,25 @@ import {
 } from "../store/quotas.ts"
 import { batchId, Spool } from "./spool.ts"
 
-/** What was used of a period, and what was known then to be used of it by all. */
+/** The usage of a period by this process, and the usage by all processes known at that time. */
 export interface QuotaDebt extends QuotaPeriod {
   readonly calls: number
   readonly bytes: number
   readonly knownCalls: number
   readonly knownBytes: number
-  /** Absent in what an earlier version left. */
+  /** Absent in files of earlier versions. */
   readonly knownReturned?: number | undefined
 }
 
-/** What of a period is not in the database yet, and how much of it is used at least. */
+/** The usage of a period that is not in the database yet, and the known lower bound of the total usage. */
 export interface Owing {
   calls: number
   bytes: number
   knownCalls: number
   knownBytes: number
-  /** Batches it is in. */
+  /** Number of batches that contain it. */
   batches: number
-  /** Somebody goes by this object. */
+  /** Whether a caller holds this object. */
   held: boolean
 }
 
@@ -58,8 +58,8 @@ const batchShape: z.ZodType<Batch> = z.strictObject({
 const batchesAtOnce = 50
 
 /**
- * What quotas have used and could not write: batches on disk, each counted once however often it is sent, by this process or by the next one of the machine. What lies
- * there counts as used by all that read it.
+ * Usage of quotas that could not be written: batches on disk. The database counts each batch once, even if it is sent several times, by this process or
+ * by the next one on the machine. All processes that read these files count them as used.
  */
 export class QuotaDebts {
   readonly #database: Database
@@ -68,7 +68,7 @@ export class QuotaDebts {
   readonly #owing = new Map<string, Owing>()
   readonly #batches = new Map<string, Batch>()
 
-  /** `written` is told of what is used of a period now. */
+  /** `written` is called with the new total usage of a period. */
   constructor(
     database: Database,
     settings: { readonly folder: string; readonly bytesMax: number },
@@ -79,21 +79,21 @@ export class QuotaDebts {
     this.#written = written
   }
 
-  /** What is owed of a period: the same object until it is given up by `forget`. */
+  /** The unwritten usage of a period. Returns the same object until `forget`. */
   of(id: string): Owing {
     const owing = this.#of(id)
     owing.held = true
     return owing
   }
 
-  /** Nobody asks for this period any more. */
+  /** Releases the object of a period. */
   forget(id: string): void {
     const owing = this.#of(id)
     owing.held = false
     if (owing.batches === 0) this.#owing.delete(id)
   }
 
-  /** Writes what was used. When it cannot be written it is kept; `isKept` false: not even that, and it is still the caller's. Does not reject. */
+  /** Writes usage to the database, or else to disk. `isKept` false: neither was possible, and the usage remains the caller's. Does not reject. */
   async settle(
     quotas: readonly QuotaDebt[],
   ): Promise<{ readonly fault: unknown; readonly isKept: boolean; readonly why: string } | undefined> {
@@ -114,7 +114,7 @@ export class QuotaDebts {
     }
   }
 
-  /** Knows what lies on disk, whoever has put it there. Rejects when the folder cannot be read. */
+  /** Reads the batches on disk, including those of other processes. Rejects if the folder cannot be read. */
   async read(): Promise<readonly string[]> {
     const ids = await this.#spool.list()
     const there = new Set(ids)
@@ -127,7 +127,7 @@ export class QuotaDebts {
     return ids
   }
 
-  /** Writes what lies on disk, oldest first, and answers whether there was any. Rejects when the database is away. */
+  /** Writes the batches on disk to the database, oldest first. Returns whether there were any. Rejects if the database is unavailable. */
   async replay(): Promise<boolean> {
     let isAny = false
     for (const id of (await this.read()).slice(0, batchesAtOnce)) {
@@ -182,12 +182,12 @@ export class QuotaDebts {
 }
 
 function seenOf({ knownCalls, knownBytes, knownReturned }: QuotaDebt): QuotaUsed {
-  // Without what was returned nothing can be told of what was lost.
+  // Without the returned calls, lost counts cannot be detected.
   if (knownReturned === undefined) return nothingUsed
   return { calls: knownCalls, bytes: knownBytes, returned: knownReturned }
 }
 
-/** What a period is known by in a process. */
+/** The id of a period within a process. */
 export function periodId({ counter, key, startMs }: QuotaPeriod): string {
   return `${counter}\n${key}\n${startMs}`
 }

@@ -10,7 +10,7 @@ import {
 } from "../store/quotas.ts"
 import { type Owing, periodId, type QuotaDebt, QuotaDebts } from "./quota-debts.ts"
 
-/** A volume that can be used up; see runtime/policies/limits/quotas.ts. */
+/** The terms of a quota; see runtime/policies/limits/quotas.ts. */
 interface Terms {
   readonly counter: string
   readonly callsMax: number | undefined
@@ -22,14 +22,14 @@ type Answer =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly out: "calls" | "bytes"; readonly resetSeconds: number | null }
 
-/** What quotas work with. */
+/** Dependencies and settings of quotas. */
 export interface QuotasSettings {
   readonly database: Database
-  /** Folder for what cannot be written to the database. */
+  /** Folder for usage that cannot be written to the database. */
   readonly spoolFolder: string
   readonly spoolBytesMax?: number
   readonly now?: () => number
-  /** The database had lost counts that were known here; they have been put back. */
+  /** Called when the database had lost counts that this process knew; they have been restored. */
   readonly onHistoryLost?: (period: QuotaPeriod) => void
   /** How often bytes and late calls are written. */
   readonly everyMs?: number
@@ -39,39 +39,41 @@ interface Entry {
   readonly period: QuotaPeriod
   /** Calls reserved in the database and not used yet. */
   granted: number
-  /** Used by all processes, as last read; reserved calls are in it. */
+  /** Used by all processes, as last read; includes reserved calls. */
   calls: number
   bytes: number
   returned: number
-  /** Used here and not written yet. */
+  /** Used by this process and not written yet. */
   owedCalls: number
   owedBytes: number
-  /** Used, and on its way to the database or on disk. */
+  /** Used, and on the way to the database or on disk. */
   readonly owing: Owing
-  /** Nothing was left, at this maximum: not asked again before. */
+  /** At this maximum nothing was left. Before this time the database is not asked again. */
   emptyUntilMs: number
   emptyMax: number
   usedAtMs: number
-  /** Calls that wait for more. */
+  /** Number of calls that wait for a reservation. */
   waiting: number
   asking: Promise<void> | undefined
 }
 
 const everyMsDefault = 1_000
 const idleMs = 60_000
-/** Idle entries that are kept: while the database is away nobody knows what was used but them. */
+/** Number of idle entries to keep: while the database is unavailable, only they know the usage. */
 const idleMax = 10_000
 const spoolBytesMaxDefault = 16 * 2 ** 20
-/** Longer keys are stored by their digest: an index has no room for them. */
+/** Pause before the database is asked again about an exhausted quota. */
 const emptyMs = 1_000
 const portionShare = 200
 const portionMax = 1_000
 const allowed: Answer = { allowed: true }
 
 /**
- * Quotas that last. Calls are reserved in the database in portions of half a percent, and used from memory: never more than the quota passes, and as long as a process holds a
- * portion others may be refused that much too early (a percent for each process; nothing with one process, nothing with quotas of 200 or less). What a killed process
- * held is lost to the caller. While the database is away calls pass up to what is known to be left; what they use is kept on disk every second, and written when the database is back, by this process or the next.
+ * Durable quotas. Calls are reserved in the database in portions of half a percent, and used from memory: never more than the quota is allowed. While
+ * one process holds a portion, others may be refused early (by up to a percent for each process; not with one process, and not with quotas of 200 or
+ * less). The unused portion of a killed process is lost to the caller.
+ * While the database is unavailable, calls are allowed up to the last known remainder. Their usage is saved to disk every second. This process or the
+ * next one writes it when the database is available again.
  */
 export class Quotas {
   readonly #settings: QuotasSettings
@@ -92,12 +94,12 @@ export class Quotas {
     })
   }
 
-  /** Why what is used cannot be written; undefined when it can. */
+  /** Why usage cannot be written; undefined if it can. */
   get error(): string | undefined {
     return this.#error
   }
 
-  /** Begins with what an earlier process left on disk. */
+  /** Starts with the usage that an earlier process left on disk. */
   async start(): Promise<void> {
     await this.#debts
       .read()
@@ -134,7 +136,7 @@ export class Quotas {
     entry.owedBytes += bytes
   }
 
-  /** What all processes used in the period, what was reserved and not used left out; undefined: the database is away. */
+  /** The usage of the period by all processes, without unused reservations; undefined if the database is unavailable. */
   async look(
     terms: Terms,
     key: string,
@@ -153,12 +155,12 @@ export class Quotas {
     }
   }
 
-  /** Writes what was used, and gives back what nobody uses. Does not reject: what could not be written is kept. */
+  /** Writes the usage and returns idle reservations. Does not reject: unwritten usage is kept. */
   flush(): Promise<void> {
     return this.#inTurn(false)
   }
 
-  /** Writes everything, and gives back what was reserved. */
+  /** Writes all usage and returns all reservations. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     await Promise.all([...this.#entries.values()].map(({ asking }) => asking))
@@ -180,14 +182,14 @@ export class Quotas {
     const debts = settled.map((entry) => this.#takeDebt(entry, isLast))
     if (debts.length > 0) {
       const writing = this.#settle(settled, debts)
-      // Who needs more meanwhile would count twice what is on its way.
+      // A reservation during the write would count this usage twice, so it waits.
       const over = writing.then(() => {
         for (const entry of settled) entry.asking = undefined
       })
       for (const entry of settled) entry.asking = over
       await over
     }
-    // One try is enough to know that nobody is there.
+    // After a failed write, the database is unavailable: a second attempt is useless.
     if (!isLast && (debts.length === 0 || this.#error === undefined)) await this.#replay()
     this.#forget()
   }
@@ -197,7 +199,7 @@ export class Quotas {
     return entry.owedCalls > 0 || entry.owedBytes > 0 || (entry.granted > 0 && this.#isBack(entry, isLast))
   }
 
-  /** Whether what was reserved goes back. While the database is away that is not written, and would only fill the disk. */
+  /** Whether a reservation is returned. Not while the database is unavailable: the return would only fill the disk. */
   #isBack(entry: Entry, isLast: boolean): boolean {
     return isLast || (this.#error === undefined && this.#isIdle(entry))
   }
@@ -229,7 +231,7 @@ export class Quotas {
     if (isKept) return
     settled.forEach((entry, at) => {
       const { calls = 0, bytes = 0 } = debts[at] ?? {}
-      // What was to go back is there again.
+      // The reservation could not be returned, so it is available again.
       if (calls < 0) entry.granted -= calls
       else entry.owedCalls += calls
       entry.owedBytes += bytes
@@ -269,7 +271,7 @@ export class Quotas {
     if (callsMax === undefined) return allowed
     if (entry.granted >= Math.max(1, calls)) {
       entry.granted -= calls
-      // The next portion comes while this one lasts, so that nobody waits for it.
+      // Reserves the next portion before the current one is used up, so that no call waits for it.
       const portion = portionOf(callsMax)
       if (portion > 1 && entry.granted < portion / 2 && entry.calls < callsMax) void this.#ask(entry, terms)
       return allowed
@@ -281,7 +283,7 @@ export class Quotas {
     return this.#refused(entry, "calls")
   }
 
-  /** Of what is known here. While the database is away an earlier process may have known more. */
+  /** The usage known to this process. While the database is unavailable, an earlier process may have known more. */
   #callsOf({ calls, granted, owedCalls, owing }: Entry): number {
     return Math.max(calls, owing.knownCalls) - granted + owedCalls + owing.calls
   }
@@ -304,7 +306,7 @@ export class Quotas {
     return period.endsMs !== null && period.endsMs <= this.#now()
   }
 
-  /** One question at a time for a key: who comes meanwhile waits for it, and asks again where it was not enough for all. */
+  /** One reservation at a time per key. Concurrent calls wait for it, and reserve again if it was not enough for all. */
   async #wait(entry: Entry, terms: Terms, calls: number, need: number): Promise<Answer> {
     entry.waiting += need
     try {
@@ -338,7 +340,7 @@ export class Quotas {
     }
   }
 
-  /** Reads what is used, and answers what was granted; undefined when the database is away. */
+  /** Reserves calls and reads the usage. Returns the number of granted calls; undefined if the database is unavailable. */
   async #read(entry: Entry, wanted: number, callsMax: number | undefined): Promise<number | undefined> {
     try {
       const used = await reserveQuota(this.#settings.database, entry.period, wanted, callsMax, entry)

@@ -6,7 +6,7 @@ import { batchId, Spool } from "./spool.ts"
 import { type MeteredCall, UsageTally } from "./tally.ts"
 
 const count = z.number().int().min(0)
-/** Rows with the id under which they are counted once. */
+/** Rows with an id, by which the database counts them once. */
 interface Batch {
   readonly id: string
   readonly rows: readonly UsageRow[]
@@ -33,20 +33,20 @@ const batchShape: z.ZodType<Batch> = z.strictObject({
   ),
 })
 
-/** What a recorder works with. */
+/** Dependencies and settings of a recorder. */
 export interface UsageRecorderSettings {
   readonly database: Database
-  /** Folder for what cannot be written to the database. */
+  /** Folder for batches that cannot be written to the database. */
   readonly spoolFolder: string
   readonly spoolBytesMax?: number
-  /** How often sums are written. What was counted since is lost when the process is killed. */
+  /** How often sums are written. Calls counted since the last write are lost if the process is killed. */
   readonly everyMs?: number
-  /** How often old rows are put together. */
+  /** How often old rows are merged. */
   readonly tidyEveryMs?: number
   readonly rowsMax?: number
-  /** How many users of calls without subscription are told by name in one hour. */
+  /** How many users without subscription are counted by name per hour. */
   readonly usersMax?: number
-  /** Told after a change of `error`. */
+  /** Called after a change of `error`. */
   readonly onChange?: (error: string | undefined) => void
 }
 
@@ -57,8 +57,8 @@ const rowsMaxDefault = 100_000
 const retryBatches = 50
 
 /**
- * Meters calls: sums in memory, written to the database in batches every two seconds, each counted once however often it is sent. While the database is away
- * they are kept on disk, and counted when it is back. `close` leaves nothing behind in memory.
+ * Meters calls: keeps sums in memory and writes them to the database in batches every two seconds. The database counts each batch once, even if it is
+ * sent several times. While the database is unavailable, batches are kept on disk and counted later. `close` writes everything.
  */
 export class UsageRecorder {
   readonly #settings: UsageRecorderSettings
@@ -69,7 +69,7 @@ export class UsageRecorder {
   #error: string | undefined
   #lost = 0
   #spooled = 0
-  /** Batches for which there was no room on disk. */
+  /** Batches for which the disk had no room. */
   readonly #pending: Batch[] = []
   #pendingRows = 0
 
@@ -79,7 +79,7 @@ export class UsageRecorder {
     this.#spool = new Spool(settings.spoolFolder, settings.spoolBytesMax ?? spoolBytesMaxDefault, batchShape)
   }
 
-  /** Why sums are not in the database; undefined when they are, within two seconds. */
+  /** Why sums are not in the database; undefined if they are written within two seconds. */
   get error(): string | undefined {
     return this.#error
   }
@@ -89,7 +89,7 @@ export class UsageRecorder {
     return this.#lost
   }
 
-  /** Batches in the spool, as far as known. */
+  /** Number of batches in the spool, as far as known. */
   get spooled(): number {
     return this.#spooled
   }
@@ -101,16 +101,16 @@ export class UsageRecorder {
       setInterval(() => void tidyUsage(database).catch(() => undefined), tidyEveryMs),
     ]
     for (const timer of this.#timers) timer.unref()
-    // What an earlier process left.
+    // Writes the batches of an earlier process.
     void this.flush()
   }
 
-  /** Counts a call. Does not wait and does not fail. */
+  /** Counts a call. Never waits and never fails. */
   add(call: MeteredCall): void {
     if (!this.#tally.add(call)) this.#lost += 1
   }
 
-  /** Writes what was counted until now, and what the spool has. Does not reject: what could not be written is kept. */
+  /** Writes the current sums and the batches of the spool. Does not reject: unwritten sums are kept. */
   flush(): Promise<void> {
     this.#turn = this.#turn.then(() => this.#flush())
     return this.#turn
@@ -127,7 +127,7 @@ export class UsageRecorder {
     this.#told(fault)
   }
 
-  /** The reason why it could not be written to the database. */
+  /** Returns why the rows could not be written to the database. */
   async #write(rows: readonly UsageRow[]): Promise<string | undefined> {
     if (rows.length === 0) return undefined
     const batch = { id: newId(), rows }
@@ -139,7 +139,7 @@ export class UsageRecorder {
     }
   }
 
-  /** It may have been written all the same: under its id it is counted once. */
+  /** The failed write may have succeeded: the id prevents a double count. */
   async #keep(batch: Batch): Promise<string> {
     let why = "the spool is full"
     try {

@@ -1,6 +1,6 @@
 /**
- * Latencies as counts by fixed bounds: any two sketches are added place by place, whoever made them. The first bucket ends at 0.25 ms, each next one is a
- * fifth wider, the last one has all that took longer than 89 s. What is read from one is within a tenth of the truth.
+ * Latencies as counts in fixed buckets: sketches of any processes can be added bucket by bucket. The first bucket ends at 0.25 ms, each next one is a
+ * fifth wider, the last one holds everything above 89 s. Results are within a tenth of the exact value.
  */
 export const sketchLength = 72
 
@@ -14,7 +14,7 @@ export function bucketOf(ms: number): number {
   return Math.min(sketchLength - 1, Math.ceil(Math.log(ms / firstBoundMs) / logOfGrowth))
 }
 
-/** The time that a share of all calls (0 to 1) took at most, in milliseconds; undefined when there were none. */
+/** The time in milliseconds that a share of all calls (0 to 1) did not exceed; undefined without calls. */
 export function quantile(counts: readonly number[], share: number): number | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return undefined
@@ -24,6 +24,6 @@ export function quantile(counts: readonly number[], share: number): number | und
     seen += count
     return seen >= rank
   })
-  // The middle of the bucket, by ratio.
+  // The geometric middle of the bucket.
   return at === 0 ? firstBoundMs : firstBoundMs * growth ** (at - 0.5)
 }

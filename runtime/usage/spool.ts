@@ -2,12 +2,12 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promis
 import { join } from "node:path"
 import * as z from "zod"
 
-/** The id under which a batch is counted once: a ULID. */
+/** The id by which a batch is counted once: a ULID. */
 export const batchId = z.string().regex(/^[0-9A-Z]{26}$/)
 
 /**
- * Batches that could not be written to the database, a file each in one folder. Processes of a machine may share the folder, and whoever comes next takes
- * over what a dead one left: a batch has an id, and the database counts it once.
+ * Batches that could not be written to the database, one file each in a folder. Processes of a machine may share the folder, and the next process takes
+ * over the files of a dead one. This is safe, because the database counts each id once.
  */
 export class Spool<Batch extends { readonly id: string }> {
   readonly #folder: string
@@ -21,7 +21,7 @@ export class Spool<Batch extends { readonly id: string }> {
     this.#shape = shape
   }
 
-  /** Keeps a batch, safe from the end of the process and of the machine; false when the spool is full. Rejects when the folder cannot be written. */
+  /** Stores a batch durably (synced to disk); false if the spool is full. Rejects if the folder cannot be written. */
   async put(batch: Batch): Promise<boolean> {
     const text = JSON.stringify(batch)
     const bytes = this.#bytes ?? (await this.#measure())
@@ -40,20 +40,20 @@ export class Spool<Batch extends { readonly id: string }> {
     return true
   }
 
-  /** Ids of what is kept, oldest first. */
+  /** Ids of the stored batches, oldest first. */
   async list(): Promise<readonly string[]> {
     const names = await this.#names()
     return names.filter((name) => /^[0-9A-Z]{26}\.json$/.test(name)).map((name) => name.slice(0, 26))
   }
 
-  /** A batch; undefined when another process was faster, or when it cannot be read: then it is put aside as `.bad`. */
+  /** A batch; undefined if another process removed it, or if it is unreadable. An unreadable file is renamed to `.bad`. */
   async get(id: string): Promise<Batch | undefined> {
     const path = join(this.#folder, `${id}.json`)
     const text = await readFile(path, "utf8").catch(() => undefined)
     if (text === undefined) return undefined
     const batch = this.#shape.safeParse(parsed(text))
     if (batch.success && batch.data.id === id) return batch.data
-    // Another process may do the same at the same moment.
+    // Another process may rename it at the same time.
     await rename(path, `${path}.bad`).catch(() => undefined)
     return undefined
   }

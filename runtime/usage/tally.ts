@@ -2,22 +2,22 @@ import { storedKey } from "../store/ids.ts"
 import { type UsageRow, unnamedUsers, userMark } from "../store/usage.ts"
 import { bucketOf, sketchLength } from "./sketch.ts"
 
-/** One call that is over. Names that are not known are empty. */
+/** One finished call. Unknown names are empty. */
 export interface MeteredCall {
   readonly endedAtMs: number
   readonly durationMs: number
   readonly subscription: string
-  /** Who the token names. */
+  /** The user of the token. */
   readonly user: string
   readonly product: string
   readonly api: string
   readonly version: string
   readonly operation: string
-  /** 0 when there was no answer. */
+  /** 0 without a response. */
   readonly status: number
-  /** Whether it costs what the product says. */
+  /** Whether the call is charged by the product's price. */
   readonly billed: boolean
-  /** `0.002 EUR`; empty: nothing. */
+  /** `0.002 EUR`; empty: free. */
   readonly price: string
   readonly bytesIn: number
   readonly bytesOut: number
@@ -29,24 +29,24 @@ type OpenRow = Mutable<Omit<UsageRow, "latency">> & { latency: number[] }
 
 const hourMs = 3_600_000
 
-/** How many users have rows of their own in one hour. */
+/** Number of users with rows of their own per hour. */
 const usersMaxDefault = 1_000
 
-/** Sums of calls in memory, a row for all that are alike in one hour. */
+/** Sums of calls in memory: one row for equal calls in one hour. */
 export class UsageTally {
   readonly #rowsMax: number
   readonly #names: CallerNames
   #rows = new Map<string, OpenRow>()
-  /** The row last added to, by operation. */
+  /** The last used row of each operation. */
   #latest = new Map<string, OpenRow>()
 
-  /** More rows than `rowsMax` are not kept. */
+  /** At most `rowsMax` rows are kept. */
   constructor(rowsMax: number, usersMax: number = usersMaxDefault) {
     this.#rowsMax = rowsMax
     this.#names = new CallerNames(usersMax)
   }
 
-  /** Counts a call; false when there is no room for its row. */
+  /** Counts a call; false if there is no room for its row. */
   add(call: MeteredCall): boolean {
     const bucketMs = Math.floor(call.endedAtMs / hourMs) * hourMs
     const status = Math.min(5, Math.max(0, Math.floor(call.status / 100)))
@@ -63,7 +63,7 @@ export class UsageTally {
     return true
   }
 
-  /** Takes all rows out. */
+  /** Removes and returns all rows. */
   drain(): readonly UsageRow[] {
     const rows = [...this.#rows.values()]
     this.#rows = new Map()
@@ -73,7 +73,7 @@ export class UsageTally {
 
   #row(key: RowKey): OpenRow | undefined {
     const { bucketMs, subscription, product, api, version, operation, status, price } = key
-    // Most calls are like the one before of the same operation.
+    // Most calls equal the previous call of the same operation.
     const latest = this.#latest.get(operation)
     if (latest !== undefined && isSameRow(latest, key)) return latest
     const id = `${bucketMs} ${status} ${subscription} ${product} ${price} ${api} ${version} ${operation}`
@@ -105,8 +105,8 @@ function isSameRow(row: RowKey, key: RowKey): boolean {
 }
 
 /**
- * Under which name a call is counted: its subscription's, or that of its user, who is known by a token. At most `usersMax` users get a line of their own in one hour, so that nobody fills the database with users; those who come
- * after them are counted together.
+ * The name by which a call is counted: its subscription, or the user of its token. At most `usersMax` users per hour have their own rows, so that
+ * callers cannot fill the database with users. Further users are counted together.
  */
 class CallerNames {
   readonly #usersMax: number
@@ -117,7 +117,7 @@ class CallerNames {
     this.#usersMax = usersMax
   }
 
-  /** `hour` is any number that stands for the hour of the call. */
+  /** `hour`: any number that identifies the hour of the call. */
   of(subscription: string, user: string, hour: number): string {
     if (subscription !== "" || user === "") return subscription
     if (hour !== this.#hour) {
