@@ -4,19 +4,16 @@ import type { JWK } from "jose"
 import { fileReason } from "../plan/file-reason.ts"
 import { type KeySet, readKeySet, type VerificationKey } from "./key-set.ts"
 
-/** A key that is written in the plan. `id`: the `kid` of its tokens, null: any. `secret` is base64url of the shared secret's bytes. */
+/** A key written in the plan. `id`: the `kid` of its tokens; null: any. `secret`: base64url of the shared secret's bytes. */
 export type IssuerKey =
   | { readonly id: string | null; readonly jwk: Readonly<Record<string, unknown>> }
   | { readonly id: string | null; readonly certificateFile: string }
   | { readonly id: string | null; readonly secret: string }
 
-/** Bytes a secret must have at least: those of the hash (RFC 7518 §3.2). */
+/** Minimum length of a secret in bytes: that of the hash (RFC 7518 §3.2). */
 const secretBytesMin: Readonly<Record<string, number>> = { HS256: 32, HS384: 48, HS512: 64 }
 
-/**
- * Makes keys ready that stand in a plan. A shared secret verifies HMAC signatures and nothing else, a public key never any of those.
- * @throws Error saying which key cannot be used and why.
- */
+/** Imports keys of a plan. A shared secret verifies only HMAC signatures; a public key never does. @throws Error that names the unusable key and the reason. */
 export async function readInlineKeys(
   keys: readonly IssuerKey[],
   algorithms: readonly string[],

@@ -12,7 +12,7 @@ export interface IntrospectionSettings {
   readonly url: string
   readonly client: string
   readonly secret: string
-  /** What the endpoint said counts so long at most. */
+  /** Maximum time for which a result is cached. */
   readonly cacheMs: number
 }
 
@@ -32,23 +32,23 @@ interface Clocks {
   readonly monotonic: () => number
 }
 
-/** Who judges opaque tokens. */
+/** Verifies opaque tokens. */
 export interface OpaqueTokens {
-  /** `audiences` undefined: any. Answers at once for a token it knows. */
+  /** `audiences` undefined: any. Returns synchronously for a cached token. */
   verify(token: string, audiences: readonly string[] | undefined): Verification | Promise<Verification>
-  /** The same, but undefined where somebody would have to be asked. */
+  /** Like `verify`, but undefined if it would need a request. */
   known(token: string, audiences: readonly string[] | undefined): Verification | undefined
 }
 
 /**
- * Asks an endpoint about opaque tokens (RFC 7662), once for all who wait for the same. Kept by the digest of the token, so that a heap dump holds none;
- * `exp` and `nbf` are judged each time. Without an answer nobody gets in: `unavailable`.
+ * Introspects opaque tokens (RFC 7662). Concurrent callers with the same token share one request. Results are cached by the digest of the token, so that
+ * a heap dump contains no tokens; `exp` and `nbf` are checked each time. Without a response the result is `unavailable`, never access.
  */
 export class Introspection implements OpaqueTokens {
   readonly #settings: IntrospectionSettings
   readonly #http: RequestSender
   readonly #clocks: Clocks
-  // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
+  // `maxSize` with size 1 limits the number of entries; `max` would reserve 200 KiB for an empty cache.
   readonly #known = new LRUCache<string, Known>({ maxSize: entriesMax, sizeCalculation: () => 1 })
   readonly #asking = new Map<string, Promise<Claims | null | undefined>>()
 
@@ -96,7 +96,7 @@ export class Introspection implements OpaqueTokens {
     return judgeClaims(claims, rules, this.#clocks.now()) ?? { kind: "verified", claims, header: {} }
   }
 
-  /** Undefined: no answer that tells. */
+  /** Undefined: no usable response. */
   async #ask(token: string, key: string): Promise<Claims | null | undefined> {
     const { url, client, secret, cacheMs } = this.#settings
     const form = new URLSearchParams({ token, token_type_hint: "access_token" })
@@ -121,7 +121,7 @@ export class Introspection implements OpaqueTokens {
   }
 }
 
-/** RFC 7662 section 2.2: `active` is the one member that must be there. */
+/** RFC 7662 section 2.2: only `active` is required. */
 function claimsOf({ status, body }: { status: number; body: Buffer }): Claims | null | undefined {
   if (status !== 200) return undefined
   try {

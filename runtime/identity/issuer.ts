@@ -9,7 +9,7 @@ import type { VerificationKey } from "./key-set.ts"
 import { discoverySource, fileSource, type IssuerKeys, inlineSource, type KeySource } from "./key-source.ts"
 import type { Claims, TokenHeader, TokenRules, TokenVerifier, Verification } from "./verifier.ts"
 
-/** An issuer of the plan with its texts resolved. `audiences` and `issuer` null: any; `exact` is that of `DiscoverySettings`. */
+/** An issuer of the plan with its texts resolved. `audiences` and `issuer` null: any; `exact` as in `DiscoverySettings`. */
 export interface IssuerSettings {
   readonly name: string
   readonly source:
@@ -21,25 +21,25 @@ export interface IssuerSettings {
   readonly algorithms: readonly string[]
 }
 
-/** Clocks and the source of keys, replaced in tests; `onChange` is told when getting keys begins to fail, and when it works again. */
+/** Clocks and the source of keys, replaced in tests. `onChange` is called when getting keys starts to fail, and when it works again. */
 export interface VerifierOptions {
   /** Wall clock in milliseconds, for `exp` and `nbf`. */
   readonly now?: () => number
   /** Monotonic clock in milliseconds, for refreshes and the cache. */
   readonly monotonic?: () => number
   readonly source?: KeySource
-  /** Gets discovery documents and key sets. Default: a client of the verifier's own. */
+  /** Gets discovery documents and key sets. Default: the verifier's own client. */
   readonly http?: RequestSender
   readonly onChange?: (state: { readonly ready: boolean; readonly error: string | undefined }) => void
 }
 
-/** Longer tokens are refused before anything is computed from them. */
+/** Longer tokens are rejected before any computation. */
 const tokenLengthMax = 8 * 1024
 const cacheEntriesMax = 10_000
 const cacheMsMax = 60_000
 const keysTriedMax = 8
 
-/** A token whose signature is good: what it says is judged each time. */
+/** A token with a valid signature: its claims are checked each time. */
 interface Signed {
   readonly claims: Claims
   readonly header: TokenHeader
@@ -54,21 +54,22 @@ interface Cached {
 
 const noRules: TokenRules = {}
 
-/** Makes the verifier of one issuer and starts getting its keys; never throws for an issuer that is away. */
+/** Makes the verifier of one issuer and starts getting its keys. Does not throw if the issuer is unavailable. */
 export function createVerifier(settings: IssuerSettings, options: VerifierOptions = {}): TokenVerifier {
   return new IssuerVerifier(settings, options)
 }
 
 /**
- * Verifies JWTs by RFC 7519 and the advice of RFC 8725: algorithms by configuration and never by the token alone, keys bound to one
- * algorithm, exact `iss`, `aud`, `exp` required, keys named in the header (`jwk`, `jku`, `x5u`) never looked at, one canonical spelling.
+ * Verifies JWTs by RFC 7519 and the advice of RFC 8725. The configuration, never the token alone, determines the algorithms. Keys are bound to one
+ * algorithm. `iss` must match exactly, `aud` and `exp` are required. Keys from the header (`jwk`, `jku`, `x5u`) are ignored. Only the canonical spelling
+ * is accepted.
  */
 class IssuerVerifier implements TokenVerifier {
   readonly #settings: IssuerSettings
   readonly #ring: KeyRing
   readonly #now: () => number
   readonly #monotonic: () => number
-  // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
+  // `maxSize` with size 1 limits the number of entries; `max` would reserve 200 KiB for an empty cache.
   readonly #cache = new LRUCache<string, Cached>({ maxSize: cacheEntriesMax, sizeCalculation: () => 1 })
   #cacheVersion = 0
 
@@ -85,7 +86,7 @@ class IssuerVerifier implements TokenVerifier {
 
   verify(token: string, rules: TokenRules = noRules): Verification | Promise<Verification> {
     if (token.length > tokenLengthMax) return invalid("the token is too long", "JwtInvalid")
-    // The digest and not the token is the key, so that a heap dump holds no usable token.
+    // The key is the digest and not the token, so that a heap dump contains no usable token.
     const key = hash("sha256", token, "base64")
     const cached = this.#cached(key)
     return cached === undefined ? this.#verify(token, key, rules) : this.#judge(cached, rules)
@@ -107,13 +108,13 @@ class IssuerVerifier implements TokenVerifier {
     this.#forgetOldKeys()
     const found = this.#cache.get(key)
     if (found === undefined) return undefined
-    // Asked for its side: a busy cache must not keep keys from being refreshed, nor outlive them.
+    // `current()` starts due refreshes and returns undefined for outdated keys: cache hits must not prevent either.
     if (this.#monotonic() < found.untilMs && this.#ring.current() !== undefined) return found.signed
     this.#cache.delete(key)
     return undefined
   }
 
-  /** What keys verified that are no longer the issuer's must be verified anew. */
+  /** Tokens verified with old keys of the issuer must be verified again. */
   #forgetOldKeys(): void {
     if (this.#cacheVersion === this.#ring.version) return
     this.#cache.clear()
@@ -208,8 +209,8 @@ function candidatesFor(
 }
 
 /**
- * Algorithm and key id of a compact JWS whose three parts are canonical base64url without padding: jose and Node decode lax spellings,
- * which would give one token many texts. Anything that is more than a signed token (`b64`, `crit`, encryption) is refused.
+ * Algorithm and key id of a compact JWS whose three parts are canonical base64url without padding. jose and Node decode lax spellings, which would give
+ * one token many texts. Everything beyond a signed token (`b64`, `crit`, encryption) is rejected.
  */
 function readHeader(token: string): { alg: string; kid: string | undefined } | undefined {
   const parts = token.split(".")

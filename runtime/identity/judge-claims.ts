@@ -1,6 +1,6 @@
 import type { Claims, TokenFault, TokenRules, Verification } from "./verifier.ts"
 
-/** All that is demanded; see `TokenRules`. */
+/** All requirements; see `TokenRules`. */
 export type JudgedBy = Required<Omit<TokenRules, "mayFetch">> & {
   readonly audiences: readonly string[] | null
   readonly issuers: readonly string[] | null
@@ -8,12 +8,12 @@ export type JudgedBy = Required<Omit<TokenRules, "mayFetch">> & {
   readonly requireExpiration: boolean
 }
 
-/** A date beyond this (year 9999) is no date; it would outlive every bound that is computed from it. */
+/** A later date (after year 9999) is invalid: it would exceed every limit computed from it. */
 const dateSecondsMax = 253_402_300_799
 
 /**
- * Judges the claims of a token whose signature is good (RFC 7519 §4.1): exact `iss`, one of the audiences, `exp`, `nbf` and `iat` with the clock skew.
- * Undefined: nothing is wrong. Done on every call, also for tokens verified before: a token is not kept beyond its end.
+ * Checks the claims of a token with a valid signature (RFC 7519 §4.1): exact `iss`, one of the audiences, `exp`, `nbf` and `iat` with the clock skew.
+ * Undefined: valid. Runs on every call, also for cached tokens: a token is not accepted after its end.
  */
 export function judgeClaims(claims: Claims, rules: JudgedBy, nowMs: number): Verification | undefined {
   return (
@@ -65,7 +65,7 @@ function unacceptable(claim: string): Verification {
   return invalid(`the token's \`${claim}\` is not acceptable`, "JwtInvalid", claim)
 }
 
-/** A refusal. Fixed texts only: nothing of the token goes into an answer. */
+/** A refusal. Only fixed texts: no content of the token is part of a response. */
 export function invalid(reason: string, fault: TokenFault, claim?: string): Verification {
   return claim === undefined ? { kind: "invalid", reason, fault } : { kind: "invalid", reason, fault, claim }
 }

@@ -3,27 +3,27 @@ import type { IssuerKeys, KeySource } from "./key-source.ts"
 export interface KeyRingOptions {
   /** Monotonic clock, milliseconds. */
   readonly now?: () => number
-  /** Told of every failed and the next good fetch; for the log. */
+  /** Called on every failed fetch and on the next successful one; for the log. */
   readonly onChange?: (state: { readonly ready: boolean; readonly error: string | undefined }) => void
 }
 
-/** Good keys are asked for again after this time, in the background. */
+/** Keys are refreshed in the background after this time. */
 const refreshMs = 10 * 60_000
-/** Keys nobody could confirm for so long are no longer believed. */
+/** Keys that could not be confirmed for this long are no longer trusted. */
 const staleMsMax = 24 * 60 * 60_000
 const backoffMsMin = 1_000
 const backoffMsMax = 30_000
-/** Fetches that tokens with an unknown `kid` may cause: three at once, then one in twenty seconds (at most about three a minute). */
+/** Limit on fetches for tokens with an unknown `kid`: three at once, then one every 20 seconds (about three a minute). */
 const unknownKidBurst = 3
 const unknownKidEveryMs = 20_000
-/** How long a request waits for the very first keys before it is answered 503. */
+/** How long a request waits for the first keys before the response is 503. */
 const firstKeysWaitMs = 2_000
-/** How long a token with an unknown `kid` waits for a fetch: enough for an issuer that is well, little for a caller of one that hangs. */
+/** How long a token with an unknown `kid` waits for a fetch: enough for a healthy issuer, short for callers if the issuer hangs. */
 const unknownKidWaitMs = 75
 
 /**
- * The keys of one issuer over time. One fetch at a time whoever asks; the last good keys stay when a fetch fails; after a failure the next
- * try waits, doubling up to 30 s, so that an issuer that comes back is not met by a herd.
+ * The keys of one issuer over time. Only one fetch runs at a time. If a fetch fails, the last good keys stay in use, and the next attempt waits,
+ * doubling up to 30 s, so that a recovering issuer is not overloaded.
  */
 export class KeyRing {
   readonly #source: KeySource
@@ -38,7 +38,7 @@ export class KeyRing {
   #pendingSinceMs = 0
   #unknownKidTokens = unknownKidBurst
   #unknownKidAtMs = 0
-  /** Raised when a fetch brought other keys: what was verified with the old ones must be verified anew. */
+  /** Raised when a fetch returned other keys: tokens verified with the old keys must be verified again. */
   version = 0
 
   constructor(source: KeySource, options: KeyRingOptions = {}) {
@@ -47,7 +47,7 @@ export class KeyRing {
     this.#onChange = options.onChange
   }
 
-  /** The keys to use now, undefined when there are none or they are too old. Starts a refresh in the background when it is time. */
+  /** The current keys; undefined if there are none or they are too old. Starts a background refresh when it is due. */
   current(): IssuerKeys | undefined {
     const nowMs = this.#now()
     if (this.#current === undefined) return undefined
@@ -56,14 +56,14 @@ export class KeyRing {
     return ageMs > staleMsMax ? undefined : this.#current
   }
 
-  /** The first keys: waits for the fetch under way until it is two seconds old. */
+  /** The first keys: waits for the current fetch until it is two seconds old. */
   async first(): Promise<IssuerKeys | undefined> {
     if (this.#pending === undefined && this.#now() >= this.#retryAtMs) void this.#fetch()
     await this.#waitForFetch(firstKeysWaitMs)
     return this.current()
   }
 
-  /** Called for a `kid` that is in no key: fetches again when the budget allows. True when other keys came soon; a fetch that takes longer goes on without the caller. */
+  /** Called for a `kid` without a key: fetches again if the limit allows. True if new keys arrived in time; a slower fetch continues in the background. */
   async refetchForUnknownKid(): Promise<boolean> {
     const before = this.version
     if (this.#pending === undefined) {
@@ -74,7 +74,7 @@ export class KeyRing {
     return this.version !== before
   }
 
-  /** Waits by the age of the fetch and not of the request: of an issuer that hangs, only those who came at its beginning wait at all. */
+  /** Waits by the age of the fetch and not of the request: if the issuer hangs, only requests at the start of a fetch wait. */
   async #waitForFetch(ageMsMax: number): Promise<void> {
     const leftMs = this.#pendingSinceMs + ageMsMax - this.#now()
     if (this.#pending !== undefined && leftMs > 0) await waitAtMost(this.#pending, leftMs)
@@ -90,7 +90,7 @@ export class KeyRing {
     return { ready: this.current() !== undefined, lastError: this.#lastError }
   }
 
-  /** Seconds until asking again can make a difference; at least 1. */
+  /** Seconds until a retry is useful; at least 1. */
   get retryAfterSeconds(): number {
     return Math.max(1, Math.ceil((this.#retryAtMs - this.#now()) / 1000))
   }
@@ -140,7 +140,7 @@ export class KeyRing {
   }
 }
 
-/** A set is the same when it has the same key ids in the same order; one without ids counts as changed, to be safe. */
+/** Sets are equal if they have the same key ids in the same order. A set without ids counts as changed, to be safe. */
 function sameKeys(a: IssuerKeys, b: IssuerKeys): boolean {
   if (a.issuer !== b.issuer || a.keys.length !== b.keys.length) return false
   return a.keys.every((key, index) => key.kid !== undefined && key.kid === b.keys[index]?.kid)

@@ -1,6 +1,6 @@
 import { type CryptoKey, importJWK, type JWK } from "jose"
 
-/** A key ready to verify with. `algorithms`: those of the issuer's list that it may be used for. */
+/** An imported key. `algorithms`: those of the issuer's list for which the key may be used. */
 export interface VerificationKey {
   readonly kid: string | undefined
   readonly algorithms: ReadonlySet<string>
@@ -10,11 +10,11 @@ export interface VerificationKey {
 /** The keys of one issuer. */
 export type KeySet = readonly VerificationKey[]
 
-/** More keys than any issuer has; a larger set is refused, it would only make look-ups slow. */
+/** No issuer has more keys; a larger set is rejected, because it would only make look-ups slow. */
 const keysMax = 100
 const rsaBitsMin = 2048
 
-/** Which key a JWS algorithm needs (RFC 7518 §3.1, RFC 8037, RFC 9864). */
+/** The key type that a JWS algorithm requires (RFC 7518 §3.1, RFC 8037, RFC 9864). */
 const families: Readonly<Record<string, { readonly kty: string; readonly crv?: string }>> = {
   RS256: { kty: "RSA" },
   RS384: { kty: "RSA" },
@@ -30,9 +30,9 @@ const families: Readonly<Record<string, { readonly kty: string; readonly crv?: s
 }
 
 /**
- * Reads a JSON Web Key Set (RFC 7517) into the keys that can verify with one of `algorithms`. Keys for encryption, symmetric, weak
- * (RSA under 2048 bits or with an exponent under 3) and unusable ones are left out, as §5 asks.
- * @throws Error saying why, when it is no key set or holds no key that can be used: callers keep what they have then.
+ * Reads a JSON Web Key Set (RFC 7517) and returns the keys that can verify one of `algorithms`. Skips keys for encryption, symmetric, weak (RSA under
+ * 2048 bits or with an exponent under 3) and unusable keys, as §5 requires.
+ * @throws Error with the reason, if it is not a key set or contains no usable key: callers then keep their current keys.
  */
 export async function readKeySet(json: unknown, algorithms: readonly string[]): Promise<KeySet> {
   const keys = typeof json === "object" && json !== null && "keys" in json ? json.keys : undefined
@@ -51,7 +51,7 @@ async function importKey(candidate: unknown, algorithms: readonly string[]): Pro
   if (fitting.length === 0 || !isStrong(jwk)) return []
   const kid = typeof jwk.kid === "string" ? jwk.kid : undefined
   const imported: VerificationKey[] = []
-  // WebCrypto binds a key to one algorithm, so a key that may be used for several is imported once for each.
+  // WebCrypto binds a key to one algorithm, so a key for several algorithms is imported once for each.
   for (const algorithm of fitting) {
     try {
       imported.push({
@@ -60,7 +60,7 @@ async function importKey(candidate: unknown, algorithms: readonly string[]): Pro
         key: await importJWK(publicPart(jwk), algorithm),
       })
     } catch {
-      // A key this platform cannot import is left out like one of an unknown type (RFC 7517 §5).
+      // A key that this platform cannot import is skipped like a key of unknown type (RFC 7517 §5).
     }
   }
   return imported
@@ -85,7 +85,7 @@ function isStrong(jwk: JWK): boolean {
   return exponent.length > 0 && BigInt(`0x${exponent.toString("hex")}`) >= 3n
 }
 
-/** Only what makes up the public key: a set that carries private members by mistake must not bring them into this process's keys. */
+/** Only the members of the public key: private members in a set by mistake must not become part of this process's keys. */
 function publicPart(jwk: JWK): JWK {
   const { kty, crv, n, e, x, y } = jwk
   return Object.fromEntries(

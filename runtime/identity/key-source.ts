@@ -5,33 +5,33 @@ import { fileReason } from "../plan/file-reason.ts"
 import { type IssuerKey, readInlineKeys } from "./inline-keys.ts"
 import { type KeySet, readKeySet } from "./key-set.ts"
 
-/** Keys and the exact `iss` that tokens of this issuer carry; null: any. `fixed`: a key without an id is tried for tokens that name one. */
+/** Keys, and the exact `iss` of tokens of this issuer; null: any. `fixed`: a key without an id is also tried for tokens with a `kid`. */
 export interface IssuerKeys {
   readonly issuer: string | null
   readonly keys: KeySet
   readonly fixed?: boolean
 }
 
-/** Gets the keys anew. Rejects with a message fit for logs and status when they cannot be had or are not usable. */
+/** Gets the current keys. Rejects with a message for logs and status if they are unavailable or unusable. */
 export type KeySource = () => Promise<IssuerKeys>
 
 export interface DiscoverySettings {
-  /** URL of the OpenID configuration, or the issuer itself (the well-known part is added). */
+  /** URL of the OpenID configuration, or of the issuer (the well-known part is added). */
   readonly url: string
-  /** The document is at this very URL, and is believed whatever issuer it names: Microsoft Entra ID's and Azure AD B2C's name another. */
+  /** The document is at exactly this URL, and may name any issuer: the documents of Microsoft Entra ID and Azure AD B2C name another one. */
   readonly exact?: boolean
   readonly algorithms: readonly string[]
   readonly http: RequestSender
 }
 
 const wellKnown = "/.well-known/openid-configuration"
-/** A discovery document is a few KiB, a key set of ten keys about 15; an IdP answering with more is broken or hostile. */
+/** A discovery document has a few KiB, a key set of ten keys about 15 KiB; a larger response is broken or hostile. */
 const bytesMax = 512 * 1024
 const timeoutMs = 5_000
 
 /**
- * Keys by OpenID Connect Discovery 1.0: `issuer` of the document must be the URL it was found under (§4.3) unless the settings say `exact`, redirects
- * are refused, and `jwks_uri` may neither fall back from https to http nor lead from a public host to a private address.
+ * Keys by OpenID Connect Discovery 1.0. `issuer` of the document must equal the URL where it was found (§4.3) unless the settings have `exact`.
+ * Redirects are rejected. `jwks_uri` must not lead from https to http, or from a public host to a private address.
  */
 export function discoverySource(settings: DiscoverySettings): KeySource {
   const { exact = false } = settings
@@ -49,11 +49,12 @@ export function discoverySource(settings: DiscoverySettings): KeySource {
   }
 }
 
-/** The issuer a discovery document names. Undefined expects none. @throws an Error that says what was expected */
+/** The issuer named in a discovery document. `expected` undefined: any. @throws an Error with the expected value */
 function issuerOf(document: unknown, url: string, expected: string | undefined): string {
   const found = stringMember(document, "issuer")
   if (found === undefined) throw new Error(`the discovery document at ${url} has no \`issuer\``)
-  // Some providers say their issuer with a closing slash and are found without: both spell the same URL, the token must carry the one said.
+  // Some providers name their issuer with a trailing slash, but are found without it. Both are the same URL; tokens must carry the value of the
+  // document.
   if (expected !== undefined && found.replace(/\/$/, "") !== expected.replace(/\/$/, ""))
     throw new Error(
       `the discovery document at ${url} names the issuer ${JSON.stringify(found)}, not ${JSON.stringify(expected)}; if this is intended, write \`discovery "${url}" exact\``,
@@ -71,7 +72,7 @@ export function fileSource(path: string, issuer: string | null, algorithms: read
   }
 }
 
-/** Keys that stand in the plan. */
+/** Keys written in the plan. */
 export function inlineSource(
   keys: readonly IssuerKey[],
   issuer: string | null,
@@ -94,7 +95,7 @@ function requireSafeStep(from: string, to: string): void {
   }
 }
 
-/** Literal addresses and names that stay inside: enough against a document that points inwards; names are the resolver's business. */
+/** Private literal addresses and internal names. This suffices against a document that points inwards; addresses behind other names are not resolved here. */
 function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").toLowerCase()
   if (host === "localhost" || host.endsWith(".localhost")) return true

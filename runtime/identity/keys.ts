@@ -1,31 +1,31 @@
 import { hash, timingSafeEqual } from "node:crypto"
 
-/** A subscription as the gateway knows its caller: its name and what it covers. The name is empty for calls of an open product without a key. */
+/** The subscription of a caller: its name and its scope. The name is empty for calls of an open product without a key. */
 export interface Subscriber {
   readonly name: string
   readonly product: string | undefined
   readonly api: string | undefined
   /** It opens every API. */
   readonly all?: boolean | undefined
-  /** When it began, in milliseconds; undefined where only text says that it is there. */
+  /** When it started, in milliseconds; undefined if it is only declared in the configuration. */
   readonly sinceMs?: number | undefined
-  /** When it ends, in milliseconds; undefined: it does not, or that is not known. */
+  /** When it ends, in milliseconds; undefined if it does not end, or if that is unknown. */
   readonly untilMs?: number | undefined
-  /** Who holds it, as it was issued; undefined where nobody was named. */
+  /** Its owner, as issued; undefined if none was named. */
   readonly owner?: string | undefined
 }
 
-/** Finds the subscription of a key: who it is, or why one that is known does not count, for the log. */
+/** Finds the subscription of a key, or the reason why a known key is not valid, for the log. */
 export interface KeyTable {
-  /** `look`: nobody used the key, it is only asked about. */
+  /** `look`: only a query, not a use of the key. */
   find(key: string, look?: boolean): Subscriber | string | undefined
-  /** False: not all keys are known yet, and of one that is not found nothing can be said. */
+  /** False: not all keys are loaded yet, so an unknown key may be valid. */
   readonly complete: boolean
 }
 
-/** Keys that were issued at run time, and may change at any moment. `find` takes the SHA-256 of a key, a character a byte. */
+/** Keys issued at run time, which can change at any time. `find` takes the SHA-256 of a key as text with one character per byte. */
 export interface IssuedKeys {
-  /** `look`: nobody used the key, it is only asked about. */
+  /** `look`: only a query, not a use of the key. */
   find(
     digest: string,
     look?: boolean,
@@ -33,25 +33,25 @@ export interface IssuedKeys {
   readonly complete: boolean
 }
 
-/** Whose a key is, found by the key alone. */
+/** Finds the owner of a key. */
 export interface DigestTable<Owner> {
   find(key: string): Owner | undefined
 }
 
-/** A key and whose it is; `name` is for messages. */
+/** A key and its owner; `name` is for messages. */
 export interface DigestEntry<Owner> {
   readonly name: string
   readonly key: string
   readonly owner: Owner
 }
 
-/** How messages about keys speak of one, and of two that are equal. */
+/** Words for messages about one key, and about two equal keys. */
 export interface KeyWords {
   readonly one: (name: string) => string
   readonly same: (a: string, b: string) => string
 }
 
-/** Longer input is no key: it is refused before it is hashed. */
+/** Longer input is rejected before it is hashed. */
 const keyLengthMax = 512
 
 const subscriptionWords: KeyWords = {
@@ -60,8 +60,8 @@ const subscriptionWords: KeyWords = {
 }
 
 /**
- * The keys of subscriptions: those of the text, then those issued. A subscription may have several entries, one for each key.
- * @throws Error naming both subscriptions when two have the same key, or one whose key is empty: neither may start.
+ * The keys of subscriptions: first those of the configuration, then the issued ones. A subscription can have several entries, one for each key.
+ * @throws Error that names both subscriptions if two have the same key, or a subscription with an empty key.
  */
 export function createKeyTable(
   entries: readonly { readonly subscriber: Subscriber; readonly key: string }[],
@@ -87,8 +87,8 @@ export function createKeyTable(
 const noneIssued: IssuedKeys = { find: () => undefined, complete: true }
 
 /**
- * Keys are held and compared as SHA-256 digests only: what an attacker can time is the look-up of a digest it cannot steer, and a dump of
- * memory holds no key. @throws Error in `words` when two keys are the same, or one is empty or too long.
+ * Keys are stored and compared only as SHA-256 digests: an attacker can only time the look-up of a digest, which they cannot control, and a memory dump
+ * contains no key. @throws Error in `words` if two keys are equal, or one is empty or too long.
  */
 export function createDigestTable<Owner>(
   entries: readonly DigestEntry<Owner>[],
@@ -136,7 +136,7 @@ function isSame(held: Buffer, digest: string): boolean {
   return timingSafeEqual(held, Buffer.from(digest, "latin1"))
 }
 
-/** As Latin-1 text, a character a byte: `hash` makes that in a sixth of the time that a hash object and a buffer take. */
+/** As Latin-1 text with one character per byte: `hash` takes a sixth of the time of a hash object and a buffer. */
 function digestOf(key: string): string {
   return hash("sha256", key, "binary")
 }

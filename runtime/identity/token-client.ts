@@ -11,7 +11,7 @@ export interface TokenClientSettings {
   readonly inBody: boolean | undefined
 }
 
-/** Why there is no token. `unreachable`: the endpoint gave no answer; `refused`: it gave one without a token. The message is for the log. */
+/** Why there is no token. `unreachable`: no response from the endpoint; `refused`: a response without a token. The message is for the log. */
 export class NoToken extends Error {
   override readonly name = "NoToken"
   readonly reason: "unreachable" | "refused"
@@ -22,26 +22,26 @@ export class NoToken extends Error {
   }
 }
 
-/** Gives tokens for requests of our own. */
+/** Provides tokens for the gateway's own requests. */
 export interface TokenSource {
-  /** A token that counts for a while yet, at once where one is kept. Rejects with NoToken. */
+  /** A token that is valid for some more time, synchronously if one is cached. Rejects with NoToken. */
   token(): string | Promise<string>
-  /** The token was refused (401): true when a fresh one may be asked for now. */
+  /** Call when a token was refused (401). True if a new token may be requested now. */
   renew(token: string): boolean
 }
 
 const timeoutMs = 5_000
-/** How long a token counts whose endpoint does not say. */
+/** Lifetime of a token if the endpoint does not declare one. */
 const lifetimeSecondsDefault = 60
-/** A token is not used any more so long before its end, or for a tenth of its life where that is shorter: clocks differ, requests take time. */
+/** A token is not used in this time before its end, or in the last tenth of its lifetime if that is shorter: clocks differ, and requests take time. */
 const skewMs = 30_000
-/** After a failure nobody asks again so soon: an endpoint that is down is not helped by every request asking. */
+/** Pause after a failure: requests from every caller would not help an endpoint that is down. */
 const pauseMs = 1_000
 const tokenLengthMax = 16 * 1024
 
 /**
- * Client credentials (RFC 6749 §4.4): one request at a time for all who wait, kept until shortly before `expires_in`. Ids and secrets are form-encoded
- * in Basic (§2.3.1); of `token_endpoint_auth_methods_supported` the form is used where Basic is not among them.
+ * Client credentials (RFC 6749 §4.4). Concurrent callers share one request; the token is cached until shortly before `expires_in`. Ids and secrets are
+ * form-encoded in Basic (§2.3.1). If `token_endpoint_auth_methods_supported` does not contain Basic, they are sent in the form.
  */
 export class TokenClient implements TokenSource {
   readonly #settings: TokenClientSettings
@@ -75,7 +75,7 @@ export class TokenClient implements TokenSource {
   }
 
   renew(token: string): boolean {
-    // Somebody else renewed it meanwhile: the one that is kept now was not refused.
+    // Another caller renewed it in the meantime: the cached token was not refused.
     if (this.#kept?.token !== token) return true
     const now = this.#monotonic()
     this.#kept = undefined
@@ -114,7 +114,7 @@ export class TokenClient implements TokenSource {
     const found = document?.["token_endpoint"]
     if (typeof found !== "string" || !URL.canParse(found))
       throw new NoToken("refused", `${url} names no token endpoint (${answer.status})`)
-    // Our secret is sent there: a document had by https must not lead it out of https.
+    // The secret is sent to this endpoint: a document loaded by https must not lead to http.
     if (url.startsWith("https:") && !found.startsWith("https:"))
       throw new NoToken("refused", `the token endpoint of ${url} leaves https`)
     const methods = document?.["token_endpoint_auth_methods_supported"]
@@ -137,7 +137,7 @@ export class TokenClient implements TokenSource {
   }
 }
 
-/** RFC 6749 §2.3.1: both are encoded as in a form before they are joined. */
+/** RFC 6749 §2.3.1: both are form-encoded before they are joined. */
 export function clientAuthorization(client: string, secret: string): string {
   const encoded = (text: string) => new URLSearchParams({ a: text }).toString().slice(2)
   return `Basic ${Buffer.from(`${encoded(client)}:${encoded(secret)}`).toString("base64")}`

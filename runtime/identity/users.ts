@@ -1,16 +1,16 @@
 import { createHmac, randomBytes, scrypt, scryptSync, timingSafeEqual } from "node:crypto"
 import { LRUCache } from "lru-cache"
 
-/** A user of the plan: `secret` is the password, or `scrypt:N:r:p:SALT:HASH` with both in base64url. */
+/** A user of the plan: `secret` is the password, or `scrypt:N:r:p:SALT:HASH` with salt and hash in base64url. */
 export interface UserEntry {
   readonly user: string
   readonly secret: string
 }
 
-/** N of `hashPassword`, r is 8 and p is 1: 16 MB and about 50 ms (RFC 7914 §2). */
+/** N of `hashPassword`; r is 8 and p is 1: 16 MB and about 50 ms (RFC 7914 §2). */
 export const hashCost = { byDefault: 16_384, min: 1_024, max: 65_536 } as const
 
-/** The hash of a password, as `UserEntry.secret`, with a salt of its own. `cost` is a power of two within `hashCost`. */
+/** The hash of a password for `UserEntry.secret`, with a new salt. `cost` is a power of two within `hashCost`. */
 export function hashPassword(password: string, cost: number = hashCost.byDefault): string {
   const salt = randomBytes(16)
   const hash = scryptSync(password, salt, 32, { N: cost, r: 8, p: 1, maxmem: 2 * memoryBytesMax })
@@ -23,38 +23,38 @@ interface Hashed {
   readonly hash: Buffer
 }
 
-/** Memory of one computation; RFC 7914 wants 16 MB for what logs in people. */
+/** Memory of one computation; RFC 7914 recommends 16 MB for logins. */
 const memoryBytesMax = 64 * 1024 * 1024
 const parallelMax = 16
-/** Computations at a time: they are meant to be slow, and share four threads with everything else that is read or resolved. */
+/** Concurrent computations: they are slow by design, and share four threads with file and DNS operations. */
 const runningMax = 2
 const waitingMax = 64
 const verifiedMax = 10_000
 
-/** Who judges users and passwords. */
+/** Verifies users and passwords. */
 export interface Passwords {
-  /** Whether this is the user's password; `busy`: too many wait. */
+  /** Whether this is the user's password; `busy`: too many requests wait. */
   verify(user: string, password: string): boolean | Promise<boolean | "busy">
-  /** Whether there is such a user; no caller may learn it. */
+  /** Whether the user exists; callers must not learn this. */
   has(user: string): boolean
 }
 
 /**
- * Judges users and passwords in constant time, whether there is such a user or not: who is not there costs what the dearest one costs. What was found
- * right once is known by a keyed digest; what is wrong is computed each time, few at a time.
+ * Verifies users and passwords without revealing by its duration whether a user exists: an unknown user takes as long as the most expensive one. A
+ * verified password is cached by a keyed digest. A wrong one is computed each time, few at a time.
  */
 export class UserTable implements Passwords {
   readonly #plain = new Map<string, Buffer>()
   readonly #hashed = new Map<string, Hashed>()
   readonly #dearest: Hashed | undefined
   readonly #key = randomBytes(32)
-  // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
+  // `maxSize` with size 1 limits the number of entries; `max` would reserve 200 KiB for an empty cache.
   readonly #verified = new LRUCache<string, true>({ maxSize: verifiedMax, sizeCalculation: () => 1 })
   readonly #asking = new Map<string, Promise<boolean>>()
   readonly #waiting: (() => void)[] = []
   #running = 0
 
-  /** @throws Error for a hash that cannot be used. */
+  /** @throws Error for an unusable hash. */
   constructor(name: string, entries: readonly UserEntry[]) {
     for (const { user, secret } of entries) {
       if (!secret.startsWith("scrypt:")) this.#plain.set(user, this.#digest(secret))
@@ -95,7 +95,7 @@ export class UserTable implements Passwords {
   }
 
   async #compute(user: string, password: string, dearest: Hashed): Promise<boolean> {
-    // Whoever ends hands its place over.
+    // A finished computation passes its place to the next one.
     if (this.#running >= runningMax) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#running += 1
     try {
@@ -121,7 +121,7 @@ function derive(password: string, salt: Buffer, length: number, cost: Hashed["co
   })
 }
 
-/** What is wrong with it, or the hash. */
+/** The parsed hash, or why it is invalid. */
 function readHash(text: string): Hashed | string {
   const parts = /^scrypt:(\d{1,8}):(\d{1,3}):(\d{1,3}):([A-Za-z0-9_-]{8,200}):([A-Za-z0-9_-]{22,200})$/.exec(
     text,

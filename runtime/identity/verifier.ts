@@ -1,10 +1,10 @@
 /** Claims of a verified token: plain JSON. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** The JOSE header of a verified token: `alg`, perhaps `kid`, `typ` and others. Plain JSON. */
+/** The JOSE header of a verified token: `alg`, optionally `kid`, `typ` and others. Plain JSON. */
 export type TokenHeader = Readonly<Record<string, unknown>>
 
-/** Why a token is refused, as a stable word. The words are those Azure API Management gives as `LastError.Reason`. */
+/** Why a token is refused, as a stable code. The codes are those of Azure API Management's `LastError.Reason`. */
 export type TokenFault =
   | "JwtInvalid"
   | "TokenSignatureKeyNotFound"
@@ -14,8 +14,8 @@ export type TokenFault =
   | "TokenExpired"
 
 /**
- * What a place demands of a token otherwise than its issuer says. What is not given is the issuer's own. `audiences` and `issuers` null: any.
- * `requireExpiration` is true unless said. `mayFetch` false: the keys that are there decide, nothing is asked for or waited for (default true).
+ * Requirements on a token that replace those of its issuer. An absent field is the issuer's own. `audiences` and `issuers` null: any.
+ * `requireExpiration` is true by default. `mayFetch` false: only the cached keys are used, without requests and waiting (default: true).
  */
 export interface TokenRules {
   readonly audiences?: readonly string[] | null | undefined
@@ -26,9 +26,8 @@ export interface TokenRules {
 }
 
 /**
- * Outcome of verifying a token. `invalid`: the client's fault (401); `reason` is fixed text fit for `error_description` (RFC 6750 §3), never the token;
- * `claim` names the claim it is about, when it is about one.
- * `unavailable`: the issuer's keys are not to be had (503).
+ * The result of verifying a token. `invalid`: the client's fault (401); `reason` is a fixed text for `error_description` (RFC 6750 §3), never the token;
+ * `claim` names the affected claim, if any. `unavailable`: the issuer's keys are unavailable (503).
  */
 export type Verification =
   | { readonly kind: "verified"; readonly claims: Claims; readonly header: TokenHeader }
@@ -40,12 +39,12 @@ export type Verification =
     }
   | { readonly kind: "unavailable"; readonly retryAfterSeconds: number }
 
-/** Verifies compact JWS access tokens of one issuer. Answers synchronously when the token was verified before (bounded cache), so the hot path makes no promise. */
+/** Verifies compact JWS access tokens of one issuer. Returns synchronously for a token in its bounded cache, so that the hot path creates no promise. */
 export interface TokenVerifier {
   verify(token: string, rules?: TokenRules): Verification | Promise<Verification>
-  /** The `iss` its tokens have; undefined while it is not known, or when any will do. */
+  /** The `iss` of its tokens; undefined while it is unknown, or if any is accepted. */
   issuer(): string | undefined
-  /** For status and readiness: whether keys are at hand, and the last trouble in getting them. */
+  /** For status and readiness: whether keys are available, and the last error in getting them. */
   state(): { readonly ready: boolean; readonly lastError: string | undefined }
   close(): void
 }

@@ -1,9 +1,10 @@
 import type { TokenRules, TokenVerifier, Verification } from "./verifier.ts"
 
 /**
- * Verifies a token that may be of any of several issuers, in their order. The first that accepts it with the keys it has decides: an issuer that hangs is
- * nobody's business whose keys are there. Then those are asked for their keys that may have it, all at once, so that their waits are one. When none accepts it, the
- * refusal of the one that came furthest is told; an issuer whose keys are not to be had leaves the whole undecided, unless another one's keys verified the token.
+ * Verifies a token that can be from any of several issuers, in their order. The first one that accepts it with its cached keys decides, so that an
+ * issuer that hangs does not delay the others. Then the issuers that may have the token's key fetch their keys concurrently. If none accepts the token,
+ * the result is the refusal of the issuer where verification came furthest. An issuer without available keys makes the result `unavailable`, unless
+ * another one's keys verified the token.
  */
 export function verifyAny(
   verifiers: readonly TokenVerifier[],
@@ -17,7 +18,7 @@ export function verifyAny(
 
 interface Candidate {
   readonly verifier: TokenVerifier
-  /** Whether an unknown key may be asked for: the token seems to be of this issuer, or of none that is known. */
+  /** Whether an unknown key may be fetched: the token seems to be from this issuer, or from an unknown one. */
   readonly mayFetch: boolean
 }
 
@@ -27,7 +28,7 @@ interface Attempt {
   readonly rules: TokenRules
 }
 
-/** `found`: what the first of the candidates said. */
+/** `found`: the results of the first candidates. */
 function attempt(attempted: Attempt, found: readonly Verification[]): Verification | Promise<Verification> {
   const { candidates, token, rules } = attempted
   const candidate = candidates[found.length]
@@ -54,14 +55,14 @@ async function askForKeys(
   )
 }
 
-/** Whether keys that the issuer did not have when it was asked could make another answer of it. */
+/** Whether new keys of the issuer could change the result. */
 function lacksKey(found: Verification): boolean {
   return (
     found.kind === "unavailable" || (found.kind === "invalid" && found.fault === "TokenSignatureKeyNotFound")
   )
 }
 
-/** What the token says of its issuer is not proved yet: it only decides who is asked first, and who may look for new keys. */
+/** The issuer named in the token is not verified yet: it only decides the order, and which issuers may fetch new keys. */
 function inOrder(verifiers: readonly TokenVerifier[], token: string): Candidate[] {
   const iss = issuerIn(token)
   const isOurs = (verifier: TokenVerifier) => iss !== undefined && verifier.issuer() === iss
@@ -87,7 +88,7 @@ function issuerIn(token: string): string | undefined {
   }
 }
 
-/** How far a token came: past the signature, undecided, to the signature, to a key, not even that. */
+/** How far verification came: past the signature, undecided, to the signature, to a key, or not even that. */
 function rank(found: Verification): number {
   if (found.kind === "verified") return 6
   if (found.kind === "unavailable") return 3
