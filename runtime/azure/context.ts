@@ -27,15 +27,15 @@ import { askedUrl, sentUrl } from "./exchange-url.ts"
 import { Headers, RequestHeaders } from "./headers.ts"
 import { api, deployment, failure, operation, product, subscription, user } from "./place.ts"
 
-/** What a program sees that is no part of the exchange. */
+/** What a program can access outside the exchange. */
 export interface CsharpSurroundings {
   trace(exchange: Exchange, source: string, message: string): void
   namedValue(kind: "value" | "secret", name: string): string
 }
 
 /**
- * `context` of a policy expression, over one request. The bodies its program needs have been loaded. Everything is read when it is asked for:
- * the exchange changes while its steps run, and most programs ask for one thing.
+ * `context` of a policy expression, over one request. The bodies that its program needs are loaded. Each member is computed on access, because the
+ * exchange changes while its steps run, and most programs use only one member.
  */
 export function csharpContext(exchange: Exchange, around: CsharpSurroundings): PolicyContext {
   return new ExchangeContext(exchange, around)
@@ -165,7 +165,7 @@ class Parameters implements PolicyTexts {
   get(name: string): string | undefined {
     if (Object.hasOwn(this.#values, name)) return this.#values[name]
     const folded = name.toUpperCase()
-    // A path in gateway.conf has no `-` in its names: what a document calls `blob-name` is `{blob_name}` there.
+    // Path parameters in gateway.conf have no `-` in their names: `blob-name` in a document is `{blob_name}` there.
     const plain = folded.replaceAll(/[^A-Z0-9_]/g, "_")
     for (const known of Object.keys(this.#values)) {
       const name = known.toUpperCase()
@@ -198,13 +198,13 @@ class Answer implements PolicyResponse {
   get headers(): PolicyLists {
     return new Headers(this.#pending.headers)
   }
-  // Only programs that need it have it loaded, and only they ask.
+  // Only programs that declare the need read the body, and for these it is loaded.
   get body(): PolicyBody {
     return body(this.#pending.body)
   }
 }
 
-/** What `backend` sees before the first answer: documents ask a `retry` what the last one was, before there is any. */
+/** The response of `backend` before the first response: the condition of a `retry` in a document may read it before there is any. */
 const unanswered: PolicyResponse = {
   status: 200,
   reason: "OK",
@@ -212,7 +212,7 @@ const unanswered: PolicyResponse = {
   body: { present: false, content: () => Buffer.alloc(0) },
 }
 
-/** A response of a request a policy sent, as variables hold it. */
+/** The response of a request sent by a policy, as stored in a variable. */
 function storedResponse(value: unknown): PolicyResponse | undefined {
   if (!isStoredResponse(value)) return undefined
   const { status, reason, headers, body: content } = value

@@ -7,7 +7,7 @@ import { type CsharpSurroundings, csharpContext } from "./context.ts"
 import { compileProgram } from "./csharp/compile.ts"
 import { toText } from "./csharp/values.ts"
 
-/** Compiles an expression of a policy document. The bodies it reads become needs of the step. The function throws CsharpError. */
+/** Compiles an expression of a policy document. The bodies it reads become needs of the step. The returned function throws CsharpError. */
 export function compileCsharpValue(
   expression: CsharpExpression,
   provision: Provision,
@@ -25,7 +25,7 @@ export function compileCsharpValue(
   }
 }
 
-/** A value as a body: bytes as they are, null as none, everything else as its text. */
+/** A value as a body: bytes unchanged, null as an empty body, everything else as its text. */
 export function csharpBytes(value: unknown): Buffer {
   if (value === null || value === undefined) return Buffer.alloc(0)
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
@@ -34,7 +34,7 @@ export function csharpBytes(value: unknown): Buffer {
 
 type NamedValues = ReadonlyMap<string, string>
 
-/** Looks up the named values and secrets a program reads, so that they are known to be there before any request. */
+/** Looks up the named values and secrets of a program at load time, so that a missing one is found before any request. */
 function namedValues(body: unknown, provision: Provision): NamedValues {
   const found = new Map<string, string>()
   const walk = (node: unknown): void => {

@@ -3,7 +3,7 @@ import { rootCertificates } from "node:tls"
 import type { ClientCertificate } from "../policies/exchange.ts"
 import type { PolicyCertificate } from "./csharp/ports.ts"
 
-/** The certificates of a plan as programs see them. */
+/** The certificates of a plan for programs. */
 export function declaredCertificates(
   declared: ReadonlyMap<string, ClientCertificate>,
 ): ReadonlyMap<string, PolicyCertificate> {
@@ -23,7 +23,7 @@ class Declared implements PolicyCertificate {
     return Buffer.from(this.#pem)
   }
 
-  /** Nobody is asked whether a certificate was revoked: with that in question none counts. */
+  /** Revocation is never checked: with `online` no certificate is valid. */
   verify(online: boolean): boolean {
     return !online && leadsToRoot(this.#pem)
   }
@@ -31,7 +31,7 @@ class Declared implements PolicyCertificate {
 
 const pemPattern = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/** Whether the certificates of a file, each signed by the next, lead to an authority that Node trusts, and all are in their time. */
+/** Whether the certificates of a file, each signed by the next, lead to an authority that Node trusts, and all are within their validity period. */
 function leadsToRoot(pem: string): boolean {
   const chain = (pem.match(pemPattern) ?? []).map((each) => new X509Certificate(each))
   const now = Date.now()
@@ -47,7 +47,7 @@ function leadsToRoot(pem: string): boolean {
   return rootsNamed(last.issuer).some((root) => isSignedBy(last, root))
 }
 
-/** The authorities a name may be that of. Reading all of them takes a tenth of a second, so only those are read that hold its last part. */
+/** The authorities that may have a name. Parsing all of them takes a tenth of a second, so only those that contain the last part of the name are parsed. */
 function rootsNamed(issuer: string): readonly X509Certificate[] {
   const name = issuer.slice(issuer.lastIndexOf("=") + 1)
   return rootCertificates

@@ -3,14 +3,14 @@ import { joinQueries, QueryString } from "../policies/messages/query-string.ts"
 import type { PolicyLists, PolicyUrl } from "./csharp/ports.ts"
 import { serviceUrl } from "./place.ts"
 
-/** `context.Request.OriginalUrl`: what the client asked for. */
+/** `context.Request.OriginalUrl`: the URL in the client's request. */
 export function askedUrl(exchange: Exchange): PolicyUrl {
   return new AskedUrl(exchange)
 }
 
 /**
- * `context.Request.Url`: what the backend is asked, as it stands now: its address, its base path, the path behind that of the API or what policies made
- * of it, and the query. Where there is no backend it is what the client asked for.
+ * `context.Request.Url`: the current URL of the request to the backend: its address, its base path, the path after that of the API or as rewritten by
+ * policies, and the query. Without a backend it is the client's URL.
  */
 export function sentUrl(exchange: Exchange): PolicyUrl {
   const url = exchange.backend?.url ?? exchange.route?.backendUrl
@@ -42,7 +42,7 @@ abstract class UrlOfRequest implements PolicyUrl {
   }
 }
 
-/** Read where it is asked for: most programs want the path alone. */
+/** Each part is computed on access: most programs use only the path. */
 class AskedUrl extends UrlOfRequest {
   readonly #exchange: Exchange
 

@@ -3,7 +3,7 @@ import { fieldText, type HeaderList, usualSpelling } from "../policies/messages/
 import { allFields, ownField } from "../policies/messages/own-fields.ts"
 import type { PolicyLists } from "./csharp/ports.ts"
 
-/** The fields of a message, as `Headers` of a program sees them. */
+/** The fields of a message for `Headers` of a program. */
 export class Headers implements PolicyLists {
   readonly #flat: readonly string[]
 
@@ -39,7 +39,7 @@ export class Headers implements PolicyLists {
   }
 }
 
-/** Those of the request: with the fields that are kept apart from the others. */
+/** The fields of the request, including those that the exchange keeps separately. */
 export class RequestHeaders extends Headers {
   readonly #exchange: Exchange
 

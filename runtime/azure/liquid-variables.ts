@@ -14,10 +14,7 @@ import { type PolicyUrl, urlText } from "./csharp/ports.ts"
 import { CsObject } from "./csharp/values.ts"
 import { askedUrl, sentUrl } from "./exchange-url.ts"
 
-/**
- * What templates see: `body`, and `context` in the names of Azure API Management. All of it is plain data, made for this rendering; what is
- * asked for is made when it is asked for.
- */
+/** The variables of templates: `body`, and `context` with the names of Azure API Management. They are plain data for one rendering, computed on access. */
 export function liquidVariables(
   exchange: Exchange,
   of: "request" | "response",
@@ -34,14 +31,14 @@ export function liquidVariables(
   }
 }
 
-/** What a large XML body says, read before the template runs. */
+/** The value of a large XML body, parsed before the template runs. */
 export interface ReadAhead {
   readonly value: unknown
 }
 
 const xmlOptions = { style: "javascript-friendly", alwaysArray: false } as const
 
-/** Reads a large XML body in another thread; undefined for any other, which is read when the template asks for it. */
+/** Parses a large XML body in another thread. Undefined for any other body, which is parsed on access. */
 export function readAhead(exchange: Exchange, of: "request" | "response"): Promise<ReadAhead> | undefined {
   const message = messageOf(of)
   const body = message.body(exchange)
@@ -54,7 +51,7 @@ export function readAhead(exchange: Exchange, of: "request" | "response"): Promi
   if (!(made instanceof Promise)) return undefined
   return made.then(({ content, problem: found }) => {
     if (content === undefined) throw refused(of, `${found}`)
-    // What the thread has made is read here: as much of it as of any other JSON.
+    // Reading the result of the thread blocks this one, so it has the limit of any other JSON.
     if (hasMoreValues(content, jsonValuesDefault))
       throw refused(of, `has more than ${jsonValuesDefault} elements and texts`)
     return { value: JSON.parse(content.toString("utf8")) as unknown }
@@ -70,7 +67,7 @@ function refused(of: "request" | "response", what: string): Refused {
   return new Refused(problem(of === "request" ? "invalid-request" : "bad-gateway", { cause }))
 }
 
-/** JSON or XML as data, by the media type; other text as it is. */
+/** JSON or XML as data, by media type; other text unchanged. */
 function bodyOf(exchange: Exchange, of: "request" | "response", xsiNil: "blank" | "null"): unknown {
   const message = messageOf(of)
   const body = message.body(exchange)
@@ -87,8 +84,8 @@ function bodyOf(exchange: Exchange, of: "request" | "response", xsiNil: "blank" 
 }
 
 /**
- * An XML body as templates read it: an element is found by its name with or without its prefix, also in small letters (`body.envelope.body.fault`), and
- * is shown as its text where it has attributes too. What says `xsi:nil="true"` is nothing: null, or an empty text.
+ * An XML body for templates. An element has its name with and without prefix, also in lower case (`body.envelope.body.fault`). An element with
+ * attributes still converts to its text. An element with `xsi:nil="true"` is null, or an empty text.
  */
 function xmlBody(value: unknown, xsiNil: "blank" | "null"): unknown {
   if (Array.isArray(value)) return value.map((each) => xmlBody(each, xsiNil))
@@ -107,7 +104,7 @@ function xmlBody(value: unknown, xsiNil: "blank" | "null"): unknown {
   return shownAs(made, "#text" in made ? String(made["#text"]) : "")
 }
 
-/** An object whose members can be asked for, and that is a text where it is shown. */
+/** An object with members that converts to a given text. */
 function shownAs<Made extends object>(made: Made, text: string): Made {
   return Object.defineProperty(made, "toString", { value: () => text })
 }
@@ -148,7 +145,7 @@ function contextOf(exchange: Exchange): object {
   }
 }
 
-/** Each is made into data when it is asked for: a body in a variable is not read for a template that does not name it. */
+/** Each variable is converted on access: a body in a variable is not parsed for a template that does not use it. */
 function variablesOf({ variables }: Exchange): Readonly<Record<string, unknown>> {
   const made = plainObject<unknown>()
   for (const [name, value] of variables) {
@@ -162,7 +159,7 @@ function variablesOf({ variables }: Exchange): Readonly<Record<string, unknown>>
   return dictionary(made)
 }
 
-/** By the names in lower case and in the usual spelling (`Content-Type`): templates compare names exactly. */
+/** By names in lower case and in the usual spelling (`Content-Type`): templates compare names exactly. */
 function headersOf({ flat }: Pick<HeaderList, "flat">): Readonly<Record<string, string>> {
   const headers = plainObject<string>()
   const spelled = new Set<string>()
@@ -178,7 +175,7 @@ function headersOf({ flat }: Pick<HeaderList, "flat">): Readonly<Record<string, 
   return dictionary({ ...headers }, spelled)
 }
 
-/** `for` goes through a dictionary in pairs that have a `Key` and a `Value`, as .NET's do; each of `keys` once. */
+/** `for` iterates over a dictionary as pairs with `Key` and `Value`, as in .NET; each of `keys` once. */
 function dictionary<Value>(
   values: Record<string, Value>,
   keys: Iterable<string> = Object.keys(values),
@@ -188,7 +185,7 @@ function dictionary<Value>(
   return Object.defineProperty(values, Symbol.iterator, { value: () => pairs()[Symbol.iterator]() })
 }
 
-/** What no template can show is nothing to it. */
+/** A value that a template cannot show is nil. */
 function plain(value: unknown): unknown {
   if (value instanceof CsObject) return plainValue(value)
   try {

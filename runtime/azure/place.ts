@@ -13,7 +13,7 @@ import type {
 } from "./csharp/ports.ts"
 import { declaredCertificates } from "./declared-certificates.ts"
 
-/** `context.Api`; undefined before a route is known. There is one revision of an API: the plan's. */
+/** `context.Api`; undefined before a route is known. An API has only the revision in the plan. */
 export function api({ route, scheme, facts }: Exchange): PolicyApi | undefined {
   if (route === undefined) return undefined
   const { api: name, version, stripPrefix } = route.plan
@@ -21,7 +21,7 @@ export function api({ route, scheme, facts }: Exchange): PolicyApi | undefined {
   return {
     id: name,
     name,
-    // With its slash: published documents put it behind a host.
+    // With a leading slash: published documents append it to a host.
     path: `/${stripPrefix.replace(/^\//, "")}`,
     protocols: [scheme],
     serviceUrl: route.backendUrl === undefined ? undefined : serviceUrl(route.backendUrl),
@@ -32,7 +32,7 @@ export function api({ route, scheme, facts }: Exchange): PolicyApi | undefined {
   }
 }
 
-/** The address of a backend, in parts. */
+/** The URL of a backend in parts. */
 export function serviceUrl(text: string): PolicyUrl {
   const { protocol, hostname, port, pathname } = new URL(text)
   const scheme = protocol.slice(0, -1)
@@ -57,7 +57,7 @@ export function operation({ route }: Exchange): PolicyOperation | undefined {
   return { id: name, name, method, urlTemplate }
 }
 
-/** `context.Product`: of the caller's subscription. There are no groups of callers. */
+/** `context.Product`: of the caller's subscription. Groups are not supported. */
 export function product({ subscriber, facts }: Exchange): PolicyProduct | undefined {
   const name = subscriber?.product
   const found = name === undefined ? undefined : facts.product(name)
@@ -66,16 +66,16 @@ export function product({ subscriber, facts }: Exchange): PolicyProduct | undefi
   return { id: name, name, state: published ? "Published" : "NotPublished", groups: [], ...rest }
 }
 
-/** Which process this is, by its machine and number as `status` lists them. */
+/** The id of this process by machine and process number, as in `status`. */
 const instanceId = `${hostname()}-${process.pid}`
 
-/** `context.Deployment`: the gateway by its name. It knows no region. */
+/** `context.Deployment`: the name of the gateway. There is no region. */
 export function deployment({ gatewayName: name, facts }: Exchange): PolicyDeployment {
   const ids = { region: "", serviceId: name, serviceName: name, gatewayId: name, instanceId }
   return { ...ids, certificates: declaredCertificates(facts.certificates) }
 }
 
-/** `context.User`: who holds the caller's subscription; undefined where nobody was named. Of users the gateway knows what they are called, no more. */
+/** `context.User`: the owner of the caller's subscription; undefined if it has none. Only the name is known. */
 export function user({ subscriber }: Exchange): PolicyUser | undefined {
   const owner = subscriber?.owner
   if (owner === undefined) return undefined
@@ -84,14 +84,14 @@ export function user({ subscriber }: Exchange): PolicyUser | undefined {
   return { id: owner, email, ...unknown, groups: [], identities: [] }
 }
 
-/** `context.Subscription`; none for calls of an open product without a key. */
+/** `context.Subscription`; undefined for calls of an open product without a key. */
 export function subscription({ subscriber, subscriptionKey: key }: Exchange): PolicySubscription | undefined {
   if (subscriber === undefined || subscriber.name === "") return undefined
   const { name, sinceMs, untilMs } = subscriber
   return { id: name, name, key: key ?? "", createdMs: sinceMs, startMs: sinceMs, endMs: untilMs }
 }
 
-/** What Azure API Management calls a statement of gateway.conf that fails, where it has another word for it. */
+/** Azure API Management's names for statements of gateway.conf that fail, if they differ. */
 const sources: ReadonlyMap<string, string> = new Map([
   ["validate-key", "authorization"],
   ["any-of", "authorization"],

@@ -7,7 +7,7 @@ import { compileCsharpValue, csharpBytes } from "./csharp-value.ts"
 import { compileTemplate, TemplateProblem } from "./liquid/compile-template.ts"
 import { liquidVariables, type ReadAhead, readAhead } from "./liquid-variables.ts"
 
-/** C# and Liquid for plans that have them. It is loaded by `import()`: no other plan needs any of it. */
+/** C# and Liquid, loaded by `import()` only for plans that use them. */
 export const azure: AzureWing = {
   compileValue: compileCsharpValue,
   textOf: toText,
@@ -17,7 +17,7 @@ export const azure: AzureWing = {
   restore: (kept) => restore(kept as KeptValue),
 }
 
-/** Compiles a template. `of`: the message it reads as `body`. */
+/** Compiles a template. `of`: the message that it reads as `body`. */
 function compileLiquid(
   { liquid: source, xsiNil = "blank" }: Parameters<AzureWing["compileLiquid"]>[0],
   of: "request" | "response",
@@ -40,7 +40,7 @@ function compileLiquid(
   }
 }
 
-/** A body that is not what it says is the sender's fault and not the template's. */
+/** A malformed body is the sender's fault, not the template's. */
 function failed(error: unknown): never {
   throw error instanceof TemplateProblem && error.cause instanceof Refused ? error.cause : error
 }

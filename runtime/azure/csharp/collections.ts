@@ -30,7 +30,7 @@ export const listRange = (): CsException =>
     "Index was out of range. Must be non-negative and less than the size of the collection. (Parameter 'index')",
   )
 
-/** The elements of one key, as `GroupBy` gives them. */
+/** The elements of one key, from `GroupBy`. */
 export class Grouping extends CsObject {
   readonly typeName = "System.Linq.Grouping"
   readonly key: unknown
@@ -61,10 +61,10 @@ export class KeyValuePair extends CsObject {
   }
 }
 
-/** How keys are told apart: as their type says, or texts without regard to case. */
+/** How keys are compared: by the rules of their type, or as texts without letter case. */
 export type KeyComparison = "default" | "ignore-case"
 
-/** System.Collections.Generic.Dictionary, in the order entries were added. */
+/** System.Collections.Generic.Dictionary, in insertion order. */
 export class CsDictionary extends CsObject {
   readonly typeName = "System.Collections.Generic.Dictionary`2"
   readonly comparison: KeyComparison
@@ -135,7 +135,7 @@ export function keyNotFound(key: unknown): CsException {
   )
 }
 
-/** System.Collections.Generic.HashSet, in the order elements were added. */
+/** System.Collections.Generic.HashSet, in insertion order. */
 export class CsHashSet extends CsObject {
   readonly typeName = "System.Collections.Generic.HashSet`1"
   readonly comparison: KeyComparison
@@ -194,7 +194,7 @@ export class CsQueue extends CsObject {
   }
 }
 
-/** Stack: last in, first out; listed from the top. */
+/** Stack: last in, first out; enumerated from the top. */
 export class CsStack extends CsObject {
   readonly typeName = "System.Collections.Generic.Stack`1"
   items: unknown[] = []
@@ -238,7 +238,7 @@ export class CsTuple extends CsObject {
   }
 }
 
-/** An object of an anonymous type: its fields in order, read by name from a map and never as properties. */
+/** An object of an anonymous type: its fields in order, in a map and never as properties. */
 export class Anonymous extends CsObject {
   readonly typeName = "<>f__AnonymousType"
   readonly fields: ReadonlyMap<string, unknown>

@@ -158,13 +158,13 @@ function constant({ type, value }: Node<"const">): unknown {
   return type === "double" || type === "float" ? Number(value) : value
 }
 
-/** Gives an exception the place it came from, unless one nearer has. */
+/** Sets the source offset of an exception, unless an inner node has set it. */
 function placed(exception: CsException, at: number | undefined): CsException {
   exception.at ??= at
   return exception
 }
 
-/** The exception as C# would have it, with its place. */
+/** The error as a C# exception with its source offset. */
 function relocated(error: unknown, at: number | undefined): unknown {
   if (error instanceof CsException) return placed(error, at)
   return error instanceof TypeError ? placed(nullReference(), at) : error
@@ -190,7 +190,7 @@ function compileCall({ member: id, on, args, types, at }: Node<"call">): CsClosu
     : memberCall(call, compileNode(on), values, at)
 }
 
-/** .NET finds these beside the type, so that nothing is wrong with null before they look at it. */
+/** A call of an extension method. .NET passes null to these; they check it themselves. */
 function extensionCall(
   call: Call,
   target: CsClosure,
@@ -209,7 +209,7 @@ function extensionCall(
 
 type Call = (...values: unknown[]) => unknown
 
-/** A call by the number of its arguments: most have none or few, and none of them makes a list of them. */
+/** A member call, specialized by the number of arguments: most calls have few or none, and then need no array. */
 function memberCall(
   call: Call,
   target: CsClosure,
@@ -259,7 +259,7 @@ function present(self: unknown, at: number | undefined): unknown {
   return self
 }
 
-/** The member with its type arguments, which it takes first. */
+/** A member with type arguments, which it takes first. */
 function withTypes({ run, typed }: Member, types: readonly CsType[]): Call {
   const call = run as Call
   if (!typed) return call
@@ -332,8 +332,8 @@ function compileNewArray({ type, length }: Node<"new-array">): CsClosure {
 }
 
 /**
- * A function of the program. All share the frame, so that they see each other's variables; a call inside a call of the same one keeps the
- * places of the outer one and puts them back.
+ * A function of the program. All functions share the frame, so that they can access each other's variables. A recursive call saves the slots of the
+ * outer call and restores them.
  */
 function compileLambda({ params, from, to, body }: Node<"lambda">): CsClosure {
   const run = "k" in body ? compileNode(body) : returned(compileStatement(body, compileNode))
@@ -354,7 +354,7 @@ function compileLambda({ params, from, to, body }: Node<"lambda">): CsClosure {
   }
 }
 
-/** The conversion from one type to another; conversions a type declares itself are members and not these. */
+/** The conversion from one type to another. User-defined conversions of a type are members instead. */
 function convert(from: string, to: string): Convert {
   const [source, target] = [parseType(from), parseType(to)]
   if (source.name === "?" || target.name === "?") return throughNull(from, to)

@@ -7,8 +7,8 @@ type Run = (frame: unknown[]) => unknown
 type Operate = (a: unknown, b: unknown) => unknown
 
 /**
- * A binary operator on operands of one type (`int`, `string`, `bool`, `object`, …; `int?` when either may be null). `&&`, `||`
- * and `??` leave the right side alone when the left decides.
+ * A binary operator on operands of one type (`int`, `string`, `bool`, `object`, …; `int?` if either can be null). `&&`, `||` and `??` do not evaluate
+ * the right side if the left side decides.
  */
 export function compileBinary(op: string, type: string, left: Run, right: Run): Run {
   switch (op) {
@@ -29,12 +29,12 @@ export function compileBinary(op: string, type: string, left: Run, right: Run): 
   return (frame) => lifted(left(frame), right(frame))
 }
 
-/** Types whose values JavaScript compares as C# does. */
+/** Types whose values JavaScript compares like C#. */
 function isDirect(type: string): boolean {
   return type === "string" || type === "char" || type === "bool" || (isNumberType(type) && type !== "decimal")
 }
 
-/** A comparison without a call: most operators of policies are one. Texts and numbers are ordered by the same operators. */
+/** A comparison without a function call, because most operators in policies are comparisons. Texts and numbers use the same operators. */
 function compileDirect(op: string, left: Run, right: Run): Run | undefined {
   switch (op) {
     case "==":
@@ -54,7 +54,7 @@ function compileDirect(op: string, left: Run, right: Run): Run | undefined {
   }
 }
 
-/** With null on a side: equality compares, order is false, arithmetic gives null. */
+/** Handles null operands: equality compares them, ordering is false, arithmetic yields null. */
 function lift(op: string, operate: Operate): Operate {
   const without =
     op === "=="
@@ -115,7 +115,7 @@ function operatorOf(op: string, type: string): Operate {
   return found as Operate
 }
 
-/** `-`, `+`, `~` on numbers, `!` on bool. */
+/** `-`, `+`, `~` of numbers, `!` of bool. */
 export function compileUnary(op: string, type: string, on: Run): Run {
   if (op === "!" && type === "bool?")
     return (frame) => {

@@ -5,19 +5,19 @@ import { parseType } from "./type.ts"
 import { isInstance } from "./type-test.ts"
 import { elementsOf } from "./values.ts"
 
-/** A compiled expression: the frame to a value. */
+/** A compiled expression: from the frame to a value. */
 export type CsClosure = (frame: unknown[]) => unknown
 
-/** Compiles an expression; handed in, because functions in expressions hold statements in turn. */
+/** Compiles an expression. It is a parameter, because expressions can contain functions with statements. */
 type Compile = (node: CsNode) => CsClosure
 
-/** How a statement ended: it ran through, or leaves a loop, a round of it, or the function. The value returned is in place 0 of the frame. */
+/** How a statement ended: normally, with `break`, with `continue`, or with `return`. The returned value is in slot 0 of the frame. */
 type End = 0 | 1 | 2 | 3
 const [next, broken, continued, left] = [0, 1, 2, 3] as const
 
 type RunStatement = (frame: unknown[]) => End
 
-/** A body of statements as the value it returns. */
+/** A block of statements as a function that returns its value. */
 export function returned(run: RunStatement): CsClosure {
   return (frame) => {
     frame[0] = null
@@ -141,7 +141,7 @@ function compileSwitch({ cases }: Extract<CsStatement, { s: "switch" }>, compile
   }
 }
 
-// The exceptions being handled, innermost last, for `throw;`.
+// The exceptions in handling, innermost last, for `throw;`.
 const handled: CsException[] = []
 
 function rethrown(): CsException {
@@ -164,7 +164,7 @@ function compileTry(
     try {
       return run(frame)
     } catch (error) {
-      // Limits are no exceptions of C#: they end the program whatever it would catch.
+      // Limits are not C# exceptions: no `catch` of the program handles them.
       const thrown = asException(error)
       if (thrown === undefined) throw error
       const handler = handlers.find(({ type, slot, ask }) => {

@@ -9,9 +9,9 @@ import { withRun } from "./run.ts"
 import { Boxed } from "./values.ts"
 
 /**
- * Makes a program a function. The bodies its `needs` name must be there before it is called. It gives plain data, or objects of
- * the library that other programs take again from `context.Variables`; `textOf` makes either a text. One run takes at most a million steps.
- * @throws Error when the program names what the library does not have; the function throws CsharpError
+ * Compiles a program to a function. The bodies in its `needs` must be loaded before the call. It returns plain data, or library objects that other
+ * programs can read from `context.Variables`; `toText` converts both to text. One run takes at most 300,000 steps.
+ * @throws Error if the program uses a name that the library does not have; the function throws CsharpError
  */
 export function compileProgram(program: CsharpProgram): (host: PolicyContext) => unknown {
   loadLibrary()

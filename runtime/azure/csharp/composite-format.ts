@@ -10,12 +10,12 @@ import { Boxed, CsObject, toText } from "./values.ts"
 /** Widest column of an alignment. */
 const widthMax = 100_000
 
-/** What has format strings of its own beside numbers and times. */
+/** A value with its own format strings, other than numbers and times. */
 export interface Formattable extends CsObject {
   format(format: string): string
 }
 
-/** `value.ToString(format)` in the invariant culture. `kind` is the static type where the value alone does not tell. */
+/** `value.ToString(format)` in the invariant culture. `kind` is the static type, needed if the value does not determine it. */
 export function formatValue(value: unknown, format: string, kind = ""): string {
   if (typeof value === "number" || typeof value === "bigint" || value instanceof Decimal)
     return formatNumber(value, format, kind || (typeof value === "bigint" ? "long" : "int"))
@@ -27,7 +27,7 @@ export function formatValue(value: unknown, format: string, kind = ""): string {
   return toText(value)
 }
 
-/** Pads to `width` columns: on the left when it is positive, on the right when it is negative. */
+/** Pads to `width` columns: on the left if positive, on the right if negative. */
 export function align(text: string, width: number): string {
   if (Math.abs(width) > widthMax) throw badFormat()
   chargeText(Math.abs(width))

@@ -1,7 +1,7 @@
-/** The context object: what `context` is in every program; its members ask the running evaluation. */
+/** The value of `context` in every program; its members read from the running evaluation. */
 export const contextObject = { typeName: "IProxyContext" } as const
 
-/** A place a called function writes to, for `out`. */
+/** A variable that a called function sets, for `out`. */
 export interface OutPlace {
   set(value: unknown): void
 }

@@ -1,6 +1,6 @@
 import { badFormat } from "./errors.ts"
 
-/** The parts of a moment on its own clock. `fraction` in ticks of 100 ns. */
+/** The parts of a local time. `fraction` is in ticks of 100 ns. */
 export interface DateParts {
   readonly year: number
   readonly month: number
@@ -11,7 +11,7 @@ export interface DateParts {
   readonly fraction: number
 }
 
-/** What is written of a time: a DateTime has a kind, a DateTimeOffset its distance from UTC. */
+/** A time to format: a DateTime has a kind, a DateTimeOffset has an offset from UTC. */
 interface WrittenTime {
   readonly ticks: bigint
   readonly kind?: string
@@ -36,7 +36,7 @@ export const monthNames = [
   "December",
 ]
 
-/** Standard formats of the invariant culture, as custom ones. R, u, U, s are by standard, whatever the culture. */
+/** Standard formats of the invariant culture as custom formats. R, u, U and s are independent of the culture in .NET. */
 const standard: Readonly<Record<string, string>> = {
   d: "MM/dd/yyyy",
   D: "dddd, dd MMMM yyyy",
@@ -59,10 +59,10 @@ const standard: Readonly<Record<string, string>> = {
   y: "yyyy MMMM",
 }
 
-/** Formats longer than this are no formats. */
+/** Longer formats are invalid. */
 const lengthMax = 1000
 
-/** A moment by a format string of .NET in the invariant culture; an empty one is the type's default. @throws FormatException */
+/** Formats a time with a .NET format string in the invariant culture; an empty one is the type's default. @throws FormatException */
 export function formatDate(moment: WrittenTime, format: string): string {
   const withOffset = moment.offsetMinutes !== undefined
   if (format.length > lengthMax) throw badFormat()
@@ -86,7 +86,7 @@ function custom(moment: WrittenTime, pattern: string): string {
     else if (/^['"]./.test(piece)) written += piece.slice(1, -1)
     else if (Object.hasOwn(clock, piece[0] as string)) {
       const text = (clock[piece[0] as string] as (width: number) => string)(piece.length)
-      // `.FFF` leaves its point away when there is nothing behind it.
+      // `.FFF` drops its point if no digits follow.
       if (piece.startsWith("F") && text === "" && written.endsWith(".")) written = written.slice(0, -1)
       written += text
     } else written += piece

@@ -3,7 +3,7 @@ import { dayNames, monthNames } from "./date-format.ts"
 import { ticksOf } from "./date-time.ts"
 import { badFormat } from "./errors.ts"
 
-/** What a text says: the clock's time, and its distance from UTC if it names one. */
+/** A parsed text: the local time, and its offset from UTC if present. */
 export interface ParsedDate {
   readonly ticks: bigint
   readonly offsetMinutes: number | undefined
@@ -22,7 +22,7 @@ const worded = new RegExp(
   "i",
 )
 
-/** Reads what the invariant culture reads: ISO 8601, `MM/dd/yyyy`, RFC 1123 and dates in words. @throws FormatException */
+/** Parses the formats of the invariant culture: ISO 8601, `MM/dd/yyyy`, RFC 1123 and dates in words. @throws FormatException */
 export function parseDate(text: string): ParsedDate {
   const trimmed = text.trim()
   if (trimmed.length > 100) throw notADate(text)
@@ -119,7 +119,7 @@ const standardExact: Readonly<Record<string, string>> = {
   d: "MM/dd/yyyy",
 }
 
-/** Reads a text that has exactly this format. @throws FormatException */
+/** Parses a text with exactly this format. @throws FormatException */
 export function parseDateExact(text: string, format: string): ParsedDate {
   if (text.length > 200 || format.length > 200) throw notADate(text)
   const pattern = Object.hasOwn(standardExact, format) ? (standardExact[format] as string) : format
@@ -129,7 +129,7 @@ export function parseDateExact(text: string, format: string): ParsedDate {
     const piece = found.length > 1 && found.startsWith("%") ? found.slice(1) : found
     const reader = readers.find(([test]) => test.test(piece))
     if (reader !== undefined) {
-      // Each part once: of several open-ended ones beside each other the pattern would try every split of the digits.
+      // Each part only once: with several adjacent parts of variable length, the pattern would try every split of the digits.
       if (names.includes(reader[2])) throw badFormat()
       names.push(reader[2])
       source += reader[1]

@@ -5,8 +5,9 @@ import { CsException } from "./errors.ts"
 import { budgeted } from "./run.ts"
 
 /**
- * The time a text says (ISO 8601 or one of .NET's ways), in a format of .NET: `yyyy-MM-dd`, `o`. Times with an offset are written in UTC. Undefined for a text that says none.
- * @throws Error for a format there is not
+ * Formats the time in a text (ISO 8601 or a .NET format) with a .NET format: `yyyy-MM-dd`, `o`. Times with an offset are written in UTC. Undefined if
+ * the text contains no time.
+ * @throws Error for an invalid format
  */
 export function formatDateText(text: string, format: string): string | undefined {
   return budgeted(() => {
@@ -15,7 +16,7 @@ export function formatDateText(text: string, format: string): string | undefined
   })
 }
 
-/** Why a text is no format of .NET for times; undefined for one that is. */
+/** Why a text is not a valid .NET format for times; undefined if it is valid. */
 export function problemOfDateFormat(format: string): string | undefined {
   try {
     budgeted(() => written(DateTime.fromMs(0, "utc"), format))
@@ -25,7 +26,7 @@ export function problemOfDateFormat(format: string): string | undefined {
   }
 }
 
-/** Undefined where no time is said. The local zone is UTC. */
+/** Undefined if the text contains no time. The local zone is UTC. */
 function momentOf(text: string): DateTime | undefined {
   if (/^(?:now|today)$/i.test(text.trim())) return DateTime.fromMs(Date.now(), "local")
   try {

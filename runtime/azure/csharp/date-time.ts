@@ -3,7 +3,7 @@ import { CsException, outOfRange } from "./errors.ts"
 import { TimeSpan, ticksPerDay, ticksPerMs } from "./time-span.ts"
 import { CsObject } from "./values.ts"
 
-/** Ticks of 1970-01-01, and of the end of the year 9999. */
+/** Ticks of 1970-01-01, and of the end of year 9999. */
 export const unixEpochTicks = 621_355_968_000_000_000n
 const ticksMax = 3_155_378_975_999_999_999n
 
@@ -18,7 +18,7 @@ function inRange(ticks: bigint): bigint {
   return ticks
 }
 
-/** System.DateTime: ticks of 100 ns since the year 1. The zone of the gateway is UTC, so that local and UTC times agree. */
+/** System.DateTime: ticks of 100 ns since year 1. The zone of the gateway is UTC, so that local and UTC times are equal. */
 export class DateTime extends CsObject {
   readonly typeName = "System.DateTime"
   readonly ticks: bigint
@@ -38,7 +38,7 @@ export class DateTime extends CsObject {
   plus(ticks: bigint): DateTime {
     return new DateTime(this.ticks + ticks, this.kind)
   }
-  /** Units of double size are rounded to the tick. */
+  /** Fractional units are rounded to the tick. */
   plusUnits(count: number, unit: bigint): DateTime {
     return this.plus(TimeSpan.of(count, unit).ticks)
   }
@@ -60,10 +60,10 @@ export class DateTime extends CsObject {
   }
 }
 
-/** System.DateTimeOffset: a clock time and its distance from UTC. */
+/** System.DateTimeOffset: a local time and its offset from UTC. */
 export class DateTimeOffset extends CsObject {
   readonly typeName = "System.DateTimeOffset"
-  /** The clock's time. */
+  /** The local time. */
   readonly ticks: bigint
   readonly offsetMinutes: number
 
@@ -133,7 +133,7 @@ function partsOf(ticks: bigint): DateParts {
   }
 }
 
-/** The ticks of a clock time. @throws ArgumentOutOfRangeException for a time that is none. */
+/** The ticks of a local time. @throws ArgumentOutOfRangeException for an invalid time. */
 export function ticksOf(parts: DateParts): bigint {
   const { year, month, day, hour, minute, second, fraction } = parts
   const wrong =

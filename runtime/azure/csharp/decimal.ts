@@ -1,11 +1,11 @@
 import { badFormat, CsException, overflow } from "./errors.ts"
 import { CsObject } from "./values.ts"
 
-/** Most digits after the point, and the largest whole mantissa (2^96 - 1), as of System.Decimal. */
+/** Limits of System.Decimal: digits after the point, and the largest mantissa (2^96 - 1). */
 const scaleMax = 28
 const mantissaMax = 79228162514264337593543950335n
 
-/** System.Decimal: exact in decimal digits; results with more than 28 of them are rounded half to even. */
+/** System.Decimal: exact decimal digits; results with more than 28 of them are rounded half to even. */
 export class Decimal extends CsObject {
   readonly typeName = "System.Decimal"
   readonly mantissa: bigint
@@ -34,7 +34,7 @@ export class Decimal extends CsObject {
     const m = BigInt(digits) * (sign === "-" ? -1n : 1n)
     return scale < 0 ? new Decimal(m * 10n ** BigInt(-scale), 0) : new Decimal(m, scale)
   }
-  /** As .NET converts: 15 significant digits of the double. */
+  /** Like .NET: 15 significant digits of the double. */
   static fromDouble(value: number): Decimal {
     if (!Number.isFinite(value)) throw overflow("Value was either too large or too small for a Decimal.")
     return trim(Decimal.parse(Number(value.toPrecision(15)).toExponential()))
@@ -73,7 +73,7 @@ export class Decimal extends CsObject {
     const [a, b] = aligned(this, other as Decimal)
     return a < b ? -1 : a > b ? 1 : 0
   }
-  /** `digits` after the point; `away`: a half goes away from zero, else to even. */
+  /** `digits` after the point; `away`: halves are rounded away from zero, otherwise to even. */
   round(digits: number, away: boolean): Decimal {
     if (digits >= this.scale) return this
     const unit = 10n ** BigInt(this.scale - digits)
@@ -81,7 +81,7 @@ export class Decimal extends CsObject {
     const half = this.mantissa < 0n ? -unit / 2n : unit / 2n
     return new Decimal((this.mantissa + half) / unit, digits)
   }
-  /** Toward zero. */
+  /** Truncates toward zero. */
   truncate(): bigint {
     return this.mantissa / 10n ** BigInt(this.scale)
   }

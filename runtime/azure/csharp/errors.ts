@@ -1,4 +1,4 @@
-/** The exceptions of C# that the library throws or a program may throw and catch, with what each one is a kind of. */
+/** The C# exceptions that the library or a program can throw, each with its base. */
 const bases = new Map<string, string>([
   ["SystemException", "Exception"],
   ["ArgumentException", "SystemException"],
@@ -34,18 +34,18 @@ export function exceptionBase(name: string): string | undefined {
 }
 
 /**
- * An exception of C#: thrown by the library and by `throw`, caught by `catch`. Uncaught it is what the expression came to.
- * `message` is .NET's wording where that is documented; it may hold data of the request.
+ * A C# exception: thrown by the library and by `throw`, caught by `catch`. An uncaught one is the result of the expression. `message` is .NET's text if
+ * that is documented; it can contain request data.
  */
 export class CsException extends Error {
   override readonly name = "CsException"
   readonly type: string
   readonly inner: CsException | null
-  /** Where in the source of the expression it arose, in UTF-16 units; set by the innermost call that has a place. */
+  /** Source offset in the expression, in UTF-16 units; set by the innermost call that has one. */
   at: number | undefined
 
   constructor(type: string, message: string, inner: CsException | null = null) {
-    // Without a stack: the frames would be closures that say nothing, and collecting them costs more than most expressions.
+    // Without a stack: the frames would be meaningless closures, and collecting them takes longer than most expressions.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(message)
@@ -61,7 +61,7 @@ export class CsException extends Error {
   }
 }
 
-/** The program used up what one evaluation may take. No `catch` of the program sees it. */
+/** The program exceeded the limits of an evaluation. No `catch` of the program handles it. */
 export class CsLimitError extends Error {
   override readonly name = "CsLimitError"
 }
@@ -87,8 +87,8 @@ export const indexOutOfRange = (): CsException =>
   new CsException("IndexOutOfRangeException", "Index was outside the bounds of the array.")
 
 /**
- * What C# would have thrown: the library's own exceptions, and a NullReferenceException where an argument was null that must not be.
- * Undefined for limits and mistakes of ours.
+ * The exception that C# would have thrown: the library's own exceptions, and a NullReferenceException for a null argument that is not allowed. Undefined
+ * for limits and bugs of the gateway.
  */
 export function asException(thrown: unknown): CsException | undefined {
   if (thrown instanceof CsException) return thrown

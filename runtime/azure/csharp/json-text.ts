@@ -6,7 +6,7 @@ import { charge, chargeText } from "./run.ts"
 
 const isoDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,12})?(?:Z|[+-]\d\d:?\d\d)?$/
 
-/** What it takes to read one value, besides its characters. */
+/** Cost of one value, in addition to its characters. */
 const stepsOfValue = 8
 const stepsOfObject = 6
 const slash = 0x2f
@@ -40,8 +40,8 @@ function unexpected(reader: Reader): CsException {
 }
 
 /**
- * JSON as Newtonsoft reads it: also comments, single quotes, bare names, a comma too many. A string that is an ISO date becomes a
- * time unless `keepDates`. @throws JsonReaderException
+ * Parses JSON like Newtonsoft, which also accepts comments, single quotes, bare names and trailing commas. A string with an ISO date becomes a time
+ * unless `keepDates`. @throws JsonReaderException
  */
 export function parseJson(text: string, readDate: (text: string) => DateTime): JToken {
   chargeText(text.length * 4)

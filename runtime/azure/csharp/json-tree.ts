@@ -3,7 +3,7 @@ import { writeJson } from "./json-write.ts"
 import { chargeItems } from "./run.ts"
 import { CsObject, same, toText } from "./values.ts"
 
-/** What a JValue holds. */
+/** The kind of value of a JValue. */
 export type JsonKind =
   | "None"
   | "Object"
@@ -20,7 +20,7 @@ export type JsonKind =
   | "Uri"
   | "TimeSpan"
 
-/** Newtonsoft's JToken: mutable, with a way up. A token that already has a parent is copied when it is put elsewhere. */
+/** Newtonsoft's JToken: mutable, with a parent. A token that already has a parent is copied when it is added elsewhere. */
 export abstract class JToken extends CsObject {
   parent: JObject | JArray | JProperty | null = null
   abstract readonly kind: JsonKind
@@ -67,7 +67,7 @@ export abstract class JToken extends CsObject {
 function adopt(parent: JObject | JArray | JProperty, token: JToken): JToken {
   if (token instanceof JProperty && !(parent instanceof JObject))
     throw argument(`Can not add ${token.typeName} to ${parent.typeName}.`)
-  // A cycle cannot arise: what has a parent is copied, and so is a root put into its own tree.
+  // No cycle is possible: a token with a parent is copied, and so is a root that is added to its own tree.
   const free = token.parent === null && parent.root !== token ? token : token.clone()
   free.parent = parent
   return free
@@ -184,7 +184,7 @@ export class JObject extends JToken {
     if (value.name !== name && this.properties.has(value.name)) this.add(value)
     this.#reorder((mine) => (mine.name === name ? [adopt(this, value) as JProperty] : [mine]))
   }
-  /** Puts a property beside one of its own. @throws ArgumentException where there is one of its name */
+  /** Inserts a property next to one of its own. @throws ArgumentException if the name exists */
   insertBeside(child: JProperty, property: JProperty, offset: number): void {
     this.add(property)
     const added = this.properties.get(property.name) as JProperty

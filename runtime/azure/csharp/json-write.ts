@@ -5,10 +5,10 @@ import { doubleText } from "./number-text.ts"
 import { charge, chargeText } from "./run.ts"
 import { toText } from "./values.ts"
 
-/** Nesting of JSON that is read, made or written. */
+/** Limit on the nesting of JSON that is read, built or written. */
 export const jsonDepthMax = 128
 
-/** What is written of a token: its kind, its value, of a property the name, of the rest the children. */
+/** The written parts of a token: its kind and value; a property's name; the children of others. */
 interface WrittenToken {
   readonly kind: string
   readonly name?: string
@@ -16,7 +16,7 @@ interface WrittenToken {
   children(): readonly WrittenToken[]
 }
 
-/** JSON as Newtonsoft writes it: `indented` by two blanks with line feeds, else without blanks. */
+/** Writes JSON like Newtonsoft: `indented` by two spaces with line feeds, otherwise without whitespace. */
 export function writeJson(token: WrittenToken, indented: boolean): string {
   const pieces: string[] = []
   write(token, indented, 0, pieces)
@@ -70,7 +70,7 @@ export function isoText(value: DateTime | DateTimeOffset): string {
 
 function quote(text: string): string {
   const escaped = JSON.stringify(text)
-  // Newtonsoft also escapes the two line ends of Unicode and NEL.
+  // Newtonsoft also escapes NEL and the two Unicode line separators.
   return /[\u0085\u2028\u2029]/.test(escaped)
     ? escaped.replace(/[\u0085\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
     : escaped

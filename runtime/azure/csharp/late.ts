@@ -6,12 +6,12 @@ import { named } from "./type.ts"
 import { isInstance } from "./type-test.ts"
 
 /**
- * A member of an `object` whose type only the value tells, as C#'s `dynamic` does: the first member of that name and kind whose
- * parameters take the arguments. @throws RuntimeBinderException
+ * A member of an `object` whose type is known only at run time, like C#'s `dynamic`: the first member with this name and kind whose parameters accept
+ * the arguments. @throws RuntimeBinderException
  */
 export function callLate(self: unknown, name: string, form: MemberKind, args: readonly unknown[]): unknown {
   if (self instanceof Anonymous && form === "get" && self.fields.has(name)) return self.fields.get(name)
-  // Of a `dynamic` JObject a name is one of its properties.
+  // On a `dynamic` JObject, a name is one of its properties.
   const property = self instanceof JObject && form === "get" ? self.get(name) : null
   if (property !== null) return property
   const member = findMember(self, name, form, args)
@@ -39,7 +39,7 @@ function findMember(
 
 function typesOf(self: unknown): string[] {
   const own: string[] = []
-  // A value is never a `T?`: that is what its place may hold.
+  // No value has the type `T?`: that is only the type of a variable.
   for (const name of typeNames()) if (name !== "?" && isInstance(self, named(name))) own.push(name)
   const all = own.flatMap((name) => lineage(named(name)).map((type) => type.name))
   return [...new Set([...own, ...all])]

@@ -26,7 +26,7 @@ import { declareXml } from "./library/xml.ts"
 
 let isLoaded = false
 
-/** Declares every type a program may name. Once for the process; a plan without C# never pays for it. */
+/** Declares every type that a program can use. Once per process, and never in a process without C#. */
 export function loadLibrary(): void {
   if (isLoaded) return
   isLoaded = true

@@ -2,14 +2,14 @@ import { Decimal } from "./decimal.ts"
 import { badFormat } from "./errors.ts"
 import { doubleText, exponentText } from "./number-text.ts"
 
-/** Digits a format may ask for. */
+/** Limit on the digits that a format can request. */
 const digitsMax = 100
 
 type Numeric = number | bigint | Decimal
 
 /**
- * A number by one of .NET's format strings in the invariant culture: the standard ones (C D E F G N P R X, with a precision) and
- * custom ones (`0 # . , % ;` and text). `kind` is the static type (`int`, `double`, …). @throws FormatException
+ * Formats a number with a .NET format string in the invariant culture: standard ones (C D E F G N P R X, with a precision) and custom ones (`0 # . , %
+ * ;` and text). `kind` is the static type (`int`, `double`, …). @throws FormatException
  */
 export function formatNumber(value: Numeric, format: string, kind: string): string {
   if (format === "") return plainText(value)
@@ -119,7 +119,7 @@ function signed(
   return isNegative(value) && /[1-9]/.test(text) ? negative(text) : text
 }
 
-/** With `digits` after the point, a half away from zero. */
+/** With `digits` after the point; halves are rounded away from zero. */
 function fixed(value: Numeric, digits: number): string {
   if (value instanceof Decimal) {
     const [units = "", part = ""] = value.round(digits, true).text().split(".")
@@ -141,7 +141,7 @@ function times100(value: Numeric): Numeric {
   return typeof value === "bigint" ? value * 100n : Decimal.fromDouble(value).multiply(Decimal.fromInt(100))
 }
 
-/** `#,##0.00;(#);zero` and the like. */
+/** `#,##0.00;(#);zero` and similar. */
 function customNumber(value: Numeric, format: string): string {
   const sections = splitSections(format)
   const zero = toNumber(value) === 0
@@ -182,7 +182,7 @@ function writeUnits(pieces: readonly string[], digits: string, withGroups: boole
   let placed = false
   for (const piece of pieces) {
     if (piece === "0" || piece === "#") {
-      // The digits stand where the first place is: text between places is rare, and .NET's own rule for it is obscure.
+      // All digits go to the first place: text between places is rare, and .NET's own rule for it is obscure.
       if (!placed) written += full
       placed = true
     } else if (piece !== ",") written += literal(piece)

@@ -1,4 +1,4 @@
-/** A double in the invariant culture as .NET writes it: shortest text that reads back, exponents from 1E+15 and 1E-05 on. */
+/** A double as .NET writes it in the invariant culture: the shortest text that parses to it, with exponents from 1E+15 and 1E-05 on. */
 export function doubleText(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return Object.is(value, -0) ? "-0" : String(value)
   if (Number.isNaN(value)) return "NaN"
@@ -10,7 +10,7 @@ export function doubleText(value: number): string {
   return plainDigits(mantissa, power)
 }
 
-/** `-`/`+` and at least `width` digits. */
+/** `-` or `+`, and at least `width` digits. */
 export function exponentText(power: number, width: number): string {
   return `${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(width, "0")}`
 }

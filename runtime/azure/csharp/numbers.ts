@@ -1,10 +1,10 @@
 import { Decimal } from "./decimal.ts"
 import { CsException, overflow } from "./errors.ts"
 
-/** How the numbers of a type are held: whole numbers up to 32 bits and doubles as numbers, 64 bits as bigints. */
+/** How numbers of a type are represented: doubles and whole numbers up to 32 bits as numbers, 64 bits as bigints. */
 export interface NumberType {
   readonly holds: "number" | "bigint" | "decimal"
-  /** Puts a whole number into the type's range as an unchecked conversion does; for doubles, rounds. */
+  /** Wraps a whole number to the type's range, like an unchecked conversion; for doubles, rounds. */
   wrap(value: number | bigint): number | bigint
   readonly least?: bigint
   readonly most?: bigint
@@ -35,7 +35,7 @@ function large(isSigned: boolean): NumberType {
   return { holds: "bigint", wrap: (value) => wrap(64, BigInt(value)), least, most }
 }
 
-/** The number types of C#, in the order implicit conversions go. */
+/** The number types of C#, in the order of implicit conversions. */
 export const numberTypes: Readonly<Record<string, NumberType>> = {
   sbyte: small(8, true),
   byte: small(8, false),
@@ -50,7 +50,6 @@ export const numberTypes: Readonly<Record<string, NumberType>> = {
   decimal: { holds: "decimal", wrap: Number },
 }
 
-/** Whether a name is that of a number type of C#. */
 export function isNumberType(name: string): boolean {
   return Object.hasOwn(numberTypes, name)
 }
@@ -61,7 +60,7 @@ function typeOf(name: string): NumberType {
 
 const isFloating = (name: string): boolean => name === "double" || name === "float"
 
-/** An explicit conversion between number types: wraps whole numbers, cuts fractions off. `checked` refuses what does not fit. */
+/** An explicit conversion between number types: wraps whole numbers, truncates fractions. `checked` throws if the value does not fit. */
 export function convertNumber(value: unknown, from: string, to: string, checked: boolean): unknown {
   const target = typeOf(to)
   if (to === "decimal") {
@@ -76,7 +75,7 @@ export function convertNumber(value: unknown, from: string, to: string, checked:
     return target.wrap(target.least ?? 0n)
   }
   const fits = target.least !== undefined && whole >= target.least && whole <= (target.most as bigint)
-  // Decimals are always checked; a double that does not fit an int is undefined in C# and the least int in practice.
+  // Decimals are always checked. A double that does not fit an int is undefined in C#, and the smallest int in practice.
   if (!fits && (checked || from === "decimal"))
     throw overflow(`Value was either too large or too small for ${article(to)}.`)
   if (!fits && isFloating(from)) return target.wrap(target.least ?? 0n)
@@ -106,7 +105,7 @@ const dotnetNames: Readonly<Record<string, string>> = {
   decimal: "Decimal",
 }
 
-/** `int` → `Int32`: how .NET calls a number type. */
+/** The .NET name of a number type: `int` → `Int32`. */
 export function dotnetName(name: string): string {
   return dotnetNames[name] ?? name
 }
@@ -120,7 +119,7 @@ type Operate = (a: never, b: never) => unknown
 const divideByZero = (): CsException =>
   new CsException("DivideByZeroException", "Attempted to divide by zero.")
 
-/** Operators of one number type; comparisons are the same for all but decimals. */
+/** Operators of one number type; comparisons are equal for all types except decimals. */
 export function numberOperator(op: string, type: string): Operate | undefined {
   if (type === "decimal") return Object.hasOwn(decimalOperators, op) ? decimalOperators[op] : undefined
   const shared = Object.hasOwn(comparisons, op) ? comparisons[op] : undefined
@@ -164,7 +163,7 @@ const intOperators: Readonly<Record<string, Operate>> = {
   ">>": (a: number, b: number) => a >> b,
 }
 
-/** For uint: exact in doubles but for products, which need more than 53 bits. */
+/** For uint: exact in doubles, except products, which need more than 53 bits. */
 const wideOperators: Readonly<Record<string, Operate>> = {
   ...intOperators,
   "+": (a: number, b: number) => a + b,
@@ -195,7 +194,7 @@ const bigOperators: Readonly<Record<string, Operate>> = {
   "&": (a: bigint, b: bigint) => a & b,
   "|": (a: bigint, b: bigint) => a | b,
   "^": (a: bigint, b: bigint) => a ^ b,
-  // The right side of a shift is an int; only its low six bits count.
+  // The right operand of a shift is an int; only its low six bits are used.
   "<<": (a: bigint, b: number) => a << BigInt(b & 63),
   ">>": (a: bigint, b: number) => a >> BigInt(b & 63),
 }

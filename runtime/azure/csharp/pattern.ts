@@ -2,27 +2,28 @@ import { BoundedPattern } from "../../pattern/bounded-pattern.ts"
 import { PatternError, type PatternFlags } from "../../pattern/dialect.ts"
 import type { SearchBudget } from "../../pattern/run-program.ts"
 
-/** RegexOptions that change what a pattern finds. */
+/** RegexOptions that change the matches of a pattern. */
 export interface PatternOptions extends PatternFlags {
-  /** Groups without a name keep nothing. */
+  /** Unnamed groups do not capture. */
   readonly onlyNamed?: boolean
 }
 
 /** A pattern of .NET. */
 export interface Pattern {
-  /** The numbers of the groups that have names. */
+  /** The numbers of named groups. */
   readonly names: ReadonlyMap<string, number>
-  /** Searches of one text. */
+  /** Searches one text. */
   over(text: string): Search
 }
 
 /**
- * Gives the first match at `from` or behind it: of the whole and of each group from and to, -1 where a group took nothing. Takes from `work` what it costs.
- * @throws PatternWorkError where the steps are used up
+ * Returns the first match at or after `from`: start and end of the whole match and of each group, -1 if a group did not participate. Takes its steps
+ * from `work`.
+ * @throws PatternWorkError if the steps are exhausted
  */
 export type Search = (from: number, work: SearchBudget) => readonly number[] | undefined
 
-/** A pattern that can be run, or a text that says why it can't be used. */
+/** A compiled pattern, or the reason why it cannot be used. */
 export function compilePattern(source: string, options: PatternOptions = {}): Pattern | string {
   try {
     const pattern = new BoundedPattern(source, "dotnet", options)
@@ -43,14 +44,14 @@ export function compilePattern(source: string, options: PatternOptions = {}): Pa
 
 const hasName = ({ names }: BoundedPattern, index: number): boolean => [...names.values()].includes(index)
 
-/** The whole match and some groups, in this order. */
+/** The whole match and the selected groups, in this order. */
 function chosen(found: ArrayLike<number> | undefined, groups: readonly number[]): number[] | undefined {
   return (
     found && [0, ...groups].flatMap((group) => [found[group * 2] as number, found[group * 2 + 1] as number])
   )
 }
 
-/** A replacement as .NET reads it: `$1`, `${name}`, `$&`, `$0` and `$$`. What `group` does not know stays as it is written. */
+/** Expands a .NET replacement: `$1`, `${name}`, `$&`, `$0` and `$$`. References unknown to `group` stay unchanged. */
 export function expandReplacement(replacement: string, group: (name: string) => string | undefined): string {
   return replacement.replace(
     /\$(?:(\d{1,2})|\{(\w+)\}|([$&]))/g,

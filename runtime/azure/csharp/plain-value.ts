@@ -8,18 +8,18 @@ import { readJson } from "./library/json-read.ts"
 import { budgeted } from "./run.ts"
 import { Boxed, CsObject, toText } from "./values.ts"
 
-/** Deepest nesting that is gone into; what lies deeper is shown as its text. */
+/** Depth limit; deeper values become their text. */
 const depthMax = 128
 
-/** What a cache keeps of an object of the library. */
+/** The form of a library object in the cache. */
 export interface KeptValue {
   readonly form: "json" | "date"
   readonly text: string
 }
 
 /**
- * A value a program left, as data of JavaScript: JSON and collections as objects and lists, numbers as numbers, everything else (times, ids) as its
- * text. An object of JSON is that JSON where it is shown as a text. Null for what can't be had: a program's bounds hold here too.
+ * A value of a program as JavaScript data: JSON and collections as objects and lists, numbers as numbers, everything else (times, ids) as text. A JSON
+ * object converts to its JSON as a text. Null if the conversion exceeds the limits of a program.
  */
 export function plainValue(value: unknown): unknown {
   if (!(value instanceof CsObject)) return scalar(value)
@@ -51,7 +51,7 @@ function* dictionaryMembers(value: CsDictionary): Iterable<[string, unknown]> {
   for (const key of value.keys()) yield [toText(key), value.get(key)]
 }
 
-/** Defined and not set: `__proto__` is a name as any other. */
+/** Defined and not assigned: `__proto__` is an ordinary name. */
 function ownMembers(members: Iterable<[string, unknown]>, depth: number): object {
   const made = {}
   for (const [name, each] of members)
@@ -60,7 +60,7 @@ function ownMembers(members: Iterable<[string, unknown]>, depth: number): object
 }
 
 function shownAsText(token: JToken, made: object): object {
-  // A member of that name is the data's.
+  // A member of the data with this name takes precedence.
   if (!Object.hasOwn(made, "toString"))
     Object.defineProperty(made, "toString", { value: () => budgeted(() => token.text()) })
   return made
@@ -74,8 +74,8 @@ function scalar(value: unknown): unknown {
 }
 
 /**
- * An object that outlives the exchange as text: JSON, or a time. Undefined for what has no such form.
- * @throws CsharpError when it is too large or nested too deeply
+ * A library object as text, to outlive the exchange: JSON, or a time. Undefined for other objects.
+ * @throws CsharpError if it is too large or nested too deeply
  */
 export function keep(value: unknown): KeptValue | undefined {
   if (value instanceof DateTime) return { form: "date", text: `${value.kind} ${value.ticks}` }
@@ -83,7 +83,7 @@ export function keep(value: unknown): KeptValue | undefined {
   return { form: "json", text: told(() => writeJson(value, false)) }
 }
 
-/** The inverse of `keep`. @throws CsharpError for a text that `keep` did not write */
+/** The inverse of `keep`. @throws CsharpError for a text that is not from `keep` */
 export function restore({ form, text }: KeptValue): unknown {
   if (form === "json") return told(() => readJson(text))
   const [kind, ticks] = text.split(" ")

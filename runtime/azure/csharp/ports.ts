@@ -1,45 +1,45 @@
-/** What a certificate gives: of the client, or one of `context.Deployment.Certificates`. PEM or DER; `key` is PKCS#8 PEM. */
+/** A certificate: of the client, or one of `context.Deployment.Certificates`. PEM or DER; `key` is PKCS#8 PEM. */
 export interface PolicyCertificate {
   readonly raw: Uint8Array
   readonly key?: string | undefined
-  /** Whether the chain leads to a trusted root; `online` also asks for revocation. */
+  /** Whether the chain leads to a trusted root; `online` also checks revocation. */
   verify(online: boolean): boolean
 }
 
-/** An address, in parts. Query values are decoded. */
+/** A URL in parts. Query values are decoded. */
 export interface PolicyUrl {
   readonly scheme: string
   readonly host: string
   readonly port: number
-  /** As it was sent, beginning with `/`. */
+  /** As sent, with a leading `/`. */
   readonly path: string
   /** With its `?`, or empty. */
   readonly queryString: string
   readonly query: PolicyLists
 }
 
-/** Headers, or parameters of a query: lists of values, found by name in any case; undefined when absent. Nothing is copied until it is asked for. */
+/** Headers or query parameters: lists of values by case-insensitive name; undefined if absent. Values are copied only on access. */
 export interface PolicyLists {
   get(name: string): readonly string[] | undefined
-  /** The values with commas between them. */
+  /** The values, joined by commas. */
   joined(name: string): string | undefined
   entries(): Iterable<readonly [string, readonly string[]]>
 }
 
-/** Texts, found by name in any case; undefined when absent. */
+/** Texts by case-insensitive name; undefined if absent. */
 export interface PolicyTexts {
   get(name: string): string | undefined
   entries(): Iterable<readonly [string, string]>
 }
 
-/** A body that is there in full: whoever runs a program has loaded what its `needs` say. */
+/** A complete body: it was loaded because the program's `needs` contain it. */
 export interface PolicyBody {
   readonly present: boolean
   /** Decoded from its content encoding. */
   content(): Uint8Array
 }
 
-/** The request as policies have made it, and as the client sent it (`originalUrl`). */
+/** The request after the changes by policies, and the URL sent by the client (`originalUrl`). */
 export interface PolicyRequest {
   readonly method: string
   readonly url: PolicyUrl
@@ -51,7 +51,7 @@ export interface PolicyRequest {
   readonly certificate: PolicyCertificate | undefined
 }
 
-/** A response: of the backend, or of a request a policy sent. */
+/** A response: of the backend, or of a request sent by a policy. */
 export interface PolicyResponse {
   readonly status: number
   readonly reason: string
@@ -59,7 +59,7 @@ export interface PolicyResponse {
   readonly body: PolicyBody
 }
 
-/** What went wrong, in on-error sections; empty texts where nothing is known. */
+/** The error in on-error sections; unknown texts are empty. */
 export interface PolicyError {
   readonly source: string
   readonly reason: string
@@ -70,21 +70,21 @@ export interface PolicyError {
   readonly policyId: string
 }
 
-/** The API the request was matched to. */
+/** The API that matched the request. */
 export interface PolicyApi {
   readonly id: string
   readonly name: string
   readonly path: string
   readonly protocols: readonly string[]
   readonly serviceUrl: PolicyUrl | undefined
-  /** Where a subscription key may be; undefined where it is not looked for. */
+  /** Where a subscription key can be; undefined if that place is not used. */
   readonly keyHeader: string | undefined
   readonly keyQuery: string | undefined
   readonly revision: string
   readonly version: string
 }
 
-/** The operation the request was matched to. */
+/** The operation that matched the request. */
 export interface PolicyOperation {
   readonly id: string
   readonly name: string
@@ -92,7 +92,7 @@ export interface PolicyOperation {
   readonly urlTemplate: string
 }
 
-/** The product the request is made in. */
+/** The product of the request's subscription. */
 export interface PolicyProduct {
   readonly id: string
   readonly name: string
@@ -104,19 +104,19 @@ export interface PolicyProduct {
   readonly apis: readonly { readonly id: string; readonly name: string; readonly path: string }[]
 }
 
-/** The subscription the request is made with; times in milliseconds since 1970. */
+/** The subscription of the request; times in milliseconds since 1970. */
 export interface PolicySubscription {
   readonly id: string
   readonly name: string
-  /** The key the request came with. */
+  /** The key in the request. */
   readonly key: string
-  /** What is not known is undefined, and null for programs. */
+  /** Unknown values are undefined; programs see null. */
   readonly createdMs: number | undefined
   readonly startMs: number | undefined
   readonly endMs: number | undefined
 }
 
-/** The owner of the subscription; times in milliseconds since 1970. What is not known is undefined, and null for programs. */
+/** The owner of the subscription; times in milliseconds since 1970. Unknown values are undefined; programs see null. */
 export interface PolicyUser {
   readonly id: string
   readonly email: string | undefined
@@ -128,7 +128,7 @@ export interface PolicyUser {
   readonly identities: readonly { readonly id: string; readonly provider: string }[]
 }
 
-/** Where the gateway runs, and which of its processes this is; certificates by the name they are declared under. */
+/** The place and process of the gateway; certificates by declared name. */
 export interface PolicyDeployment {
   readonly region: string
   readonly serviceId: string
@@ -138,14 +138,14 @@ export interface PolicyDeployment {
   readonly certificates: ReadonlyMap<string, PolicyCertificate>
 }
 
-/** A token a step has verified: its text, and what it says. The header is empty for an opaque one. */
+/** A token that a step has verified: its text and content. The header is empty for an opaque token. */
 export interface PolicyToken {
   readonly text: string
   readonly header: Readonly<Record<string, unknown>>
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** What a policy that judges messages found and left in a variable, in the words of Azure API Management. */
+/** A violation that a validation policy stored in a variable, in the terms of Azure API Management. */
 export interface PolicyViolation {
   readonly name: string
   readonly type: string
@@ -154,7 +154,7 @@ export interface PolicyViolation {
   readonly action: string
 }
 
-/** What `context` is, and the world an expression may see: time and chance come from here too. */
+/** The content of `context`, and everything else that an expression can access, including time and randomness. */
 export interface PolicyContext {
   readonly requestId: string
   readonly api: PolicyApi | undefined
@@ -167,28 +167,28 @@ export interface PolicyContext {
   readonly response: PolicyResponse | undefined
   readonly error: PolicyError | undefined
   readonly tracing: boolean
-  /** When the request came in, in milliseconds since 1970. */
+  /** When the request arrived, in milliseconds since 1970. */
   readonly startedMs: number
-  /** Shared with the other steps of the request. Values are plain data, or objects a program left there. */
+  /** Shared with the other steps of the request. Values are plain data, or library objects of a program. */
   readonly variables: ReadonlyMap<string, unknown>
-  /** Now, in milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   nowMs(): number
-  /** Random bytes fit for keys. */
+  /** Cryptographically secure random bytes. */
   randomBytes(count: number): Uint8Array
   trace(source: string, message: string): void
   /** A named value or secret of the plan. */
   namedValue(kind: "value" | "secret", name: string): string
-  /** The response another step of the request left in a variable, if the value is one. */
+  /** The response that another step stored in a variable; undefined for other values. */
   storedResponse(value: unknown): PolicyResponse | undefined
-  /** The token another step of the request verified and left in a variable, if the value is one. */
+  /** The verified token that another step stored in a variable; undefined for other values. */
   storedToken(value: unknown): PolicyToken | undefined
-  /** The token another step of the request got for a request of ours and left in a variable, if the value is one. */
+  /** The token for a backend that another step obtained and stored in a variable; undefined for other values. */
   storedAccessToken(value: unknown): string | undefined
-  /** What another step of the request found wrong with a message and left in a variable, if the value is that. */
+  /** The violations that another step stored in a variable; undefined for other values. */
   storedViolations(value: unknown): readonly PolicyViolation[] | undefined
 }
 
-/** A URL as a text, with the port where it is not the scheme's. */
+/** A URL as text, with the port unless it is the scheme's default. */
 export function urlText({ scheme, host, port, path, queryString }: PolicyUrl): string {
   const isUsual = port === (scheme === "https" ? 443 : 80)
   return `${scheme}://${host}${isUsual ? "" : `:${port}`}${path}${queryString}`

@@ -2,28 +2,31 @@ import { PatternWorkError, type SearchBudget } from "../../pattern/run-program.t
 import { CsLimitError } from "./errors.ts"
 import type { PolicyContext } from "./ports.ts"
 
-/** Steps one evaluation may take, of some 50 ns: a node of a loop's body, an element of a collection, 32 characters of a text. Nothing else is done meanwhile. */
+/**
+ * Step limit of one evaluation, about 50 ns each: a node of a loop's body, an element of a collection, or 32 characters of a text. An evaluation blocks
+ * the process.
+ */
 export const stepsMax = 300_000
-/** Longest text and largest collection a program may make. */
+/** Limits on a text and on a collection that a program creates. */
 const lengthMax = 16_777_216
 const itemsMax = 1_000_000
-/** Steps of a pattern, of some 25 ns, in one of these. */
+/** Pattern steps, of about 25 ns, per step. */
 const patternSteps = 2
-/** Calls of functions of the program inside each other. */
+/** Limit on nested calls of the program's functions. */
 const depthMax = 200
 
-// One run for the process: an evaluation is synchronous. A parameter would have to go through the whole library.
+// One run for the process: an evaluation is synchronous. A parameter would have to be passed through the whole library.
 let stepsLeft = 0
 let depth = 0
 let host: PolicyContext | undefined
 
-/** Takes `steps` from the running evaluation. @throws CsLimitError when none are left; nothing absorbs it. */
+/** Takes `steps` from the budget of the running evaluation. @throws CsLimitError if the budget is exceeded; nothing absorbs it. */
 export function charge(steps: number): void {
   stepsLeft -= steps
   if (stepsLeft < 0) throw new CsLimitError("the expression takes too many steps")
 }
 
-/** Pays for a text of this length that is being made or read through. */
+/** Charges for creating or reading a text of this length. */
 export function chargeText(length: number): void {
   if (length > 32) {
     if (length > lengthMax) throw new CsLimitError("the expression makes a text that is too long")
@@ -31,13 +34,13 @@ export function chargeText(length: number): void {
   }
 }
 
-/** Pays for a collection of this many elements. */
+/** Charges for a collection of this many elements. */
 export function chargeItems(count: number): void {
   if (count > itemsMax) throw new CsLimitError("the expression makes a collection that is too large")
   charge(count)
 }
 
-/** Runs a search by a pattern on the steps that are left. @throws CsLimitError when they are not enough. */
+/** Runs a pattern search with the remaining steps. @throws CsLimitError if they do not suffice. */
 export function searching<T>(search: (work: SearchBudget) => T): T {
   const before = stepsLeft * patternSteps
   const work = { stepsLeft: before }
@@ -51,7 +54,7 @@ export function searching<T>(search: (work: SearchBudget) => T): T {
   }
 }
 
-/** Runs a function of the program inside others. */
+/** Runs a function of the program and counts the nesting. */
 export function nested<T>(run: () => T): T {
   if (depth >= depthMax) throw new CsLimitError("the functions of the expression call each other too deeply")
   depth++
@@ -62,13 +65,13 @@ export function nested<T>(run: () => T): T {
   }
 }
 
-/** The request the running evaluation is about. */
+/** The context of the running evaluation. */
 export function currentHost(): PolicyContext {
   if (host === undefined) throw new CsLimitError("no evaluation is running")
   return host
 }
 
-/** Runs `evaluate` on a frame with a budget of its own; one inside another keeps its own too. */
+/** Runs `evaluate` on a frame with its own budget; a nested evaluation has its own, too. */
 export function withRun(
   context: PolicyContext,
   evaluate: (frame: unknown[]) => unknown,
@@ -89,7 +92,7 @@ export function withRun(
   }
 }
 
-/** Runs what charges steps where no program runs, with a budget of its own. */
+/** Runs code that charges steps outside of a program, with its own budget. */
 export function budgeted<T>(run: () => T): T {
   const stepsBefore = stepsLeft
   stepsLeft = stepsMax

@@ -1,30 +1,30 @@
 import { type CsType, named, parseType, substitute } from "./type.ts"
 
-/** A parameter of a member. `kind`: taken once, the rest (`params`), or given back (`out`). */
+/** A parameter of a member. `kind`: a normal parameter, the remaining arguments (`params`), or an output (`out`). */
 export interface Parameter {
   readonly name: string
   readonly type: CsType
   readonly kind: "in" | "params" | "out"
-  /** What it is when left out: a constant. Undefined when it must be given. */
+  /** The default value; undefined if the argument is required. */
   readonly fallback: string | number | boolean | null | undefined
 }
 
-/** How a member is written: `x.Name`, `x.Name = `, `x.Name(…)`, `new X(…)`, `x[…]`, `x[…] = `. */
+/** The syntax of a member: `x.Name`, `x.Name = `, `x.Name(…)`, `new X(…)`, `x[…]`, `x[…] = `. */
 export type MemberKind = "get" | "set" | "method" | "new" | "index" | "index-set"
 
 type Implementation = (...values: never[]) => unknown
 
-/** One member of a type: what it is called, what it takes and gives, and what it does. */
+/** One member of a type: its name, its signature and its implementation. */
 export interface Member {
-  /** `string.Substring(int,int)`: what plans call it. */
+  /** `string.Substring(int,int)`: the id in plans. */
   readonly id: string
   readonly owner: string
   readonly name: string
   readonly kind: MemberKind
   readonly isStatic: boolean
-  /** The implementation takes the type arguments, as an array of types, before the rest. */
+  /** The implementation takes the type arguments first, as an array of types. */
   readonly typed: boolean
-  /** An extension of .NET: it is called on null too. */
+  /** A .NET extension method: callable on null. */
   readonly extension: boolean
   readonly generics: readonly string[]
   readonly parameters: readonly Parameter[]
@@ -36,31 +36,31 @@ export interface Member {
 export interface TypeInfo {
   readonly name: string
   readonly generics: readonly string[]
-  /** What it is a kind of, in terms of its own parameters. */
+  /** Its base types, in terms of its own parameters. */
   readonly bases: readonly CsType[]
-  /** Copied when assigned, never null. */
+  /** A value type: copied on assignment, never null. */
   readonly isValue: boolean
   readonly members: ReadonlyMap<string, readonly Member[]>
-  /** Whether a value is one; undefined for types no value has at run time. */
+  /** Whether a value has this type; undefined for types without values at run time. */
   readonly holds: ((value: unknown) => boolean) | undefined
 }
 
 const types = new Map<string, TypeInfo>()
 const members = new Map<string, Member>()
-/** By the type of the elements, the type that holds the members their sequences have more than others. */
+/** By element type: the type with the additional members of its sequences. */
 const sequenceMembers = new Map<string, CsType>()
 
 interface Declaration {
   readonly bases?: readonly string[]
-  /** Its members are extensions of .NET: every sequence of this type's values, or of what is a kind of it, has them. */
+  /** Its members are extension methods for every sequence of this type or of a derived type. */
   readonly ofSequencesOf?: string
   readonly value?: boolean
   readonly holds?: (value: unknown) => boolean
 }
 
 /**
- * Declares a type: `name` with its parameters (`List<T>`), and for each member its signature in C#'s order of words
- * (`static Join<T>(string separator, IEnumerable<T> values): string`) with what it does. Instance members get the object first; `extension` ones also get null.
+ * Declares a type: `name` with its parameters (`List<T>`), and for each member its signature in C#'s word order (`static Join<T>(string separator,
+ * IEnumerable<T> values): string`) with its implementation. Instance members get the object first; `extension` members also accept null.
  */
 export function declareType(
   written: string,
@@ -112,7 +112,7 @@ function readSignature(owner: string, signature: string, run: Implementation): M
           ? "new"
           : "method"
   const tail = bracket === undefined ? "" : `(${parameters.map(parameterKey).join(",")})`
-  // Conversions of one type to several differ in what they give.
+  // Conversions from one type to several differ only in their result.
   const target = name.startsWith("op_") ? `:${typeKey(parseType(result))}` : ""
   const marks = `${generics === undefined ? "" : `<${generics.split(", ").length}>`}${tail}${set === undefined ? "" : "="}${target}`
   return {
@@ -170,7 +170,7 @@ function readParameter(written: string): Parameter {
   }
 }
 
-/** The type of a name, or undefined when the library has none such. */
+/** A type by name; undefined if the library does not have it. */
 export function typeInfo(name: string): TypeInfo | undefined {
   return types.get(name)
 }
@@ -180,7 +180,7 @@ export function typeNames(): Iterable<string> {
   return types.keys()
 }
 
-/** The member a plan names; undefined when the library has none such. */
+/** The member with an id from a plan; undefined if the library does not have it. */
 export function memberById(id: string): Member | undefined {
   return members.get(id)
 }
@@ -195,7 +195,7 @@ function extensionsOf({ args: [element] }: CsType, known: readonly CsType[]): Cs
   })
 }
 
-/** A type and everything it is a kind of, nearest first, with the parameters put in. `object` ends every list. */
+/** A type and all its base types, nearest first, with the parameters replaced. Every list ends with `object`. */
 export function lineage(type: CsType): CsType[] {
   const found: CsType[] = [type]
   for (const at of found) {

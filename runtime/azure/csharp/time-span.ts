@@ -16,7 +16,7 @@ export class TimeSpan extends CsObject {
       throw overflow("TimeSpan overflowed because the duration is too long.")
     this.ticks = ticks
   }
-  /** `count` units of so many ticks, to the tick. */
+  /** `count` units of `unit` ticks, rounded to the tick. */
   static of(count: number, unit: bigint): TimeSpan {
     const ticks = Math.round(count * Number(unit))
     if (!Number.isFinite(ticks)) throw overflow("TimeSpan overflowed because the duration is too long.")
@@ -25,7 +25,7 @@ export class TimeSpan extends CsObject {
   total(unit: bigint): number {
     return Number(this.ticks) / Number(unit)
   }
-  /** The part of a unit, `modulus` of them to the next. */
+  /** The component of a unit, of which `modulus` make the next larger unit. */
   part(unit: bigint, modulus: bigint): number {
     return Number((this.ticks / unit) % modulus)
   }

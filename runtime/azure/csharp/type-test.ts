@@ -6,7 +6,7 @@ import { typeInfo } from "./table.ts"
 import type { CsType } from "./type.ts"
 import { Boxed, typeNameOf } from "./values.ts"
 
-/** Whether a value is of a type, as `is` asks: null never is. Of generic types only the type itself is asked, not its arguments. */
+/** Whether a value has a type, for `is`: false for null. Of generic types it tests only the type itself, not its arguments. */
 export function isInstance(value: unknown, type: CsType): boolean {
   if (value === null || value === undefined) return false
   const { name } = type
@@ -25,13 +25,13 @@ export function isInstance(value: unknown, type: CsType): boolean {
 function isNumber(value: unknown, name: string): boolean {
   if (value instanceof Boxed) return value.typeName === name
   if (name === "int") return typeof value === "number" && Number.isInteger(value)
-  // A whole double that came through a variable of the gateway is a plain number like any int.
+  // A whole double from a variable of the gateway is a plain number like any int.
   if (name === "double") return typeof value === "number" && !Number.isInteger(value)
   if (name === "long") return typeof value === "bigint"
   return name === "decimal" && value instanceof Decimal
 }
 
-/** A value into an `object`: what could not be told from another type there is put into a box. */
+/** Converts a value to `object`: values whose type would be ambiguous are boxed. */
 export function box(value: unknown, from: string): unknown {
   if (from === "double" && typeof value === "number")
     return Number.isInteger(value) ? new Boxed("double", value) : value
@@ -44,7 +44,7 @@ export function box(value: unknown, from: string): unknown {
   return value
 }
 
-/** Out of an `object` into a value type. Numbers from outside the program are taken where they fit. @throws InvalidCastException */
+/** Converts an `object` to a value type. Numbers from outside the program are accepted if they fit. @throws InvalidCastException */
 export function unbox(value: unknown, type: CsType): unknown {
   if (value === null || value === undefined) throw nullReference()
   const { name } = type
@@ -86,7 +86,7 @@ function castError(value: unknown, name: string): CsException {
   )
 }
 
-/** What a variable of a type holds before anything is assigned, and what `default` gives. */
+/** The initial value of a variable of a type, and the result of `default`. */
 export function defaultOf(type: CsType): unknown {
   const { name } = type
   if (name === "decimal") return Decimal.fromInt(0)

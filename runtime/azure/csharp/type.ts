@@ -1,6 +1,6 @@
 /**
- * A type of an expression: `int`, `List` of `string`, `[]` of `byte`, `?` of `int`, `Func` whose last argument is the result.
- * `anonymous` has the names of its properties in `fields`, `ValueTuple` those of its items ("" where there is none).
+ * A type of an expression: `int`, `List` of `string`, `[]` of `byte`, `?` of `int`, `Func` whose last argument is the result. For `anonymous`, `fields`
+ * has the names of its properties; for `ValueTuple` those of its items ("" if unnamed).
  */
 export interface CsType {
   readonly name: string
@@ -10,12 +10,12 @@ export interface CsType {
 
 const plain = new Map<string, CsType>()
 
-/** A type without arguments; the same object for the same name. */
+/** A type without arguments; returns the same object for the same name. */
 export function named(name: string): CsType {
   let type = plain.get(name)
   if (type === undefined) {
     type = { name, args: [] }
-    // Names are those of the library and of signatures; what people write is looked up before it becomes a type.
+    // Names come from the library and from signatures: names in user code are looked up before they become a type.
     if (plain.size < 2000) plain.set(name, type)
   }
   return type
@@ -31,7 +31,7 @@ export function arrayOf(element: CsType): CsType {
   return { name: "[]", args: [element] }
 }
 
-/** `Dictionary<string, List<int>>`, `byte[]`, `int?`, as C# writes it; anonymous types as `{ name, age }`. */
+/** The C# notation: `Dictionary<string, List<int>>`, `byte[]`, `int?`; anonymous types as `{ name, age }`. */
 export function printType(type: CsType): string {
   if (type.name === "[]") return `${printType(type.args[0] as CsType)}[]`
   if (type.name === "?") return `${printType(type.args[0] as CsType)}?`
@@ -39,16 +39,16 @@ export function printType(type: CsType): string {
   return type.args.length === 0 ? type.name : `${type.name}<${type.args.map(printType).join(", ")}>`
 }
 
-/** Whether two types are the same, arguments and fields included. */
+/** Whether two types are equal, including arguments and fields. */
 export function sameType(a: CsType, b: CsType): boolean {
   if (a === b) return true
   if (a.name !== b.name || a.args.length !== b.args.length) return false
-  // Names of a tuple's items are for the compiler alone.
+  // Only the compiler uses the names of a tuple's items.
   if (a.name !== "ValueTuple" && a.fields?.join() !== b.fields?.join()) return false
   return a.args.every((arg, index) => sameType(arg, b.args[index] as CsType))
 }
 
-/** Reads the notation of `printType`, as signatures and plans write it. @throws Error for anything else. */
+/** Parses the notation of `printType`, used in signatures and plans. @throws Error for anything else. */
 export function parseType(text: string): CsType {
   const reader = { text, at: 0 }
   const type = readType(reader, 0)
@@ -61,7 +61,7 @@ interface Reader {
   at: number
 }
 
-/** Nesting of types; what is deeper is not a type anybody writes. */
+/** Limit on the nesting of types; real types stay far below. */
 const depthMax = 16
 
 function readType(reader: Reader, depth: number): CsType {
@@ -81,7 +81,7 @@ function readType(reader: Reader, depth: number): CsType {
 function readName(reader: Reader, depth: number): CsType {
   const { text } = reader
   const from = reader.at
-  // Arrays and nullable values as the library declares them: `[]<T>`, `?<T>`.
+  // Arrays and nullable values in declarations of the library: `[]<T>`, `?<T>`.
   if (text.startsWith("[]<", from)) reader.at += 2
   else if (text.startsWith("?<", from)) reader.at++
   while (reader.at < text.length && /[A-Za-z0-9_.]/.test(text[reader.at] as string)) reader.at++
@@ -99,7 +99,7 @@ function readName(reader: Reader, depth: number): CsType {
   return { name, args }
 }
 
-/** The type with its parameters put in; what is not bound stays. */
+/** The type with its parameters replaced; unbound parameters stay. */
 export function substitute(type: CsType, bound: ReadonlyMap<string, CsType>): CsType {
   if (type.args.length === 0) return bound.get(type.name) ?? type
   const args = type.args.map((arg) => substitute(arg, bound))

@@ -2,29 +2,29 @@ import { CsException, invalidOperation } from "./errors.ts"
 import { doubleText } from "./number-text.ts"
 import { chargeItems } from "./run.ts"
 
-/** An object of the library. Data never reaches its fields: programs get at it only through the members of the table. */
+/** An object of the library. Its fields are never accessible by names from data: programs use only the members in the table. */
 export abstract class CsObject {
-  /** The type's full name as .NET has it where that shows (`GetType`, the default `ToString`). */
+  /** The full .NET name of the type, for `GetType` and the default `ToString`. */
   abstract readonly typeName: string
   /** `ToString()`. */
   text(): string {
     return this.typeName
   }
-  /** `Equals`; by reference unless the type says otherwise. */
+  /** `Equals`; by reference unless the type overrides it. */
   same(other: unknown): boolean {
     return this === other
   }
-  /** A key under which equal objects meet in dictionaries and sets. */
+  /** A key that is equal for equal objects, for dictionaries and sets. */
   hash(): unknown {
     return this
   }
-  /** The elements `foreach` and LINQ go through; undefined when there is nothing to go through. */
+  /** The elements for `foreach` and LINQ; undefined if the object is no sequence. */
   elements(): readonly unknown[] | undefined {
     return undefined
   }
 }
 
-/** A number or character that went into an `object` and could not be told from another type there. */
+/** A boxed number or character: as an `object`, its type would be ambiguous. */
 export class Boxed extends CsObject {
   readonly typeName: string
   readonly value: number | bigint | string
@@ -45,13 +45,13 @@ export class Boxed extends CsObject {
   }
 }
 
-/** In capital letters, character by character: one that becomes several stays as it is (`ß`). */
+/** Upper case, character by character: a character with a longer upper case stays unchanged (`ß`). */
 export function upperText(text: string): string {
   const made = text.toUpperCase()
   return made.length === text.length ? made : mapped(text, (each) => each.toUpperCase())
 }
 
-/** In small letters, character by character. */
+/** Lower case, character by character. */
 export function lowerText(text: string): string {
   const made = text.toLowerCase()
   return made.length === text.length ? made : mapped(text, (each) => each.toLowerCase())
@@ -61,7 +61,7 @@ function mapped(text: string, change: (each: string) => string): string {
   return Array.from(text, (each) => (change(each).length === each.length ? change(each) : each)).join("")
 }
 
-/** `ToString()` in the invariant culture; null gives the empty text, as in concatenations. */
+/** `ToString()` in the invariant culture; null becomes the empty text, as in concatenations. */
 export function toText(value: unknown): string {
   switch (typeof value) {
     case "string":
@@ -89,12 +89,12 @@ function exceptionText(exception: CsException): string {
   return `System.${exception.type}: ${exception.message}${inner}`
 }
 
-/** `object.Equals`: values by value, texts by their characters, the rest as its type says. */
+/** `object.Equals`: values by value, texts by characters, other objects by their type's rule. */
 export function same(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (a instanceof CsObject) return a.same(b)
   if (b instanceof CsObject) return b.same(a)
-  // A whole number from outside may be a bigint where a program made an int.
+  // A whole number from outside can be a bigint where a program has an int.
   if (typeof a === "bigint" && typeof b === "number") return Number.isInteger(b) && BigInt(b) === a
   if (typeof a === "number" && typeof b === "bigint") return same(b, a)
   return false
@@ -105,7 +105,7 @@ export function keyOf(value: unknown): unknown {
   return value instanceof CsObject ? value.hash() : value
 }
 
-/** The elements of anything `foreach` takes. @throws NullReferenceException, InvalidCastException */
+/** The elements of any value that `foreach` accepts. @throws NullReferenceException, InvalidCastException */
 export function elementsOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value as unknown[]
   if (typeof value === "string") {
@@ -125,7 +125,7 @@ export function elementsOf(value: unknown): readonly unknown[] {
   throw new CsException("InvalidCastException", `A ${typeNameOf(value)} is no sequence.`)
 }
 
-/** .NET's name of the type a value has, as far as the value tells. */
+/** The .NET name of a value's type, as far as the value determines it. */
 export function typeNameOf(value: unknown): string {
   switch (typeof value) {
     case "string":
@@ -147,7 +147,7 @@ export function typeNameOf(value: unknown): string {
   return "System.Object"
 }
 
-/** Order of `Comparer<T>.Default`. Texts by code unit, where .NET would ask the culture: the order is the same on every machine. */
+/** The order of `Comparer<T>.Default`. Texts are compared by code unit and not by culture: the order is equal on every machine. */
 export function compareValues(a: unknown, b: unknown): number {
   if (a === b) return 0
   if (a === null || a === undefined) return b === null || b === undefined ? 0 : -1
@@ -160,10 +160,7 @@ export function compareValues(a: unknown, b: unknown): number {
   throw invalidOperation("Failed to compare two elements in the array.")
 }
 
-/**
- * Texts in the order of the invariant culture as far as letters go: without case first, and of two that differ in case
- * only the one with the small letter comes first.
- */
+/** Order of texts like the invariant culture, as far as letters are concerned: first without case; if only the case differs, the lower-case letter comes first. */
 export function compareText(a: string, b: string): number {
   const [x, y] = [a.toLowerCase(), b.toLowerCase()]
   if (x !== y) return x < y ? -1 : 1

@@ -1,4 +1,4 @@
-/** What Windows calls time zones, and what the rest of the world does (CLDR's windowsZones, the zone of the territory 001). */
+/** Windows names of time zones, and the names of the time zone database (CLDR's windowsZones, territory 001). */
 const names: Readonly<Record<string, readonly string[]>> = {
   Africa: [
     "South Africa=Johannesburg",
@@ -143,7 +143,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** By the name in small letters: most end with ` Standard Time`. */
+/** By name in lower case: most names end with ` Standard Time`. */
 const zones: ReadonlyMap<string, string> = new Map([
   ["utc", "UTC"],
   ["dateline standard time", "Etc/GMT+12"],
@@ -162,7 +162,7 @@ function entryOf(area: string, written: string): [string, string] {
   return [(isWhole ? name : `${name} Standard Time`).toLowerCase(), `${area}/${place}`]
 }
 
-/** The zone's name in the time zone database, for what Windows calls it, or for that name itself; undefined where nobody calls one so. */
+/** The name in the time zone database for a Windows name, or for that name itself; undefined if it is unknown. */
 export function timeZoneName(id: string): string | undefined {
   const known = zones.get(id.toLowerCase())
   if (known !== undefined) return known

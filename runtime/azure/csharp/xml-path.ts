@@ -2,10 +2,10 @@ import { CsException } from "./errors.ts"
 import { charge } from "./run.ts"
 import { XAttribute, XContainer, XElement, type XNode, XText } from "./xml-tree.ts"
 
-/** What a path leads to. */
+/** A result of a path. */
 type Found = XNode | XAttribute
 
-/** Prefixes a path may use. */
+/** Namespace prefixes for a path. */
 export type Prefixes = ReadonlyMap<string, string>
 
 interface Step {
@@ -22,8 +22,8 @@ function refuse(path: string): CsException {
 }
 
 /**
- * Follows a path of XPath 1.0 as documents in the wild use it: `/a/b`, `//c`, `@x`, `*`, `.`, `..`, `text()`, prefixes, and filters with a
- * number, `last()`, or comparisons of `@x`, a child, `text()`, `.`, `local-name()`, `name()` with a text, joined by `and`/`or`.
+ * Evaluates the subset of XPath 1.0 that documents use: `/a/b`, `//c`, `@x`, `*`, `.`, `..`, `text()`, prefixes, and filters with a number, `last()`, or
+ * comparisons of `@x`, a child, `text()`, `.`, `local-name()`, `name()` with a text, joined by `and`/`or`.
  * @throws XmlException for anything else
  */
 export function followPath(from: XContainer, path: string, prefixes: Prefixes): Found[] {
@@ -39,7 +39,7 @@ function followBranch(from: XContainer, path: string, prefixes: Prefixes): Found
   let start: XContainer = from
   if (path.startsWith("/")) while (start.parent !== null) start = start.parent
   let current: Found[] = [start]
-  // A path from the root of a tree without a document begins with the root's own name.
+  // If the tree has no document, an absolute path starts with the name of the root.
   const steps = readSteps(path)
   if (path.startsWith("/") && start instanceof XElement && steps[0] !== undefined && !steps[0].deep) {
     const [first, ...rest] = steps
@@ -76,7 +76,7 @@ function nodeTest(text: string, path: string): Pick<Step, "axis" | "test"> {
   return bare.startsWith("@") ? { axis: "attribute", test: bare.slice(1) } : { axis: "child", test: bare }
 }
 
-/** Splits where the sign stands outside brackets and quotes. */
+/** Splits at a sign outside brackets and quotes. */
 function splitOutside(text: string, sign: string): string[] {
   const parts = [""]
   let depth = 0
@@ -161,7 +161,7 @@ function isNamed(node: Found): node is XElement | XAttribute {
   return node instanceof XElement || node instanceof XAttribute
 }
 
-/** The text of a node, as XPath takes it. */
+/** The text of a node in XPath. */
 export function nodeText(node: Found): string {
   if (node instanceof XContainer) return node.content
   return "value" in node ? String(node.value) : ""

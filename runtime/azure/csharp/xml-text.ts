@@ -10,7 +10,7 @@ import {
 import { CsException } from "./errors.ts"
 import { charge, chargeItems } from "./run.ts"
 
-/** Reading XML takes 0.2 µs a character: some 75,000 are what one evaluation may read. */
+/** Parsing XML takes 0.2 µs per character: one evaluation can parse about 75,000. */
 const stepsOfCharacter = 4
 
 import {
@@ -27,12 +27,12 @@ import {
 import { xmlDepthMax, xmlUri } from "./xml-write.ts"
 
 /**
- * Reads a document. No document type is read, so that no entity but the five of XML is known. White space between elements is left out
- * unless `keepSpace`. @throws XmlException
+ * Parses a document. It does not read a document type, so that only the five predefined entities exist. White space between elements is dropped unless
+ * `keepSpace`. @throws XmlException
  */
 export function parseDocument(text: string, keepSpace: boolean): XDocument {
   charge(text.length * stepsOfCharacter)
-  // A recursive reader needs its own stack: what is nested deeper than any document is refused before it is read.
+  // The parser is recursive: the depth is checked first, to avoid a stack overflow.
   refuseDepth(text)
   const document = new XDocument()
   for (const node of parsed(text.replace(/^\ufeff/, "")).children) build(node, document, new Map(), keepSpace)

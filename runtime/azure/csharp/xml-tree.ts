@@ -5,7 +5,7 @@ import { writeXml } from "./xml-write.ts"
 
 export const xmlnsUri = "http://www.w3.org/2000/xmlns/"
 
-/** XNamespace: equal when the URIs are. */
+/** XNamespace: equal if the URIs are equal. */
 export class XNamespace extends CsObject {
   readonly typeName = "System.Xml.Linq.XNamespace"
   readonly uri: string
@@ -36,7 +36,7 @@ export class XName extends CsObject {
     this.uri = uri
     this.local = local
   }
-  /** `local` or `{uri}local`. @throws XmlException for a name that is none */
+  /** `local` or `{uri}local`. @throws XmlException for an invalid name */
   static parse(text: string): XName {
     const found = /^(?:\{([^}]*)\})?([^{}]*)$/.exec(text)
     if (found === null || !isXmlName(found[2] as string))
@@ -54,7 +54,7 @@ export class XName extends CsObject {
   }
 }
 
-/** A name without colons, as XML has it. */
+/** An XML name without colons. */
 function isXmlName(text: string): boolean {
   return /^[\p{L}_][\p{L}\p{N}_.\-·\p{M}]*$/u.test(text)
 }
@@ -82,7 +82,7 @@ export class XAttribute extends CsObject {
   }
 }
 
-/** What may stand in an element or a document. */
+/** A possible child of an element or a document. */
 export abstract class XNode extends CsObject {
   parent: XContainer | null = null
   abstract copy(): XNode
@@ -94,11 +94,11 @@ export abstract class XNode extends CsObject {
     this.parent.nodes.splice(this.parent.nodes.indexOf(this), 1)
     this.parent = null
   }
-  /** Whether another node says the same: names, attributes in their order, contents. */
+  /** Whether another node has the same content: names, attributes in order, children. */
   deepEquals(other: XNode): boolean {
     return writeXml(this, false) === writeXml(other, false)
   }
-  /** The node itself if it stands nowhere, else a copy: as X objects are put into a second tree. */
+  /** The node itself if it has no parent, otherwise a copy, as in .NET when an object is added to a second tree. */
   free(): this {
     chargeItems(1)
     return this.parent === null ? this : (this.copy() as this)
@@ -150,7 +150,7 @@ export abstract class XContainer extends XNode {
     chargeItems(this.nodes.length)
     return this.nodes.filter((node) => node instanceof XElement)
   }
-  /** Every node below, in the order of the text. */
+  /** All descendants in document order. */
   descendants(): XNode[] {
     const found: XNode[] = []
     const waiting: XNode[] = this.nodes.toReversed()

@@ -1,7 +1,7 @@
 import { CsLimitError } from "./errors.ts"
 import { chargeItems, chargeText } from "./run.ts"
 
-/** Elements inside each other, of XML that is read or written. */
+/** Limit on the nesting of elements in XML that is read or written. */
 export const xmlDepthMax = 256
 
 export const xmlUri = "http://www.w3.org/XML/1998/namespace"
@@ -11,7 +11,7 @@ interface Named {
   readonly local: string
 }
 
-/** What is written of a node: texts and comments have a value, elements a name and attributes, they and documents nodes. */
+/** The written parts of a node: texts and comments have a value, elements a name and attributes; elements and documents have child nodes. */
 interface WrittenNode {
   readonly typeName: string
   readonly value?: string
@@ -26,15 +26,15 @@ interface WrittenNode {
 
 type WrittenElement = Required<Omit<WrittenNode, "value">>
 
-// Told apart by name, so that the tree itself may write.
+// Distinguished by name, so that the tree can import this module.
 const isElement = (node: WrittenNode): node is WrittenElement => node.typeName === "System.Xml.Linq.XElement"
 const isText = (node: WrittenNode): boolean =>
   ["System.Xml.Linq.XText", "System.Xml.Linq.XCData"].includes(node.typeName)
 
-/** A node as XML: `indented` by two blanks unless an element holds text. A document comes without its declaration, as from `ToString`. */
+/** Writes a node as XML: `indented` by two spaces unless an element contains text. A document is written without its declaration, like `ToString`. */
 export function writeXml(node: WrittenNode, indented: boolean): string {
   const pieces: string[] = []
-  // A node that is written alone declares again what it uses.
+  // A node written alone declares its namespaces again.
   write(node, new Map([[xmlUri, "xml"]]), indented, 0, pieces)
   const text = pieces.join("")
   chargeText(text.length)

@@ -1,13 +1,13 @@
 import { type Context, type Emitter, type Liquid, type Template, toValue } from "liquidjs"
 
-/** What a filter is called with as `this`; see liquidjs. */
+/** `this` in a filter; see liquidjs. */
 export interface FilterScope {
   readonly context: Context
 }
 
 type Handler = (this: FilterScope, ...values: unknown[]) => unknown
 
-/** Filters that take lists as lists, or anything as what it is, by either of their names; what others get is read as text. */
+/** Filters that accept lists or any value unconverted, by either of their names. For other filters, values are converted to text. */
 const keepLists: ReadonlySet<string> = new Set([
   ...["join", "last", "first", "reverse", "sort", "sortnatural", "size", "map", "sum", "compact", "concat"],
   ...["push", "unshift", "pop", "shift", "slice", "where", "reject", "whereexp", "rejectexp", "groupby"],
@@ -15,22 +15,22 @@ const keepLists: ReadonlySet<string> = new Set([
   ...["arraytosentencestring", "default", "json", "jsonify", "inspect", "date", "raw"],
 ])
 
-/** Characters and items a rendering may make, and those it may make at once: nothing can be done between them. */
+/** Limits on the characters and items that a rendering creates: in total, and in one operation, which blocks the process. */
 export const madeMax = 4_000_000
 const madeAtOnceMax = 500_000
-/** Work of a rendering in units: a character or an item is one, a step of a template is some. */
+/** Limit on the work of a rendering in units: a character or an item is one unit, a step of a template `unitsOfStep`. */
 export const workMax = 20_000_000
 const unitsOfStep = 20
-/** After so much work other requests are served. */
+/** After this much work, other requests are served. */
 export const workOfTurn = 100_000
 
-/** What a rendering has made and done; it stands in for the limits of liquidjs. */
+/** The output and work of a rendering so far. It replaces the limits of liquidjs. */
 export class Work {
   #made = 0
   #done = 0
   #turn = 0
 
-  /** Pays for characters or items. liquidjs calls it before it makes them. */
+  /** Charges for characters or items. liquidjs calls it before it creates them. */
   use(count: unknown): void {
     const made = Number(count)
     if (!(made > 0)) return
@@ -41,7 +41,7 @@ export class Work {
     this.pay(made)
   }
 
-  /** A step; liquidjs calls it between parts of a template. */
+  /** Charges for a step; liquidjs calls it between parts of a template. */
   check(): void {
     this.pay(unitsOfStep)
   }
@@ -52,7 +52,7 @@ export class Work {
     if (this.#done > workMax) throw new Error("it takes too many steps")
   }
 
-  /** Whether this turn of the event loop has done enough; a new one begins. */
+  /** Whether this turn of the event loop has done enough work; if so, a new one starts. */
   endsTurn(): boolean {
     if (this.#turn < workOfTurn) return false
     this.#turn = 0
@@ -60,14 +60,12 @@ export class Work {
   }
 }
 
-/** The work of the rendering a filter runs in. */
+/** The work of the rendering in which a filter runs. */
 export function workOf({ renderLimit }: Context): Work {
   return renderLimit as unknown as Work
 }
 
-/**
- * Lets nothing be made that is not counted: what templates write counts like what filters make, and each filter is a step. liquidjs counts parts of a template only.
- */
+/** Counts everything that a rendering creates: output like the results of filters, and each filter as a step. liquidjs counts only parts of a template. */
 export function boundRendering(engine: Liquid): void {
   const { renderer } = engine
   const render = renderer.renderTemplates
@@ -113,7 +111,7 @@ class CountingEmitter implements Emitter {
   }
 }
 
-/** What templates show of a list: its items one behind the other. Counted while it is made: the same long text may be in it many times. */
+/** The text of a list in a template: its items without separators. Counted during construction, because a long text can occur in it many times. */
 function textOf(list: readonly unknown[], context: Context): string {
   let made = ""
   for (const item of list) {
@@ -131,8 +129,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Runs what liquidjs gives as generators inside of each other, each of their steps counted: filters that look at each item of a list, and paths of properties, take theirs
- * in such steps. A rendering with more work than one turn of the event loop should have goes on in the next one.
+ * Runs the nested generators of liquidjs and counts each of their steps; filters over lists and property paths run in such steps. A rendering with too
+ * much work for one turn of the event loop continues in the next one.
  */
 export function runInTurns(started: unknown, work: Work, turn: () => Promise<void>): unknown {
   const running: Generator<unknown, unknown, unknown>[] = []
@@ -157,7 +155,7 @@ export function runInTurns(started: unknown, work: Work, turn: () => Promise<voi
   function step(inner: Generator<unknown, unknown, unknown>): void {
     try {
       if (!hasFailed) work.check()
-      // An error is given back to what waits for the value, so that it is told with its place in the template.
+      // An error goes back to the waiting generator, so that the message contains its place in the template.
       const next = hasFailed ? inner.throw(value) : inner.next(value)
       hasFailed = false
       value = next.value

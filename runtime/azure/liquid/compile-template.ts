@@ -6,10 +6,10 @@ import { markup, translateDotNetSource } from "./dotnet-source.ts"
 import { JsonArrayFor } from "./json-array-for.ts"
 import { operators, registerTextFilters } from "./text-filters.ts"
 
-/** A template ready for use: what `render` gets are the variables by name. */
+/** A compiled template: `render` takes the variables by name. */
 export interface CompiledTemplate {
   /**
-   * What takes long is a promise: between its pieces other requests are served, by `turn`.
+   * Long renderings return a promise: they yield to other requests by `turn`.
    * @throws TemplateProblem, or rejects with it
    */
   render(variables: Readonly<Record<string, unknown>>, turn?: () => Promise<void>): string | Promise<string>
@@ -20,12 +20,12 @@ type Handler = (this: FilterScope, ...values: unknown[]) => unknown
 const dates = /\|\s*(Date|date)\s*:\s*(?:"([^"]*)"|'([^']*)')/g
 const cultures = /\|\s*[Cc]urrency\s*:/g
 
-/** What is wrong with a template, or went wrong in one. `offset` counts characters of the template. */
+/** A problem of a template, at compile time or run time. `offset` counts characters of the template. */
 export class TemplateProblem extends Error {
   override readonly name = "TemplateProblem"
   readonly offset: number
 
-  /** `cause`: what a variable threw when it was asked for. */
+  /** `cause`: an error from the access of a variable. */
   constructor(message: string, offset: number, cause?: unknown) {
     super(message, { cause })
     this.offset = offset
@@ -35,7 +35,7 @@ export class TemplateProblem extends Error {
 /** Longest template, in characters. */
 const templateMax = 262_144
 
-/** What the engine says of bounds, for people. */
+/** The engine's messages about limits, rewritten for people. */
 const words: Readonly<Record<string, string>> = {
   "Maximum call stack size exceeded": "something is nested too deeply",
 }
@@ -45,8 +45,9 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 const engine = makeEngine()
 
 /**
- * Compiles a Liquid template, in the dialect Azure API Management reads: filters are also known by the names .NET gives them (`Upcase`,
- * `DividedBy`), `\` is a character like any other, `JSONArrayFor` writes lists. Templates see own properties of plain data and nothing else; there are no other files, and work and memory have bounds.
+ * Compiles a Liquid template in the dialect of Azure API Management: filters also have their .NET names (`Upcase`, `DividedBy`), `\` is an ordinary
+ * character, `JSONArrayFor` writes lists. Templates can access only own properties of plain data. There are no other files, and work and memory are
+ * limited.
  * @throws TemplateProblem
  */
 export function compileTemplate(source: string): CompiledTemplate {
@@ -104,7 +105,7 @@ function makeEngine(): Liquid {
   return made
 }
 
-/** What is wrong in words for people; anything else that was thrown is as it is. */
+/** The problem in words for people; other errors are returned unchanged. */
 function problemOf(error: unknown, offset: (of: number) => number): unknown {
   if (!(error instanceof LiquidError)) return error
   const message = error.message.replace(/, (?:file:\S+, )?line:\d+, col:\d+$/, "")
@@ -113,12 +114,12 @@ function problemOf(error: unknown, offset: (of: number) => number): unknown {
   return new TemplateProblem(words[message] ?? message, offset(error.token.begin), cause)
 }
 
-/** A format of .NET has one `%` at most, at its beginning: `%d`. All others are those of `strftime`: `%Y-%m-%d`. */
+/** A .NET format has at most one `%`, at its start: `%d`. All others are formats of `strftime`: `%Y-%m-%d`. */
 function isStrftime(format: string, name: string): boolean {
   return format.includes("%") && !(name === "Date" && /^%.$/.test(format))
 }
 
-/** `Date` and `date` take formats of .NET (`yyyy-MM-dd`) besides those of `strftime`. A text that says no time stays as it is. */
+/** `Date` and `date` accept .NET formats (`yyyy-MM-dd`) in addition to those of `strftime`. A text without a time stays unchanged. */
 function registerDates(engine: Liquid): void {
   for (const name of ["date", "Date"]) {
     const filter = engine.filters[name]
@@ -134,7 +135,7 @@ function registerDates(engine: Liquid): void {
   }
 }
 
-/** The first format that is none, or argument that nothing could follow, of a template, and where it stands. */
+/** The first invalid date format or culture argument of `Currency` (not supported) in a template, and its place. */
 function problemOfFormats(source: string): { message: string; offset: number } | undefined {
   for (const { 0: part, index } of source.matchAll(markup)) {
     if (/^\{%-?\s*raw/.test(part)) continue

@@ -3,7 +3,7 @@ import { PatternWorkError, type SearchBudget } from "../../pattern/run-program.t
 import { compilePattern, expandReplacement, type Pattern, type Search } from "../csharp/pattern.ts"
 import { type FilterScope, workOf } from "./bounds.ts"
 
-/** Names .NET's dialect has for filters that are called otherwise here. */
+/** .NET names of filters that have another name in liquidjs. */
 const aliases: Readonly<Record<string, string>> = {
   H: "escape",
   Handleize: "slugify",
@@ -15,8 +15,8 @@ const aliases: Readonly<Record<string, string>> = {
 }
 
 /**
- * Makes every filter known by the name .NET gives it too (`downcase` is `Downcase`, `divided_by` is `DividedBy`), and adds `Currency`
- * in the one culture there is here. `Replace` looks for a pattern, as in .NET; `replace` for the text itself. Documents of Azure API Management are written in these names.
+ * Registers every filter by its .NET name as well (`downcase` is `Downcase`, `divided_by` is `DividedBy`), because documents of Azure API Management use
+ * these names. Adds `Currency` in the invariant culture. `Replace` searches for a pattern, as in .NET; `replace` for a text.
  */
 export function registerDotNetFilters(engine: Liquid): void {
   for (const name of Object.keys(engine.filters)) {
@@ -34,10 +34,10 @@ const patternTextMax = 1_048_576
 const patternsMax = 200
 const patterns = new Map<string, Pattern>()
 
-/** Steps of one search, in which nothing else is done, and of all searches of one `Replace`. */
+/** Step limits of one search, which blocks the process, and of all searches of one `Replace`. */
 const searchStepsMax = 500_000
 const replaceStepsMax = 1_250_000
-/** What a step of a pattern counts of the template's work. */
+/** Units of template work per pattern step. */
 const unitsOfStep = 8
 
 function* replace(

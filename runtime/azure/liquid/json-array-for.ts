@@ -11,8 +11,8 @@ import {
 } from "liquidjs"
 
 /**
- * `{% JSONArrayFor item in list %}…{% endJSONArrayFor %}` of Azure API Management: a `for` that writes commas between its rounds. Lists in XML are
- * an element that holds elements of one name, of which there may be one: such an element is the list of what it holds, another one is its only item.
+ * `{% JSONArrayFor item in list %}…{% endJSONArrayFor %}` of Azure API Management: a `for` that writes commas between its iterations. A list in XML is
+ * an element with children of one name, possibly only one: such an element is the list of its children. Any other element is a list of one item.
  */
 export class JsonArrayFor extends Tag {
   readonly #variable: string

@@ -5,11 +5,14 @@ import { type FilterScope, workOf } from "./bounds.ts"
 type Operators = NonNullable<LiquidOptions["operators"]>
 type Compare = (one: unknown, other: unknown) => number
 
-/** Sorting pauses once in so many items and comparisons. */
+/** Sorting can pause after this many items and comparisons. */
 const pieceOfSorting = 1024
 const unitsOfComparison = 4
 
-/** The filters that search texts and sort lists, in the place of those of liquidjs: a search takes linear time, whatever text a caller brings to be searched for, and sorting goes on in turns. */
+/**
+ * Filters that search texts and sort lists, replacing those of liquidjs: a search takes linear time for any text that a caller searches for, and sorting
+ * pauses between turns.
+ */
 export function registerTextFilters(engine: Liquid): void {
   engine.registerFilter("split", split)
   engine.registerFilter("replace", replace)
@@ -22,7 +25,7 @@ export function registerTextFilters(engine: Liquid): void {
   engine.registerFilter("sort_natural", sorting(inOrderWithoutCase))
 }
 
-/** Operators of conditions: `contains` searches a text in linear time. */
+/** Operators of conditions: `contains` searches in linear time. */
 export const operators: Operators = {
   ...defaultOperators,
   contains: function* (left: unknown, right: unknown) {
@@ -97,7 +100,7 @@ function sorting(compare: Compare) {
   }
 }
 
-/** Runs of growing length are merged, stable; one comparison after the other, so that it can pause between any two. */
+/** A stable bottom-up merge sort, one comparison per step, so that it can pause between any two. */
 function* mergeSorted<Item>(
   items: Item[],
   compare: (one: Item, other: Item) => number,
@@ -128,7 +131,7 @@ function* mergeSorted<Item>(
   return from
 }
 
-/** What is not there comes last. */
+/** Missing values come last. */
 function inOrder(one: unknown, other: unknown): number {
   if (isNothing(one) || isNothing(other)) return Number(isNothing(one)) - Number(isNothing(other))
   const [left, right] = [one as string, other as string]
@@ -145,7 +148,7 @@ function isNothing(value: unknown): value is null | undefined {
   return plain === undefined || plain === null
 }
 
-/** Lists have been made texts before (bounds.ts). */
+/** bounds.ts has already converted lists to texts. */
 function textOf(value: unknown): string {
   return isNothing(value) ? "" : String(toValue(value))
 }

@@ -4,7 +4,7 @@ import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
 import { attempt, declareChoice, failed, plain } from "./crypto-common.ts"
 
-/** `bytes.Encrypt("Aes", key, iv)`: AES in CBC mode with PKCS#7 padding, the size by the key's. @throws CryptographicException */
+/** `bytes.Encrypt("Aes", key, iv)`: AES in CBC mode with PKCS#7 padding; the key determines the size. @throws CryptographicException */
 export function cipher(
   encrypting: boolean,
   algorithm: string,
@@ -30,7 +30,7 @@ export function cipher(
   })
 }
 
-/** System.Security.Cryptography.Aes, with a key and an initialization vector of its own. */
+/** System.Security.Cryptography.Aes, with its own key and initialization vector. */
 class Aes extends CsObject {
   readonly typeName = "System.Security.Cryptography.Aes"
   key = plain(currentHost().randomBytes(32))

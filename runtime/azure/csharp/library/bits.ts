@@ -2,7 +2,7 @@ import { argument } from "../errors.ts"
 import { chargeText } from "../run.ts"
 import { declareType } from "../table.ts"
 
-/** System.BitConverter, little-endian as on every machine .NET runs on. */
+/** System.BitConverter, little-endian like every machine that runs .NET. */
 export function declareBits(): void {
   const rows: Record<string, (...values: never[]) => unknown> = {
     "static IsLittleEndian: bool": () => true,

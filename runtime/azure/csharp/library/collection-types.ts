@@ -146,7 +146,7 @@ function indexed(self: unknown, index: number): unknown {
 const fixedSize = (): CsException =>
   new CsException("NotSupportedException", "Collection was of a fixed size.")
 
-/** Arrays are lists whose items change and whose length does not. */
+/** Arrays are lists with changeable items and a fixed length. */
 function asList(self: unknown): CsList {
   if (self instanceof CsList) return self
   throw fixedSize()
@@ -347,7 +347,7 @@ function declareSets(): void {
   )
 }
 
-/** `System.Tuple`, and the tuples in brackets: C# copies those, which nobody sees as nothing of them can be changed here. */
+/** `System.Tuple` and value tuples. C# copies value tuples; the difference is invisible, because they are immutable here. */
 function declareTuples(): void {
   const letters = ["A", "B", "C", "D", "E", "F", "G"]
   const items: Record<string, (...values: never[]) => unknown> = {}
@@ -364,7 +364,7 @@ function declareTuples(): void {
       const parameters = names.map((name) => `${name} ${name.toLowerCase()}`).join(", ")
       const make = (...given: unknown[]) => new CsTuple(given)
       rows[`static Create<${names.join(", ")}>(${parameters}): ${type}<${names.join(", ")}>`] = make
-      // `new Tuple<int, string>(1, "a")`: how many there are says the type.
+      // `new Tuple<int, string>(1, "a")`: the type determines the number of items.
       rows[`new(${parameters}): ${type}<${letters.join(", ")}>`] = make
     }
     const isTuple = { holds: (value: unknown) => value instanceof CsTuple, value: type === "ValueTuple" }

@@ -11,7 +11,7 @@ import {
 } from "../ports.ts"
 import { CsObject } from "../values.ts"
 
-/** An object of the host with a type of the library. */
+/** An object of the host as an object of the library. */
 abstract class Sourced<T> extends CsObject {
   readonly source: T
   constructor(source: T) {
@@ -25,7 +25,7 @@ export class Request extends Sourced<PolicyRequest> {
   readonly typeName = "IRequest"
 }
 
-/** A response: of the backend, or one a `send-request` put into a variable. */
+/** A response: of the backend, or one that `send-request` stored in a variable. */
 export class Response extends Sourced<PolicyResponse> {
   readonly typeName = "IResponse"
 }
@@ -41,7 +41,7 @@ export class Url extends Sourced<PolicyUrl> {
   }
 }
 
-/** A dictionary of the host, read where it stands: names in any case, nothing may be changed. What goes through all of it is copied then. */
+/** A dictionary of the host, read without copying: case-insensitive names, read-only. Operations over all entries make a copy. */
 abstract class View extends CsDictionary {
   constructor() {
     super("ignore-case")
@@ -99,14 +99,14 @@ function readOnly(): CsException {
   return new CsException("NotSupportedException", "Collection is read-only.")
 }
 
-/** Headers or parameters of a query. */
+/** Headers or query parameters. */
 export class Lists extends View {
   readonly source: PolicyLists
   constructor(source: PolicyLists) {
     super()
     this.source = source
   }
-  /** `GetValueOrDefault`: several values joined by commas. */
+  /** `GetValueOrDefault`: several values are joined by commas. */
   joined(name: string, fallback: string | null): string | null {
     return this.source.joined(name) ?? fallback
   }
@@ -119,7 +119,7 @@ export class Lists extends View {
   }
 }
 
-/** Parameters of the path. */
+/** Path parameters. */
 export class Texts extends View {
   readonly source: PolicyTexts
   constructor(source: PolicyTexts) {
@@ -134,7 +134,7 @@ export class Texts extends View {
   }
 }
 
-/** One of the smaller objects of `context`, its fields read by the members of its type and never by name. */
+/** One of the smaller objects of `context`. Only the members of its type read its fields; names of programs never do. */
 export class Part<T> extends Sourced<T> {
   readonly typeName: string
   constructor(typeName: string, source: T) {

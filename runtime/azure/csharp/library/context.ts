@@ -30,7 +30,7 @@ import { parseBool } from "./object.ts"
 type Row = (...values: never[]) => unknown
 type Self = typeof contextObject
 
-/** The variables of the request, read where they stand. */
+/** The variables of the request, read without copying. */
 const variablesObject = new Part("IReadOnlyDictionary<string, object>", null)
 
 function variable(name: string): { readonly value: unknown } | undefined {
@@ -90,7 +90,7 @@ function declareContextItself(): void {
 
 const guidShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The id of the request is a Guid where the gateway made it; one taken over from a proxy may be any text, and is then made into a Guid. */
+/** The request id is a Guid if the gateway created it. An id from a proxy can be any text, and is then converted to a Guid. */
 function requestId(): unknown {
   const { requestId: id } = currentHost()
   if (guidShape.test(id)) return Guid.parse(id)
@@ -98,7 +98,7 @@ function requestId(): unknown {
   return Guid.parse(hex)
 }
 
-/** A variable as `GetValueOrDefault<T>` gives it: of that type or the fallback; numbers and texts change into each other. */
+/** A variable for `GetValueOrDefault<T>`: a value of that type or the fallback; numbers and texts are converted to each other. */
 function typedVariable(types: readonly CsType[], name: string, fallback: unknown): unknown {
   const found = variable(name)
   const [written] = types as readonly [CsType]
@@ -121,7 +121,7 @@ function typedVariable(types: readonly CsType[], name: string, fallback: unknown
   return isValue(type) ? unbox(value, type) : cast(value, type)
 }
 
-/** A text as one of the value types that read themselves: `Guid`, `DateTime`, `TimeSpan`. */
+/** Parses a text as a value type: `Guid`, `DateTime`, `TimeSpan`. */
 function parseValue(text: string, type: CsType): unknown {
   const parse = typeInfo(type.name)
     ?.members.get("Parse")
@@ -129,7 +129,7 @@ function parseValue(text: string, type: CsType): unknown {
   return parse === undefined ? unbox(text, type) : (parse.run as (text: string) => unknown)(text)
 }
 
-/** Numbers and truth values, which have one way of being written. */
+/** Numbers and booleans, which have only one text form. */
 function isPlain(value: unknown): boolean {
   return ["number", "bigint", "boolean"].includes(typeof value) || value instanceof Boxed
 }
@@ -139,7 +139,7 @@ function isValue(type: CsType): boolean {
 }
 
 function declareVariables(): void {
-  // One that was never set is null: Azure API Management's dictionary is not .NET's, and documents compare with null or write `?? ""`.
+  // An unset variable is null. Unlike .NET's dictionary, that of Azure API Management does not throw, and documents compare with null or write `?? ""`.
   const read = (_self: unknown, name: string): unknown => variable(name)?.value ?? null
   declareType(
     "IVariables",
@@ -233,7 +233,7 @@ function declareParts(): void {
   declarePart<PolicyDeployment>("IGateway", {
     "Id: string": (deployment) => deployment.gatewayId,
     "InstanceId: string": (deployment) => deployment.instanceId,
-    // Azure runs none of these gateways: documents ask it where they send requests another way at home.
+    // False: Azure does not run these gateways. Documents use it to route requests differently in Azure's own gateway.
     "IsManaged: bool": () => false,
   })
   declarePart<PolicyError>("ILastError", {
@@ -296,7 +296,7 @@ function declareSubscribers(): void {
   })
 }
 
-/** `context` and everything below it. */
+/** `context` and all its parts. */
 export function declareContext(): void {
   declareContextItself()
   declareVariables()

@@ -11,7 +11,7 @@ import { Boxed, toText, typeNameOf } from "../values.ts"
 import { parseNumber, wholeNumber } from "./number.ts"
 import { declareEnum, parseBool } from "./object.ts"
 
-/** Base64 with white space let through, as .NET reads it. @throws FormatException */
+/** Base64 that allows white space, like .NET. @throws FormatException */
 export function fromBase64(text: string): Uint8Array {
   chargeText(text.length)
   const packed = text.replace(/[ \t\r\n]/g, "")
@@ -27,7 +27,7 @@ export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64")
 }
 
-/** `Convert.ToInt32` and its kin: rounds halves to even, reads texts, takes null as zero. */
+/** `Convert.ToInt32` and similar: rounds halves to even, parses texts, converts null to zero. */
 function toNumber(value: unknown, type: string): unknown {
   if (value === null || value === undefined) return convertNumber(0, "int", type, false)
   if (value instanceof JValue) return toNumber(value.value, type)
@@ -116,7 +116,7 @@ export function declareConvert(): void {
     if (numberTypes[type]?.least !== undefined)
       rows[`static ${name}(string value, int base): ${type}`] = (value: string, base: number) =>
         wholeNumber(value, type, base)
-    // Static types tell a whole double from an int, which the value alone does not.
+    // The static type distinguishes a whole double from an int; the value alone does not.
     if (numberTypes[type]?.least !== undefined)
       rows[`static ${name}(double value): ${type}`] = (value: number) => fromNumber(value, "double", type)
   }

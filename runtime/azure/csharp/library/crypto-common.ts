@@ -6,7 +6,7 @@ export type Row = (...values: never[]) => unknown
 
 export const failed = (message: string): CsException => new CsException("CryptographicException", message)
 
-/** Runs what node's crypto may refuse. */
+/** Runs an operation of node's crypto and converts its errors to CryptographicException. */
 export function attempt<T>(run: () => T): T {
   try {
     return run()
@@ -20,7 +20,7 @@ export function attempt<T>(run: () => T): T {
 
 export const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
 
-/** The named constants of padding and hash choice: enumerations in all but name. */
+/** Declares named constants of padding and hash choices, which are almost enumerations. */
 export function declareChoice(type: string, names: readonly string[]): void {
   const rows: Record<string, Row> = {}
   names.forEach((name, index) => {

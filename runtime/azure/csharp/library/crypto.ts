@@ -22,7 +22,7 @@ import { CsObject } from "../values.ts"
 import { declareAes } from "./aes.ts"
 import { attempt, declareChoice, plain } from "./crypto-common.ts"
 
-/** A hash algorithm, with a key for HMACs. */
+/** A hash algorithm; for HMACs with a key. */
 class Hasher extends CsObject {
   readonly typeName = "System.Security.Cryptography.HashAlgorithm"
   readonly algorithm: string
@@ -102,7 +102,7 @@ function declareHashes(): void {
   )
 }
 
-/** A key of RSA. Private when it came with one. */
+/** An RSA key, private if it was loaded with a private key. */
 class Rsa extends CsObject {
   readonly typeName = "System.Security.Cryptography.RSACng"
   readonly key: KeyObject
@@ -112,7 +112,7 @@ class Rsa extends CsObject {
   }
 }
 
-/** Null for a key of another kind. */
+/** Null for a key of another type. */
 function rsaOf(key: KeyObject): Rsa | null {
   return key.asymmetricKeyType === "rsa" ? new Rsa(key) : null
 }
@@ -199,7 +199,7 @@ export class Certificate extends CsObject {
   }
 }
 
-/** `CN=a, O=b`, the last part first, as .NET writes distinguished names. */
+/** `CN=a, O=b`: .NET writes distinguished names with the last part first. */
 function nameText(name: string): string {
   return name.split("\n").reverse().join(", ")
 }
@@ -271,12 +271,12 @@ function fromBytes(raw: Uint8Array): Certificate {
   return new Certificate({
     raw,
     key: pemKey(raw),
-    // Nobody vouches for a certificate that came as bytes.
+    // A certificate from bytes has no trusted chain.
     verify: () => false,
   })
 }
 
-/** A PEM file may hold its key; of PKCS#12 archives node cannot read the key, and the certificate is refused with them. */
+/** A PEM file can contain its key. Node cannot read the keys of PKCS#12 archives, so those certificates are rejected. */
 function pemKey(raw: Uint8Array): string | undefined {
   const text = Buffer.from(raw).toString("latin1")
   return /-----BEGIN (?:RSA )?PRIVATE KEY-----[\s\S]+?-----END (?:RSA )?PRIVATE KEY-----/.exec(text)?.[0]

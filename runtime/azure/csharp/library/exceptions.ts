@@ -1,7 +1,7 @@
 import { CsException, exceptionBase, exceptionNames } from "../errors.ts"
 import { declareType } from "../table.ts"
 
-/** Exceptions: made, thrown, caught by type, asked for their message. */
+/** Exceptions: constructors, types for `catch`, and messages. */
 export function declareExceptions(): void {
   for (const name of exceptionNames) {
     const base = exceptionBase(name)

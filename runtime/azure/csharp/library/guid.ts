@@ -12,7 +12,7 @@ export class Guid extends CsObject {
     super()
     this.hex = hex
   }
-  /** Takes D, N, B and P forms. @throws FormatException */
+  /** Accepts the formats D, N, B and P. @throws FormatException */
   static parse(text: string): Guid {
     const trimmed = text.trim()
     const bare = /^[{(](.*)[)}]$/.exec(trimmed)?.[1] ?? trimmed
@@ -107,7 +107,7 @@ export function declareGuid(): void {
   declareRandom()
 }
 
-/** System.Random: chance comes from the host; a seed is taken and left alone, since nobody may rely on .NET's sequence. */
+/** System.Random: random numbers come from the host. A seed is ignored, because programs must not depend on .NET's sequence. */
 class Random extends CsObject {
   readonly typeName = "System.Random"
 }

@@ -16,7 +16,7 @@ import { parseBool } from "./object.ts"
 import { readDateTime } from "./time-types.ts"
 import { CsUri, makeUri } from "./web.ts"
 
-/** What a value is as JSON: scalars, lists, dictionaries, anonymous objects; a token stays itself. @throws ArgumentException */
+/** A value as a JSON token: scalars, lists, dictionaries, anonymous objects; a token is returned unchanged. @throws ArgumentException */
 export function toToken(value: unknown, depth = 0): JToken {
   if (depth > jsonDepthMax) throw new CsLimitError("the object is nested too deeply for JSON")
   if (value instanceof JToken) return value
@@ -35,7 +35,7 @@ export function toToken(value: unknown, depth = 0): JToken {
   return made
 }
 
-/** The properties of what is an object in JSON. */
+/** The properties of a value that is an object in JSON. */
 function entriesOf(value: unknown): (readonly [string, unknown])[] | undefined {
   if (value instanceof Anonymous) return [...value.fields]
   if (value instanceof CsTuple) return value.items.map((item, index) => [`Item${index + 1}`, item])
@@ -68,7 +68,7 @@ function boxedToken({ typeName, value }: Boxed): JValue {
   return new JValue(BigInt(value), "Integer")
 }
 
-/** A static type's token: a whole double stays one. */
+/** A token of the static type: a whole double stays a double. */
 export function typedToken(value: unknown, kind: JsonKind): JToken {
   return value === null
     ? new JValue(null, "Null")
@@ -79,7 +79,7 @@ function cannot(token: JToken, type: string): CsException {
   return argument(`Can not convert ${token.kind} to ${type}.`)
 }
 
-/** An explicit cast of a token, as `(int)token` does; null only into types that have it. @throws ArgumentException, FormatException */
+/** An explicit cast of a token, such as `(int)token`; null only for nullable types. @throws ArgumentException, FormatException */
 export function fromToken(token: JToken | null, type: CsType): unknown {
   if (type.name === "?")
     return token === null || isNull(token) ? null : fromToken(token, type.args[0] as CsType)
@@ -131,7 +131,7 @@ function scalarFrom(token: JValue, type: CsType): unknown {
   return otherScalar(token, name)
 }
 
-/** `(int)` of a JSON double rounds halves to even, as Convert.ToInt32 does. */
+/** `(int)` of a JSON double rounds halves to even, like Convert.ToInt32. */
 function rounded(value: number, name: string): unknown {
   if (numberTypes[name]?.least === undefined) return convertNumber(value, "double", name, true)
   const floor = Math.floor(value)
@@ -166,7 +166,7 @@ function otherScalar(token: JValue, name: string): unknown {
 }
 
 /**
- * `Value<T>()` and `ToObject<T>()`: tokens as they are, scalars by cast, lists and dictionaries of either. Null gives the type's default.
+ * `Value<T>()` and `ToObject<T>()`: tokens unchanged, scalars by cast, lists and dictionaries of either. Null becomes the type's default.
  * @throws InvalidCastException
  */
 export function tokenAs(token: JToken | null, type: CsType, depth = 0): unknown {

@@ -11,7 +11,7 @@ function refuse(path: string): CsException {
   return new CsException("JsonException", `The path '${path.slice(0, 100)}' cannot be followed here.`)
 }
 
-/** A token and everything below it. */
+/** A token and all its descendants. */
 function everyToken(token: JToken): JToken[] {
   const found: JToken[] = []
   const waiting: JToken[] = [token]
@@ -42,8 +42,8 @@ function values(tokens: readonly JToken[]): JToken[] {
 }
 
 /**
- * The tokens a JSONPath leads to: `a.b`, `['a']`, `[0]`, `[-1]`, `[0,2]`, `[1:3]`, `*`, `..a`, and filters `[?(@.a == 'b')]` with comparisons,
- * `&&`, `||`, existence. @throws JsonException for anything else
+ * The tokens at a JSONPath: `a.b`, `['a']`, `[0]`, `[-1]`, `[0,2]`, `[1:3]`, `*`, `..a`, and filters `[?(@.a == 'b')]` with comparisons, `&&`, `||`,
+ * existence. @throws JsonException for anything else
  */
 export function selectTokens(root: JToken, path: string): JToken[] {
   if (path.length > lengthMax) throw refuse(path)

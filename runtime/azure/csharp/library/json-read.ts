@@ -4,11 +4,11 @@ import { parseJson } from "../json-text.ts"
 import type { JToken } from "../json-tree.ts"
 import { readDateTime } from "./time-types.ts"
 
-/** Reads JSON as Newtonsoft does. @throws JsonReaderException */
+/** Parses JSON like Newtonsoft. @throws JsonReaderException */
 export function readJson(text: string): JToken {
   return parseJson(text, (date) => {
     const read = readDateTime(date)
-    // `Z` makes a UTC time; an offset one of the local zone, which is UTC here but written with its offset.
+    // `Z` makes a UTC time. An offset makes a local time, which is UTC here but written with its offset.
     return date.endsWith("Z") ? new DateTime(read.ticks, "utc") : read
   })
 }

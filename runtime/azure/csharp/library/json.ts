@@ -13,7 +13,7 @@ import { declareEnum } from "./object.ts"
 
 type Row = (...values: never[]) => unknown
 
-/** Everything below a token, each before what is below it: properties and their values. */
+/** All descendants of a token, parents first: properties and their values. */
 function descendants(token: JToken, found: JToken[] = []): JToken[] {
   for (const child of token.children()) {
     found.push(child)
@@ -22,7 +22,7 @@ function descendants(token: JToken, found: JToken[] = []): JToken[] {
   return found
 }
 
-/** A token by name or place: objects by text, arrays by number. */
+/** A child by key: objects by text, arrays by number. */
 function childOf(self: JToken, key: unknown): JToken | null {
   if (self instanceof JObject) {
     if (typeof key !== "string")
@@ -156,7 +156,7 @@ const kinds: readonly JsonKind[] = [
 ]
 let kindEnum: (kind: JsonKind) => unknown = () => null
 
-/** What turns into a token by itself, and what a token is cast to. */
+/** Types that convert to a token implicitly, and to which a token can be cast. */
 const implicit: readonly (readonly [string, JsonKind])[] = [
   ["string", "String"],
   ["bool", "Boolean"],

@@ -4,7 +4,7 @@ import { chargeText } from "../run.ts"
 import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
 
-/** A token's claims as policies see them. Reading one proves nothing about its signature. */
+/** The claims of a token for policies. Parsing does not verify the signature. */
 export class Jwt extends CsObject {
   readonly typeName = "Jwt"
   readonly source: string
@@ -21,7 +21,7 @@ export class Jwt extends CsObject {
     this.header = header
     this.payload = payload
   }
-  /** Most expressions want one member only. */
+  /** Computed on first access: most expressions use only one member. */
   get claims(): CsDictionary {
     if (this.#claims !== undefined) return this.#claims
     const claims = new CsDictionary("ignore-case")
@@ -66,8 +66,8 @@ function decodePart(part: string): Readonly<Record<string, unknown>> | undefined
 }
 
 /**
- * Parts of tokens that came before: one header stands in all tokens of an issuer, one payload in all requests of a caller
- * until the next token. The signature is no part of it: what is kept cannot be used to call anybody.
+ * Cache of decoded token parts: all tokens of an issuer share one header, and all requests of a caller share one payload until the next token. The
+ * signature is not cached, so that the cache contains no usable token.
  */
 class Parts {
   readonly #known = new Map<string, Readonly<Record<string, unknown>>>()
@@ -77,7 +77,7 @@ class Parts {
     this.#entriesMax = entriesMax
     this.#lengthMax = lengthMax
   }
-  /** Undefined when it is no JSON object. */
+  /** Undefined if it is not a JSON object. */
   decode(part: string): Readonly<Record<string, unknown>> | undefined {
     const known = this.#known.get(part)
     if (known !== undefined) return known
@@ -93,7 +93,7 @@ class Parts {
 const headers = new Parts(64, 512)
 const payloads = new Parts(1024, 4096)
 
-/** `text.AsJwt()`: of a token, with or without `Bearer ` before it; null of anything else. */
+/** `text.AsJwt()`: accepts a token with or without a `Bearer ` prefix; null for anything else. */
 export function asJwt(text: string | null): Jwt | null {
   if (text === null || text.length > lengthMax) return null
   chargeText(text.length * 8)
@@ -108,7 +108,7 @@ export function asJwt(text: string | null): Jwt | null {
   return header === undefined || payload === undefined ? null : new Jwt(bare, header, payload)
 }
 
-/** Most texts are a token alone, or behind `Bearer ` as it is written in the standard. */
+/** The text without `Bearer `. Most texts are a bare token, or have the prefix in its standard spelling. */
 function bearerless(text: string): string {
   if (text.startsWith("eyJ")) return text.trimEnd()
   if (text.startsWith("Bearer eyJ")) return text.slice(7).trimEnd()
@@ -119,7 +119,7 @@ function isBase64url(part: string): boolean {
   return /^[A-Za-z0-9_-]*$/.test(part)
 }
 
-/** What a `Basic` header names. */
+/** The credentials of a `Basic` header. */
 class BasicCredentials extends CsObject {
   readonly typeName = "BasicAuthCredentials"
   readonly userId: string
@@ -131,7 +131,7 @@ class BasicCredentials extends CsObject {
   }
 }
 
-/** `text.AsBasic()`; null of anything but a `Basic` header with a colon in it (RFC 7617). */
+/** `text.AsBasic()`; null for anything except a `Basic` header with a colon in the credentials (RFC 7617). */
 export function asBasic(text: string | null): BasicCredentials | null {
   const found = /^\s*Basic\s+([A-Za-z0-9+/_-]+={0,2})\s*$/i.exec(text ?? "")
   if (found === null) return null
@@ -140,7 +140,7 @@ export function asBasic(text: string | null): BasicCredentials | null {
   return colon < 0 ? null : new BasicCredentials(decoded.slice(0, colon), decoded.slice(colon + 1))
 }
 
-/** A token we got to show to a backend. What else its provider said of it is not kept. */
+/** A token that the gateway obtained for a backend. Other data of its provider is not kept. */
 export class Authorization extends CsObject {
   readonly typeName = "Authorization"
   readonly accessToken: string
@@ -188,7 +188,7 @@ export function declareTokens(): void {
   )
 }
 
-/** `GetValueOrDefault` of claims: several values joined by commas. */
+/** `GetValueOrDefault` of claims: several values are joined by commas. */
 const joinedRows = {
   "GetValueOrDefault(string name): string": (self: CsDictionary, name: string) => joined(self, name, null),
   "GetValueOrDefault(string name, string fallback): string": joined,

@@ -4,7 +4,7 @@ import { defaultOf } from "../type-test.ts"
 import { keyOf } from "../values.ts"
 import { type Fn, type Items, list } from "./sequence.ts"
 
-/** The elements of a sequence by their keys; what has no key matches nothing, as in .NET. */
+/** The elements of a sequence by key; an element with a null key matches nothing, as in .NET. */
 function byKeys(items: Items, key: Fn): ReadonlyMap<unknown, Items> {
   const found = new Map<unknown, unknown[]>()
   for (const item of items) {
@@ -19,7 +19,7 @@ function byKeys(items: Items, key: Fn): ReadonlyMap<unknown, Items> {
   return found
 }
 
-/** Each element of the one sequence with those of the other that have its key. */
+/** Each element of the first sequence with the elements of the second one that have its key. */
 function matched(self: unknown, inner: unknown, outerKey: Fn, innerKey: Fn): (readonly [unknown, Items])[] {
   const known = byKeys(list(inner), innerKey)
   return list(self).map((item) => {
@@ -29,7 +29,7 @@ function matched(self: unknown, inner: unknown, outerKey: Fn, innerKey: Fn): (re
   })
 }
 
-/** Members of System.Linq.Enumerable that put sequences together. */
+/** Members of System.Linq.Enumerable that combine sequences. */
 export const pairing = {
   "SelectMany<C, R>(Func<T,IEnumerable<C>> inner, Func<T,C,R> make): IEnumerable<R>": (
     self: unknown,

@@ -12,7 +12,7 @@ function add(a: Operand, b: Operand): Operand {
   return typeof a === "bigint" ? BigInt.asIntN(64, a + (b as bigint)) : a + (b as number)
 }
 
-/** The sum, as the type of the elements has it; `zero` stands where there are none. */
+/** The sum in the type of the elements; `zero` for an empty sequence. */
 function sum(self: unknown, pick: Fn, zero: Operand): Operand {
   let total = zero
   for (const value of list(self).map((item) => pick(item)))

@@ -29,7 +29,7 @@ function select(self: unknown, make: Fn): unknown[] {
   })
 }
 
-/** What `FirstOrDefault` and the like give of an empty sequence. */
+/** The result of `FirstOrDefault` and similar members for an empty sequence. */
 function nothing(types: readonly CsType[]): unknown {
   return types[0] === undefined ? null : defaultOf(types[0])
 }
@@ -72,7 +72,7 @@ function groupBy(self: unknown, key: Fn, pick: Fn): Grouping[] {
   return [...groups.values()]
 }
 
-/** A sequence in order, which `ThenBy` orders further. */
+/** An ordered sequence, which `ThenBy` can order further. */
 class Ordered extends CsList {
   readonly comparers: readonly ((a: unknown, b: unknown) => number)[]
   constructor(items: Items, comparers: readonly ((a: unknown, b: unknown) => number)[]) {
@@ -100,7 +100,7 @@ function toDictionary(self: unknown, key: Fn, value: Fn, comparer: unknown): CsD
   return made
 }
 
-/** The interface all sequences share, with the methods of System.Linq.Enumerable. Sequences are made at once, not when they are read. */
+/** The interface of all sequences, with the methods of System.Linq.Enumerable. Sequences are computed at once, not lazily. */
 export function declareLinq(): void {
   declareType(
     "IEnumerable<T>",

@@ -5,7 +5,7 @@ import { declareType } from "../table.ts"
 import { compareValues } from "../values.ts"
 import { declareEnum } from "./object.ts"
 
-/** To `digits` places: a half to even, or away from zero. */
+/** Rounds to `digits` places: halves to even, or away from zero. */
 function roundDouble(value: number, digits: number, mode: CsEnum | undefined): number {
   const scale = 10 ** digits
   const scaled = value * scale

@@ -14,7 +14,7 @@ import { asBasic, asJwt } from "./jwt.ts"
 import { escapeData, makeUri, parseForm } from "./web.ts"
 import { readDocument, readElement } from "./xml-common.ts"
 
-/** A body as one of the types a policy may ask for. An absent body is null or the empty text, an empty one null as JSON. */
+/** A body as one of the types that a policy can request. An absent body is null or the empty text; an empty body is null as JSON. */
 function bodyAs(types: readonly CsType[], self: Body | null): unknown {
   const [type] = types
   if (self === null || !self.source.present) return type?.name === "string" ? "" : null
@@ -56,7 +56,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 const requestRows: Record<string, (...values: never[]) => unknown> = {
-  // Null where there is none, as documents ask: `Body != null`, `Body?.As<JObject>()`.
+  // Null without a body, because documents test `Body != null` and `Body?.As<JObject>()`.
   "Body: IMessageBody": (self: Request) => (self.source.body.present ? new Body(self.source.body) : null),
   "Certificate: X509Certificate2": (self: Request) =>
     self.source.certificate === undefined ? null : new Certificate(self.source.certificate),
@@ -83,7 +83,7 @@ export function declareMessages(): void {
     "IMessageBody",
     { holds: (value) => value instanceof Body },
     {
-      // Where no request with a body is needed, documents do not ask whether there is one.
+      // Callable on null: if no body is required, documents do not test for one.
       "extension typed As<R>(bool preserveContent = false): R": bodyAs,
       "extension AsFormUrlEncodedContent(bool preserveContent = false): IDictionary<string, IList<string>>": (
         self: Body | null,
@@ -135,7 +135,7 @@ export function declareMessages(): void {
   )
 }
 
-/** Methods policies add to texts, bytes and dictionaries. Declared apart from the types they extend, as members of these names. */
+/** Extension methods of policies for texts, bytes and dictionaries. They are declared separately from the types that they extend. */
 export const stringExtensions = {
   "extension AsJwt(): Jwt": asJwt,
   "extension AsBasic(): BasicAuthCredentials": asBasic,

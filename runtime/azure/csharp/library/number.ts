@@ -10,7 +10,7 @@ import { isInstance } from "../type-test.ts"
 import { compareValues, same, toText } from "../values.ts"
 import { declareEnum } from "./object.ts"
 
-/** A number of a type from text, in the invariant culture. @throws FormatException, OverflowException */
+/** Parses a number of a type in the invariant culture. @throws FormatException, OverflowException */
 export function parseNumber(text: string | null, type: string, style?: CsEnum | null): unknown {
   if (text === null || text === undefined) throw argumentNull("s")
   const trimmed = text.trim()
@@ -31,7 +31,7 @@ function floating(text: string, type: string): number {
   return numberTypes[type]?.wrap(Number(text.replaceAll(",", ""))) as number
 }
 
-/** Whole numbers in base 2, 8, 10 or 16; others than 10 give the bits of the type. */
+/** Parses whole numbers in base 2, 8, 10 or 16; for bases other than 10, the digits are the bits of the type. */
 export function wholeNumber(text: string, type: string, base: number): unknown {
   const digits = {
     2: /^[01]{1,64}$/,

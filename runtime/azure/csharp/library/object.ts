@@ -7,7 +7,7 @@ import type { CsType } from "../type.ts"
 import { defaultOf } from "../type-test.ts"
 import { CsObject, lowerText, same, toText, typeNameOf, upperText } from "../values.ts"
 
-/** What `GetType()` gives: the name alone. */
+/** The result of `GetType()`: only the name. */
 class TypeName extends CsObject {
   readonly typeName = "System.RuntimeType"
   readonly full: string
@@ -23,7 +23,7 @@ class TypeName extends CsObject {
   }
 }
 
-/** A hash that is the same on every machine. */
+/** A hash that is equal on every machine. */
 export function hashText(text: string): number {
   chargeText(text.length)
   let hash = 5381
@@ -52,7 +52,7 @@ const boolRows: Record<string, (...values: never[]) => unknown> = {
   "CompareTo(bool other): int": (self: boolean, other: boolean) => Number(self) - Number(other),
 }
 
-/** `object`, `bool`, `Type`, delegates and the interfaces every value may come as. */
+/** `object`, `bool`, `Type`, delegates and common interfaces. */
 export function declareObject(): void {
   declareType(
     "object",
@@ -94,7 +94,7 @@ export function declareObject(): void {
     "?<T>",
     {},
     {
-      // A value of .NET and no reference: all but Value is there where nothing is in it.
+      // A nullable is a value and not a reference: all members except Value work without a value.
       "extension HasValue: bool": (self: unknown) => self !== null,
       "extension Value: T": (self: unknown) => {
         if (self === null) throw invalidOperation("Nullable object must have a value.")
@@ -112,7 +112,7 @@ class Culture extends CsObject {
   readonly typeName = "System.Globalization.CultureInfo"
 }
 
-/** There is one culture, the invariant one, by whatever name it is asked for. */
+/** The only culture is the invariant one, whichever name is requested. */
 function declareCulture(): void {
   const invariant = new Culture()
   declareType(

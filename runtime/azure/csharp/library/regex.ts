@@ -9,7 +9,7 @@ import { declareEnum } from "./object.ts"
 const cacheSizeMax = 200
 const cache = new Map<string, Pattern>()
 
-/** The pattern, made once. */
+/** Compiles a pattern, or returns it from the cache. */
 function compile(pattern: string | null, options: CsEnum | null): Pattern {
   if (pattern === null) throw argumentNull("pattern")
   const flags = {
@@ -158,7 +158,7 @@ class Regex extends CsObject {
 
 type Row = (...values: never[]) => unknown
 
-/** The same five things as members of a Regex, and static with a pattern, without and with options (a timeout is taken and not needed). */
+/** The same five operations as members of a Regex, and as static members with a pattern, with and without options. A timeout is accepted but not needed. */
 function patternRows(): Record<string, Row> {
   const rows: Record<string, Row> = {}
   const actions: readonly (readonly [

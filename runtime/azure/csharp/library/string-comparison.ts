@@ -12,7 +12,7 @@ class Comparer extends CsObject {
   }
 }
 
-/** Whether a StringComparison or StringComparer leaves case out of account; without one it does not. */
+/** Whether a StringComparison or StringComparer ignores case; false without one. */
 export function ignoresCase(comparison: unknown): boolean {
   if (comparison instanceof CsEnum) return comparison.names[0]?.endsWith("IgnoreCase") === true
   return comparison instanceof Comparer && comparison.name.endsWith("IgnoreCase")
@@ -22,12 +22,12 @@ export function comparisonOf(comparer: unknown): KeyComparison {
   return ignoresCase(comparer) ? "ignore-case" : "default"
 }
 
-/** Folds for comparisons without case: by character, as the ordinal and the invariant comparison do. */
+/** Folds case for comparisons: by character, like the ordinal and the invariant comparison. */
 export function fold(text: string, comparison: unknown): string {
   return ignoresCase(comparison) ? upperText(text) : text
 }
 
-/** The order of two texts: by code unit for ordinal comparisons, else by letters. */
+/** The order of two texts: by code unit for ordinal comparisons, otherwise by letters. */
 export function orderOf(a: string | null, b: string | null, comparison: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
   const name =

@@ -43,7 +43,7 @@ function replaceAll(self: Text, from: Text | null, to: Text | null): Text {
   if (needed(from, "oldValue") === "")
     throw argument("String cannot be of zero length. (Parameter 'oldValue')")
   const parts = piecesOf(self, from as Text)
-  // Before it is made: the result may be far longer than both.
+  // Charged before the result is built: it can be far longer than both.
   chargeText(self.length + parts.length * (to ?? "").length)
   return parts.join(to ?? "")
 }
@@ -61,7 +61,7 @@ function replaceFolded(self: Text, from: Text, to: Text | null, comparison: unkn
   return made + self.slice(at)
 }
 
-/** Splits at any of the separators, the longest list of pieces being `count`; without separators at white space. */
+/** Splits at any of the separators into at most `count` pieces; without separators at white space. */
 function split(
   self: Text,
   separators: readonly Text[] | null,
@@ -109,7 +109,7 @@ function split(
   return pieces
 }
 
-/** What .NET takes for white space; JavaScript's has U+FEFF in it and not U+0085. */
+/** White space in .NET; JavaScript's definition includes U+FEFF and excludes U+0085. */
 const whiteSpace = /\p{White_Space}/u
 
 function trimOf(self: Text, characters: readonly Text[] | null, start: boolean, end: boolean): Text {

@@ -37,7 +37,7 @@ const units: Readonly<Record<string, bigint>> = {
   Milliseconds: ticksPerMs,
 }
 
-/** A text as a DateTime: one that names an offset becomes a local time, which here is UTC; `Z` alone does not make the kind UTC. */
+/** Parses a DateTime. A text with an offset becomes a local time, which is UTC here; `Z` alone does not set the kind to UTC. */
 export function readDateTime(text: string): DateTime {
   return ofParsed(parseDate(text))
 }
@@ -78,7 +78,7 @@ function attempt<T>(read: () => T, out: OutPlace, fallback: T): boolean {
 const dateOf = (parts: Partial<DateParts>): bigint =>
   ticksOf({ year: 1, month: 1, day: 1, hour: 0, minute: 0, second: 0, fraction: 0, ...parts })
 
-/** What DateTime and DateTimeOffset have alike; `type` is the one being declared. */
+/** Common members of DateTime and DateTimeOffset; `type` is the one to declare. */
 function shared(type: string): Record<string, Row> {
   const rows: Record<string, Row> = {
     "DayOfWeek: DayOfWeek": (self: Moment) => weekdays[Number((self.ticks / ticksPerDay + 1n) % 7n)],
@@ -120,7 +120,7 @@ interface Ordered extends CsObject {
   compareTo(other: unknown): number
 }
 
-/** The comparison operators of a type whose values compare. */
+/** The comparison operators of a type with an order. */
 export function comparing(type: string): Record<string, Row> {
   const parameters = `(${type} a, ${type} b): bool`
   return {

@@ -10,7 +10,7 @@ const ticksPerMinute = 600_000_000n
 const zonesMax = 500
 const zones = new Map<string, Zone>()
 
-/** System.TimeZoneInfo, of the time zone database that Node.js has. */
+/** System.TimeZoneInfo, from the time zone database of Node.js. */
 class Zone extends CsObject {
   readonly typeName = "System.TimeZoneInfo"
   readonly id: string
@@ -29,14 +29,14 @@ class Zone extends CsObject {
           })
   }
 
-  /** Minutes before UTC at an instant. */
+  /** Offset from UTC in minutes at an instant. */
   offsetAt(utcTicks: bigint): number {
     if (this.#clock === undefined) return 0
     charge(50)
     const ms = Number((utcTicks - unixEpochTicks) / ticksPerMs)
     const parts = new Map(this.#clock.formatToParts(ms).map(({ type, value }) => [type, value]))
     const read = (type: Intl.DateTimeFormatPartTypes): number => Number(parts.get(type))
-    // The beginning of time is west of Greenwich in the year before the first one.
+    // At the earliest ticks, zones west of Greenwich are still in the year before year 1.
     if (parts.get("era") !== "AD") return 0
     const clock = ticksOf({
       ...{ year: read("year"), month: read("month"), day: read("day"), hour: read("hour") },
@@ -45,7 +45,7 @@ class Zone extends CsObject {
     return Math.round(Number((clock - utcTicks) / ticksPerMs) / 60_000)
   }
 
-  /** Minutes before UTC for a time of its clocks; of those that come twice the second, as .NET has standard time then. */
+  /** Offset from UTC in minutes for a local time. If the local time occurs twice, it is the second one, because .NET assumes standard time. */
   offsetOf(clockTicks: bigint): number {
     const [early, late] = [this.offsetAt(clockTicks - DAY), this.offsetAt(clockTicks + DAY)]
     const fits = (offset: number): boolean =>
@@ -54,7 +54,7 @@ class Zone extends CsObject {
     return fits(first) || !fits(second) ? first : second
   }
 
-  /** What its clocks show when no summer time is: the smaller offset of the year. */
+  /** The offset without daylight saving time: the smaller offset of the year. */
   standardOffset(utcTicks: bigint): number {
     const half = 182n * DAY
     return Math.min(
@@ -69,7 +69,7 @@ class Zone extends CsObject {
 }
 
 const DAY = 864_000_000_000n
-/** Offsets are what they have been for some years: zones of 1970 differ. */
+/** The time at which `BaseUtcOffset` is computed: in 1970 some zones had other offsets. */
 const recently = ticksOf({ year: 2024, month: 1, day: 1, hour: 0, minute: 0, second: 0, fraction: 0 })
 const utc = new Zone("UTC", "UTC")
 
@@ -112,7 +112,7 @@ function offsetFor(zone: Zone, time: DateTime): number {
   return time.kind === "unspecified" ? zone.offsetOf(time.ticks) : zone.offsetAt(time.ticks)
 }
 
-/** TimeZoneInfo, by the names Windows and the time zone database have. The zone of the gateway is UTC. */
+/** TimeZoneInfo, by the names of Windows and of the time zone database. The zone of the gateway is UTC. */
 export function declareTimeZones(): void {
   declareType(
     "TimeZoneInfo",

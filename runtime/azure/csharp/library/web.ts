@@ -6,12 +6,12 @@ import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
 import { declareEnum } from "./object.ts"
 
-/** Halves of pairs that stand alone become U+FFFD, as UTF-8 has no form for them. */
+/** Unpaired surrogates become U+FFFD, because UTF-8 cannot represent them. */
 function wellFormed(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8")
 }
 
-/** RFC 3986's unreserved characters stay; all else goes as UTF-8 in percent form. */
+/** RFC 3986: unreserved characters stay; all others are percent-encoded as UTF-8. */
 export function escapeData(text: string): string {
   chargeText(text.length * 3)
   return encodeURIComponent(wellFormed(text)).replace(
@@ -20,7 +20,7 @@ export function escapeData(text: string): string {
   )
 }
 
-/** Takes percent forms apart; what is none stays. */
+/** Percent-decodes a text; invalid sequences stay unchanged. */
 export function unescapeData(text: string): string {
   chargeText(text.length)
   return text.replace(/(?:%[0-9A-Fa-f]{2})+/g, (run) =>
@@ -28,7 +28,7 @@ export function unescapeData(text: string): string {
   )
 }
 
-/** As forms are sent: blanks as `+`, and `!*()` let through, as WebUtility does. */
+/** Form encoding like WebUtility: spaces as `+`, and `!*()` unchanged. */
 export function urlEncode(text: string): string {
   return escapeData(text)
     .replace(/%20/g, "+")
@@ -86,7 +86,7 @@ const orNull =
   (text: string | null): string | null =>
     text === null ? null : run(text)
 
-/** `a=1&b=2` as a dictionary of lists, names and values decoded. */
+/** Parses `a=1&b=2` to a dictionary of lists, with decoded names and values. */
 export function parseForm(text: string): CsDictionary {
   const made = new CsDictionary("ignore-case")
   for (const pair of text.split("&")) {
@@ -130,7 +130,7 @@ export class CsUri extends CsObject {
   }
 }
 
-/** `Uri.ToString()` shows what percent forms stand for, where that is safe. */
+/** `Uri.ToString()` decodes percent-encoded characters if that is safe. */
 function unescapeVisible(text: string): string {
   return text.replace(/%(2[12]|3[CE]|5[CE]|6\d|7[BCD]|20)/gi, (whole) => unescapeData(whole))
 }
@@ -202,7 +202,7 @@ function joined(self: CsDictionary, name: string): string | null {
   return found === undefined ? null : (found.value as CsList).items.join(",")
 }
 
-/** The beginning of an address: what it is put together of, in the order of `UriPartial`. */
+/** The start of a URI up to a part, in the order of `UriPartial`. */
 function leftPart({ absolute }: CsUri, { value }: CsEnum): string {
   const { protocol, username, password, host, pathname, search } = absolute
   const user = username === "" ? "" : `${username}${password === "" ? "" : `:${password}`}@`

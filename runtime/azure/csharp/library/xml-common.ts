@@ -11,7 +11,7 @@ import {
   XText,
 } from "../xml-tree.ts"
 
-/** XElement of a text: its root. @throws XmlException */
+/** Parses an XElement: the root of a text. @throws XmlException */
 export function readElement(text: string): XElement {
   const { root } = parseDocument(text, false)
   if (root === null) throw new CsException("XmlException", "Root element is missing.")

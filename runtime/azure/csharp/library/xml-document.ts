@@ -12,7 +12,7 @@ type Row = (...values: never[]) => unknown
 
 const noPrefixes = new Map<string, string>()
 
-/** XmlDocument: one that can be filled after it is made. */
+/** XmlDocument: a document whose content is loaded later. */
 class XmlDocument extends XDocument {
   preserve = false
   load(text: string): void {
@@ -24,7 +24,7 @@ class XmlDocument extends XDocument {
   }
 }
 
-/** A node and the paths from it, for XmlNode and XmlDocument. */
+/** Members of a node and its paths, for XmlNode and XmlDocument. */
 const xmlNodeRows: Record<string, Row> = {
   "SelectSingleNode(string path): XmlNode": (self: XContainer, path: string) =>
     followPath(self, path, noPrefixes)[0] ?? null,

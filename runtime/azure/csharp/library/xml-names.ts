@@ -13,12 +13,12 @@ export class Names extends CsObject {
   readonly prefixes = new Map<string, string>()
 }
 
-/** NameTable: a place for names that .NET shares between documents. Only a namespace manager is ever made of it. */
+/** NameTable: a pool of names that .NET shares between documents. Programs use it only to create a namespace manager. */
 export class NameTable extends CsObject {
   readonly typeName = "System.Xml.NameTable"
 }
 
-/** XPathNavigator, as far as documents take it: to get at the names for a namespace manager. */
+/** XPathNavigator, only as far as documents use it: to create a namespace manager. */
 class Navigator extends CsObject {
   readonly typeName = "System.Xml.XPath.XPathNavigator"
 }
@@ -46,7 +46,7 @@ export const pathRows: Record<string, Row> = {
   "CreateNavigator(): XPathNavigator": () => new Navigator(),
 }
 
-/** The same written by the name of their class: `System.Xml.XPath.Extensions.XPathSelectElement(node, path)`. */
+/** The static form of a member: `System.Xml.XPath.Extensions.XPathSelectElement(node, path)`. */
 function asStatic(row: string): string {
   return `static ${row.replace("()", "(XNode node)").replace("(string", "(XNode node, string")}`
 }

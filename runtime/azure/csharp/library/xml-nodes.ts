@@ -12,7 +12,7 @@ import { Reader } from "./xml-reader.ts"
 
 type Row = (...values: never[]) => unknown
 
-/** Puts content where content may stand: nodes, attributes, sequences of them; all else as text. */
+/** Appends content: nodes, attributes and sequences of them; everything else as text. */
 export function append(self: XContainer, content: unknown): void {
   if (content === null || content === undefined) return
   if (content instanceof XAttribute) {
@@ -26,7 +26,7 @@ export function append(self: XContainer, content: unknown): void {
   else self.add(new XText(toText(content)))
 }
 
-/** Puts content between the nodes of a container, `at` of them before it. */
+/** Inserts content into the nodes of a container, after the first `at` nodes. */
 function insert(self: XContainer, at: number, content: readonly unknown[]): void {
   const { length } = self.nodes
   append(self, content)
@@ -48,7 +48,7 @@ function placeOf(self: XNode): { parent: XContainer; at: number } {
   return { parent, at: parent.nodes.indexOf(self) }
 }
 
-/** The nodes beside a node; none where it stands nowhere. */
+/** The nodes before and after a node; empty without a parent. */
 function around(self: XNode): { before: XNode[]; after: XNode[] } {
   if (self.parent === null) return { before: [], after: [] }
   const { parent, at } = placeOf(self)
@@ -130,12 +130,12 @@ const containerRows: Record<string, Row> = {
   "RemoveNodes(): void": removeNodes,
 }
 
-/** The node and attribute sequences' own member: each leaves where it stands. */
+/** A member of node and attribute sequences: removes each item from its parent. */
 function removeAll(self: unknown): void {
   for (const item of [...elementsOf(self)]) (item as XNode | XAttribute).remove()
 }
 
-/** Of all elements of a list together (`System.Xml.Linq.Extensions`). */
+/** Members for all elements of a list (`System.Xml.Linq.Extensions`). */
 const elementListRows: Record<string, Row> = {
   "Elements(): XElements": (self: unknown) => ofEach(self, (element) => element.childElements()),
   "Elements(XName name): XElements": (self: unknown, name: XName) =>
@@ -158,7 +158,7 @@ function ofEach<Item>(self: unknown, inside: (element: XElement) => readonly Ite
   return elementsOf(self).flatMap((element) => inside(element as XElement))
 }
 
-/** Nodes and containers, and what System.Xml.Linq.Extensions adds to sequences of them. */
+/** Nodes and containers, and the members of System.Xml.Linq.Extensions for sequences of them. */
 export function declareNodes(): void {
   declareType("XObject", { holds: (value) => value instanceof XNode || value instanceof XAttribute }, {})
   declareType("XNode", { bases: ["XObject"], holds: (value) => value instanceof XNode }, nodeRows)

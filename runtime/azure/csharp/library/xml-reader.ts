@@ -14,7 +14,7 @@ interface Event {
   readonly depth: number
 }
 
-/** XmlReader over a document that is read already: its nodes in the order of the text. */
+/** XmlReader over a parsed document: its nodes in document order. */
 export class Reader extends CsObject {
   readonly typeName = "System.Xml.XmlReader"
   readonly events: readonly Event[]
@@ -39,7 +39,7 @@ export class Reader extends CsObject {
     if (this.at < this.events.length) this.at++
     return this.current !== undefined
   }
-  /** The node at the reader, which goes on behind it. */
+  /** Returns the current node and moves to the one after it. */
   take(): XNode {
     const { current } = this
     if (current === undefined) throw invalidOperation("The XmlReader state should be Interactive.")

@@ -140,7 +140,7 @@ function scalar(text: string, { name }: CsType): unknown {
   return found
 }
 
-/** System.Xml.Linq, and what documents use of System.Xml: XmlDocument over the same tree, and a reader over its nodes. */
+/** System.Xml.Linq, and the used parts of System.Xml: XmlDocument over the same tree, and a reader over its nodes. */
 export function declareXml(): void {
   declareEnum("SaveOptions", "System.Xml.Linq", { None: 0, DisableFormatting: 1, OmitDuplicateNamespaces: 2 })
   declareEnum("LoadOptions", "System.Xml.Linq", {
