@@ -38,7 +38,7 @@ type Formula =
   | { readonly kind: "logic"; readonly deciding: boolean; readonly left: Formula; readonly right: Formula }
   | { readonly kind: "choice"; readonly test: Formula; readonly yes: Formula; readonly no: Formula }
 
-/** A part without logical operators inside. `equals`: the text that it compares a value with; the value never equals two texts. */
+/** A part without logical operators inside. `equals`: the expression that it compares with a text. Two parts with the same expression are never both true. */
 interface Part {
   readonly index: number
   readonly mayFail: boolean

@@ -23,7 +23,7 @@ interface Hashed {
   readonly hash: Buffer
 }
 
-/** Memory of one computation; RFC 7914 recommends 16 MB for logins. */
+/** Memory limit of one computation; RFC 7914 recommends 16 MB for logins. */
 const memoryBytesMax = 64 * 1024 * 1024
 const parallelMax = 16
 /** Concurrent computations: they are slow by design, and share four threads with file and DNS operations. */

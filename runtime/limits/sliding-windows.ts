@@ -74,7 +74,7 @@ export class SlidingWindows {
     const { words, lastMs } = slots
     const at = slot * slotWords
     advance(words, at, part)
-    // The part of the last calls has not ended before they leave the window.
+    // All calls have left a period after the last one, although its part leaves later.
     if (words[at + 1] !== 0 && (lastMs[slot] as number) + this.#periodMs - nowMs <= exactMs)
       words.fill(0, at + 1, at + slotWords)
     const total = words[at + 1] as number

@@ -185,7 +185,7 @@ const nestedStatements = () =>
     }),
   ] as const
 
-/** Whether a tree is small enough for recursive functions. Without limits of its own, it must fit into a plan. */
+/** Whether a tree is small enough for recursive functions. The default limits accept every program that a plan can contain. */
 export function isBounded(value: unknown, levels = depthMax * 2, values = nodesMax * 4): boolean {
   const waiting: (readonly [unknown, number])[] = [[value, 0]]
   let count = 0
