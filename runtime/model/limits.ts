@@ -10,7 +10,7 @@ export interface ModelLimits {
   readonly parametersMax: number
   /** Bytes of a condition's expression in UTF-8. */
   readonly expressionBytesMax: number
-  /** Nested operators in one relation. OpenFGA has no such limit; it makes recursion over the model safe. */
+  /** Nested operators in one relation. OpenFGA has no such limit. Here it makes recursion over the model safe. */
   readonly depthMax: number
 }
 
