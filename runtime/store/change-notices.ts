@@ -9,12 +9,12 @@ const notify: PreparedStatement = {
 }
 
 /**
- * Tells other processes which stores have changed, so that they need not wait until they ask. A hint and nothing more: what is lost costs the time of a poll.
- * The embedded database belongs to one process, which hears its own writes anyway.
+ * Tells other processes which stores have changed, so that they read the changes before their next poll. A lost notice only costs that
+ * time. The embedded database belongs to one process, which knows its own writes.
  */
 export class ChangeNotices {
   readonly #database: Database
-  /** Notices come back to their sender. */
+  /** The database delivers notices to their sender too; this id lets the sender ignore them. */
   readonly #sender = randomUUID()
   readonly #waiting = new Set<string>()
   #sending = false
@@ -23,14 +23,14 @@ export class ChangeNotices {
     this.#database = database
   }
 
-  /** A write was committed. While one notice is on its way, the next gather. */
+  /** Announces a committed write. Writes that commit while a notice is under way share the next one. */
   announce(storeId: string): void {
     if (this.#database.listen === undefined) return
     this.#waiting.add(storeId)
     if (!this.#sending) void this.#send()
   }
 
-  /** Calls back with every store another process has changed; returns what ends it. */
+  /** Calls back with every store that another process has changed. Returns a function that stops listening. */
   listen(onChanged: (storeId: string) => void): () => void {
     const heard = (payload: string) => {
       const [sender, storeId] = payload.split(" ")
@@ -52,7 +52,7 @@ export class ChangeNotices {
 
 const known = new WeakMap<Database, ChangeNotices>()
 
-/** The notices of a database: one sender for all that write to it. */
+/** The notices of a database: one sender for all its writers. */
 export function changeNotices(database: Database): ChangeNotices {
   const notices = known.get(database) ?? new ChangeNotices(database)
   known.set(database, notices)

@@ -1,62 +1,68 @@
-/** A statement prepared under its name on every connection; the same name always means the same text. */
+/** A statement that each connection prepares under `name`; one name always has the same text. */
 export interface PreparedStatement {
   readonly name: string
   readonly text: string
 }
 
-/** One row, by position: bigint columns are numbers (none of ours passes 2^53), timestamps are `Date`, the rest as node-postgres has it. */
+/** One row by position. bigint columns are numbers (ours never exceed 2^53), timestamps are `Date`, other types as in node-postgres. */
 export type SqlRow = readonly unknown[]
 
-/** What statements are sent to: a database, or a transaction in it. */
+/** A target for statements: a database, or a transaction in it. */
 export interface Queryable {
-  /** Runs one statement; outside a transaction again where the server rolled it back. Rejects with `SourceUnavailable` or a `SqlError`. */
+  /**
+   * Runs one statement. Outside a transaction it repeats a statement that the server rolled back. Rejects with `SourceUnavailable` or a
+   * `SqlError`.
+   */
   query<Row extends SqlRow = SqlRow>(
     statement: PreparedStatement,
     parameters?: readonly unknown[],
   ): Promise<readonly Row[]>
 }
 
-/** A transaction: also scripts (several statements, no parameters), for migrations. */
+/** A transaction; for migrations it also runs scripts (several statements without parameters). */
 export interface Transaction extends Queryable {
   script(text: string): Promise<void>
 }
 
-/** How a transaction differs from the usual (read committed, the database's bound of a statement). */
+/** How a transaction differs from the default (read committed, statement timeout of the database). */
 export interface TransactionOptions {
-  /** One snapshot for all statements, nothing is written. */
+  /** All statements read one snapshot and write nothing. */
   readonly snapshot?: boolean
-  /** Bound of each statement, instead of the database's own; 0: none. */
+  /** Timeout of each statement, instead of the database's own; 0: no timeout. */
   readonly statementMs?: number
 }
 
-/** The bound of a statement that must not be bounded by us either: migrations. */
+/** For migrations, whose statements must not time out on our side either. */
 export const unbounded: TransactionOptions = { statementMs: 0 }
 
 /**
- * PostgreSQL 14+, a distributed server of its protocol, or the embedded database: one dialect. Whatever is wrong with the database itself
- * (gone, mute, full, read-only, too slow) is a `SourceUnavailable` within a second, and nothing has to be reopened when it is back.
+ * PostgreSQL 14+, a distributed server with its protocol, or the embedded database, all with one dialect. A fault of the database itself
+ * (down, silent, full, read-only, too slow) rejects with `SourceUnavailable` within a second. Callers need not reopen anything afterwards.
  */
 export interface Database extends Queryable {
   readonly kind: "postgres" | "embedded"
   /**
-   * `work` in one transaction; a rejection of it rolls back. Run from the start up to five times when the server rolled it back for what has nothing to
-   * do with it (40001, 40P01 and others, fault.ts): `work` may have no other effects. After the last it is a `SourceUnavailable`.
+   * Runs `work` in one transaction; a rejection of `work` rolls back. When the server rolls back for an unrelated reason (40001, 40P01 and
+   * others, see fault.ts), `work` runs again, up to five times in all, so it may have no other effects. After the last attempt:
+   * `SourceUnavailable`.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** The statements as one transaction, sent in one go: one round trip instead of one each. Resolves to the rows of each. */
+  /** Sends the statements as one transaction in one round trip. Resolves to the rows of each. */
   batch(
     statements: readonly (readonly [PreparedStatement, readonly unknown[]])[],
   ): Promise<readonly (readonly SqlRow[])[]>
   /**
-   * Calls back with what other sessions notify on a channel, over a connection of its own that is made again when it is lost; returns what ends it. Absent
-   * where there are no other sessions.
+   * Calls back with notices of other sessions on a channel. Uses a connection of its own and reconnects when it is lost. Returns a function
+   * that stops listening. Absent when there are no other sessions.
    */
   readonly listen?: ((channel: string, onNotice: (payload: string) => void) => () => void) | undefined
-  /** Ends all connections; running statements are broken off. */
+  /** Ends all connections and aborts running statements. */
   close(): Promise<void>
 }
 
-/** The database refused a statement for a reason that is no fault of its own: a violated constraint, a missing table. `code` is the SQLSTATE. */
+/**
+ * The database refused a statement because of the statement or its values: a violated constraint, a missing table. `code` is the SQLSTATE.
+ */
 export class SqlError extends Error {
   override readonly name = "SqlError"
   readonly code: string
@@ -67,7 +73,7 @@ export class SqlError extends Error {
   }
 }
 
-/** SQLSTATE of a missing table: the database was never migrated, or by an older version. */
+/** SQLSTATE of a missing table: the database was never migrated, or an older version migrated it. */
 export const undefinedTable = "42P01"
 /** SQLSTATE of a missing schema: the database was never migrated. */
 export const undefinedSchema = "3F000"
@@ -75,7 +81,7 @@ export const undefinedSchema = "3F000"
 /** SQLSTATE of a duplicate key. */
 export const uniqueViolation = "23505"
 
-/** Whether the database refused with one of these SQLSTATEs. */
+/** Whether the error is a refusal with one of these SQLSTATEs. */
 export function isSqlError(error: unknown, ...codes: readonly string[]): error is SqlError {
   return error instanceof SqlError && codes.includes(error.code)
 }

@@ -3,7 +3,7 @@ import type { PlanBody } from "../plan/plan.ts"
 import type { PreparedStatement, Queryable } from "./database.ts"
 import { newId, newIdAfter } from "./ids.ts"
 
-/** What a store of the plan is called in the database. `modelDigest` is its key in the plan's `models`. */
+/** A store of the plan, as the database knows it. `modelDigest` is its key in the plan's `models`. */
 export interface DeclaredStore {
   readonly storeId: string
   readonly modelId: string
@@ -48,8 +48,8 @@ const listDeclared: PreparedStatement = {
 }
 
 /**
- * Brings the plan's stores about: each keeps its id and its tuples for ever, each of its models the id it got first. A store the plan has no more
- * stays as one of the API, under its id. In name order, so that two at once don't wait for each other in a circle.
+ * Creates the plan's stores. A store always keeps its id and its tuples, and each of its models keeps its first id. A store that the plan
+ * no longer declares stays, under its id, as a store of the API. Stores are taken in name order, so that two callers cannot deadlock.
  */
 export async function ensureDeclaredStores(
   transaction: Queryable,
@@ -67,7 +67,7 @@ export async function ensureDeclaredStores(
   return stores
 }
 
-/** The stores of the plan that was declared last, by name. */
+/** The stores of the most recently declared plan, by name. */
 export async function declaredStores(database: Queryable): Promise<ReadonlyMap<string, DeclaredStore>> {
   const rows = await database.query<[string, string, string, string]>(listDeclared)
   return new Map(

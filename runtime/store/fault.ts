@@ -2,10 +2,10 @@ import { SourceUnavailable } from "../check/ports.ts"
 import { SqlError } from "./database.ts"
 
 /**
- * What a SQLSTATE means for whoever sent the statement.
- * `again`: the server rolled the transaction back, nothing was done, and the same may succeed now. `reconnect`: the same, on a new connection.
- * `unavailable`: the database cannot serve now, or whether it did is unknown. `schema`: it was not migrated to this version. `refused`: it says
- * something about the statement or its values; the caller knows what it means, and where it does not the fault is ours.
+ * What a SQLSTATE means for the sender of the statement.
+ * `again`: the server rolled the transaction back; a repetition may succeed. `reconnect`: the same, on a new connection.
+ * `unavailable`: the database cannot work now, or it is unknown whether it did the work. `schema`: it was not migrated to this version.
+ * `refused`: the statement or its values are wrong. The caller may expect the code; otherwise it is a bug of ours.
  */
 export type Treatment = "again" | "reconnect" | "unavailable" | "schema" | "refused"
 
@@ -17,7 +17,7 @@ export const classTreatments = {
   "03": "refused", // SQL statement not yet complete
   "08": "unavailable", // connection
   "09": "refused", // triggered action
-  "0A": "reconnect", // feature not supported; what we prepared is of a table that was changed since
+  "0A": "reconnect", // feature not supported; our prepared statement refers to a table that has changed
   "0B": "refused", // invalid transaction initiation
   "0F": "refused", // locator
   "0L": "refused", // invalid grantor
@@ -30,7 +30,7 @@ export const classTreatments = {
   "23": "refused", // integrity constraint
   "24": "refused", // invalid cursor state
   "25": "refused", // invalid transaction state
-  "26": "reconnect", // invalid statement name: the pooler in between lost what we prepared
+  "26": "reconnect", // invalid statement name: the pooler lost our prepared statement
   "27": "refused", // triggered data change
   "28": "unavailable", // invalid authorization: the server does not let us in
   "2B": "refused", // dependent privileges still exist
@@ -40,7 +40,7 @@ export const classTreatments = {
   "38": "refused", // external routine
   "39": "refused", // external routine invocation
   "3B": "refused", // savepoint
-  "3D": "unavailable", // invalid catalog name: the database is not there
+  "3D": "unavailable", // invalid catalog name: the database does not exist
   "3F": "schema", // invalid schema name
   "40": "again", // transaction rollback
   "42": "refused", // syntax or access rule
@@ -52,8 +52,8 @@ export const classTreatments = {
   "58": "unavailable", // system
   "72": "again", // snapshot too old
   F0: "unavailable", // configuration file
-  HV: "unavailable", // foreign data wrapper: what the operator put behind a table
-  P0: "refused", // PL/pgSQL: somebody's trigger
+  HV: "unavailable", // foreign data wrapper: the operator's source behind a table
+  P0: "refused", // PL/pgSQL: a trigger of the operator
   XX: "unavailable", // internal
 } as const satisfies Readonly<Record<string, Treatment>>
 
@@ -63,26 +63,26 @@ export const codeTreatments: Readonly<Record<string, Treatment>> = {
   "25P03": "unavailable", // idle in transaction for too long
   "25P04": "unavailable", // transaction took too long
   "40002": "refused", // a constraint that is checked at the end
-  "40003": "unavailable", // completion unknown: it may have been done
+  "40003": "unavailable", // completion unknown: the statement may have been carried out
   "42501": "unavailable", // no privilege
   "42703": "schema", // undefined column
   "42P01": "schema", // undefined table
-  "42P05": "reconnect", // duplicate prepared statement: a pooler handed us another's connection
+  "42P05": "reconnect", // duplicate prepared statement: the pooler gave us a connection another client had used
   "55P02": "refused", // parameter that cannot be changed now
   "55P04": "refused", // new value of an enum used too early
 }
 
-/** What a server means by a code. Classes that PostgreSQL does not have are a distributed server's own faults. */
+/** The meaning of a SQLSTATE. Classes that PostgreSQL does not have are faults of a distributed server. */
 export function treatmentOf(code: string): Treatment {
   const byClass: Readonly<Record<string, Treatment>> = classTreatments
   return codeTreatments[code] ?? byClass[code.slice(0, 2)] ?? "unavailable"
 }
 
-/** Any rejection of node-postgres as one of our two errors. */
+/** Turns any rejection of node-postgres into one of our two errors. */
 export function faultOf(error: unknown): SourceUnavailable | SqlError {
   if (error instanceof SourceUnavailable || error instanceof SqlError) return error
   const { code, message } = describe(error)
-  // Node's own codes (ECONNREFUSED …) have letters where an SQLSTATE has five places; node-postgres' own errors have none.
+  // Node's codes (ECONNREFUSED …) do not have the five characters of a SQLSTATE; node-postgres' own errors have no code.
   if (!isSqlState(code) || endsConnection(treatmentOf(code)))
     return new SourceUnavailable(code === undefined ? message : `${message} (${code})`, { cause: error })
   return new SqlError(code, message)
@@ -92,18 +92,18 @@ function isSqlState(code: string | undefined): code is string {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code)
 }
 
-/** A connection with such a fault is not used again. */
+/** Whether a connection with such a fault must not be used again. */
 function endsConnection(treatment: Treatment): boolean {
   return treatment === "unavailable" || treatment === "reconnect"
 }
 
-/** The SQLSTATE behind one of our errors, if the server gave one. */
+/** The SQLSTATE in one of our errors, if the server sent one. */
 export function sqlStateOf(error: unknown): string | undefined {
   if (error instanceof SqlError) return error.code
   return error instanceof SourceUnavailable ? describe(error.cause).code : undefined
 }
 
-/** The SQLSTATE of a transaction that did nothing and may succeed when it is run again; undefined for every other fault. */
+/** The SQLSTATE of a transaction that did nothing and may succeed on repetition; undefined for every other fault. */
 export function repeatableState(error: unknown): string | undefined {
   const code = sqlStateOf(error)
   if (!isSqlState(code)) return undefined
@@ -111,13 +111,13 @@ export function repeatableState(error: unknown): string | undefined {
   return treatment === "again" || treatment === "reconnect" ? code : undefined
 }
 
-/** Whether the schema is not the one this version needs: nobody has migrated (yet). */
+/** Whether the schema is not the one this version needs: it is not migrated (yet). */
 export function isSchemaFault(error: unknown): boolean {
   return error instanceof SqlError && treatmentOf(error.code) === "schema"
 }
 
 function describe(error: unknown): { code: string | undefined; message: string } {
-  // A connection tried on several addresses fails with an AggregateError that has no message of its own.
+  // After attempts on several addresses Node rejects with an AggregateError, which has no message of its own.
   const inner = error instanceof AggregateError ? (error.errors[0] as unknown) : error
   const code = (inner as { code?: unknown } | null)?.code
   const message = inner instanceof Error && inner.message !== "" ? inner.message : String(inner)

@@ -6,18 +6,18 @@ export const newId: () => string = monotonicFactory()
 
 const bytesMax = 512
 
-/** A new ULID greater than `previous`, which another process with a faster clock may have made. */
+/** A new ULID greater than `previous`, which a process with a faster clock may have made. */
 export function newIdAfter(previous: string | null): string {
   const id = newId()
   return previous === null || id > previous ? id : incrementBase32(previous)
 }
 
-/** The stamp of a new commit, see `Commit`: 72 random bits in 12 characters. */
+/** The stamp of a new commit (see `Commit`): 72 random bits in 12 characters. */
 export function newStamp(): string {
   return randomBytes(9).toString("base64url")
 }
 
-/** A text of a caller's making as the database's indexes can keep it: itself, or its digest (SHA-256) where it is longer than 512 bytes or has a NUL. */
+/** A caller's text in a form that the database can index: the text itself, or its SHA-256 when it has more than 512 bytes or a NUL. */
 export function storedKey(key: string): string {
   const isPlain = key.length <= bytesMax && Buffer.byteLength(key) <= bytesMax
   return isPlain && !key.includes("\u0000") ? key : `digest:${hash("sha256", key, "base64url")}`

@@ -1,16 +1,16 @@
 import { SourceUnavailable } from "../check/ports.ts"
 
 /**
- * Opens a connection of its own, asks for something trivial and leaves; rejects when that does not work. `onSign` is called for each sign of life on
- * the way: over a long line the whole takes several round trips. Without a probe a slow database is never called mute.
+ * Opens a connection of its own, sends a trivial statement and closes; rejects when that fails. It calls `onSign` for each reply on the
+ * way, because a slow network needs several round trips. Without a probe a slow database is never treated as down.
  */
 export type Probe = (signal: AbortSignal, onSign: () => void) => Promise<void>
 
 export interface LivenessOptions {
   readonly probe?: Probe | undefined
-  /** Called once when the database is found dead or mute: break off everything. */
+  /** Called once when the database is down or silent; abort all statements. */
   readonly onDown: (reason: SourceUnavailable) => void
-  /** A statement may take this long while the database is alive. */
+  /** Timeout of a statement while the database is alive. */
   readonly statementMs: number
 }
 
@@ -20,17 +20,17 @@ interface Operation {
   reject(reason: SourceUnavailable): void
 }
 
-/** A statement without an answer for this long makes us ask whether anybody is there at all. */
+/** A statement without a reply for this long starts the probe. */
 const suspectMs = 250
-/** No sign of life on the probe, nor anywhere else, for this long: nobody is. */
+/** No reply on any connection for this long: treat the server as down. */
 const probeMs = 450
 const tickMs = 50
 const retryMs = 250
 
 /**
- * Tells a mute database from a slow one. A time limit on statements can't: short, it fails an overloaded server; long, a stopped one holds every
- * request for seconds. So when a statement takes long, a probe on a fresh connection asks; only when that is not answered either, and nothing
- * else was meanwhile, all waiting statements are rejected at once. From then on statements are refused at once, until a probe succeeds.
+ * Tells a silent database from a slow one. A statement timeout cannot: a short one fails an overloaded server, a long one blocks every
+ * request for seconds when the server has stopped. So a slow statement starts a probe on a new connection. Only when neither the probe nor
+ * any other statement gets a reply are all waiting statements rejected. New ones are then rejected at once, until a probe succeeds.
  */
 export class Liveness {
   readonly #options: LivenessOptions
@@ -48,12 +48,12 @@ export class Liveness {
     this.#options = options
   }
 
-  /** Why statements are refused now, if they are. */
+  /** The reason why statements are rejected now; undefined while the database is up. */
   get down(): SourceUnavailable | undefined {
     return this.#down
   }
 
-  /** The outcome of `work`, unless the database turns out to be dead or the deadline passes first. */
+  /** Resolves as `work` does, unless the database is found down or the deadline passes first. */
   watch<T>(work: Promise<T>, statementMs = this.#options.statementMs): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const startedMs = performance.now()
@@ -75,7 +75,7 @@ export class Liveness {
     })
   }
 
-  /** A connection was refused or lost: ask at once instead of waiting for statements to hang. */
+  /** A connection was refused or lost: start the probe at once instead of waiting for statements to hang. */
   suspect(): void {
     if (this.#probing === undefined && this.#down === undefined) this.#probe()
   }
@@ -106,7 +106,7 @@ export class Liveness {
     const nowMs = performance.now()
     const lateMs = nowMs - this.#tickedMs - tickMs
     this.#tickedMs = nowMs
-    // After a blocked event loop the answers may be there and not read yet: timers come before sockets.
+    // After a blocked event loop, replies may have arrived unread, because Node runs timers before sockets.
     if (lateMs > tickMs) {
       this.#probeStartedMs += lateMs
       return
@@ -167,7 +167,7 @@ export class Liveness {
     this.#retry.unref()
   }
 
-  /** While down no statement runs, so nothing ticks: the attempt has its own bound. */
+  /** While the database is down no statement runs and the timer does not tick, so the attempt needs its own timeout. */
   #boundAttempt(attempt: AbortController | undefined): void {
     const leftMs = this.#probeStartedMs + probeMs - performance.now()
     this.#retry = setTimeout(

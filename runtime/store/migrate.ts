@@ -13,22 +13,22 @@ import {
 import { repeatableState, sqlStateOf } from "./fault.ts"
 import { type Migration, ownMigrations } from "./migration-files.ts"
 
-/** For tests and for showing progress. */
+/** For tests and progress messages. */
 export interface MigrateOptions {
-  /** Default: those of this version. */
+  /** Default: the migrations of this version. */
   readonly migrations?: readonly Migration[] | undefined
-  /** How long to wait for another runner (default 60,000). */
+  /** How long to wait for another runner, in milliseconds (default: 60,000). */
   readonly waitMs?: number | undefined
-  /** Told before each file, and once when another runner is waited for. */
+  /** Called before each file, and once when the runner waits for another one. */
   readonly onProgress?: ((message: string) => void) | undefined
 }
 
-/** Whether a runtime of this version may use the database; `message` says why not and what to do. */
+/** Whether a runtime of this version may use the database; `message` contains the reason and the remedy. */
 type SchemaState =
   | { readonly state: "ok" }
   | { readonly state: "empty" | "older" | "newer" | "edited"; readonly message: string }
 
-/** A file as it was when it was applied. */
+/** A file at the time it was applied. */
 interface AppliedMigration {
   readonly name: string
   readonly checksum: string
@@ -39,19 +39,19 @@ const selectApplied = {
   text: "select name, checksum from sallyport.migrations order by name",
 }
 
-/** Why the schema is not what it should be; the message is for the operator. */
+/** The schema is not the expected one; the message is for the operator. */
 export class MigrationError extends Error {
   override readonly name = "MigrationError"
 }
 
 /**
- * A runner that shows no life for this long has died. It renews the lock before and after every file, and while a file is being applied the
- * lock's row is locked, so nobody waits longer than this for a runner that died, and none is taken for dead over a long file.
+ * A runner that has not renewed the lock for this long has died. A runner renews it before and after every file, and holds the lock's row
+ * while it applies a file. So others wait at most this long for a dead runner, and a long file does not look like a dead one.
  */
 const lockSeconds = 15
 const pollMs = 200
 const lockNotAvailable = "55P03"
-/** SQLSTATEs of two processes creating the same thing at the same moment: which one depends on the catalogue the second meets the first in. */
+/** SQLSTATEs of two processes that create the same object at the same moment; the code depends on the catalogue in which they collide. */
 const createdMeanwhile = ["23505", "42P06", "42P07", "42710", "XX000"]
 
 const createSchema = { name: "", text: "create schema if not exists sallyport" }
@@ -87,8 +87,9 @@ const recordApplied = {
 }
 
 /**
- * Brings the schema to this version and answers the names of the files applied (none: it was there). Safe to run twice and at once: others wait.
- * @throws MigrationError (edited or newer schema, a file that fails, a lock not got) · SourceUnavailable
+ * Brings the schema to this version. Returns the names of the applied files; empty when the schema was current. Safe to run twice, and
+ * concurrently: other runners wait.
+ * @throws MigrationError (edited or newer schema, a file that fails, no lock in time) · SourceUnavailable
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<readonly string[]> {
   try {
@@ -119,7 +120,7 @@ async function migrateLocked(database: Database, options: MigrateOptions): Promi
   }
 }
 
-/** What has to be there before anything can be locked. */
+/** Creates the tables that locking needs. */
 async function prepare(database: Database): Promise<void> {
   for (const statement of [createSchema, createMigrations, createLock]) {
     await retry(createdMeanwhile, () => database.query(statement))
@@ -140,7 +141,7 @@ async function lock(database: Database, holder: string, options: MigrateOptions)
   }
 }
 
-/** While a file is being applied its runner holds the lock's row, so that taking it over would wait: as good as held. */
+/** While a runner applies a file it holds the lock's row, and taking the lock over would block. Treat that as held. */
 async function takeOnce(database: Database, holder: string): Promise<readonly unknown[]> {
   try {
     return await database.transaction(async (transaction) => {
@@ -157,7 +158,7 @@ async function apply(database: Database, migration: Migration, holder: string): 
   try {
     await database.transaction(async (transaction: Transaction) => {
       await transaction.script("set local lock_timeout = '2s'; set local statement_timeout = 0")
-      // Ours still? And it stays ours until the commit, whatever the expiry says: the row is locked.
+      // Check that the lock is still ours. It stays ours until the commit even past its expiry, because the row is locked.
       const held = await transaction.query(renewLock, [holder, lockSeconds])
       if (held.length === 0) throw new MigrationError("the migration lock was lost; run the migration again")
       await transaction.script(migration.sql)
@@ -185,7 +186,7 @@ async function retry<T>(codes: readonly string[], work: () => Promise<T>): Promi
   }
 }
 
-/** Compares the database's schema with the one this version was made for. */
+/** Compares the database's schema with the one this version needs. */
 export async function schemaState(
   database: Database,
   migrations: readonly Migration[] = ownMigrations(),
@@ -193,7 +194,7 @@ export async function schemaState(
   return compareSchema(await appliedMigrations(database), migrations)
 }
 
-/** What has been applied, in order; nothing when the database has never been migrated. */
+/** The applied files in order; empty when the database was never migrated. */
 async function appliedMigrations(database: Queryable): Promise<readonly AppliedMigration[]> {
   try {
     const rows = await database.query<[string, string]>(selectApplied)
@@ -204,7 +205,7 @@ async function appliedMigrations(database: Queryable): Promise<readonly AppliedM
   }
 }
 
-/** The judgement alone: the files applied beside the files known, both in order. */
+/** Compares the applied files with the known files, both in order. */
 function compareSchema(applied: readonly AppliedMigration[], migrations: readonly Migration[]): SchemaState {
   const known = new Map(migrations.map((migration) => [migration.name, migration]))
   const unknown = applied.filter(({ name }) => !known.has(name)).map(({ name }) => name)

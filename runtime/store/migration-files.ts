@@ -12,18 +12,21 @@ export interface Migration {
   readonly checksum: string
 }
 
-/** Beside the package's manifest, wherever this module runs from. */
+/** The folder is next to package.json, wherever this module runs from. */
 const folder = () => join(dirname(createRequire(import.meta.url).resolve("#package")), "migrations")
 
 let own: readonly Migration[] | undefined
 
-/** The migrations this version knows, in order. Read once. */
+/** The migrations of this version, in order. Read once. */
 export function ownMigrations(): readonly Migration[] {
   own ??= readMigrations(folder())
   return own
 }
 
-/** The migrations of a folder in order of their numbers. @throws Error when a name has no number or two have the same. */
+/**
+ * The migrations of a folder in order of their numbers.
+ * @throws Error when a name has no number or two names have the same one
+ */
 export function readMigrations(folder: string): readonly Migration[] {
   const names = readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))
@@ -33,7 +36,7 @@ export function readMigrations(folder: string): readonly Migration[] {
       throw new Error(`migrations/${name}: expected number ${String(index + 1).padStart(3, "0")} here`)
   })
   return names.map((name) => {
-    // Line ends as in the repository, whatever git made of them here.
+    // Use the repository's line ends, since git may have converted them in this checkout.
     const sql = readFileSync(join(folder, name), "utf8").replaceAll("\r\n", "\n")
     return { name, sql, checksum: createHash("sha256").update(sql, "utf8").digest("hex") }
   })

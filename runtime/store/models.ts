@@ -3,7 +3,7 @@ import { canonicalJson } from "../plan/canonical.ts"
 import type { Database, PreparedStatement, Queryable } from "./database.ts"
 import { newIdAfter } from "./ids.ts"
 
-/** A stored model. `digest` is set for a model of a plan: that of the plan's `models`. */
+/** A stored model. For a model of a plan, `digest` is its key in the plan's `models`. */
 export interface ModelRecord {
   readonly id: string
   readonly digest: string | null
@@ -53,8 +53,8 @@ const findModelAssertions: PreparedStatement = {
 }
 
 /**
- * Adds a model to a store of the API; from then on it is the newest. `source` is the text it was written in, when it came as text.
- * `managed` and `absent` as in `deleteStore`.
+ * Adds a model to a store of the API; it becomes the newest. `source` is the model's text, when the client sent text. `managed` and
+ * `absent` as in `deleteStore`.
  */
 export async function insertModel(
   database: Database,
@@ -74,7 +74,7 @@ export async function insertModel(
   })
 }
 
-/** A model of that store; undefined when the store has none of that id. */
+/** A model of that store; undefined when the store has no model with that id. */
 export async function findModel(
   database: Queryable,
   storeId: string,
@@ -84,7 +84,7 @@ export async function findModel(
   return row === undefined ? undefined : recordOf(row)
 }
 
-/** The text a model was written in; undefined when it came as JSON, or with a plan. */
+/** The text of a model; undefined when it came as JSON or with a plan. */
 export async function findModelSource(
   database: Queryable,
   storeId: string,
@@ -94,7 +94,7 @@ export async function findModelSource(
   return row?.[0] ?? undefined
 }
 
-/** Models of a store, newest first, those before `before` (`""`: from the newest), at most `limit`. */
+/** Models of a store, newest first, at most `limit`. Only models before `before`; `""`: start at the newest. */
 export async function listModels(
   database: Queryable,
   storeId: string,
@@ -108,7 +108,7 @@ function recordOf([id, digest, model]: ModelRow): ModelRecord {
   return { id, digest, model: JSON.parse(model) as AuthorizationModel }
 }
 
-/** Keeps a model's assertions (JSON) in place of those it had. False: the store has no such model. */
+/** Replaces a model's assertions (JSON). False: the store has no such model. */
 export async function putAssertions(
   database: Queryable,
   storeId: string,
@@ -118,7 +118,7 @@ export async function putAssertions(
   return (await database.query(putModelAssertions, [storeId, modelId, json])).length > 0
 }
 
-/** The JSON that was kept for a model; undefined when nothing was. */
+/** The stored assertions of a model (JSON); undefined when it has none. */
 export async function findAssertions(
   database: Queryable,
   storeId: string,

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs"
 import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
-/** Held until it is released; a process that ends without releasing it leaves a lock that is taken over. */
+/** Held until it is released. When a process ends without releasing it, the next process takes the lock over. */
 export interface OwnerLock {
   release(): Promise<void>
 }
 
-/** The folder is open in another living process. The message is for the user as it is. */
+/** The folder is open in another living process. The message is for the user. */
 export class FolderInUse extends Error {
   override readonly name = "FolderInUse"
   readonly pid: number
@@ -23,13 +23,14 @@ export class FolderInUse extends Error {
 
 interface Owner {
   readonly pid: number
-  /** When the process started, in the system's own words: a number of a dead process is given to a new one some day. */
+  /** Start time of the process, in the format of the system. The system reuses process ids, so the id alone is not enough. */
   readonly started: string
 }
 
 /**
- * Makes this process the owner of `folder`, for the embedded database does not notice a second opener. The lock of a process that is
- * gone is taken over. @throws FolderInUse
+ * Makes this process the owner of `folder`, because the embedded database does not notice a second opener. Takes over the lock of a dead
+ * process.
+ * @throws FolderInUse
  */
 export async function takeOwnership(folder: string): Promise<OwnerLock> {
   const path = join(folder, "owner.json")
@@ -47,7 +48,7 @@ export async function takeOwnership(folder: string): Promise<OwnerLock> {
 }
 
 async function create(path: string, content: string): Promise<boolean> {
-  // Linked when complete, so that nobody reads half a file.
+  // Write the file first and link it then, so that another process never reads half a file.
   const temporary = `${path}.${process.pid}`
   await writeFile(temporary, content)
   try {
@@ -62,8 +63,8 @@ async function create(path: string, content: string): Promise<boolean> {
 }
 
 /**
- * Replaces the lock only if it still says `stale`, and only once: who succeeds in giving the stale file a second name, which is derived from
- * its content, has the right to replace it.
+ * Replaces the lock only if it still contains `stale`, and only once. The stale file gets a second name derived from its content; the
+ * process that succeeds in creating that name may replace the lock.
  */
 async function takeOver(path: string, stale: string, mine: string): Promise<boolean> {
   const right = `${path}.stale-${Buffer.from(stale).toString("hex").slice(-64)}`
@@ -99,27 +100,28 @@ function readOwner(text: string): Owner | undefined {
   }
 }
 
-/** This process itself counts: two databases on one folder in one process are as bad as in two. */
+/** This process counts as alive too: two databases on one folder are as harmful in one process as in two. */
 function isAlive(owner: Owner): boolean {
   try {
     process.kill(owner.pid, 0)
   } catch (error) {
-    // EPERM: it lives and belongs to somebody else.
+    // EPERM: the process lives and belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false
   }
   const started = startOf(owner.pid)
   return started === undefined || owner.started === "" || started === owner.started
 }
 
-/** Undefined where the system does not tell (Windows): then only the number counts. */
+/** Undefined where the system has no `/proc` (Windows): then only the process id is compared. */
 function startOf(pid: number): string | undefined {
   try {
     if (process.platform === "linux") {
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-      // The command, in parentheses, may hold blanks; field 22 is counted from behind it. The boot's id, because it counts from the boot.
+      // The command, in parentheses, may contain spaces, so count the fields after it. Field 22 is relative to the boot, so add the boot's
+      // id.
       const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-      // A zombie holds its number until its parent asks for it, and nothing else.
+      // A zombie only keeps its process id until its parent collects it.
       return fields[0] === "Z" ? "zombie" : `${boot} ${fields[19]}`
     }
     if (process.platform === "win32") return undefined

@@ -1,10 +1,10 @@
-// The embedded database's thread: PostgreSQL's protocol in, PostgreSQL's protocol out. An entry of the build (dist/pglite-worker.js), because a
-// worker is started from a file. Plain JavaScript: there is nothing in it to check, and it starts from the sources as well.
+// The thread of the embedded database: it reads and writes PostgreSQL's protocol. An entry of the build (dist/pglite-worker.js), because a
+// worker starts from a file. Plain JavaScript, so that it also starts from the sources.
 import { mkdirSync } from "node:fs"
 import { parentPort, workerData } from "node:worker_threads"
 import { PGlite } from "@electric-sql/pglite"
 
-/** `workerData`: `{ folder, initializeOnly }`. Says `ready` or `failed`; then answers each `bytes` by `bytes`, in order. */
+/** `workerData`: `{ folder, initializeOnly }`. Posts `ready` or `failed`, then one `bytes` message for each one received, in order. */
 try {
   mkdirSync(workerData.folder, { recursive: true })
   const database = await PGlite.create({ dataDir: workerData.folder })
@@ -22,7 +22,7 @@ function serve(database) {
     last = last
       .then(() => answer(database, message))
       .catch((error) => {
-        // What is no answer of the protocol is a broken database: the thread ends, and another one is started.
+        // A result that is not the protocol means a broken database. Throw, so that the thread ends and another one is started.
         setImmediate(() => {
           throw error
         })
@@ -38,14 +38,14 @@ async function answer(database, message) {
     return
   }
   if (message.kind === "open") {
-    // There is one session for the thread's whole life; whoever connects must find it as new.
+    // The thread has one session for its whole life; reset it, so that each new connection finds a clean one.
     await database.exec("rollback")
     await database.exec("discard all")
     parentPort.postMessage({ kind: "opened", connection: message.connection })
     return
   }
   const result = await database.execProtocolRaw(message.bytes)
-  // A copy of exactly the answer, moved and not cloned: the result may be a view of the database's whole memory.
+  // Transfer a copy of the result: it may be a view of the database's whole memory.
   const bytes = result.slice()
   parentPort.postMessage({ kind: "bytes", connection: message.connection, bytes }, [bytes.buffer])
 }

@@ -11,24 +11,25 @@ import { type Wire, WorkerStream } from "./worker-stream.ts"
 
 /** All optional. */
 export interface PgliteOptions {
-  /** Told when the folder is new: the first initialisation takes seconds. */
+  /** Called when the folder is new, because the first initialisation takes seconds. */
   readonly onInitialize?: (() => void) | undefined
-  /** Bound of a statement (default 10,000); past it the thread is ended and started again. */
+  /** Timeout of a statement in milliseconds (default: 10,000). After it the thread is restarted. */
   readonly statementMs?: number | undefined
   readonly onFault?: ((error: Error) => void) | undefined
   /** See `SqlDatabaseOptions.onRepeat`. */
   readonly onRepeat?: ((sqlState: string) => void) | undefined
 }
 
-/** The embedded database is a package that not every installation has: the image is without it. */
+/** This installation does not contain the embedded database. The container image leaves it out. */
 export class NotEmbedded extends Error {
   override readonly name = "NotEmbedded"
 }
 
 /**
- * The embedded database in `folder` (`.sallyport` of the project; it is created). For development and small installations: one process, one
- * session, all statements one after another, in a thread of its own.
- * @throws NotEmbedded when this installation has none · FolderInUse when another process has it open · SourceUnavailable when it can't be started.
+ * Opens the embedded database in `folder` (`.sallyport` of the project) and creates the folder. For development and small installations:
+ * one process and one session, which runs one statement at a time in a thread of its own.
+ * @throws NotEmbedded when this installation lacks it · FolderInUse when another process has it open · SourceUnavailable when it does not
+ * start
  */
 export async function openPglite(folder: string, options: PgliteOptions = {}): Promise<Database> {
   if (!isInstalled()) throw new NotEmbedded("this installation has no embedded database")
@@ -48,7 +49,7 @@ export async function openPglite(folder: string, options: PgliteOptions = {}): P
     connection: { stream: () => thread.stream(), user: "postgres", database: "postgres", password: "" },
     connectionsMax: 1,
     statementMs: options.statementMs ?? 10_000,
-    // There is one session, so this is the wait for all others' statements, and perhaps for a new thread.
+    // There is one session, so this includes the wait for all other statements, and perhaps for a new thread.
     connectMs: 30_000,
     onFault: options.onFault,
     onRepeat: options.onRepeat,
@@ -64,12 +65,12 @@ async function close(thread: DatabaseThread, lock: OwnerLock): Promise<void> {
 /** The built worker, wherever this module runs from (see `imports` in package.json). */
 const workerFile = () => createRequire(import.meta.url).resolve("#pglite-worker")
 
-/** Whether the database lies beside its worker: images that have PostgreSQL leave its 15 MB out. */
+/** Whether the database's files are next to the worker. Images for use with PostgreSQL leave out their 15 MB. */
 const isInstalled = () => existsSync(join(dirname(workerFile()), "pglite.wasm"))
 
 const closeMs = 5_000
 
-/** The worker and its restarts. */
+/** Runs the worker and restarts it. */
 class DatabaseThread {
   readonly #folder: string
   #worker: Promise<Worker> | undefined
@@ -85,14 +86,14 @@ class DatabaseThread {
   async start(onInitialize: (() => void) | undefined): Promise<void> {
     if (!existsSync(join(this.#folder, "PG_VERSION"))) {
       onInitialize?.()
-      // The first initialisation leaves some 500 MB behind in its thread. So that one is thrown away.
+      // The first initialisation leaves about 500 MB allocated in its thread, so discard that thread.
       const worker = await startWorker(this.#folder, true)
       await worker.terminate()
     }
     await this.#running()
   }
 
-  /** A new connection. There is one session only, so an older connection is at its end. */
+  /** A new connection. There is only one session, so this ends the previous connection. */
   stream(): WorkerStream {
     if (this.#stream !== undefined) this.#abandon(this.#stream)
     const stream: WorkerStream = new WorkerStream(() => this.#wire(stream))
@@ -137,7 +138,7 @@ class DatabaseThread {
     }
   }
 
-  /** A connection that was broken off and not ended: its session may be in any state, and the thread busy for ever. */
+  /** Called for a connection that was cut without being ended: its session may be in any state, and the thread may be busy for ever. */
   #abandon(stream: WorkerStream): void {
     if (this.#stream === stream) this.#stream = undefined
     else return
@@ -149,7 +150,7 @@ class DatabaseThread {
   }
 
   #running(): Promise<Worker> {
-    // Never two on one folder.
+    // Never run two threads on one folder.
     const starting = () => startWorker(this.#folder, false)
     this.#worker ??= this.#ended.then(starting).then((worker) => {
       worker.on("message", (message: WorkerMessage) => this.#receive?.(message))
@@ -159,7 +160,7 @@ class DatabaseThread {
       return worker
     })
     const running = this.#worker
-    // A start that failed is tried again by the next statement.
+    // When a start fails, the next statement tries again.
     running.catch(() => {
       if (this.#worker === running) this.#worker = undefined
     })
@@ -172,7 +173,7 @@ type WorkerMessage =
   | { readonly kind: "bytes"; readonly connection: number; readonly bytes: Uint8Array }
 
 function startWorker(folder: string, initializeOnly: boolean): Promise<Worker> {
-  // Standard streams stay in the thread: the database's own chatter is nothing for our terminal.
+  // Keep the thread's standard streams: the database's own messages do not belong on our terminal.
   const worker = new Worker(workerFile(), {
     workerData: { folder, initializeOnly },
     stdout: true,

@@ -9,10 +9,13 @@ import {
 import { type DeclaredStore, ensureDeclaredStores } from "./declared-stores.ts"
 import { newStamp } from "./ids.ts"
 
-/** A plan of the database's history. Another history, after a failover or a restore, may have another plan of that serial: its stamp is another. */
+/**
+ * Identifies a plan of the database's history. After a failover or a restore the same serial may belong to another plan, with another
+ * stamp.
+ */
 export interface PlanIdentity {
   readonly serial: number
-  /** Random; empty for plans that were applied before there were stamps. */
+  /** Random; empty for plans that were applied before stamps existed. */
   readonly stamp: string
 }
 
@@ -26,28 +29,28 @@ export interface PlanHeader extends PlanIdentity {
   readonly message: string
 }
 
-/** `plan` is JSON as it was stored, or its text where that is no JSON: give it to `readPlan`, for another version may have written it. */
+/** `plan` is the stored JSON, or its text when it is not JSON. Pass it to `readPlan`, because another version may have written it. */
 export interface StoredPlan extends PlanHeader {
   readonly plan: unknown
 }
 
-/** What a plan was compared with. */
+/** The plan that a new plan was compared with. */
 export interface PlanBase {
   readonly serial: number
   readonly stamp?: string | undefined
 }
 
-/** A plan that is to become the newest, who applies it, and why. */
+/** A plan to insert as the newest, with its author and reason. */
 export interface PlanInsert {
   readonly plan: Plan
-  /** The plan it was compared with; null: nothing was running. Without a stamp any plan of that serial. */
+  /** The plan it was compared with; null: no plan was running. Without a stamp, any plan with that serial matches. */
   readonly base: PlanBase | null
   readonly appliedBy: string
   readonly gitCommit?: string | undefined
   readonly message?: string | undefined
 }
 
-/** `stale`: the newest plan is not `base` (any more); nothing was changed. `stores` are the plan's, by name. */
+/** `stale`: the newest plan is not `base` (any more); nothing was changed. `stores` contains the plan's stores by name. */
 export type PlanInserted =
   | {
       readonly kind: "inserted"
@@ -86,7 +89,7 @@ const list: PreparedStatement = {
   name: "plan-history",
   text: `select ${header} from sallyport.plans order by serial desc limit $1`,
 }
-/** The newest plan where it is another than the second one named, before it whether the history has the first one; nulls where there is no plan at all. */
+/** First whether the history contains the first plan, then the newest plan if it is not the second plan. Nulls when there is no plan. */
 const news: PreparedStatement = {
   name: "plan-news",
   text: `select exists (select from sallyport.plans where serial = $1 and stamp = $2), n.*
@@ -109,28 +112,31 @@ const insert: PreparedStatement = {
       and ($8::text is null or $8 = coalesce((select stamp from sallyport.plans where serial = $1::bigint), '')) returning serial`,
 }
 
-/** The newest plan; undefined when none was ever applied. */
+/** The newest plan; undefined when no plan was ever applied. */
 export async function currentPlan(database: Queryable): Promise<StoredPlan | undefined> {
   return first(await database.query<PlanRow>(newest))
 }
 
-/** A plan of the history; undefined when there is no such serial. */
+/** A plan of the history; undefined when no plan has that serial. */
 export async function planBySerial(database: Queryable, serial: number): Promise<StoredPlan | undefined> {
   return first(await database.query<PlanRow>(bySerial, [serial]))
 }
 
-/** Newest first, at most `limit`. */
+/** Plans without their content, newest first, at most `limit`. */
 export async function planHistory(database: Queryable, limit: number): Promise<readonly PlanHeader[]> {
   return (await database.query<HeaderRow>(list, [limit])).map(headerOf)
 }
 
-/** The newest plan; undefined: there is none at all. `lost`: the history does not have the plan (any more) that a process holds. */
+/** `newest` is undefined when no plan exists. `lost`: the history no longer contains the plan that the process holds. */
 export interface PlanNews {
   readonly plan: StoredPlan | undefined
   readonly lost: boolean
 }
 
-/** What a process polls that holds a plan (undefined: it has none) and has read `known`, the same one by default (null: it has read none). Undefined: nothing is newer than `known`. */
+/**
+ * Polls for a newer plan. The first identity is the plan that the process holds (undefined: none), `known` the plan it has read (default:
+ * the same; null: none). Returns undefined when nothing is newer than `known`.
+ */
 export async function planNews(
   database: Queryable,
   held: PlanIdentity | undefined,
@@ -146,13 +152,13 @@ export async function planNews(
   return lost ? { plan: undefined, lost } : undefined
 }
 
-/** Whether the history has this plan. */
+/** Whether the history contains this plan. */
 export async function hasPlan(database: Queryable, { serial, stamp }: PlanIdentity): Promise<boolean> {
   const [row] = await database.query<[boolean]>(has, [serial, stamp])
   return row?.[0] === true
 }
 
-/** Whether a plan's text has changed, without reading it; undefined when there is no such plan. */
+/** Shows whether a plan's text has changed, without reading the text; undefined when there is no such plan. */
 export async function planFingerprint(
   database: Queryable,
   { serial, stamp }: PlanIdentity,
@@ -162,8 +168,8 @@ export async function planFingerprint(
 }
 
 /**
- * Makes `plan` the newest and gives the stores it declares their ids and models, in one transaction. Of two that compared with the same
- * base exactly one is inserted: the serial is the key, and the second meets it.
+ * Makes `plan` the newest and creates the ids and models of its stores, in one transaction. Of two plans with the same base exactly one is
+ * inserted: the serial is the primary key, so the second insert fails.
  */
 export async function insertPlan(database: Database, entry: PlanInsert): Promise<PlanInserted> {
   const { plan, base, appliedBy, gitCommit = "", message = "" } = entry
@@ -194,7 +200,7 @@ export async function insertPlan(database: Database, entry: PlanInsert): Promise
   return { kind: "stale", current: row === undefined ? undefined : headerOf(row) }
 }
 
-/** The same for a plan that is served from a file and not stored: only its stores. */
+/** Like `insertPlan`, for a plan that is loaded from a file and not stored: it only creates its stores. */
 export async function declareStores(
   database: Database,
   body: PlanBody,

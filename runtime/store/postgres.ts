@@ -6,11 +6,11 @@ import { SqlDatabase } from "./sql-database.ts"
 
 /** All optional. */
 export interface PostgresOptions {
-  /** Default 10. */
+  /** Default: 10. */
   readonly connectionsMax?: number | undefined
-  /** Bound of a statement while the server is alive (default 10,000); a server that is not alive is found within a second anyway. */
+  /** Timeout of a statement while the server is alive, in milliseconds (default: 10,000). A dead server is found within a second anyway. */
   readonly statementMs?: number | undefined
-  /** Shown in `pg_stat_activity` (default `sallyport`). */
+  /** Shown in `pg_stat_activity` (default: `sallyport`). */
   readonly applicationName?: string | undefined
   readonly onFault?: ((error: Error) => void) | undefined
   /** See `SqlDatabaseOptions.onRepeat`. */
@@ -18,9 +18,9 @@ export interface PostgresOptions {
 }
 
 /**
- * A server of the PostgreSQL protocol by its URL (`postgres://user:password@host:port/database`, or a socket folder as `?host=/run/postgresql`;
- * `sslmode=verify-full` for TLS). Nothing is connected yet: the first statement is, and says what is wrong.
- * @throws SourceUnavailable when the URL can't be read; the message does not show it, for it may hold a password.
+ * A server of the PostgreSQL protocol by its URL (`postgres://user:password@host:port/database`, or a socket folder as
+ * `?host=/run/postgresql`; `sslmode=verify-full` for TLS). The first statement opens the connection and reports connection errors.
+ * @throws SourceUnavailable when the URL is invalid; the message omits the URL, which may contain a password
  */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
   const statementMs = options.statementMs ?? 10_000
@@ -29,7 +29,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     application_name: options.applicationName ?? "sallyport",
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // The server gives up a little before we do, so that it does not work on what nobody waits for.
+    // The server stops a little before we do, so that it does not work for a caller that has given up.
     statement_timeout: Math.max(1, statementMs - 500),
     idle_in_transaction_session_timeout: 30_000,
   }
@@ -45,7 +45,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   })
 }
 
-/** A fresh connection, because the question is whether the server is there, not whether one of its connections is. */
+/** Uses a new connection, because it tests the server and not one of its connections. */
 async function probe(connection: ClientConfig, signal: AbortSignal, onSign: () => void): Promise<void> {
   const client = new Client(connection)
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
@@ -65,14 +65,14 @@ async function probe(connection: ClientConfig, signal: AbortSignal, onSign: () =
   }
 }
 
-/** A refusal (too many connections, a wrong password) is an answer too: the server is there. Not so one that starts or ends (57P0x). */
+/** A refusal (too many connections, wrong password) proves that the server is alive; but 57P0x means that it is starting or stopping. */
 function isAnswer(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code)
 }
 
 function checkedUrl(url: string): string {
-  // `user@/database?host=/folder` names a socket and no host, which no URL parser takes.
+  // `user@/database?host=/folder` names a socket and no host, which URL parsers reject.
   const http = url.replace(/^postgres(ql)?:/, "http:").replace("@/", "@host/")
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(http))
     throw new SourceUnavailable(

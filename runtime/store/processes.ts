@@ -1,32 +1,32 @@
 import { hostname } from "node:os"
 import type { PreparedStatement, Queryable } from "./database.ts"
 
-/** One process of the fleet as it reports itself. */
+/** One process of the fleet, as it reports itself. */
 export interface ProcessReport {
   /** Made once at start (`newId`). */
   readonly id: string
   /** e.g. `gateway,authz,control`. */
   readonly role: string
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string
-  /** Null: it serves no plan yet. */
+  /** Null: the process has no active plan yet. */
   readonly activeSerial: number | null
-  /** Why it does not serve the newest plan; empty when it does. */
+  /** Why the process does not use the newest plan; empty when it does. */
   readonly lastError: string
   /** `active`, `degraded`, `draining`. */
   readonly state: string
   readonly reasons: readonly string[]
-  /** Revision of the issued subscriptions it knows; null: it needs none. */
+  /** Revision of the issued subscriptions that the process has read; null: it needs none. */
   readonly subscriptions: number | null
 }
 
-/** What the fleet knows of a process. */
+/** A report, and how old it is. */
 export interface ProcessRecord extends ProcessReport {
   readonly host: string
   readonly pid: number
   readonly startedAt: Date
   readonly heartbeatAt: Date
-  /** Since its last report, by the database's clock. */
+  /** Seconds since its last report, by the database's clock. */
   readonly silentSeconds: number
 }
 
@@ -54,7 +54,7 @@ const upsert: PreparedStatement = {
       last_error = excluded.last_error, state = excluded.state, reasons = excluded.reasons, subscriptions = excluded.subscriptions,
       heartbeat_at = now()`,
 }
-/** A process that ended without a word is forgotten after an hour. */
+/** Forget a process one hour after its last report, in case it ended without removing itself. */
 const forgetSilent: PreparedStatement = {
   name: "process-forget-silent",
   text: "delete from sallyport.processes where heartbeat_at < now() - interval '1 hour'",
@@ -87,7 +87,7 @@ export async function reportProcess(database: Queryable, report: ProcessReport):
   await database.query(forgetSilent)
 }
 
-/** Says goodbye. */
+/** Removes a process that ends. */
 export async function removeProcess(database: Queryable, id: string): Promise<void> {
   await database.query(remove, [id])
 }

@@ -11,8 +11,9 @@ export interface QuotaPeriod {
 }
 
 /**
- * What is used of a period, by all processes together; reserved calls count as used. `returned` are calls that were reserved and given back: with it what was ever counted, like bytes, only grows, so that counts which the
- * database has lost (a failover, a restore) are seen to be, and put back to the highest that anybody saw.
+ * Use of a period, summed over all processes. Reserved calls count as used; `returned` are reserved calls that were given back. So
+ * `calls + returned`, `returned` and `bytes` only grow. A lower number than before shows that the database lost data (failover, restore).
+ * It is then raised again to the highest number that a process has seen.
  */
 export interface QuotaUsed {
   readonly calls: number
@@ -35,7 +36,7 @@ const set: PreparedStatement = {
 }
 const add: PreparedStatement = {
   name: "quota-add",
-  // $7 to $9: calls, bytes and returned calls as they were seen.
+  // $7 to $9: the calls, bytes and returned calls that the process has seen.
   text: `with before as (select calls, bytes, returned from sallyport.quotas where counter = $1 and key = $2 and period_start = $3)
     insert into sallyport.quotas as q (counter, key, period_start, calls, bytes, ends_at, returned)
     values ($1, $2, $3, greatest(0, $7::bigint + $4::bigint), $8::bigint + $5::bigint, $6, $9::bigint + greatest(0, -$4::bigint))
@@ -50,15 +51,15 @@ const dropEnded: PreparedStatement = {
   text: "delete from sallyport.quotas where ends_at < now() - interval '7 days'",
 }
 
-/** Nothing was seen of a period. */
+/** The process has seen no use of the period. */
 export const nothingUsed: QuotaUsed = { calls: 0, bytes: 0, returned: 0 }
 
-/** What is used of a period now. `lost`: the database had less than what was `seen`, and has that again. */
+/** Current use of a period. `lost`: the database had less than `seen` and was corrected. */
 export interface StoredQuotaState extends QuotaUsed {
   readonly lost: boolean
 }
 
-/** Reserves up to `wanted` calls of what `callsMax` leaves. Answers how many were granted, and what is used now. */
+/** Reserves up to `wanted` calls of the remainder up to `callsMax`. Returns the number granted and the current use. */
 export async function reserveQuota(
   database: Database,
   { counter, key, startMs, endsMs }: QuotaPeriod,
@@ -80,27 +81,30 @@ export async function reserveQuota(
   })
 }
 
-/** As the database has it, or more where more was seen. */
+/** The stored use, raised to the use that the process has seen where that is higher. */
 function atLeast(stored: QuotaUsed, seen: QuotaUsed): QuotaUsed {
   const returned = Math.max(stored.returned, seen.returned)
   const counted = Math.max(stored.calls + stored.returned, seen.calls + seen.returned)
   return { calls: counted - returned, bytes: Math.max(stored.bytes, seen.bytes), returned }
 }
 
-/** What was used of a period without having been reserved; negative calls were reserved and not used. `seen`: what was known to be used of it before. */
+/** Use of a period without a reservation; negative calls were reserved and not used. `seen`: the use known before. */
 export interface QuotaUse extends QuotaPeriod {
   readonly calls: number
   readonly bytes: number
   readonly seen: QuotaUsed
 }
 
-/** Adds a batch of what was used, each period once in it; one that was added before changes nothing. Ids are ULIDs. Answers what is used now, in the order of `uses`. */
+/**
+ * Adds a batch of uses, with each period at most once. A batch id (ULID) that was added before changes nothing. Returns the current use in
+ * the order of `uses`.
+ */
 export async function addQuotaUses(
   database: Database,
   id: string,
   uses: readonly QuotaUse[],
 ): Promise<readonly StoredQuotaState[]> {
-  // In one order everywhere: whoever adds to the same rows at the same time waits, and does not block the other.
+  // One order in all processes, so that concurrent writers of the same rows wait and do not deadlock.
   const ordered = uses
     .map((use, at) => ({ use, at, order: `${use.counter}\u0000${use.key}\u0000${use.startMs}` }))
     .sort((a, b) => (a.order < b.order ? -1 : 1))
@@ -121,7 +125,7 @@ export async function addQuotaUses(
   return used
 }
 
-/** Forgets periods that ended more than a week ago. */
+/** Deletes periods that ended more than a week ago. */
 export async function dropEndedQuotas(database: Database): Promise<void> {
   await database.query(dropEnded)
 }

@@ -2,7 +2,7 @@ import type { TupleKey, TupleRow } from "../check/ports.ts"
 import type { PreparedStatement, Queryable } from "./database.ts"
 import { tupleColumns, tupleOfRow } from "./read-tuples.ts"
 
-/** A place in a store's change feed: just behind that change. */
+/** A place in a store's change feed: directly after that change. */
 export interface ChangePosition {
   readonly revision: number
   readonly ordinal: number
@@ -11,36 +11,36 @@ export interface ChangePosition {
 /** The place before the first change. */
 export const feedStart: ChangePosition = { revision: 0, ordinal: 0 }
 
-/** A change as it was logged. A deletion knows no condition. */
+/** A change in the log. A deletion has no condition. */
 export interface LoggedChange {
   readonly operation: "write" | "delete"
   readonly key: TupleKey
   readonly changedAt: Date
 }
 
-/** Which changes are wanted. */
+/** Selects changes. */
 export interface ChangeFilter {
-  /** Of objects of this type only. */
+  /** Only changes of objects of this type. */
   readonly type?: string | undefined
-  /** Not of before. */
+  /** Only changes at or after this time. */
   readonly since?: Date | undefined
-  /** Not younger than this; none that follows a younger one is told either. */
+  /** Only changes at least this old, and none after a younger one. */
   readonly horizonMs: number
 }
 
-/** Changes in order of commit, and where to go on. `more`: the search ended before the feed did. */
+/** Changes in order of commit, and the place to continue from. `more`: the feed has more to search. */
 export interface ChangePage {
   readonly changes: readonly LoggedChange[]
   readonly position: ChangePosition
   readonly more: boolean
 }
 
-/** Changes looked at by one statement. */
+/** Rows that one statement searches. */
 const windowRows = 10_000
 
 /**
- * The next changes of a window of the feed that pass the filter, then one row (`matched` false) for the last change of the window and how many it has. One
- * statement, so that nothing is committed between the two.
+ * The next changes of a window of the feed that pass the filter, then one row (`matched` false) with the last change of the window and its
+ * row count. It is one statement, so that no commit comes between the two.
  */
 const selectWindow: PreparedStatement = {
   name: "changes-window",
@@ -71,7 +71,10 @@ type Row = [
   ...tuple: TupleRow,
 ]
 
-/** One page of a store's change feed after `after`. Looks at a window of it only: where few changes pass the filter the page may be short, or empty, and `more` is true. */
+/**
+ * One page of a store's change feed after `after`. It searches one window only: when few changes pass the filter, the page may be short or
+ * empty while `more` is true.
+ */
 export async function readChanges(
   database: Queryable,
   storeId: string,
@@ -80,7 +83,7 @@ export async function readChanges(
 ): Promise<ChangePage> {
   const filtered = type !== undefined || since !== undefined
   const window = filtered ? windowRows : pageSize + 1
-  // `;` is the character after `:`, and names are compared byte by byte: the range is the type.
+  // `;` is the character after `:` and names are compared byte by byte, so this range contains exactly the type.
   const range = type === undefined ? ["", ""] : [`${type}:`, `${type};`]
   const parameters = [storeId, after.revision, after.ordinal, window, ...range, horizonMs, since ?? null]
   const rows = await database.query<Row>(selectWindow, [...parameters, pageSize])
@@ -89,7 +92,7 @@ export async function readChanges(
   for (const [matched, revision, ordinal, deleted, changedAt, young, ...tuple] of rows) {
     if (young) return { changes, position, more: false }
     if (!matched) {
-      // The window was searched to its end unless the page was full before.
+      // The window was searched to its end, unless the page filled up first.
       if (filtered && changes.length < pageSize) position = { revision, ordinal }
       return { changes, position, more: true }
     }
@@ -110,11 +113,12 @@ const selectTime: PreparedStatement = {
 }
 
 /**
- * A change carries the time its transaction began, and transactions wait for each other, but never for as long as this: a change of a later revision is at most this much older.
+ * A change carries the start time of its transaction. A transaction waits less than this for another one, so a change of a later revision
+ * is at most this much older than an earlier one.
  */
 const disorderMs = 60_000
 
-/** A place in the feed before the first change since a time, and not far before it. Found by halving: times and revisions grow together. */
+/** A place in the feed shortly before the first change since a time. Binary search works because times grow with revisions. */
 export async function positionBefore(
   database: Queryable,
   storeId: string,
@@ -130,6 +134,6 @@ export async function positionBefore(
     if (time?.[0] !== undefined && time[0] !== null && time[0] < limit) before = middle
     else end = middle - 1
   }
-  // Behind the whole of that revision: ordinals are of integer.
+  // After the whole of that revision: the ordinal is the largest integer.
   return before === 0 ? feedStart : { revision: before, ordinal: 2 ** 31 - 1 }
 }

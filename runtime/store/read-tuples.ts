@@ -3,14 +3,14 @@ import { canonicalJson } from "../plan/canonical.ts"
 import { decodeToken, encodeToken } from "./continuation.ts"
 import type { PreparedStatement, Queryable } from "./database.ts"
 
-/** All parts optional; `object` may be a whole type (`document:`). */
+/** All parts are optional; `object` may be a whole type (`document:`). */
 export interface TupleFilter {
   readonly object?: string | undefined
   readonly relation?: string | undefined
   readonly user?: string | undefined
 }
 
-/** A tuple and when it was written. */
+/** A tuple and its time of writing. */
 export interface StoredTuple {
   readonly key: TupleKey
   readonly writtenAt: Date
@@ -19,7 +19,7 @@ export interface StoredTuple {
 /** One page, and the token of the next. */
 export interface TuplePage {
   readonly tuples: readonly StoredTuple[]
-  /** Empty at the end. */
+  /** Empty on the last page. */
   readonly token: string
 }
 
@@ -27,12 +27,12 @@ type Row = [writtenAt: Date, ...tuple: TupleRow]
 
 const tokenKind = "tuples-1"
 
-/** The columns of a `TupleRow`, of the tuples and of the feed alike. */
+/** The columns of a `TupleRow`, in the tuples table and in the feed. */
 export const tupleColumns = "object, relation, subject, subject_relation, condition, context"
 
 /**
- * One page of a store's tuples in order of object, relation, user. Each page is read at its own revision; the position is a key, so that
- * nothing is skipped or repeated whatever is written in between. Undefined: the token is not one of ours.
+ * One page of a store's tuples in order of object, relation, user. Each page is read at its own revision. The position is a key, so writes
+ * between two pages cause no gaps and no duplicates. Returns undefined when the token is not valid.
  */
 export async function readTuples(
   database: Queryable,
@@ -49,7 +49,7 @@ export async function readTuples(
   const more = rows.length > pageSize && last !== undefined
   return {
     tuples: page.map(([writtenAt, ...tuple]) => ({ key: tupleOfRow(tuple), writtenAt })),
-    // The condition is no part of the key.
+    // The condition is not part of the key.
     token: more ? encodeToken(tokenKind, last.slice(1, 5) as string[]) : "",
   }
 }
@@ -66,7 +66,7 @@ function select(
     return values.map((value) => `$${parameters.push(value) + 2}`)
   }
   if (object?.endsWith(":")) {
-    // `;` is the character after `:`, and names are compared byte by byte: the range is the prefix.
+    // `;` is the character after `:` and names are compared byte by byte, so this range contains exactly the prefix.
     const [from, to] = add("type", object, `${object.slice(0, -1)};`)
     where.push(`object >= ${from} and object < ${to}`)
   } else if (object !== undefined) where.push(`object = ${add("object", object)[0]}`)
@@ -86,7 +86,7 @@ function select(
   return { statement: { name: `read-tuples-${shape.join("-")}`, text }, parameters }
 }
 
-/** The row of a tuple. A context without entries is none. */
+/** The row of a tuple. An empty context is stored as no context. */
 export function rowOfTuple(key: TupleKey): TupleRow {
   const hash = key.user.indexOf("#")
   const subject = hash < 0 ? key.user : key.user.slice(0, hash)

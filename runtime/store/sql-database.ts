@@ -18,19 +18,19 @@ export interface SqlDatabaseOptions {
   readonly connection: ClientConfig
   readonly connectionsMax: number
   readonly statementMs: number
-  /** Bound of getting a connection. */
+  /** Timeout for getting a connection, in milliseconds. */
   readonly connectMs: number
   /** See `LivenessOptions.probe`. */
   readonly probe?: Probe | undefined
-  /** Called after the last connection is gone. */
+  /** Called after the last connection has closed. */
   readonly onClose?: (() => Promise<void>) | undefined
-  /** Told of faults between statements (a lost idle connection), for the log. */
+  /** Called with faults between statements (a lost idle connection), for the log. */
   readonly onFault?: ((error: Error) => void) | undefined
-  /** Called before a statement or transaction that the server rolled back is run again, with the SQLSTATE. */
+  /** Called with the SQLSTATE before a rolled-back statement or transaction runs again. */
   readonly onRepeat?: ((sqlState: string) => void) | undefined
 }
 
-/** Five attempts take at most 75 ms of pauses: 5, 10, 20 and 40 ms. */
+/** Five attempts have pauses of 5, 10, 20 and 40 ms, at most 75 ms together. */
 const attemptsMax = 5
 const firstPauseMs = 5
 const politeMs = 300
@@ -51,11 +51,11 @@ const firstReconnectMs = 200
 const longestReconnectMs = 10_000
 
 /**
- * The one SQL implementation. PostgreSQL is reached by sockets, the embedded database by a stream to its worker: above the stream both are the
- * same bytes, so there is nothing the two could do differently here.
+ * The only SQL implementation. It reaches PostgreSQL by sockets and the embedded database by a stream to its worker. Above the stream both
+ * carry the same bytes, so the two cannot behave differently here.
  *
- * Connections are pipelined: what a transaction sends without waiting travels together. A pipelined connection knows no portals, therefore
- * large results are fetched from an SQL cursor.
+ * Connections are pipelined: statements that a transaction sends without waiting travel together. A pipelined connection has no portals, so
+ * large results are read from an SQL cursor.
  */
 export class SqlDatabase implements Database {
   readonly kind: Database["kind"]
@@ -107,7 +107,7 @@ export class SqlDatabase implements Database {
     this.#liveness.close()
     for (const stop of this.#listeners) stop()
     const ended = this.#pool.end().catch(() => undefined)
-    // Idle connections leave politely; those that don't (in use, or a mute server) are cut.
+    // Idle connections close gracefully. Cut those that do not (in use, or a silent server).
     const cut = setTimeout(() => {
       for (const client of this.#clients) streamOf(client).destroy()
     }, politeMs)
@@ -126,8 +126,8 @@ export class SqlDatabase implements Database {
   }
 
   /**
-   * Runs `work` on a connection, again where the server rolled it back and nothing was done. A statement alone is a transaction, too. When the attempts
-   * are used up the database cannot do it now: to callers that is the same as a database that is away.
+   * Runs `work` on a connection, and again when the server rolled it back. A single statement is a transaction too. After the last attempt
+   * the error is `SourceUnavailable`, because callers treat it like a database that is down.
    */
   async #repeating<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
@@ -139,7 +139,7 @@ export class SqlDatabase implements Database {
         if (state === undefined) throw error
         if (attempt === attemptsMax) throw usedUp(error, state)
         this.#options.onRepeat?.(state)
-        // Between half and all of the pause: those that met must not meet again.
+        // Wait for a random half to all of the pause, so that transactions that collided do not collide again.
         await sleep(firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2))
       }
     }
@@ -155,7 +155,7 @@ export class SqlDatabase implements Database {
     const script = async (text: string) => {
       await this.#send(client, { name: "", text }, undefined, statementMs)
     }
-    // Not awaited: it travels with the first statement. When it fails, so does that.
+    // Not awaited, so that it travels with the first statement. When it fails, that statement fails too.
     const begun = send(snapshot ? beginSnapshot : begin)
     begun.catch(() => undefined)
     let result: T
@@ -170,7 +170,7 @@ export class SqlDatabase implements Database {
     return result
   }
 
-  /** The client, or a fault; it must be given to `#using`. */
+  /** Acquires a client or throws a fault. Pass the client to `#using`, which releases it. */
   async #acquire(): Promise<PoolClient> {
     if (this.#closed) throw new SourceUnavailable("the database was closed")
     if (this.#liveness.down !== undefined) throw this.#liveness.down
@@ -178,14 +178,14 @@ export class SqlDatabase implements Database {
     try {
       return await this.#liveness.watch(acquired, this.#options.connectMs)
     } catch (error) {
-      // One that is still coming would be lost to the pool.
+      // Release a client that arrives later, or the pool would lose it.
       acquired.then((client) => client.release(true)).catch(() => undefined)
       this.#liveness.suspect()
       throw faultOf(error)
     }
   }
 
-  /** Gives the client back, or destroys it when it can't be trusted any more. */
+  /** Returns the client to the pool, or destroys it when its state is uncertain. */
   async #using<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
     try {
       const result = await work()
@@ -207,7 +207,7 @@ export class SqlDatabase implements Database {
     parameters: readonly unknown[] | undefined,
     statementMs = this.#options.statementMs,
   ): Promise<readonly Row[]> {
-    // Without parameters and name it goes as a simple query: the only form that takes several statements.
+    // Without parameters and a name it is sent as a simple query, the only form that accepts several statements.
     const config = {
       text,
       rowMode: "array" as const,
@@ -233,14 +233,14 @@ export class SqlDatabase implements Database {
       types: typeParsers,
     }
     const pool = new Pool(config)
-    // A lost idle connection is no reason to end the process; the pool drops it, the next statement opens another.
+    // A lost idle connection must not end the process. The pool drops it, and the next statement opens another.
     pool.on("error", (error) => {
       this.#options.onFault?.(error)
       if (!this.#closed) this.#liveness.suspect()
     })
     pool.on("connect", (client) => {
       this.#clients.add(client)
-      // While it is checked out the pool does not listen, and an error nobody listens to ends the process.
+      // The pool does not listen while a client is checked out, and an `error` event without a listener ends the process.
       client.on("error", () => undefined)
     })
     pool.on("remove", (client) => this.#clients.delete(client))
@@ -262,13 +262,17 @@ function usedUp(error: unknown, state: string): SourceUnavailable {
   return new SourceUnavailable(`rolled back ${attemptsMax} times: ${coded}`, { cause: error })
 }
 
-/** Ending a client politely waits for its answers; this is for those that won't come. The property is not in the public types. */
+/**
+ * Ending a client gracefully waits for its replies; this stream is for a client whose replies will not come. The property is not in the
+ * public types.
+ */
 function streamOf(client: PoolClient): Duplex {
   return (client as unknown as { connection: { stream: Duplex } }).connection.stream
 }
 
 /**
- * A connection of its own that listens on a channel, and is made again when it is lost; what was said meanwhile is lost. Returns what ends it.
+ * A connection of its own that listens on a channel and reconnects when it is lost. Notices in between are lost. Returns a function that
+ * stops listening.
  */
 function listenOn(
   connection: ClientConfig,
@@ -281,7 +285,7 @@ function listenOn(
   let waitMs = firstReconnectMs
 
   const open = async () => {
-    // Not bounded by the time of a statement: it waits for ever.
+    // No statement timeout, because it waits for ever.
     const opened = new Client({ ...connection, statement_timeout: 0 })
     client = opened
     opened.on("notification", ({ payload }) => onNotice(payload ?? ""))
@@ -311,7 +315,7 @@ function listenOn(
   }
 }
 
-/** Ending politely would wait for a server that may be mute. The property is not in the public types. */
+/** Ending gracefully would wait for a server that may be silent. The property is not in the public types. */
 function cut(client: Client): void {
   ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
 }

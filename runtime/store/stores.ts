@@ -7,7 +7,7 @@ export interface StoreRecord {
   readonly name: string
   readonly declaredName: string | null
   readonly managed: boolean
-  /** The model in force: the plan's for a managed store, else the newest; null when there is none. */
+  /** The model in use: the plan's for a managed store, else the newest; null when it has no model. */
   readonly modelId: string | null
   readonly createdAt: Date
   readonly updatedAt: Date
@@ -48,7 +48,7 @@ const markDeleted: PreparedStatement = {
     where id = $1 and deleted_at is null and not managed returning id`,
 }
 
-/** Makes a store that belongs to the API. Names need not be unique. */
+/** Creates a store of the API. Names need not be unique. */
 export async function createStore(database: Queryable, name: string): Promise<StoreRecord> {
   const id = newId()
   const [row] = await database.query<[Date, Date]>(insert, [id, name])
@@ -62,7 +62,10 @@ export async function findStore(database: Queryable, idOrName: string): Promise<
   return row === undefined ? undefined : recordOf(row)
 }
 
-/** Stores in order of their ids, those after `after` (`""`: from the start), at most `limit`; with `name`, exactly that. */
+/**
+ * Stores in order of their ids, at most `limit`. Only those after `after`; `""`: from the start. With `name`: only stores with exactly that
+ * name.
+ */
 export async function listStores(
   database: Queryable,
   { after, limit, name }: { after: string; limit: number; name?: string | undefined },
@@ -77,7 +80,7 @@ const rename: PreparedStatement = {
     where id = $1 and deleted_at is null and not managed returning id`,
 }
 
-/** Gives a store of the API another name. `managed` and `absent` as in `deleteStore`. */
+/** Renames a store of the API. `managed` and `absent` as in `deleteStore`. */
 export async function renameStore(
   database: Database,
   id: string,
@@ -90,7 +93,8 @@ export async function renameStore(
 }
 
 /**
- * Marks a store deleted; its rows stay, as with OpenFGA. `managed`: refused, it belongs to the plan. `absent`: there is none (any more).
+ * Marks a store as deleted; its rows stay, as in OpenFGA. `managed`: refused, the store belongs to the plan. `absent`: no such store (any
+ * more).
  */
 export async function deleteStore(database: Database, id: string): Promise<"deleted" | "managed" | "absent"> {
   const rows = await database.query(markDeleted, [id])

@@ -8,24 +8,24 @@ import {
 } from "./database.ts"
 import { newStamp } from "./ids.ts"
 
-/** What a subscription opens: a product, one API, or all of them. */
+/** What a subscription gives access to: a product, one API, or all APIs. */
 export type SubscriptionScope =
   | { readonly kind: "product" | "api"; readonly name: string }
   | { readonly kind: "all" }
 
-/** As it is stored. `expired` is never stored: `stateOf` tells it by the date. */
+/** The stored state. `expired` is never stored: `stateOf` derives it from the date. */
 export type StoredState = "submitted" | "active" | "suspended" | "rejected" | "cancelled"
-/** A state as it is told, see `stateOf`. */
+/** The state that callers see, see `stateOf`. */
 export type SubscriptionState = StoredState | "expired"
 /** Which of the two keys. */
 export type KeySlot = "primary" | "secondary"
 
-/** A key without the key. `digest` is its SHA-256 in hex, `prefix` its beginning. */
+/** A stored key, without its secret. `digest` is the SHA-256 of the key in hex, `prefix` its beginning. */
 export interface StoredKey {
   readonly digest: string
   readonly prefix: string
   readonly createdAt: Date
-  /** Within a minute; null: never used. */
+  /** Accurate to a minute; null: never used. */
   readonly lastUsedAt: Date | null
 }
 
@@ -41,17 +41,17 @@ export interface SubscriptionRecord {
   readonly changedAt: Date
   readonly revision: number
   readonly keys: Readonly<Partial<Record<KeySlot, StoredKey>>>
-  /** Deleted: only the feed shows such. */
+  /** Deleted subscriptions appear only in the feed. */
   readonly deleted: boolean
 }
 
-/** A key that is to be stored. */
+/** A key to store. */
 export interface NewKey {
   readonly digest: string
   readonly prefix: string
 }
 
-/** A subscription that is to be stored. */
+/** A subscription to store. */
 export interface NewSubscription {
   readonly name: string
   readonly scope: SubscriptionScope
@@ -60,19 +60,19 @@ export interface NewSubscription {
   readonly note: string
   readonly expiresAt: Date | null
   readonly keys: Readonly<Record<KeySlot, NewKey>>
-  /** Most subscriptions of this owner to this scope that have not ended; null: no bound. */
+  /** Maximum number of subscriptions of this owner to this scope that have not ended; null: no maximum. */
   readonly perOwnerMax: number | null
 }
 
-/** What is asked of a list; all that is said must hold. `after` is the name before the first. */
+/** Filters of a list; a subscription must match all of them. `after` is the name before the first result. */
 export interface SubscriptionFilter {
   readonly state?: SubscriptionState | undefined
   readonly product?: string | undefined
   readonly api?: string | undefined
   readonly owner?: string | undefined
-  /** The beginning of either key, as `prefix` has it or less. */
+  /** A prefix of either key, at most as long as the stored `prefix`. */
   readonly prefix?: string | undefined
-  /** In name, owner or note, in any case. */
+  /** A text in the name, owner or note, ignoring case. */
   readonly text?: string | undefined
   readonly after: string
   readonly limit: number
@@ -129,7 +129,10 @@ const filtered: PreparedStatement = {
     and ($7::text is null or position(lower($7) in lower(s.name || ' ' || s.owner || ' ' || s.note)) > 0)
     order by s.name limit $8`,
 }
-/** The newest commit, the stamp that the history has at the one named, and each record behind the stamp of its own; one row without a record where there is none. */
+/**
+ * The newest commit, then the stamp of the named commit in the history, then each record after its own stamp. Without records it is one
+ * row.
+ */
 const since: PreparedStatement = {
   name: "subscription-since",
   text: `select f.revision, ${stampOf("f.revision")}, ${stampOf("$1::bigint")}, ${stampOf("s.revision")}, ${columns}
@@ -180,7 +183,10 @@ const used: PreparedStatement = {
 const channel = "sallyport_subscriptions"
 const notify: PreparedStatement = { name: "subscription-notify", text: `select pg_notify('${channel}', '')` }
 
-/** Stores a new one. `exists`: its name is taken. `same-key`: a key belongs to another. `full`: the owner has `perOwnerMax` already. Nothing is changed then. */
+/**
+ * Stores a new subscription. `exists`: the name is taken. `same-key`: a key belongs to another subscription. `full`: the owner already has
+ * `perOwnerMax`. In these cases nothing is changed.
+ */
 export async function insertSubscription(
   database: Database,
   entry: NewSubscription,
@@ -216,7 +222,7 @@ export async function insertSubscription(
   }
 }
 
-/** By its name; undefined when there is none. */
+/** A subscription by name; undefined when there is no such subscription. */
 export async function findSubscription(
   database: Queryable,
   name: string,
@@ -224,7 +230,7 @@ export async function findSubscription(
   return found(await database.query<Row>(byName, [name]))
 }
 
-/** In order of their names. */
+/** Subscriptions in order of their names. */
 export async function listSubscriptions(
   database: Queryable,
   filter: SubscriptionFilter,
@@ -243,7 +249,7 @@ export async function listSubscriptions(
   return rows.map(recordOf)
 }
 
-/** Sets state and end as `decide` says of what is stored at that moment; a text says why not, and changes nothing. */
+/** Sets the state and end that `decide` returns for the currently stored record. A text from `decide` is a refusal and changes nothing. */
 export async function changeSubscription(
   database: Database,
   name: string,
@@ -261,7 +267,7 @@ export async function changeSubscription(
   })
 }
 
-/** Puts a new key in the place of one; the old one counts no more. `decide` as above, a text: why not. */
+/** Replaces one key; the old one becomes invalid. `decide` as in `changeSubscription`: a text is a refusal. */
 export async function replaceKey(
   database: Database,
   name: string,
@@ -280,7 +286,7 @@ export async function replaceKey(
   })
 }
 
-/** Its name may be given again; what it used stays. False when there is none. */
+/** Deletes a subscription. Its name becomes free; its recorded usage stays. False when there is no such subscription. */
 export async function deleteSubscription(database: Database, name: string): Promise<boolean> {
   return changing(database, async (transaction, revision) => {
     await transaction.query(dropKeys, [name])
@@ -288,7 +294,10 @@ export async function deleteSubscription(database: Database, name: string): Prom
   })
 }
 
-/** What has changed, and the commit up to which that is all. `lost`: the history does not have the commit asked from (any more), and nothing follows it; `at` is the newest. */
+/**
+ * Changes, and the commit up to which they are complete. `lost`: the history no longer contains the requested commit; then there are no
+ * records, and `at` is the newest commit.
+ */
 export interface SubscriptionNews {
   readonly records: readonly SubscriptionRecord[]
   readonly at: Commit
@@ -298,7 +307,7 @@ export interface SubscriptionNews {
 type NewsRow = [newest: number, stamp: string, stampOfHeld: string, stampOfOwn: string, ...Row]
 type NoNewsRow = [newest: number, stamp: string, stampOfHeld: string, stampOfOwn: string, name: null]
 
-/** What has changed after a commit, deleted ones included, in order, at most `limit`. */
+/** Changes after a commit in order, deletions included, at most `limit`. */
 export async function subscriptionsSince(
   database: Queryable,
   held: Commit,
@@ -311,22 +320,25 @@ export async function subscriptionsSince(
   const own = rows.filter((row): row is NewsRow => row[4] !== null)
   const records = own.map(([, , , , ...row]) => recordOf(row))
   const last = records.at(-1)
-  // A full page may end before the newest.
+  // A full page may end before the newest commit.
   if (last === undefined || records.length < limit) return { records, at: newest, lost: false }
   return { records, at: { revision: last.revision, stamp: own.at(-1)?.[3] ?? "" }, lost: false }
 }
 
-/** Notes when keys were last used, by their digests; later times win. */
+/** Records when keys were last used, by their digests; a later time replaces an earlier one. */
 export async function keysUsed(database: Queryable, times: ReadonlyMap<string, Date>): Promise<void> {
   if (times.size > 0) await database.query(used, [[...times.keys()], [...times.values()]])
 }
 
-/** Calls back when another process has changed subscriptions; returns what ends it. A hint and nothing more: what is lost costs the time of a poll. */
+/**
+ * Calls back when another process has changed subscriptions. Returns a function that stops listening. A lost notice only costs the time
+ * until the next poll.
+ */
 export function listenToSubscriptions(database: Database, onChanged: () => void): () => void {
   return database.listen?.(channel, onChanged) ?? (() => undefined)
 }
 
-/** `expired` counts over active and suspended from its date on. */
+/** From its end date on, an active or suspended subscription is `expired`. */
 export function stateOf(
   { state, expiresAt }: Pick<SubscriptionRecord, "state" | "expiresAt">,
   nowMs: number,
@@ -335,7 +347,7 @@ export function stateOf(
   return ended && (state === "active" || state === "suspended") ? "expired" : state
 }
 
-/** The feed's row is locked first: changes are made one after the other, in order of their revisions. */
+/** Locks the feed's row first, so that changes happen one after the other, in order of their revisions. */
 async function changing<T>(
   database: Database,
   work: (transaction: Queryable, revision: number) => Promise<T>,
@@ -344,7 +356,7 @@ async function changing<T>(
     const [row] = await transaction.query<[number]>(raise, [newStamp()])
     return work(transaction, row?.[0] ?? 0)
   })
-  // Outside of the transaction, for some servers have no notices.
+  // Outside the transaction, because some servers do not support notices.
   if (database.listen !== undefined) await database.query(notify).catch(() => undefined)
   return result
 }

@@ -15,15 +15,15 @@ import { changeNotices } from "./change-notices.ts"
 import type { Database, PreparedStatement, Queryable } from "./database.ts"
 import { tupleColumns } from "./read-tuples.ts"
 
-/** Rows of one fetch: small enough that reading them holds the event loop for a few milliseconds only. */
+/** Rows per fetch: reading them blocks the event loop for a few milliseconds only. */
 const batchRows = 1000
 
-/** A page of more rows is not read: it would take the event loop too long to install. */
+/** A page with more rows is not read, because installing it would block the event loop too long. */
 const pageRowsMax = 20_000
-/** Rows of all pages of one statement. */
+/** Maximum number of rows for all pages of one statement. */
 const answerRowsMax = 40_000
 
-/** The stamp of a store's revision, of the table in `from`. */
+/** SQL for the stamp of a store's revision, for the table in `from`. */
 export const stampOfStore =
   "coalesce((select c.stamp from sallyport.changes c where c.store_id = s.id and c.revision = s.revision limit 1), '')"
 const selectNewest: PreparedStatement = {
@@ -52,8 +52,9 @@ const openReversePart: PreparedStatement = {
 const fetchBatch: PreparedStatement = { name: "source-fetch", text: `fetch ${batchRows} from some_tuples` }
 
 /**
- * The first row is the store's newest commit (its stamp in place of an object), the others are of the page of their ordinal. One statement has one snapshot: that is the
- * commit the pages are of. Lateral, so that each key is looked up by index, and no further than a page may be long.
+ * The first row contains the store's newest commit (its stamp in place of an object); each other row belongs to the page with its ordinal.
+ * One statement has one snapshot, so the pages belong to that commit. Lateral, so that the server looks each key up by index and reads no
+ * more than one page's maximum.
  */
 const selectPages: PreparedStatement = {
   name: "source-pages",
@@ -91,7 +92,10 @@ select * from (
 }
 type PageRow = [ordinal: number, revision: number, ...row: TupleRow]
 
-/** Whole revisions: up to and with the one in which the limit falls. The first row is of the commit they follow, to be proved by its stamp. */
+/**
+ * Returns whole revisions, including the one in which the limit falls. The first row is the commit before them; its stamp proves the
+ * history.
+ */
 const selectChanges: PreparedStatement = {
   name: "source-changes",
   text: `
@@ -106,8 +110,8 @@ order by revision, ordinal)`,
 type ChangeRow = [revision: number, stamp: string, deleted: boolean, ...row: TupleRow]
 
 /**
- * The condition of each key's last write at or before a revision. The feed's index by key has what matters only: deletes, and writes with a condition. When a delete is the last of them
- * (or nothing is), a write without a condition came after it.
+ * The condition of each key's last write at or before a revision. The feed's index by key contains only deletions and writes with a
+ * condition. When the last entry is a deletion, or there is no entry, a write without a condition came after it.
  */
 const selectStood: PreparedStatement = {
   name: "source-stood",
@@ -123,7 +127,7 @@ where not c.deleted`,
 }
 type StoodRow = [ordinal: number, condition: string, context: string]
 
-/** The engine's tuples out of the database. A store that is not there (any more) is `StoreGone`: no answer may be made of it. */
+/** Reads the engine's tuples from the database. A missing store rejects with `StoreGone`, because no decision may be based on it. */
 export function createTupleSource(database: Database): TupleSource {
   return {
     newest: async (storeId) => commitOf(await database.query<CommitRow>(selectNewest, [storeId]), storeId),
@@ -137,7 +141,7 @@ export function createTupleSource(database: Database): TupleSource {
   }
 }
 
-/** The stamp of a store's revision in the database now; undefined when it has no such revision, or keeps it no longer. */
+/** The stamp of a store's revision in the database; undefined when the revision does not exist or is no longer kept. */
 export async function stampOfRevision(
   database: Queryable,
   storeId: string,
@@ -158,12 +162,12 @@ function openPart(storeId: string, key: PartKey): Opening {
 
 type Opening = readonly [cursor: PreparedStatement, parameters: readonly string[]]
 
-/** Names of a type are from its colon up to what follows a colon; its wildcard is no further than the next character. */
+/** Names of a type range from `type:` to the character after the colon; a wildcard's range ends at the next character. */
 function rangeOf(type: string, wildcard: boolean): readonly [low: string, high: string] {
   return wildcard ? [`${type}:*`, `${type}:+`] : [`${type}:`, `${type};`]
 }
 
-/** What a page's part of the statement is given, after its ordinal. */
+/** The parameters of a page's part of the statement, after its ordinal. */
 function parametersOf(key: PageKey): readonly string[] {
   if (key.direction === "point") return [key.object, key.relation, key.subject, key.subjectRelation]
   if (key.direction === "reverse") {
@@ -177,7 +181,7 @@ function parametersOf(key: PageKey): readonly string[] {
   return [object, relation, ...rangeOf(among.subjectType, wildcard), wildcard ? "" : among.subjectRelation]
 }
 
-/** The kinds of pages in the order of the statement, with how many parameters each has after the ordinal. */
+/** The kinds of pages in the order of the statement, with their parameter counts after the ordinal. */
 const kinds = [
   { direction: "forward", part: false, width: 2 },
   { direction: "reverse", part: false, width: 2 },
@@ -202,7 +206,7 @@ async function load(
       await opened
       for (;;) {
         const rows = await next
-        // The server reads the next batch while this one is taken in.
+        // The server reads the next batch while we process this one.
         if (rows.length === batchRows) {
           next = transaction.query(fetchBatch)
           next.catch(() => undefined)
@@ -232,7 +236,7 @@ async function pages(database: Database, storeId: string, keys: readonly PageKey
     if (ordinal < 0) newest.push([revision, row[0]])
     else found[ordinal]?.push(row)
   }
-  // The answer was cut in the page of its last row; those after it may have rows or none.
+  // The result was cut within the page of its last row; later pages may have rows that were not read.
   const full = rows.length === answerRowsMax ? (rows.at(-1)?.[0] ?? 0) : Number.POSITIVE_INFINITY
   return {
     at: commitOf(newest, storeId),

@@ -9,7 +9,7 @@ import {
   writeTupleGroup,
 } from "./write-tuples.ts"
 
-/** More tuples in one transaction gain nothing and hold the store's row longer. */
+/** More tuples in one transaction bring no gain and lock the store's row longer. */
 const groupTuplesMax = 1000
 
 interface Waiting {
@@ -19,22 +19,22 @@ interface Waiting {
 }
 
 /**
- * Writes of one process. While a store's transaction runs, requests for that store gather, and the next transaction takes them together: they
- * would only wait for each other on the store's row. Requests of one group don't touch each other's keys, so that each succeeds or
- * fails as if it were alone.
+ * Writes of one process. While a transaction of a store runs, more requests for that store gather, and the next transaction writes them
+ * together; separately they would only wait for the store's row. Requests of a group share no keys, so each succeeds or fails as if it were
+ * alone.
  */
 export class TupleWriter {
   readonly #database: Database
   readonly #applied: (storeId: string, changes: readonly TupleChange[]) => void
   readonly #waiting = new Map<string, Waiting[]>()
 
-  /** `applied` hears each committed revision once, whole and in order, before its requests are answered. */
+  /** `applied` is called once for each committed revision, whole and in order, before its requests resolve. */
   constructor(database: Database, applied: (storeId: string, changes: readonly TupleChange[]) => void) {
     this.#database = database
     this.#applied = applied
   }
 
-  /** Undefined: there is no such store. Rejects with `SourceUnavailable`; whether it was written is then unknown. */
+  /** Undefined: there is no such store. Rejects with `SourceUnavailable`; then it is unknown whether the write was committed. */
   write(storeId: string, request: WriteRequest): Promise<WriteResult | WriteConflict | undefined> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(storeId)
@@ -73,7 +73,7 @@ export class TupleWriter {
   }
 }
 
-/** From the head of the queue as many as fit, up to the first that shares a key with one before it. */
+/** Takes as many requests as fit from the head of the queue, up to the first that shares a key with an earlier one. */
 function takeGroup(queue: Waiting[]): readonly Waiting[] {
   const keys = new Set<string>()
   let length = 0

@@ -2,12 +2,15 @@ import { isFirst } from "./batch-ids.ts"
 import type { Database, PreparedStatement, Queryable } from "./database.ts"
 import { storedKey } from "./ids.ts"
 
-/** Begins the name of a user where a row has one in place of a subscription: no subscription begins so, and rows of both are of one table. */
+/** Prefix of a user in the subscription column. No subscription name begins with it, so both kinds share one table. */
 export const userMark = "@"
-/** Stands for the users of an hour who have no rows of their own. */
+/** Represents the users of an hour that have no rows of their own. */
 export const unnamedUsers = "(others)"
 
-/** Calls that are alike, in one hour. `subscription` is its name; without one `userMark` and the user; empty when neither is known. `status` is the class of the status, 0 to 5; `latency` counts by the buckets of runtime/usage. */
+/**
+ * Counts of similar calls in one hour. `subscription` is its name, or `userMark` and the user, or empty when neither is known. `status` is
+ * the class of the status, 0–5; `latency` counts by the buckets of runtime/usage.
+ */
 export interface UsageRow {
   /** Beginning of the hour, in milliseconds. */
   readonly bucketMs: number
@@ -25,7 +28,7 @@ export interface UsageRow {
   readonly latency: readonly number[]
 }
 
-/** What usage can be told by. */
+/** The fields by which usage can be grouped. */
 export const usageFields = [
   "subscription",
   "user",
@@ -39,7 +42,7 @@ export const usageFields = [
 /** One of `usageFields`. */
 export type UsageField = (typeof usageFields)[number]
 
-/** What is asked of usage; `since` counts from its hour on, `until` is the first moment that does not count. */
+/** A query of usage. `since` is rounded down to its hour; `until` is exclusive. */
 export interface UsageQuery {
   readonly by: readonly UsageField[]
   readonly since: Date | null
@@ -48,13 +51,13 @@ export interface UsageQuery {
   readonly user?: string | undefined
   readonly product?: string | undefined
   readonly api?: string | undefined
-  /** More groups are not read. */
+  /** Maximum number of groups to read. */
   readonly groupsMax: number
 }
 
-/** The sums of one group. `billed` by price; `latency` as in `UsageRow`. */
+/** The sums of one group. `billed` is by price; `latency` as in `UsageRow`. */
 export interface UsageGroup {
-  /** In the order of `by`. */
+  /** Values in the order of `by`. */
   readonly key: readonly string[]
   readonly calls: number
   readonly bytesIn: number
@@ -63,7 +66,7 @@ export interface UsageGroup {
   readonly latency: readonly number[]
 }
 
-/** How long rows by the hour stay before they become rows by the day, how long those stay, and how long ids of batches do. */
+/** Days until hourly rows become daily rows, until daily rows are deleted, and until batch ids are deleted. */
 export const usageRetention = { hourDays: 35, dayDays: 800, batchDays: 90 } as const
 
 const rowsAtOnce = 500
@@ -85,9 +88,9 @@ const add: PreparedStatement = {
     ${onConflict}`,
 }
 
-/** Adds a batch to the sums. False: it was added before, and nothing was done. Ids are ULIDs. */
+/** Adds a batch to the sums. False: the batch (its id is a ULID) was added before, and nothing changed. */
 export async function addUsage(database: Database, id: string, rows: readonly UsageRow[]): Promise<boolean> {
-  // In one order everywhere: whoever adds to the same rows at the same time waits, and does not block the other.
+  // One order in all processes, so that concurrent writers of the same rows wait and do not deadlock.
   const ordered = [...rows].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
   return database.transaction(async (transaction) => {
     if (!(await isFirst(transaction, id))) return false
@@ -97,7 +100,7 @@ export async function addUsage(database: Database, id: string, rows: readonly Us
   })
 }
 
-/** The sums by group, most calls first. */
+/** The sums by group, groups with the most calls first. */
 export async function readUsage(database: Queryable, query: UsageQuery): Promise<readonly UsageGroup[]> {
   const keys = query.by.map((field) => expressions[field])
   const parameters = [
@@ -134,7 +137,7 @@ const where = `where ($1::timestamptz is null or bucket >= ${hour}) and ($2::tim
   and ($3::text is null or subscription = $3) and ($4::text is null or product = $4) and ($5::text is null or api = $5)
   and ($6::text is null or subscription = $6)`
 
-/** The status is told as its class, the day in UTC. */
+/** Status is grouped by its class, days are in UTC. */
 const expressions: { readonly [Field in UsageField]: string } = {
   subscription: `case when subscription like '${userMark}%' then '' else subscription end`,
   user: `case when subscription like '${userMark}%' then substr(subscription, ${userMark.length + 1}) else '' end`,
@@ -220,11 +223,11 @@ const dropBatches: PreparedStatement = {
   text: "delete from sallyport.usage_batches where written_at < now() - $1::integer * interval '1 day'",
 }
 
-/** Makes rows by the day of old rows by the hour, and drops what is too old. One process at a time; nothing is counted twice. */
+/** Merges old hourly rows into daily rows and deletes expired ones. One process at a time; nothing is counted twice. */
 export async function tidyUsage(database: Database): Promise<void> {
   const { hourDays, dayDays, batchDays } = usageRetention
   await database.transaction(async (transaction) => {
-    // One snapshot for sum and delete: what another process adds to old hours meanwhile must be in both or in neither.
+    // One snapshot for sum and delete: concurrent additions to old hours must be in both or in neither.
     await transaction.script("set transaction isolation level repeatable read")
     await transaction.query(lockRollUp)
     await transaction.query(rollUp, [hourDays])

@@ -2,14 +2,12 @@ import { Duplex } from "node:stream"
 
 /** What a connection needs from the thread behind it. */
 export interface Wire {
-  /** Resolves when the session is as new; from then on `receive` is called with the server's bytes. */
+  /** Resolves when the session is clean; from then on `receive` gets the server's bytes. */
   open(receive: (bytes: Uint8Array) => void): Promise<void>
   send(bytes: Uint8Array): void
 }
 
-/**
- * A socket as node-postgres expects one, whose other end is the worker of the embedded database. Bytes are moved, not copied.
- */
+/** A socket for node-postgres, connected to the worker of the embedded database. Bytes are transferred, not copied. */
 export class WorkerStream extends Duplex {
   readonly #wire: () => Promise<Wire>
   #open: Wire | undefined
@@ -30,7 +28,7 @@ export class WorkerStream extends Duplex {
   async #connect(): Promise<void> {
     const wire = await this.#wire()
     await wire.open((bytes) => {
-      // No back-pressure: every statement of ours bounds its answer.
+      // No back-pressure: all our statements limit the size of their results.
       if (!this.destroyed) this.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     })
     this.#open = wire
@@ -39,7 +37,7 @@ export class WorkerStream extends Duplex {
   override _read(): void {}
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    // A copy: the driver's buffer is a view of one it goes on using.
+    // Send a copy: the driver reuses the memory behind its buffer.
     this.#open?.send(new Uint8Array(chunk))
     done()
   }
@@ -53,7 +51,7 @@ export class WorkerStream extends Duplex {
     done()
   }
 
-  // Parts of a socket that the driver calls and that mean nothing here.
+  // The driver calls these socket methods; they have no effect here.
   setNoDelay(): this {
     return this
   }

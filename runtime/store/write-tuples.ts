@@ -3,45 +3,46 @@ import type { Database, PreparedStatement, SqlRow } from "./database.ts"
 import { newStamp } from "./ids.ts"
 import { stampOfStore } from "./tuple-source.ts"
 
-/** One request's rows; no key may be in it twice. */
+/** The rows of one request; a key must not occur twice. */
 export interface WriteRequest {
   readonly writes: readonly TupleRow[]
   readonly deletes: readonly TupleRow[]
-  /** `ignore`: a tuple that is there with the same condition is no fault. */
+  /** `ignore`: writing a tuple that exists with the same condition is not an error. */
   readonly onDuplicate: "error" | "ignore"
-  /** `ignore`: deleting what is not there is no fault. */
+  /** `ignore`: deleting a missing tuple is not an error. */
   readonly onMissing: "error" | "ignore"
 }
 
-/** `changes` are those of this request; `at` is the store's newest commit after them (unchanged when there were none). */
+/** `changes` contains the changes of this request. `at` is the store's newest commit after them (the previous one when nothing changed). */
 export interface WriteResult {
   readonly at: Commit
   readonly changes: readonly TupleChange[]
 }
 
-/** Why a request was not carried out at all; `row` is the first that does not fit. */
+/** Why a request was not carried out; `row` is the first conflicting row. */
 export interface WriteConflict {
   readonly conflict: "exists" | "missing" | "other-condition"
   readonly row: TupleRow
 }
 
-/** What became of a group; `results` in the order of the requests. Undefined: there is no such store. */
+/** The results of a group, in the order of its requests. Undefined: there is no such store. */
 export interface GroupResult {
   readonly results: readonly (WriteResult | WriteConflict)[]
-  /** All changes of the group, which share one commit; empty when nothing changed. */
+  /** All changes of the group, in one commit; empty when nothing changed. */
   readonly changes: readonly TupleChange[]
 }
 
-/** After this the store's row is ours: what the next statement sees is final, whoever else writes. */
+/** Locks the store's row until the end of the transaction, so that the next statement sees a state that no other writer can change. */
 const lockStore: PreparedStatement = {
   name: "write-lock-store",
   text: "select revision from sallyport.stores where id = $1 and deleted_at is null for update",
 }
 
 /**
- * All requests of a group in one statement, but for the removal of what they delete. A request with one row that does not fit is left out whole, the others are carried out.
- * Lateral, so that the planner looks each key up and never reads the table, whatever its statistics say.
- * Answers the stamp of the commit before (ordinal -1), the new revision (ordinal 0), and each row that found something other than the rule: a write that is there, a delete that is not.
+ * Carries out all requests of a group in one statement, except the removal of deleted tuples. A request with a conflicting row is left out
+ * whole; the others are carried out. Lateral, so that the planner looks each key up and never reads the whole table, whatever its
+ * statistics are. Returns the stamp of the previous commit (ordinal -1), the new revision (ordinal 0), and each row in conflict: a write of
+ * an existing tuple or a deletion of a missing one.
  */
 const writeGroup: PreparedStatement = {
   name: "write-group",
@@ -80,8 +81,8 @@ select ordinal, null, differs, '' from probed where deleted <> present`,
 }
 
 /**
- * What the revision just made (or, harmlessly again, the one before, when none was made) says is gone. A statement of its own, because
- * CockroachDB lets one statement change a table once only.
+ * Removes the tuples that the new revision deletes. Without a new revision it repeats the previous one, which is harmless. It is a
+ * statement of its own, because CockroachDB allows one change of a table per statement.
  */
 const removeDeleted: PreparedStatement = {
   name: "write-remove",
@@ -97,7 +98,7 @@ type WriteRow = [ordinal: number, revision: number | null, differs: boolean | nu
 /** Columns of the statement's input; the first three are request, deleted, strict. */
 type Columns = [number[], boolean[], boolean[], string[], string[], string[], string[], string[], string[]]
 
-/** Carries out requests whose keys are disjoint, as one transaction and one revision. */
+/** Carries out requests with disjoint keys, as one transaction and one revision. */
 export async function writeTupleGroup(
   database: Database,
   storeId: string,
@@ -116,7 +117,7 @@ export async function writeTupleGroup(
   return resultOf(requests, revision, { stamp, rows: written as readonly WriteRow[] })
 }
 
-/** Deletes come before writes; the number of a row, from 1, is its ordinal. */
+/** Deletions come before writes; the ordinal is the row's number, from 1. */
 function columnsOf(requests: readonly WriteRequest[]): Columns {
   const columns: Columns = [[], [], [], [], [], [], [], [], []]
   const add = (request: number, deleted: boolean, strict: boolean, row: TupleRow) => {
@@ -171,7 +172,7 @@ function resultOf(
   return { results, changes }
 }
 
-/** The identity of a tuple within its store. A blank can't be in any part. */
+/** The identity of a tuple within its store. No part can contain a space. */
 export function tupleIdentity([object, relation, subject, subjectRelation]: TupleRow): string {
   return `${object} ${relation} ${subject} ${subjectRelation}`
 }
