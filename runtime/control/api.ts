@@ -2,11 +2,11 @@ import * as z from "zod"
 import type { RequestExplanation } from "../gateway/explain/request-explanation.ts"
 import { plan } from "../plan/plan.ts"
 
-/** A header every answer of the control API has: whoever asks sees that nothing else answers there. */
+/** Every response of the control API has this header, so that a client can tell it from another server at the same address. */
 export const controlMark = "sallyport-control"
 export type ControlMark = typeof controlMark
 
-/** Who applied a plan, for the history. All three are words for people; nothing is decided by them. */
+/** Who applied a plan, for the history. The three texts are for people; no decision depends on them. */
 export const author = z.strictObject({
   who: z.string().min(1).max(200),
   commit: z.string().max(200).nullable(),
@@ -14,7 +14,10 @@ export const author = z.strictObject({
 })
 export type Author = z.infer<typeof author>
 
-/** Body of `PUT /v1/plan`. `base` is the serial the plan was compared with, null when nothing was running then; `baseStamp` tells it from a plan of that serial in another history of the database. */
+/**
+ * Body of `PUT /v1/plan`. `base` is the serial that the plan was compared with, null when no plan was running. `baseStamp` distinguishes it
+ * from a plan with the same serial in another history of the database.
+ */
 export const applyRequest = z.strictObject({
   plan: z.unknown(),
   base: z.number().int().min(1).nullable(),
@@ -22,7 +25,7 @@ export const applyRequest = z.strictObject({
   author,
 })
 
-/** Body of `POST /v1/rollback`: makes the plan of an earlier serial the newest again, as a new serial. */
+/** Body of `POST /v1/rollback`: applies the plan of an earlier serial again, with a new serial. */
 export const rollbackRequest = z.strictObject({
   serial: z.number().int().min(1),
   base: z.number().int().min(1).nullable(),
@@ -30,7 +33,7 @@ export const rollbackRequest = z.strictObject({
   author,
 })
 
-/** One line of the history. `at` is RFC 3339; `stamp` is random and the plan's own, see `baseStamp`. */
+/** One entry of the history. `at` is RFC 3339; `stamp` is random and identifies the plan, see `baseStamp`. */
 export const planRecord = z.strictObject({
   serial: z.number().int().min(1),
   stamp: z.string(),
@@ -42,19 +45,19 @@ export const planRecord = z.strictObject({
 })
 export type PlanRecord = z.infer<typeof planRecord>
 
-/** Answer of `GET /v1/plan` and `GET /v1/plans/{serial}`. */
+/** Response of `GET /v1/plan` and `GET /v1/plans/{serial}`. */
 export const planAnswer = z.strictObject({ record: planRecord, plan })
 export type PlanAnswer = z.infer<typeof planAnswer>
 
-/** Answer of `PUT /v1/plan` and `POST /v1/rollback`. `applied` false: the running plan is the same already and nothing was done. */
+/** Response of `PUT /v1/plan` and `POST /v1/rollback`. `applied` false: the running plan is already the same, and nothing changed. */
 export const applyAnswer = z.strictObject({ applied: z.boolean(), record: planRecord })
 export type ApplyAnswer = z.infer<typeof applyAnswer>
 
-/** Answer of `GET /v1/plans`, newest first. */
+/** Response of `GET /v1/plans`, newest first. */
 export const historyAnswer = z.strictObject({ plans: z.array(planRecord) })
 export type HistoryAnswer = z.infer<typeof historyAnswer>
 
-/** One process of the fleet as it last said itself. `serial` is the plan it serves, null when it serves none; `error` what kept it from a newer one. */
+/** The last report of one process. `serial` is the plan it runs, null when it runs none; `error` is why it does not run a newer one. */
 export const processStatus = z.strictObject({
   id: z.string(),
   host: z.string(),
@@ -65,15 +68,15 @@ export const processStatus = z.strictObject({
   seenAt: z.string(),
   serial: z.number().int().nullable(),
   error: z.string().nullable(),
-  /** `degraded`: it serves on, but something it needs is away; `reasons` say what. `draining`: it takes nothing new. */
+  /** `degraded`: it works, but something it needs is unavailable, see `reasons`. `draining`: it accepts no new requests. */
   state: z.enum(["active", "degraded", "draining"]),
   reasons: z.array(z.string()),
-  /** The newest change of issued subscriptions it knows; null where it serves no calls. */
+  /** Revision of the newest change of issued subscriptions that it has read; null in a process without the gateway role. */
   subscriptions: z.number().int().nullable(),
 })
 export type ProcessStatus = z.infer<typeof processStatus>
 
-/** A target of a backend, or a decision point, as the process that was asked sees it. `outstanding`: requests sent to it that are not over. */
+/** A target of a backend, or a decision point, as this process sees it. `outstanding`: requests sent to it and not finished. */
 const targetStatus = z.strictObject({
   origin: z.string(),
   health: z.enum(["up", "down", "unknown"]),
@@ -82,8 +85,8 @@ const targetStatus = z.strictObject({
 })
 
 /**
- * What passes through the process that was asked: requests in work, WebSockets that are open, its targets by backend, and its decision points by name (`health`: by the
- * last question, for a quarter of an hour).
+ * Traffic of this process: requests in progress, open WebSockets, targets by backend, and decision points by name (`health` is that of the
+ * last query, for 15 minutes).
  */
 const trafficStatus = z.strictObject({
   requests: z.number().int(),
@@ -93,8 +96,8 @@ const trafficStatus = z.strictObject({
 })
 
 /**
- * Answer of `GET /v1/status`. `serial` is the newest plan in the database; `warnings` are things that do not stop service, e.g. an issuer that is away. `traffic` is null
- * where the process that was asked serves no requests.
+ * Response of `GET /v1/status`. `serial` is the newest plan in the database. `warnings` do not stop the service, e.g. an unavailable
+ * issuer. `traffic` describes the process that answers; it is null without the gateway role.
  */
 export const statusAnswer = z.strictObject({
   serial: z.number().int().nullable(),
@@ -104,7 +107,7 @@ export const statusAnswer = z.strictObject({
 })
 export type StatusAnswer = z.infer<typeof statusAnswer>
 
-/** Problem body of every failure (RFC 9457). `problems` list what is wrong with a plan, with the place in the text where it is known. */
+/** Problem body of every failure (RFC 9457). `problems` lists the errors of a plan, with their place in the text where it is known. */
 export const controlProblem = z.object({
   type: z.string(),
   title: z.string(),
@@ -119,8 +122,8 @@ export const controlProblem = z.object({
 const short = z.string().max(1_024)
 
 /**
- * Body of `POST /v1/explain-request`: a request that need not have been made. `target` is path and query; `body` is base64. `key` and `token` are put where the route
- * wants them; with `claims` authentication passes with these, or as the subscription that `sub` names.
+ * Body of `POST /v1/explain-request`: a request, real or hypothetical. `target` is path and query; `body` is base64. `key` and `token` are
+ * placed where the route expects them. With `claims`, authentication succeeds with these claims, or as the subscription in `sub`.
  */
 export const explainRequestQuestion = z.strictObject({
   method: z
@@ -139,15 +142,18 @@ export const explainRequestQuestion = z.strictObject({
   token: z.string().max(16_384).optional(),
   claims: z.record(z.string(), z.unknown()).optional(),
 })
-/** See `explainRequestQuestion`; what has a default may be left out. */
+/** See `explainRequestQuestion`; fields with a default are optional. */
 export type ExplainRequestQuestion = z.input<typeof explainRequestQuestion>
 
-/** Answer of `POST /v1/explain-request`. */
+/** Response of `POST /v1/explain-request`. */
 export type ExplainRequestAnswer = RequestExplanation
 
 const text = z.string()
 
-/** A question to the engine about a store, or to a decision point, with its answer; `revision` is absent where there was none. `reason`: what the decision point said. */
+/**
+ * A question to the engine about a store, or to a decision point, with its answer. `revision` is absent without a revision. `reason` is
+ * that of the decision point.
+ */
 const decision = z.strictObject({
   store: text.optional(),
   pdp: text.optional(),
@@ -160,7 +166,7 @@ const decision = z.strictObject({
 })
 
 /**
- * A request that was not let through. `user` is the `sub` of its token. `place` is `file:line`. `problem` is absent where a `respond` answered.
+ * A refused request. `user` is the `sub` of its token. `place` is `file:line`. `problem` is absent when a `respond` statement answered.
  * `cause` is for operators.
  */
 const refusal = z.strictObject({
@@ -182,12 +188,12 @@ const refusal = z.strictObject({
   backend: text.optional(),
   decision: decision.optional(),
 })
-/** A request that was refused, without headers, query and body. */
+/** A refused request, without headers, query and body. */
 export type RefusedRequest = z.infer<typeof refusal>
 
 /**
- * Answer of `GET /v1/refusals/{id}`. `proof` is why the engine said no, asked again: at the revision it said it at where that is still to be had (`atRefusal`),
- * else as it is now.
+ * Response of `GET /v1/refusals/{id}`. `proof` explains the engine's denial. It is computed at the revision of the denial while that is
+ * available (`atRefusal`), else at the current one.
  */
 const refusalAnswer = z.strictObject({
   refusal,
@@ -197,31 +203,31 @@ const refusalAnswer = z.strictObject({
 })
 export type RefusalAnswer = z.infer<typeof refusalAnswer>
 
-/** Name of a subscription: in logs, in usage, in expressions. */
+/** Name of a subscription in logs, usage and expressions. */
 const subscriptionName = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, "a letter, then letters, digits, `_` or `-`, 63 at most")
 
-/** What it opens: the APIs of a product, one API, or all. */
+/** What the subscription gives access to: the APIs of a product, one API, or all APIs. */
 const subscriptionScope = z.union([
   z.strictObject({ product: z.string() }),
   z.strictObject({ api: z.string() }),
   z.strictObject({ all: z.literal(true) }),
 ])
 
-/** States of a subscription. Only `active` lets its keys in. */
+/** States of a subscription. Keys are valid only while it is `active`. */
 const subscriptionStates = ["submitted", "active", "suspended", "rejected", "cancelled", "expired"] as const
 /** One of `subscriptionStates`. */
 export type SubscriptionStatus = (typeof subscriptionStates)[number]
 
-/** A key as it can be recognised; times are RFC 3339, `lastUsedAt` is right within a minute. */
+/** The recognisable part of a key. Times are RFC 3339; `lastUsedAt` is accurate to a minute. */
 const keyInfo = z.strictObject({
   prefix: z.string(),
   createdAt: z.string(),
   lastUsedAt: z.string().nullable(),
 })
 
-/** A subscription, issued or of the text. Of one of the text only name, scope and state are known. */
+/** A subscription, issued or declared in gateway.conf. For a declared one only name, scope and state are known. */
 const subscription = z.strictObject({
   name: z.string(),
   source: z.enum(["issued", "text"]),
@@ -238,10 +244,10 @@ const subscription = z.strictObject({
 export type Subscription = z.infer<typeof subscription>
 
 const moment = z.iso.datetime({ offset: true })
-/** Keys made elsewhere are taken as they are: callers need not change theirs. Shorter ones could be guessed. */
+/** Keys from another system are accepted as they are, so that callers need not change them. Shorter keys could be guessed. */
 const givenKey = z.string().regex(/^[\x21-\x7e]{24,512}$/, "24 to 512 characters without blanks")
 
-/** Body of `POST /v1/subscriptions`. Without `state` the product says: `submitted` where it wants approval, else `active`. */
+/** Body of `POST /v1/subscriptions`. Without `state` the product decides: `submitted` when it requires approval, else `active`. */
 export const createSubscriptionRequest = z.strictObject({
   name: subscriptionName,
   scope: subscriptionScope,
@@ -254,20 +260,23 @@ export const createSubscriptionRequest = z.strictObject({
 /** See `createSubscriptionRequest`. */
 export type CreateSubscription = z.infer<typeof createSubscriptionRequest>
 
-/** Body of `POST /v1/subscriptions/{name}/activate`: an expired one needs a new end, or `null` for none. */
+/** Body of `POST /v1/subscriptions/{name}/activate`. An expired subscription needs a new end; `null` means no end. */
 export const activateRequest = z.strictObject({ expiresAt: moment.nullable().optional() })
 
 /** Body of `POST /v1/subscriptions/{name}/rotate`. */
 export const rotateRequest = z.strictObject({ key: z.enum(["primary", "secondary"]) })
 
-/** Answer of create and rotate. `keys` are shown this once, and only those made here. */
+/** Response of create and rotate. `keys` contains only generated keys, and only this response shows them. */
 const issuedAnswer = z.strictObject({
   subscription,
   keys: z.strictObject({ primary: z.string().optional(), secondary: z.string().optional() }),
 })
 export type IssuedAnswer = z.infer<typeof issuedAnswer>
 
-/** Answer of `GET /v1/subscriptions`, by name; `after` of the next page, null at the end. `gateway` is the name the running plan has for itself. */
+/**
+ * Response of `GET /v1/subscriptions`, by name. `after` is for the next page, null on the last page. `gateway` is the name of the gateway
+ * in the running plan.
+ */
 const subscriptionsAnswer = z.strictObject({
   gateway: z.string().nullable(),
   subscriptions: z.array(subscription),
@@ -289,10 +298,16 @@ export const listQuery = z.strictObject({
 /** See `listQuery`. */
 export type SubscriptionQuery = z.infer<typeof listQuery>
 
-/** What usage can be told by. `user`: who the token of a call without subscription names (`sub`); `(others)` are those for whom a process had no line left in an hour. */
+/**
+ * Fields to group usage by. `user`: `sub` of the token of a call without subscription. `(others)`: users for which a process had no row
+ * left in that hour.
+ */
 const usageBy = z.enum(["subscription", "user", "product", "api", "operation", "version", "status", "day"])
 
-/** Query of `GET /v1/usage`: `by` is a list with commas; `since` counts from its hour on. `deprecated=true`: calls of versions the running plan calls deprecated. */
+/**
+ * Query of `GET /v1/usage`. `by` is a comma-separated list; `since` is rounded down to its hour. `deprecated=true`: only calls of versions
+ * that the running plan declares deprecated.
+ */
 export const usageQuery = z.strictObject({
   by: z
     .string()
@@ -311,8 +326,8 @@ export const usageQuery = z.strictObject({
 export type UsageQuestion = z.infer<typeof usageQuery>
 
 /**
- * The calls of one group. `key` has a word for each of `by`, empty where there was none. `billed` are those that cost something; `amounts` what all cost, exact. Times are
- * in milliseconds, within a tenth of the truth, null where nothing was measured.
+ * The calls of one group. `key` has one value for each field of `by`, empty when a call had none. `billed`: calls with a price; `amounts`:
+ * the exact cost of all calls. Times are in milliseconds, accurate to 10 %, null without a measurement.
  */
 const usageLine = z.strictObject({
   key: z.partialRecord(usageBy, z.string()),
@@ -327,7 +342,7 @@ const usageLine = z.strictObject({
 })
 export type UsageLine = z.infer<typeof usageLine>
 
-/** Answer of `GET /v1/usage`, most calls first. `cut`: there are more groups than are told. */
+/** Response of `GET /v1/usage`, most calls first. `cut`: there are more groups than this response contains. */
 const usageAnswer = z.strictObject({
   by: z.array(usageBy),
   lines: z.array(usageLine),

@@ -3,7 +3,7 @@ import type * as z from "zod"
 import { problemsOf } from "../plan/read.ts"
 import { sendProblem } from "./problem.ts"
 
-/** What was sent, read by its shape; undefined: a problem that says the first mistake was sent. */
+/** Parses a body by its shape. When it is invalid, sends a problem with the first mistake and returns undefined. */
 export function bodyOf<Shape extends z.ZodType>(
   shape: Shape,
   body: unknown,

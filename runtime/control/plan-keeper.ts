@@ -22,19 +22,19 @@ import type { Author, PlanAnswer, PlanRecord } from "./api.ts"
 import { type ApplyOutcome, type ApplyProblem, type KeptPlan, type PlanDisk, Unavailable } from "./ports.ts"
 import { isSamePlan, RefusedPlan, RefusedSerial, unreadable } from "./refused-plan.ts"
 
-/** A plan that stands beside the running one. Exactly one of the two is called, once. */
+/** A plan that is ready to replace the running one. Call exactly one of the two methods, once. */
 export interface Prepared {
-  /** Makes it the running one. Does not fail: all that can was done before. */
+  /** Makes it the running plan. Cannot fail: every step that can fail came before. */
   activate(stores: ReadonlyMap<string, DeclaredStore>): void
   discard(): Promise<void>
 }
 
-/** What serves plans in this process. `prepare` rejects with `PlanRefused` when it cannot serve this one. */
+/** Runs plans in this process. `prepare` rejects with `PlanRefused` when this process cannot run the plan. */
 export interface Servable {
   prepare(plan: Plan): Promise<Prepared>
 }
 
-/** Why this process cannot serve a plan: all reasons at once. */
+/** All reasons why this process cannot run a plan. */
 export class PlanRefused extends Error {
   override readonly name = "PlanRefused"
   readonly problems: readonly ApplyProblem[]
@@ -49,33 +49,33 @@ export class PlanRefused extends Error {
   }
 }
 
-/** Where plans are kept, and who serves them here. */
+/** Where plans are stored, and what runs them. */
 export interface PlanKeeperSettings {
   readonly database: Database
   readonly servable: Servable
   readonly log: Log
-  /** Absent: nothing is kept, and a start without the database serves nothing. */
+  /** Absent: no plan is kept on disk, and a start without the database runs no plan. */
   readonly disk?: PlanDisk | undefined
-  /** How often the database is asked for a newer plan. */
+  /** Interval of polls for a newer plan, in milliseconds. */
   readonly pollMs?: number
-  /** Told when the database does not have the plan any more that was served here. */
+  /** Called when the database no longer contains the running plan. */
   readonly onHistoryLost?: (held: PlanIdentity, found: PlanIdentity | undefined) => void
 }
 
 const pollMsDefault = 1_000
 
-/** The plan this process serves: brings it in at start, applies new ones, follows what other processes apply. One at a time. */
+/** The plan of this process: loads it at the start, applies new ones, follows those of other processes. One operation at a time. */
 export class PlanKeeper {
   readonly #settings: PlanKeeperSettings
   #identity: PlanIdentity | undefined
-  /** What was served and is told to be lost. */
+  /** The plan that was last reported as lost. */
   #lost: PlanIdentity | undefined
   #served: PlanBody | null = null
   #error: string | null = null
   #refused: RefusedPlan | null = null
-  /** The plan served comes from disk, and the database has not said yet that it is the newest. */
+  /** Set while the running plan comes from disk and the database has not confirmed that it is the newest. */
   #kept: KeptPlan | undefined
-  /** Why the one on disk is not served, where one was needed. */
+  /** Why the plan on disk is not used although it was needed. */
   #keptTrouble: string | undefined
   #turn: Promise<unknown> = Promise.resolve()
   #writing: Promise<void> = Promise.resolve()
@@ -88,40 +88,43 @@ export class PlanKeeper {
     this.#settings = settings
   }
 
-  /** Serial of the plan served, null when none (or one from a file) is. */
+  /** Serial of the running plan; null without a plan, or with one from a file. */
   get serial(): number | null {
     return this.#identity?.serial ?? null
   }
 
-  /** The content of the plan served, null when none is. */
+  /** The content of the running plan; null without a plan. */
   get served(): PlanBody | null {
     return this.#served
   }
 
-  /** Why the newest plan is not served here; null when it is. */
+  /** Why this process does not run the newest plan; null when it does. */
   get error(): string | null {
     return this.#error
   }
 
-  /** What there is to say of the plan on disk while it is needed; undefined when it is not. */
+  /** A message about the plan on disk while it is needed, else undefined. */
   get kept(): string | undefined {
     if (this.#kept === undefined) return this.#served === null ? this.#keptTrouble : undefined
     const { identity, keptAt } = this.#kept
     return `plan ${identity.serial} is served from disk, where it was saved at ${keptAt.toISOString()}`
   }
 
-  /** When the plan served was kept, while it comes from disk. */
+  /** When the running plan was saved; undefined unless it comes from disk. */
   get keptAt(): Date | undefined {
     return this.#kept?.keptAt
   }
 
-  /** Serves the newest plan, if there is one, and follows from then on. Does not reject: trouble is in `error`, and tried again. */
+  /** Runs the newest plan, if there is one, and follows from then on. Does not reject: failures are in `error` and are retried. */
   async start(): Promise<void> {
     await this.#round()
     this.#schedule()
   }
 
-  /** Serves a plan that is not in the history. @throws PlanRefused, SourceUnavailable */
+  /**
+   * Runs a plan that is not in the history.
+   * @throws PlanRefused, SourceUnavailable
+   */
   async serveFile(plan: Plan): Promise<void> {
     const prepared = await this.#settings.servable.prepare(plan)
     try {
@@ -141,8 +144,9 @@ export class PlanKeeper {
   }
 
   /**
-   * Provisions, stores, serves: in this order, so that what is stored can be served, at least here. @throws Unavailable when the database does not answer:
-   * then nothing was changed, or it was stored and is followed as soon as the database is back.
+   * Prepares, stores and activates, in this order, so that at least this process can run every stored plan.
+   * @throws Unavailable when the database does not answer. The plan is then either not stored, or stored and activated when the database is
+   * back.
    */
   apply(plan: Plan, base: PlanBase | null, author: Author): Promise<ApplyOutcome> {
     return this.#inTurn<ApplyOutcome>(async () => {
@@ -214,14 +218,14 @@ export class PlanKeeper {
   }
 
   /**
-   * Serves the newest plan of the database if it is another than the one served: newer, or of another history, in which the one served never was. A plan that was refused is tried again now and then: a port becomes free when its process has ended,
-   * a file is there later.
+   * Runs the database's newest plan if it is not the running one: it is newer, or belongs to a history without the running plan. A refused
+   * plan is tried again at intervals, because a port may become free and a file may appear.
    */
   async #follow(): Promise<unknown> {
     const { database, servable, log } = this.#settings
     try {
       const waits = (await this.#refused?.waits(database)) === true
-      // A plan from disk lacks its stores: the newest is read whatever it is.
+      // A plan from disk has no stores, so read the newest plan even if it is the same.
       const read = this.#kept === undefined ? this.#identity : undefined
       const news = await planNews(database, this.#identity, (waits ? this.#refused?.identity : read) ?? null)
       if (news === undefined) {
@@ -257,18 +261,21 @@ export class PlanKeeper {
     this.#kept = undefined
     this.#keptTrouble = undefined
     this.#changed(identity, null)
-    // Nobody waits for a slow disk but the end.
+    // Only `close` waits for the disk, which may be slow.
     this.#writing = this.#writing.then(() => this.#settings.disk?.write(identity, plan))
   }
 
-  /** While nothing is served and the database is away, or its newest plan cannot be served: what is on disk. A database that says there is none is believed. */
+  /**
+   * Falls back to the plan on disk while no plan runs and the database is down, or its newest plan cannot run. If the database says that
+   * there is no plan, the plan on disk is not used.
+   */
   async #round(): Promise<void> {
     const failure = await this.#follow()
     if (this.#served !== null) return
     if (failure instanceof SourceUnavailable || failure instanceof RefusedSerial) await this.#serveKept()
   }
 
-  /** Its stores come with the database: until then their questions have no answer. */
+  /** Its stores come from the database; until then the engine cannot answer their questions. */
   async #serveKept(): Promise<void> {
     const { disk, servable, log } = this.#settings
     const kept = await disk?.read()
@@ -299,7 +306,7 @@ export class PlanKeeper {
     this.onChange()
   }
 
-  /** Once for each plan that was served: what is newest may take a while until it can be served. */
+  /** Once for each running plan, because it may take a while until the newest plan can run. */
   #tellLoss(found: PlanIdentity | undefined): void {
     const held = this.#identity
     if (held === undefined || isSamePlan(held, this.#lost)) return
@@ -339,7 +346,7 @@ export class PlanKeeper {
   }
 }
 
-/** A database that is away, or not migrated yet: `readyz` says so, and the log need not say it every second. */
+/** A database that is down or not migrated: `readyz` reports it, so the log need not repeat it every second. */
 function isForeseen(error: unknown): boolean {
   return error instanceof SourceUnavailable || isSchemaFault(error)
 }
@@ -348,7 +355,7 @@ function noPlanAnyMore(): SourceUnavailable {
   return new SourceUnavailable("it has no plan now; the last plan stays in use until another one is applied")
 }
 
-/** Whether what is newest is what a plan was compared with. */
+/** Whether the newest plan is the one that the new plan was compared with. */
 function isBase(base: PlanBase | null, current: PlanIdentity | undefined): boolean {
   if (base === null || current === undefined) return base === null && current === undefined
   return current.serial === base.serial && (base.stamp === undefined || base.stamp === current.stamp)

@@ -10,7 +10,10 @@ import { sendProblem } from "./problem.ts"
 const historyDefault = 20
 const historyMax = 500
 
-/** `GET|PUT /v1/plan`, `GET /v1/plans`, `GET /v1/plans/{serial}`, `POST /v1/rollback`. Plans only, never text: the runtime has no compiler. */
+/**
+ * `GET|PUT /v1/plan`, `GET /v1/plans`, `GET /v1/plans/{serial}`, `POST /v1/rollback`. They accept compiled plans only: the runtime has no
+ * compiler.
+ */
 export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
   app.get("/v1/plan", async (_, reply) => {
     const found = await ports.current()

@@ -5,7 +5,7 @@ import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, RefusalAnswer, Status
 import type { SubscriptionDesk } from "./subscription-desk.ts"
 import type { UsageDesk } from "./usage-desk.ts"
 
-/** One thing that keeps a plan from being applied. `origin` is `file:line` of the text it came from. */
+/** One reason why a plan cannot be applied. `origin` is `file:line` in the text of the plan. */
 export interface ApplyProblem {
   readonly path: string
   readonly message: string
@@ -13,44 +13,44 @@ export interface ApplyProblem {
 }
 
 /**
- * How an apply ended. `stale`: another plan than `base` is running, nothing was touched. `refused`: this runtime cannot
- * provision the plan (an unset variable, a port in use, …), the old one serves on.
+ * The result of an apply. `stale`: another plan than `base` is running; nothing changed. `refused`: this runtime cannot run the plan (an
+ * unset variable, a port in use, …); the previous plan stays in use.
  */
 export type ApplyOutcome =
   | { readonly kind: "done"; readonly answer: ApplyAnswer }
   | { readonly kind: "stale"; readonly current: PlanRecord | null }
   | { readonly kind: "refused"; readonly problems: readonly ApplyProblem[] }
 
-/** What orchestrators and scrapers ask any process. */
+/** What orchestrators and metrics scrapers ask of any process. */
 export interface HealthPorts {
-  /** Why this process should get no traffic yet; empty when it is ready. */
+  /** Reasons why this process must not get traffic yet; empty when it is ready. */
   notReady(): Promise<readonly string[]>
   /** The metrics page. */
   metrics(): string
 }
 
-/** What the control API does, put together by runtime/main. Methods reject with `Unavailable` when the database cannot be asked. */
+/** The operations of the control API; runtime/main implements them. Methods reject with `Unavailable` when the database does not answer. */
 export interface ControlPorts extends HealthPorts {
-  /** The newest plan, undefined when none was ever applied. */
+  /** The newest plan; undefined when no plan was ever applied. */
   current(): Promise<PlanAnswer | undefined>
   plan(serial: number): Promise<PlanAnswer | undefined>
-  /** Newest first. */
+  /** Plans of the history, newest first. */
   history(limit: number): Promise<readonly PlanRecord[]>
   apply(plan: Plan, base: PlanBase | null, author: Author): Promise<ApplyOutcome>
   status(): Promise<StatusAnswer>
-  /** Where subscriptions are issued and changed. */
+  /** Issues and changes subscriptions. */
   readonly subscriptions: SubscriptionDesk
-  /** Where usage is asked for. */
+  /** Answers queries of usage. */
   readonly usage: UsageDesk
-  /** What the running plan would do with a request; undefined: this process serves none. */
+  /** What the running plan would do with a request; undefined: this process has no gateway. */
   explain(question: RequestQuestion): Promise<RequestExplanation | undefined>
-  /** Why a request was refused, by its id; undefined: it is not remembered here. */
+  /** Why a request was refused, by its id; undefined: this process does not remember the request. */
   refusal(id: string): Promise<RefusalAnswer | undefined>
-  /** The engine listener that `/authz/*` is carried to; undefined when there is none. */
+  /** The engine listener behind `/authz/*`; undefined when there is none. */
   engine(): EngineDoor | undefined
 }
 
-/** Where the engine is asked for operators, and the credential it takes from this process. */
+/** The address of the engine for operators, and the credential of this process. */
 export interface EngineDoor {
   readonly url: string
   /** Value of the `Authorization` header. */
@@ -62,16 +62,16 @@ export class Unavailable extends Error {
   override readonly name = "Unavailable"
 }
 
-/** The last plan that was served in a place. */
+/** The last plan that a place has stored. */
 export interface KeptPlan {
   readonly identity: PlanIdentity
   readonly plan: Plan
   readonly keptAt: Date
 }
 
-/** Keeps it for a start without the database. Nothing of it rejects. */
+/** Keeps a plan for a start without the database. Its methods do not reject. */
 export interface PlanDisk {
-  /** What was written last; a text says why there is none. */
+  /** The plan that was written last, or a text that says why there is none. */
   read(): Promise<KeptPlan | string>
   write(identity: PlanIdentity, plan: Plan): Promise<void>
 }

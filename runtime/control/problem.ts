@@ -5,7 +5,7 @@ import { sendRaw } from "../http/server/connection-errors.ts"
 import type { Refusal } from "../http/server/internal-guard.ts"
 import type { ControlProblem } from "./api.ts"
 
-/** Problem types of the control API; the last part is stable and what clients compare. */
+/** Problem types of the control API. The last part is stable; clients compare it. */
 const titles = {
   unauthenticated: [401, "Authentication required"],
   "not-found": [404, "Not found"],
@@ -35,7 +35,7 @@ const contentType = "application/problem+json"
 
 export type ProblemKind = keyof typeof titles
 
-/** Answers with a problem body (RFC 9457); `detail` and the members of `extra` must be fit for operators to read. */
+/** Sends a problem body (RFC 9457). `detail` and the members of `extra` are for operators. */
 export function sendProblem(
   reply: FastifyReply,
   kind: ProblemKind,
@@ -49,14 +49,14 @@ export function sendProblem(
     .send(JSON.stringify({ type: `urn:sallyport:control:${kind}`, title, status, detail, ...extra }))
 }
 
-/** The same before Fastify has seen the request. */
+/** The same, before Fastify has seen the request. */
 export function writeProblem(response: ServerResponse, kind: ProblemKind, detail: string): void {
   const { status, body } = plainProblem(kind, detail)
   response.writeHead(status, ["content-type", contentType, "content-length", String(body.length)])
   response.end(body)
 }
 
-/** The same on a connection that has no request, which it ends. */
+/** The same on a connection without a request; ends the connection. */
 export function sendRawProblem(socket: Socket, kind: ProblemKind, detail: string): void {
   sendRaw(socket, { ...plainProblem(kind, detail), headers: ["content-type", contentType] })
 }
@@ -67,7 +67,7 @@ function plainProblem(kind: ProblemKind, detail: string): { status: number; body
   return { status, body: Buffer.from(body) }
 }
 
-/** The problem of a request that is refused before its route is looked for. */
+/** The problem of a request that is refused before routing. */
 export function kindOf(name: Refusal["name"]): ProblemKind {
   if (name === "invalid-request" || name === "invalid-path" || name === "invalid-header") return "bad-request"
   return name === "body-too-large" ? "too-large" : name

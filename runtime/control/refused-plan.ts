@@ -2,14 +2,14 @@ import type { PlanProblem } from "../plan/read.ts"
 import type { Queryable } from "../store/database.ts"
 import { type PlanIdentity, planFingerprint } from "../store/plans.ts"
 
-/** A plan that is refused is tried again after the first pause, then after twice as long, up to the last one. */
+/** A refused plan is retried after the first pause; the pause doubles with each retry, up to the last one. */
 const firstPauseMs = 2_000
 const lastPauseMs = 60_000
 
-/** Why a plan of the history is not served here. */
+/** Why this process does not run a plan of the history. */
 export class RefusedSerial extends Error {
   readonly identity: PlanIdentity
-  /** What it was refused for lies outside of the plan and of this program. */
+  /** The reason lies outside the plan and the program, so a retry may succeed. */
   readonly mayPass: boolean
 
   constructor(identity: PlanIdentity, reason: unknown, mayPass: boolean) {
@@ -19,12 +19,12 @@ export class RefusedSerial extends Error {
   }
 }
 
-/** The plan that was refused last, and when it is tried again. */
+/** The plan that was refused last, and when to retry it. */
 export class RefusedPlan {
   readonly identity: PlanIdentity
   readonly message: string
   readonly #pauseMs: number
-  /** By the monotonic clock; undefined: when its text in the database has changed. */
+  /** By the monotonic clock; undefined: retry when its text in the database has changed. */
   readonly #dueMs: number | undefined
   #fingerprint: string | undefined
 
@@ -37,7 +37,10 @@ export class RefusedPlan {
     this.#fingerprint = same === undefined ? undefined : same.#fingerprint
   }
 
-  /** Whether it is not to be tried yet. One that cannot be read is compared by its fingerprint, because to read a large one holds the event loop. */
+  /**
+   * Whether it is too early for a retry. A plan that cannot be read is compared by its fingerprint, because reading a large plan blocks the
+   * event loop.
+   */
   async waits(database: Queryable): Promise<boolean> {
     if (this.#dueMs !== undefined) return performance.now() < this.#dueMs
     const before = this.#fingerprint
@@ -53,7 +56,7 @@ export function isSamePlan(one: PlanIdentity | undefined, other: PlanIdentity | 
 
 const problemsTold = 3
 
-/** A stored plan was read as a whole when it was stored: what cannot be read now is of another version. */
+/** A stored plan was valid when it was stored, so a plan that cannot be read was stored by another version. */
 export function unreadable(problems: readonly PlanProblem[]): string {
   const told = problems
     .slice(0, problemsTold)

@@ -20,12 +20,12 @@ import { addUsageRoutes } from "./usage-desk.ts"
 /** Where to listen. */
 export interface ListenSettings {
   readonly listen: Address
-  /** Names it answers to besides IP addresses, `localhost` and the machine's name (`OwnNames.more`); none when absent. */
+  /** Additional accepted host names, in addition to IP addresses, `localhost` and the machine's name (`OwnNames.more`); absent: none. */
   readonly hosts?: readonly string[] | undefined
   readonly log: Log
 }
 
-/** The same, and the token everything but health and metrics asks for. */
+/** The address, and the token that all routes except health and metrics require. */
 export interface ControlSettings extends ListenSettings {
   readonly token: string
 }
@@ -38,15 +38,16 @@ export interface Control {
 
 /** A plan of 10,000 routes with their origins is about 10 MB. */
 const bodyBytesMax = 64 * 1024 * 1024
-/** Each name that was refused is logged once, and no more names than these: they are the caller's to choose. */
+/** Each refused host name is logged once, up to this number of names, because callers choose them. */
 const hostsTold = 100
-/** Time for a whole request to arrive, with a plan in it. */
+/** Timeout for receiving a whole request, which may contain a plan. */
 const requestArrivesMs = 60_000
 const openPaths = new Set(["/healthz", "/readyz", "/metrics"])
 
 /**
- * Opens the control listener: plans, status, health, metrics, and `/authz/*` carried to the engine, so that operators need one address and one
- * token. Everything but health and metrics asks for the bearer token. Rejects with the system's error when the address cannot be had.
+ * Opens the control listener: plans, status, health, metrics, and `/authz/*`, which is forwarded to the engine, so that operators need one
+ * address and one token. All routes except health and metrics require the bearer token. Rejects with the system's error when the address
+ * cannot be opened.
  */
 export function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
   return listenWith(settings, async (app) => {
@@ -61,7 +62,10 @@ export function startControl(settings: ControlSettings, ports: ControlPorts): Pr
   })
 }
 
-/** The same address in a process without the role `control`: health and metrics alone, for orchestrators and scrapers. It needs no token, and everything else is 503. */
+/**
+ * The listener of a process without the role `control`: health and metrics only, for orchestrators and metrics scrapers. It needs no token;
+ * all other requests get 503.
+ */
 export function startHealth(settings: ListenSettings, ports: HealthPorts): Promise<Control> {
   return listenWith(settings, async (app) => {
     app.addHook("onRequest", async (request, reply) => {
@@ -77,7 +81,7 @@ export function startHealth(settings: ListenSettings, ports: HealthPorts): Promi
   })
 }
 
-/** Opens the address with routes. `localhost` is all addresses it has: clients take the one or the other. */
+/** Opens the address with routes. `localhost` opens all of its addresses, because clients use one or the other. */
 async function listenWith(
   settings: ListenSettings,
   addRoutes: (app: FastifyInstance) => Promise<void>,
@@ -91,7 +95,7 @@ async function listenWith(
       app: {
         options: {
           bodyLimit: bodyBytesMax,
-          // Paths that fastify cannot decode never reach its error handler.
+          // Fastify does not pass paths that it cannot decode to its error handler.
           frameworkErrors: (_error, _request, reply) =>
             void sendProblem(reply, "bad-request", "the path of the request is malformed"),
         },
@@ -123,7 +127,7 @@ async function listenWith(
   }
 }
 
-/** Before anything else: a request that two readers could understand differently, or that is meant for a host this listener is not. */
+/** First refuses requests that two parsers could understand differently, and requests for a host that is not this listener. */
 function guardOf({ listen, hosts = [], log }: ListenSettings): Guard {
   const told = new Set<string>()
   return {
@@ -183,14 +187,14 @@ function answerFailures(app: FastifyInstance, log: Log): void {
       return sendProblem(reply, "too-large", `a body may have ${bodyBytesMax} bytes`)
     if (error.statusCode !== undefined && error.statusCode < 500)
       return sendProblem(reply, "bad-request", error.message)
-    // The client went away, and the engine's answer with it: nothing failed, and nobody waits.
+    // The client closed the connection, which aborted the engine's response: not an error, and no client waits for a reply.
     if (error.code === "UND_ERR_ABORTED" && reply.raw.destroyed) return
     log.error({ err: error, path: request.url }, "control request failed")
     return sendProblem(reply, "internal", "the request failed; see the log for the reason")
   })
 }
 
-/** Operators may do everything: their token opens this door, and the engine is asked with this process's own credential. */
+/** Operators may do everything: their token gives access here, and this process calls the engine with its own credential. */
 async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promise<void> {
   await app.register(httpProxy, {
     prefix: "/authz",
@@ -255,8 +259,9 @@ function addExplainRoutes(app: FastifyInstance, ports: ControlPorts): void {
 }
 
 /**
- * `GET /healthz`: the process lives. `GET /readyz`: it may get traffic, else 503 with the reasons. `GET /metrics`: Prometheus text.
- * All three without token: orchestrators and scrapers ask them, and they tell no secret. Every process has them, whatever its roles.
+ * `GET /healthz`: the process lives. `GET /readyz`: it may get traffic, else 503 with the reasons. `GET /metrics`: Prometheus text. All
+ * three need no token, because orchestrators and scrapers call them and they contain no secrets. Every process has them, whatever its
+ * roles.
  */
 function addHealthRoutes(app: FastifyInstance, ports: HealthPorts): void {
   app.get("/healthz", async () => ({ status: "ok" }))
@@ -269,7 +274,7 @@ function addHealthRoutes(app: FastifyInstance, ports: HealthPorts): void {
   )
 }
 
-/** `GET /v1/status`: the fleet. */
+/** `GET /v1/status`: all processes. */
 function addStatusRoute(app: FastifyInstance, ports: ControlPorts): void {
   app.get("/v1/status", async () => ports.status())
 }

@@ -34,17 +34,17 @@ import {
   subscriptionActions,
 } from "./subscription-states.ts"
 
-/** What a desk works with. */
+/** The dependencies of the desk. */
 export interface SubscriptionDeskSettings {
   readonly database: Database
-  /** The plan served: its products and APIs are what subscriptions open. Null: none yet. */
+  /** The running plan, with the products and APIs of subscriptions. Null: no plan yet. */
   readonly plan: () => PlanBody | null
-  /** Lets this process know of a change at once; others hear of it by themselves. */
+  /** Reads a change into this process at once; other processes find it by themselves. */
   readonly changed: () => Promise<void>
   readonly now?: () => number
 }
 
-/** Why something was not done; the message is for operators. */
+/** Why an action was refused; the message is for operators. */
 interface SubscriptionRefusal {
   readonly refused: "absent" | "conflict" | "invalid"
   readonly message: string
@@ -56,7 +56,7 @@ interface ByName {
 
 const problemOf = { absent: "not-found", conflict: "conflict", invalid: "refused" } as const
 
-/** Where subscriptions are issued, looked at and changed. Those of the text are shown and cannot be changed here. */
+/** Issues, lists and changes subscriptions. Subscriptions of gateway.conf are listed but cannot be changed here. */
 export class SubscriptionDesk {
   readonly #settings: SubscriptionDeskSettings
   readonly #now: () => number
@@ -112,7 +112,7 @@ export class SubscriptionDesk {
     return record === undefined ? absent(name) : this.#shown(record)
   }
 
-  /** `expiresAt` counts for `activate` alone; undefined leaves the end as it is. */
+  /** `expiresAt` applies to `activate` only; undefined leaves the end unchanged. */
   async act(
     name: string,
     action: SubscriptionAction,
@@ -279,14 +279,14 @@ function notStored(
   return { refused: "conflict", message }
 }
 
-/** An own field: names are words of users. */
+/** Own properties only, because users choose the names. */
 function ownOf<T>(table: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
 }
 
 /**
- * `GET|POST /v1/subscriptions`, `GET|DELETE /v1/subscriptions/{name}`, `POST /v1/subscriptions/{name}/{approve|reject|suspend|activate|cancel|rotate}`.
- * Keys are in the answers of create and rotate, and nowhere else.
+ * `GET|POST /v1/subscriptions`, `GET|DELETE /v1/subscriptions/{name}`, `POST
+ * /v1/subscriptions/{name}/{approve|reject|suspend|activate|cancel|rotate}`. Only the responses of create and rotate contain keys.
  */
 export function addSubscriptionRoutes(app: FastifyInstance, desk: SubscriptionDesk): void {
   app.get("/v1/subscriptions", async (request, reply) => {

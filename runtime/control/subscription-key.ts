@@ -1,9 +1,9 @@
 import { hash, randomBytes } from "node:crypto"
 
-/** A new key, its digest, and what may be shown of it afterwards. The key itself is nowhere kept. */
+/** A key, its digest, and the part that may be shown later. The key itself is not stored. */
 export interface SubscriptionKey {
   readonly key: string
-  /** SHA-256 in hex. The key is 256 random bits: nobody finds it by its digest, with or without a key to the digest. */
+  /** SHA-256 in hex. A key is 256 random bits, so its digest needs no salt and no secret. */
   readonly digest: string
   readonly prefix: string
 }
@@ -15,15 +15,15 @@ const shownLength = mark.length + 8
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /**
- * Makes a key: `sp_`, 256 random bits, and six characters that tell a mistyped or cut one from a real one (and a scanner of leaked secrets a key from
- * other words). Letters and digits only, so that a double click takes it whole.
+ * Generates a key: `sp_`, 256 random bits, and six check characters. They reveal a mistyped or cut key, and let secret scanners recognise
+ * keys. Letters, digits and `_` only, so that a double click selects the whole key.
  */
 export function newSubscriptionKey(): SubscriptionKey {
   const body = `${mark}${base62(BigInt(`0x${randomBytes(32).toString("hex")}`), bodyLength)}`
   return describeKey(body + checkOf(body))
 }
 
-/** A key that was made elsewhere. Less of it is shown, for it may be shorter. */
+/** A key from another system. Its prefix is shorter, because the key may be shorter. */
 export function describeKey(key: string): SubscriptionKey {
   return { key, digest: keyDigest(key), prefix: key.slice(0, looksIssued(key) ? shownLength : 4) }
 }
@@ -33,7 +33,7 @@ export function keyDigest(key: string): string {
   return hash("sha256", key, "hex")
 }
 
-/** Whether it has the form of `newSubscriptionKey`, check included. */
+/** Whether a text has the form of `newSubscriptionKey`, with valid check characters. */
 export function looksIssued(key: string): boolean {
   if (key.length !== mark.length + bodyLength + checkLength || !key.startsWith(mark)) return false
   const body = key.slice(0, -checkLength)

@@ -1,9 +1,9 @@
 import type { StoredState, SubscriptionState } from "../store/subscriptions.ts"
 
-/** What can be done with a subscription besides deleting it and rotating its keys. */
+/** Actions on a subscription, apart from deleting it and rotating its keys. */
 export type SubscriptionAction = "approve" | "reject" | "suspend" | "activate" | "cancel"
 
-/** From which states each action leads, and where to. */
+/** The states from which each action is possible, and the state it leads to. */
 const actions: {
   readonly [Action in SubscriptionAction]: {
     readonly from: readonly SubscriptionState[]
@@ -19,7 +19,7 @@ const actions: {
 
 export const subscriptionActions = Object.keys(actions) as readonly SubscriptionAction[]
 
-/** The state an action leads to, or a sentence saying which are possible instead. */
+/** The state after an action, or a sentence with the possible actions. */
 export function nextState(
   name: string,
   state: SubscriptionState,

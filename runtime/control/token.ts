@@ -6,8 +6,9 @@ export function newControlToken(): string {
 }
 
 /**
- * Makes the guard of the control API: true for `Authorization: Bearer TOKEN` with exactly this token. Digests are compared, so that
- * neither length nor a common beginning can be timed. @throws Error for a token under 16 characters: it could be guessed.
+ * Makes the guard of the control API: true only for `Authorization: Bearer TOKEN` with exactly this token. It compares digests, so that
+ * timing reveals neither the length nor a common prefix.
+ * @throws Error for a token under 16 characters, which could be guessed
  */
 export function bearerGuard(token: string): (authorization: string | undefined) => boolean {
   if (token.length < 16) throw new Error("the control token has fewer than 16 characters")

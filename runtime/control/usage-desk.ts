@@ -6,26 +6,26 @@ import { quantile } from "../usage/sketch.ts"
 import { type UsageAnswer, type UsageLine, type UsageQuestion, usageQuery } from "./api.ts"
 import { bodyOf } from "./body.ts"
 
-/** What a desk works with. */
+/** The dependencies of the desk. */
 export interface UsageDeskSettings {
   readonly database: Database
   readonly plan: () => PlanBody | null
-  /** Writes what this process has counted until now. */
+  /** Writes the usage that this process has counted so far. */
   readonly flush: () => Promise<void>
 }
 
 const groupsMax = 10_000
 
-/** An amount of money as text, exact, with its currency. */
+/** An exact amount of money as text, with its currency. */
 interface MoneyAmount {
   readonly amount: string
   readonly currency: string
 }
 
-/** Twelve digits after the point: as many as a plan's price may have. */
+/** Twelve decimal digits, the maximum of a price in a plan. */
 const digits = 12
 
-/** Where usage is asked for. What other processes counted in the last two seconds may be missing. */
+/** Answers queries of usage. Calls that other processes counted in the last two seconds may be missing. */
 export class UsageDesk {
   readonly #settings: UsageDeskSettings
 
@@ -57,7 +57,7 @@ export class UsageDesk {
   }
 }
 
-/** Each once. Who calls deprecated versions is told by version. */
+/** Each field once. A query of deprecated versions also needs the version. */
 function fieldsOf(by: readonly UsageField[], deprecated: boolean): UsageField[] {
   if (!deprecated) return [...new Set(by)]
   return [
@@ -69,7 +69,7 @@ function fieldsOf(by: readonly UsageField[], deprecated: boolean): UsageField[] 
   ]
 }
 
-/** Versions with a route whose steps announce that it is deprecated or has an end. */
+/** Versions with a route whose steps announce a deprecation or a sunset. */
 function deprecatedVersions(plan: PlanBody | null): ReadonlySet<string> {
   const found = new Set<string>()
   for (const { api, version, sections } of Object.values(plan?.routes ?? {})) {
@@ -108,7 +108,7 @@ function shown(field: UsageField, word: string): string {
   return word === "0" ? "none" : `${word}xx`
 }
 
-/** `GET /v1/usage`: the sums of calls by what is asked. */
+/** `GET /v1/usage`: sums of calls, grouped by the fields of the query. */
 export function addUsageRoutes(app: FastifyInstance, desk: UsageDesk): void {
   app.get("/v1/usage", async (request, reply) => {
     const question = bodyOf(usageQuery, request.query, reply)
@@ -116,7 +116,7 @@ export function addUsageRoutes(app: FastifyInstance, desk: UsageDesk): void {
   })
 }
 
-/** What calls cost together, by currency: each price (`0.002 EUR`) times the calls that were billed at it. No price, no amount. */
+/** The total cost by currency: each price (`0.002 EUR`) times the calls billed at it. Empty without prices. */
 export function amountsOf(billed: ReadonlyMap<string, number>): readonly MoneyAmount[] {
   const sums = new Map<string, bigint>()
   for (const [price, calls] of billed) {
