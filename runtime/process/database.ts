@@ -13,7 +13,10 @@ export type DatabaseSettings = { readonly url: string } | { readonly folder: str
 
 const exampleUrl = "postgres://user:password@host:5432/database"
 
-/** Opens the database, and counts what was run again in `metrics`. @throws StartError for a folder that is in use or cannot be written, and for a URL that is none. */
+/**
+ * Opens the database, and counts repeated transactions in `metrics`.
+ * @throws StartError when the folder is in use or not writable, or the URL is invalid
+ */
 export async function openDatabase(
   settings: DatabaseSettings,
   log: Log,

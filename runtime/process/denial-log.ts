@@ -6,17 +6,17 @@ import { LogBudget } from "./log-budget.ts"
 
 const treeMax = 4_000
 
-/** What a `DenialLog` needs. `ask` is the engine as the running plan knows its stores. */
+/** The dependencies of a `DenialLog`. `ask` is the engine, by the store names of the running plan. */
 export interface DenialLogParts {
   readonly ask: (store: string, request: CheckRequest) => CheckAnswer | Promise<CheckAnswer>
   readonly log: Log
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: (() => number) | undefined
 }
 
 /**
- * Writes to the log why `require` refused, under the request's id: a line of its own, made after the client has its answer, one at a time. With a log that
- * does not take `info` nothing is asked. Refusals beyond the rate are counted, and the next line says how many.
+ * Logs why `require` refused a request: one line under the request's id, after the response was sent, one explanation at a time. When the
+ * log omits `info`, it does not ask the engine. Refusals above the rate are counted, and the next line contains their number.
  */
 export class DenialLog {
   readonly #ask: DenialLogParts["ask"]
@@ -30,7 +30,7 @@ export class DenialLog {
     this.#budget = new LogBudget(now)
   }
 
-  /** A request was refused. Returns at once. */
+  /** Records a refused request. Returns at once. */
   refused(requestId: string, decision: Decision): void {
     if (!this.#log.isLevelEnabled("info")) return
     if (this.#busy || !this.#budget.take()) {
@@ -46,7 +46,7 @@ export class DenialLog {
   }
 
   async #explain(requestId: string, { store, user, relation, object }: Decision): Promise<void> {
-    // A decision point has said what it says.
+    // A decision point gives its own reason.
     if (store === undefined) return
     const line = { request_id: requestId, decision: { store, user, relation, object } }
     try {

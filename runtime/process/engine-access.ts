@@ -11,16 +11,16 @@ import type { EngineAuth, EngineGrants } from "../plan/authz.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
 
-/** What the engine's listeners need to find out who calls. */
+/** What the engine's listeners need to authenticate callers. */
 export interface EngineAccessSettings extends Outside {
   readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
-  /** Told when keys were read again because a file has changed, or could not be (the old ones count on). */
+  /** Called when changed key files were read again, or with the error when they could not be (the old keys stay in use). */
   readonly onReload: (error: LoadError | undefined) => void
-  /** How often files are looked at; default 2000. */
+  /** Interval of checks for changed files, in milliseconds (default: 2000). */
   readonly filesEveryMs?: number | undefined
 }
 
-/** Callers of a plan that is not yet the running one. */
+/** The callers of a plan that does not run yet. */
 export interface PreparedAccess {
   activate(): void
   discard(): void
@@ -37,11 +37,11 @@ interface Provisioned {
 const everything: Grants = { read: "*", write: "*", manage: true }
 
 /**
- * Who may ask the engine, over the life of plans. Issuers that stay keep their keys and their verified tokens; keys in files are read again when
- * the files change. This process itself has a key of its own, for what operators ask through it.
+ * Authenticates callers of the engine across plans. Issuers that stay in the plan keep their keys and their verified tokens. Keys in files
+ * are read again when the files change. This process has a key of its own, for the requests it forwards for operators.
  */
 export class EngineAccess {
-  /** Value of the `Authorization` header by which this process is let in. */
+  /** Value of the `Authorization` header of this process. */
   readonly authorization: string
   readonly #settings: EngineAccessSettings
   readonly #ownKey = randomBytes(32).toString("base64url")
@@ -54,12 +54,12 @@ export class EngineAccess {
     this.#watch = new FileWatch(() => void this.#reload(), settings.filesEveryMs)
   }
 
-  /** Undefined: nobody is asked. */
+  /** Undefined: callers need no authentication. */
   get access(): Access | undefined {
     return this.#current?.access
   }
 
-  /** The URL AuthZEN's metadata tells, as far as the plan says one. */
+  /** The URL in AuthZEN's metadata, if the plan declares one. */
   get authzenUrl(): string | undefined {
     return this.#current?.authzenUrl
   }
@@ -69,7 +69,10 @@ export class EngineAccess {
     return Object.fromEntries(verifiers.map(([name, { value }]) => [name, value.state()]))
   }
 
-  /** Reads keys and makes verifiers. @throws LoadError with all that is wrong; then nothing has changed. */
+  /**
+   * Reads keys and makes verifiers.
+   * @throws LoadError with all problems; then nothing has changed
+   */
   async prepare(plan: Plan): Promise<PreparedAccess> {
     const next = await this.#provision(plan)
     return {
@@ -94,7 +97,7 @@ export class EngineAccess {
     if (plan === undefined) return
     try {
       const prepared = await this.prepare(plan)
-      // Another plan may have come meanwhile, with keys read later than these.
+      // Another plan may have been activated meanwhile, with keys that were read later.
       if (this.#current?.plan !== plan) {
         prepared.discard()
         return

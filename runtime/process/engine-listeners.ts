@@ -10,13 +10,13 @@ import type { Plan } from "../plan/plan.ts"
 import { type Address, addressText } from "../plan/resources.ts"
 import type { EngineAccess } from "./engine-access.ts"
 
-/** Listeners opened for a plan that is not yet the running one. */
+/** Listeners opened for a plan that does not run yet. */
 export interface PreparedListeners {
   activate(): void
   discard(): Promise<void>
 }
 
-/** The engine's HTTP listeners over the life of plans: a new address is opened before the old one is closed, an address that stays is left alone. */
+/** The engine's HTTP listeners across plans. A new address opens before the old one closes; an unchanged address stays open. */
 export class EngineListeners {
   readonly #api: AuthzApi
   readonly #access: EngineAccess
@@ -35,7 +35,7 @@ export class EngineListeners {
     return [...this.#open.values()].flatMap(({ addresses }) => addresses.map(addressText))
   }
 
-  /** A listener of this process. Where it listens on all addresses, it is asked on the loopback one. */
+  /** An address of this process' engine. A listener on all addresses is reached by the loopback address. */
   door(): EngineDoor | undefined {
     const [address] = this.addresses()
     if (address === undefined) return undefined
@@ -43,20 +43,20 @@ export class EngineListeners {
     return { url: `http://${host}`, authorization: this.#access.authorization }
   }
 
-  /** The database lost commits: models may be among them. */
+  /** Call it when the database lost commits, because models may be among them. */
   forgetModels(): void {
     this.#api.models.forget()
   }
 
-  /** State of the issuers whose tokens the engine takes. */
+  /** State of the issuers of the engine's callers. */
   issuers(): ReturnType<EngineAccess["issuers"]> {
     return this.#access.issuers()
   }
 
   /**
-   * Opens what the plan adds, and reads the keys of its callers. What is opened answers 503 until the plan is the running one: before, it would
-   * let in whom the plan before lets in.
-   * @throws PlanRefused naming the address that cannot be had · LoadError for keys and issuers; then none was opened.
+   * Opens the addresses that the plan adds, and reads the keys of its callers. A new address answers 503 until the plan runs; otherwise it
+   * would admit the callers of the previous plan.
+   * @throws PlanRefused with the address that cannot be opened · LoadError for keys and issuers; then no address was opened
    */
   async prepare(plan: Plan): Promise<PreparedListeners> {
     const access = await this.#access.prepare(plan)
@@ -64,7 +64,7 @@ export class EngineListeners {
     const opened = new Map<string, AuthzListeners>()
     const discard = async () => {
       access.discard()
-      // The last first: an address goes back the way it came.
+      // In reverse order, so that an address that was replaced twice ends with its first owner.
       for (const { listeners } of [...opened.values()].toReversed())
         for (const listener of listeners) await listener.discard(leftGraceMs)
     }
@@ -86,14 +86,17 @@ export class EngineListeners {
     return { activate, discard }
   }
 
-  /** Requests under way have so long to end. */
+  /** Requests in progress have this many milliseconds to finish. */
   async close(graceMs: number): Promise<void> {
     await Promise.all([...this.#open.values()].map((listeners) => listeners.close(graceMs)))
     this.#open.clear()
     this.#access.close()
   }
 
-  /** Those of the running plan serve. One that another takes the place of serves the connections of the other's address, until that plan is activated, and for the rest of their life. */
+  /**
+   * Only listeners of the running plan answer. A listener that takes over another's address answers the connections of that address until
+   * the plan is activated, and later until those connections end.
+   */
   #serves(listeners: AuthzListeners | undefined, local: string | undefined): boolean {
     if (listeners === undefined) return false
     const running = [...this.#open.values()]

@@ -5,7 +5,7 @@ import { newId } from "../store/ids.ts"
 import { listProcesses, removeProcess, reportProcess } from "../store/processes.ts"
 import type { ProcessState, ReportedState } from "./process-state.ts"
 
-/** What there is to say of this process; `state` is asked at every beat. */
+/** What a report contains; `state` is called for each report. */
 export interface HeartbeatSettings {
   readonly database: Database
   readonly roles: readonly string[]
@@ -15,18 +15,18 @@ export interface HeartbeatSettings {
 
 const states: readonly ProcessState["state"][] = ["active", "degraded", "draining"]
 const everyMs = 5_000
-/** A process that said nothing for so long is not listed any more: it has ended, or its database connection has. */
+/** A process without a report for this long is not listed: it has ended, or it has lost its database connection. */
 const silentSecondsMax = 30
 
-/** This process in the list of the fleet: says itself every five seconds and at once when its plan changes. */
+/** Reports this process to the fleet: every five seconds, and at once when its plan changes. */
 export class Heartbeat {
   readonly #settings: HeartbeatSettings
   readonly #id = newId()
   readonly #startedAt = new Date()
   #timer: NodeJS.Timeout | undefined
-  /** The report on its way. Connections of a pool overtake each other: one at a time, and none behind the goodbye. */
+  /** The report in progress. Connections of a pool may overtake each other, so send one report at a time, and none after the removal. */
   #speaking: Promise<void> | undefined
-  /** Something changed while a report was on its way. */
+  /** Something changed while a report was in progress. */
   #hasMore = false
   #stopped = false
 
@@ -40,7 +40,7 @@ export class Heartbeat {
     this.#timer.unref()
   }
 
-  /** Says itself now. A database that is away is no trouble here: the next beat says more. */
+  /** Sends a report now. Ignores an unavailable database, because the next report follows soon. */
   beat(): void {
     if (this.#stopped) return
     this.#hasMore = true
@@ -68,7 +68,7 @@ export class Heartbeat {
     })
   }
 
-  /** The processes that spoke lately. */
+  /** The processes that reported recently. */
   async fleet(): Promise<ProcessStatus[]> {
     const records = await listProcesses(this.#settings.database)
     return records
@@ -85,7 +85,7 @@ export class Heartbeat {
       }))
   }
 
-  /** This process, as it is now: what there is to say when the database cannot be asked. */
+  /** This process as it is now, for when the database is unavailable. */
   own(): ProcessStatus {
     const { roles, version, state } = this.#settings
     const now = new Date().toISOString()

@@ -3,41 +3,42 @@ import type { Log } from "../telemetry/log.ts"
 import type { Counter, Family, Metrics } from "../telemetry/metrics.ts"
 import { LogBudget } from "./log-budget.ts"
 
-/** How long a loss is a reason to look. */
+/** How long `status` reports a loss. */
 const rememberedMs = 15 * 60_000
 
-/** What has a history of commits in the database. */
+/** Kinds of histories in the database. */
 type HistoryKind = "tuples" | "plans" | "subscriptions" | "quotas"
 
-/** What was known of a history, and what the database says now; as words for people. */
+/** The last commit that was known, and the newest in the database, as text for operators. */
 interface HistoryLoss {
   readonly history: HistoryKind
-  /** Which one: a store's id. */
+  /** The store's id. */
   readonly of?: string | undefined
   readonly held: string
   readonly found: string
 }
 
-/** Two commits as words. */
+/** Two commits as text. */
 function revisions(held: Commit, found: Commit): Pick<HistoryLoss, "held" | "found"> {
   const words = ({ revision, stamp }: Commit) => `revision ${revision}${stamp === "" ? "" : ` (${stamp})`}`
   return { held: words(held), found: words(found) }
 }
 
 /**
- * Tells that the database does not have commits any more that this process has read or written: a standby without them took over, or a backup was restored. Nothing is answered from them any more, but what
- * clients were told of them is no longer true, and somebody has to know. In the log, in the metric `sallyport_history_lost_total`, and in `status` for a quarter of an hour.
+ * Reports that the database lost commits that this process has read or written: a standby without them took over, or a backup was restored.
+ * Responses no longer use those commits, but clients may have seen them, so operators must know. The loss is in the log, in the metric
+ * `sallyport_history_lost_total`, and in `status` for 15 minutes.
  */
 export class HistoryLosses {
   readonly #log: Log
   readonly #counts: Family<Counter>
   readonly #now: () => number
   readonly #budget: LogBudget
-  /** Called with each loss: who holds what has no history of its own reads it again. */
+  /** Called with each loss, so that caches without a history of their own are read again. */
   onLoss: () => void = () => undefined
   readonly #lately = new Map<string, { readonly text: string; readonly atMs: number }>()
 
-  /** `now`: milliseconds of a clock that never goes back. */
+  /** `now`: milliseconds of a monotonic clock. */
   constructor(metrics: Metrics, log: Log, now: () => number = () => performance.now()) {
     this.#log = log
     this.#now = now
@@ -73,7 +74,7 @@ export class HistoryLosses {
     this.onLoss()
     const which = of === undefined ? history : `${history} of store ${of}`
     const text = `the database lost commits of ${which}: this process holds ${held}, the database has ${found}`
-    // The newest of each history, so that a thousand keys of quotas are one reason.
+    // Keep the newest loss of each history, so that a thousand quota keys give one reason.
     this.#lately.delete(history)
     this.#lately.set(history, { text, atMs: this.#now() })
     if (!this.#budget.take()) {
@@ -87,7 +88,7 @@ export class HistoryLosses {
     )
   }
 
-  /** What was lost lately. */
+  /** Recent losses. */
   get reasons(): readonly string[] {
     const now = this.#now()
     for (const [history, { atMs }] of this.#lately)

@@ -9,16 +9,16 @@ import {
   subscriptionsSince,
 } from "../store/subscriptions.ts"
 
-/** What an `IssuedSubscriptions` works with. */
+/** The dependencies of `IssuedSubscriptions`. */
 export interface IssuedSubscriptionsSettings {
   readonly database: Database
   readonly pollMs?: number
-  /** How often the times of use are written. */
+  /** Interval at which the times of use are written, in milliseconds. */
   readonly usedEveryMs?: number
   readonly now?: () => number
-  /** Told when the database does not have what was held here any more. */
+  /** Called when the database no longer contains the commit that this process holds. */
   readonly onHistoryLost?: (held: Commit, found: Commit) => void
-  /** Told after a change of `error`. */
+  /** Called after a change of `error`. */
   readonly onChange?: (error: string | undefined) => void
 }
 
@@ -30,13 +30,13 @@ interface Entry {
 }
 
 const pageRows = 1_000
-/** Half of the second in which a change is to be known everywhere, for servers that send no notices. */
+/** Half a second, so that a change is known everywhere within a second even when the server sends no notices. */
 const pollMsDefault = 500
 const usedEveryMsDefault = 30_000
 
 /**
- * The subscriptions that were issued, as this process knows them: read whole once, then what has changed, as soon as it is told and twice a second anyway. A
- * process that cannot ask the database keeps what it knows.
+ * The issued subscriptions that this process knows. It reads all of them once, and then the changes: at each notice, and twice a second
+ * anyway. While the database is unavailable it keeps what it knows.
  */
 export class IssuedSubscriptions implements IssuedKeys {
   readonly #settings: IssuedSubscriptionsSettings
@@ -58,27 +58,27 @@ export class IssuedSubscriptions implements IssuedKeys {
     this.#now = settings.now ?? Date.now
   }
 
-  /** False until all were read once. */
+  /** False until all subscriptions were read once. */
   get complete(): boolean {
     return this.#complete
   }
 
-  /** Why they may be out of date; undefined when they are not. */
+  /** Why the subscriptions may be out of date; undefined when they are current. */
   get error(): string | undefined {
     return this.#error
   }
 
-  /** The newest change known. */
+  /** The revision of the newest known change. */
   get revision(): number {
     return this.#held.revision
   }
 
-  /** How many keys count or may count again. */
+  /** Number of keys that are valid or may become valid again. */
   get keys(): number {
     return this.#byDigest.size
   }
 
-  /** Reads them and follows from then on. Does not reject. */
+  /** Reads all subscriptions and follows from then on. Does not reject. */
   async start(): Promise<void> {
     const { database, pollMs = pollMsDefault, usedEveryMs = usedEveryMsDefault } = this.#settings
     this.#unlisten = listenToSubscriptions(database, () => void this.refresh())
@@ -90,10 +90,10 @@ export class IssuedSubscriptions implements IssuedKeys {
     for (const timer of this.#timers) timer.unref()
   }
 
-  /** Reads what has changed, now. Does not reject: what was wrong is in `error`. */
+  /** Reads the changes now. Does not reject: a failure is in `error`. */
   refresh(): Promise<void> {
     if (this.#reading !== undefined) {
-      // What is being read may not hold yet what the caller knows of.
+      // The read in progress may have started before the change that the caller knows of.
       this.#next ??= this.#reading.then(() => {
         this.#next = undefined
         return this.#closed ? undefined : this.refresh()
@@ -119,7 +119,7 @@ export class IssuedSubscriptions implements IssuedKeys {
       return { digest: entry.digest, owner: `the subscription \`${record.name}\` is ${state}` }
     if (look) return { digest: entry.digest, owner: subscriber }
     const last = this.#used.get(entry.hex)
-    // One time a second at most: this is on the way of every call.
+    // At most once a second, because this runs on every call.
     if (last === undefined || nowMs - last.getTime() >= 1_000) this.#used.set(entry.hex, new Date(nowMs))
     return { digest: entry.digest, owner: subscriber }
   }
@@ -151,7 +151,7 @@ export class IssuedSubscriptions implements IssuedKeys {
     }
   }
 
-  /** What is held is in no history of the database (any more): no key counts before all are read again. */
+  /** The database's history no longer contains the commit held: no key is valid until all subscriptions are read again. */
   #startOver(found: Commit): void {
     const held = this.#held
     this.#complete = false
@@ -193,7 +193,7 @@ export class IssuedSubscriptions implements IssuedKeys {
     const times = new Map(this.#used)
     this.#used.clear()
     await keysUsed(this.#settings.database, times).catch(() => {
-      // Times that could not be written are of no use to anybody later than those that follow.
+      // Keep the times that could not be written, except where a later time is known.
       for (const [digest, at] of times) if (!this.#used.has(digest)) this.#used.set(digest, at)
     })
   }

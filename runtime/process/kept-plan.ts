@@ -22,8 +22,8 @@ const body = z.strictObject({
 class Unusable extends Error {}
 
 /**
- * The last plan that was served, in a file, for a start without the database. Processes of a machine share it: they serve the same plan, and the file is
- * exchanged whole. It has the plan as it is in the database: secrets are references there.
+ * The last running plan, in a file, for a start without the database. Processes of a machine share the file: they run the same plan, and
+ * the file is replaced atomically. It contains the plan as stored in the database, with references instead of secrets.
  */
 export class KeptPlanFile implements PlanDisk {
   readonly #folder: string
@@ -31,7 +31,7 @@ export class KeptPlanFile implements PlanDisk {
   readonly #log: Log
   #told = false
 
-  /** A file for each database: a plan of another one must not be served. */
+  /** One file for each database, so that a process never runs the plan of another one. */
   constructor(folder: string, databaseUrl: string, log: Log) {
     this.#folder = folder
     this.#path = join(folder, `${digestOf(placeOf(databaseUrl)).slice(0, 16)}.plan`)
@@ -49,7 +49,7 @@ export class KeptPlanFile implements PlanDisk {
 
   async write({ serial, stamp }: PlanIdentity, plan: Plan): Promise<void> {
     const text = JSON.stringify({ format, keptAt: new Date().toISOString(), serial, stamp, plan })
-    // Several processes may write at once: each has a file of its own until it is whole.
+    // Several processes may write at once, so each one writes a file of its own and then renames it.
     const own = `${this.#path}.${randomUUID()}.tmp`
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 })
@@ -78,7 +78,7 @@ export class KeptPlanFile implements PlanDisk {
     const file = await open(this.#path, "r")
     try {
       const { uid, mode } = await file.stat()
-      // Whoever can write it decides what is served.
+      // A user who can write the file decides which plan runs.
       if ((mode & 0o022) !== 0) throw new Unusable("other users may write it")
       if (process.getuid !== undefined && uid !== process.getuid())
         throw new Unusable("it belongs to another user")
@@ -106,9 +106,9 @@ function keptOf(text: string): KeptPlan {
   return { identity: { serial, stamp }, plan: plan.plan, keptAt: new Date(keptAt) }
 }
 
-/** What makes two URLs mean one database: not who asks, nor how. */
+/** Identifies the database of a URL, without user, password and options. */
 function placeOf(databaseUrl: string): string {
-  // A socket's folder is a parameter, and there no host is before the path (`user@/database?host=/folder`), which is no URL.
+  // A socket's folder is a parameter, and the URL then has no host (`user@/database?host=/folder`), which URL parsers reject.
   const url = new URL(databaseUrl.replace(/^postgres(ql)?:/, "http:").replace("@/", "@socket/"))
   return [url.hostname, url.port || "5432", url.pathname, url.searchParams.get("host") ?? ""].join("\n")
 }
@@ -117,7 +117,10 @@ function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex")
 }
 
-/** In the spool's folder: where a process may write to only one place, that is it. An embedded database is on the same disk, and not away without it. */
+/**
+ * Uses the spool's folder, which may be the only writable one. Undefined for an embedded database: it is on the same disk, so it cannot be
+ * unavailable alone.
+ */
 export function keptPlanOf(settings: RuntimeSettings): KeptPlanFile | undefined {
   const { database, keepPlan, log } = settings
   if (keepPlan === false || "folder" in database) return undefined

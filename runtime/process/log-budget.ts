@@ -1,21 +1,21 @@
-/** Lines at once, and how many more a second: so that a flood of refusals costs next to nothing. */
+/** Lines at once, and additional lines per second, so that a flood of refusals costs almost nothing. */
 const burst = 10
 const perSecond = 1
 
-/** How many lines of one kind may still be written. What is left out is counted, for the next line to say. */
+/** Limits the lines of one kind. Omitted lines are counted; the next line contains their number. */
 export class LogBudget {
   readonly #now: () => number
   #left = burst
   #filledAt: number
   #skipped = 0
 
-  /** `now`: milliseconds of a clock that never goes back. */
+  /** `now`: milliseconds of a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
     this.#filledAt = now()
   }
 
-  /** Whether one more may be written. */
+  /** Whether one more line may be written. */
   take(): boolean {
     const now = this.#now()
     this.#left = Math.min(burst, this.#left + ((now - this.#filledAt) / 1000) * perSecond)
@@ -29,7 +29,7 @@ export class LogBudget {
     this.#skipped++
   }
 
-  /** How many were left out since this was asked. */
+  /** Number of omitted lines since the last call. */
   skipped(): number {
     const skipped = this.#skipped
     this.#skipped = 0

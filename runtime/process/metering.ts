@@ -12,19 +12,19 @@ import type { MeteredCall } from "../usage/tally.ts"
 import type { HistoryLosses } from "./history-losses.ts"
 import { IssuedSubscriptions } from "./issued-subscriptions.ts"
 
-/** What metering works with. */
+/** The dependencies of metering. */
 export interface MeteringSettings {
   readonly database: Database
   readonly log: Log
   readonly metrics: Metrics
-  /** The plan served. */
+  /** The running plan. */
   readonly plan: () => PlanBody | null
-  /** Folder for usage that cannot be written to the database. */
+  /** Folder for usage that could not be written to the database. */
   readonly spoolFolder: string
   readonly losses: HistoryLosses
 }
 
-/** Who may call by a key that was issued, and what was called: the pay-per-call side of a process. */
+/** Issued subscriptions, usage and quotas of a process. */
 export class Metering {
   readonly issued: IssuedSubscriptions
   readonly usage: UsageRecorder
@@ -61,14 +61,14 @@ export class Metering {
     addMetrics(metrics, this.issued, this.usage)
   }
 
-  /** Reads what was issued, and goes on from there. For processes that serve calls. */
+  /** Reads the issued subscriptions and follows them. For processes with the gateway role. */
   async start(): Promise<void> {
     await this.issued.start()
     this.usage.start()
     await this.quotas.start()
   }
 
-  /** Call it when no call is under way any more: what was counted is written. */
+  /** Writes what was counted. Call it when no request is in progress any more. */
   async close(): Promise<void> {
     await Promise.all([this.issued.close(), this.usage.close(), this.quotas.close()])
   }
@@ -86,7 +86,7 @@ function addMetrics(metrics: Metrics, issued: IssuedSubscriptions, usage: UsageR
   ])
 }
 
-/** Gives every call that is over to `add`, with the price its product has in the plan. */
+/** Passes every finished call to `add`, with the price of its product in the plan. */
 class UsageObserver implements Observer {
   readonly #add: (call: MeteredCall) => void
   readonly #plan: () => PlanBody | null
@@ -98,7 +98,7 @@ class UsageObserver implements Observer {
 
   finished(exchange: Finished): void {
     const { product = "", status } = exchange
-    // What the gateway refused or could not do, what failed, and what the caller did not wait for costs nothing.
+    // Refusals and failures of the gateway, server errors, and calls that the client aborted cost nothing.
     const billed = exchange.problem === undefined && status >= 200 && status < 500 && !exchange.aborted
     this.#add({
       endedAtMs: exchange.startedAtMs + exchange.durationMs,

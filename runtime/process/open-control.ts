@@ -14,7 +14,7 @@ import { awayReasons } from "./process-state.ts"
 import type { RefusedRequests } from "./refused-requests.ts"
 import { StartError } from "./start-error.ts"
 
-/** The parts of the process that operators ask about. */
+/** The parts of the process behind the control API. */
 export interface ControlParts {
   readonly keeper: PlanKeeper
   readonly heartbeat: Heartbeat
@@ -26,7 +26,7 @@ export interface ControlParts {
   readonly metering: Pick<Metering, "subscriptionDesk" | "usageDesk">
 }
 
-/** Where this process listens to operators, or without that role to those who ask for its health. */
+/** The address of the control listener, or without the control role that of health and metrics. */
 export interface ControlRole {
   readonly roles: readonly string[]
   readonly control: { readonly listen: Address; readonly token?: string | undefined } | undefined
@@ -34,7 +34,10 @@ export interface ControlRole {
   readonly log: Log
 }
 
-/** Opens the control listener; in a process without that role its part for health and metrics. @throws StartError when its address cannot be had. */
+/**
+ * Opens the control listener; in a process without that role only health and metrics.
+ * @throws StartError when its address cannot be opened
+ */
 export async function openControl(
   { roles, control, hosts, log }: ControlRole,
   parts: ControlParts,
@@ -70,7 +73,7 @@ function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts> {
   }
 }
 
-/** Without the database this process can speak for itself alone: that is when operators ask. */
+/** Without the database this process reports only itself, because operators need `status` most at such a time. */
 async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
   const { heartbeat, keeper } = parts
   const traffic = trafficOf(parts.gateway)

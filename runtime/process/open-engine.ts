@@ -12,7 +12,7 @@ import type { RuntimeSettings } from "./settings.ts"
 
 const pathMax = 200
 
-/** The listeners of the engine's API of a process. */
+/** The listeners of the engine's API in this process. */
 export function openEngine(
   { env, cwd, log, modelText, hosts }: RuntimeSettings,
   parts: {
@@ -55,7 +55,10 @@ export function openEngine(
   )
 }
 
-/** Writes to the log whom the engine's listener did not let in, so that an operator sees who has the wrong key. Beyond the rate they are counted, and the next line says how many. */
+/**
+ * Logs callers that the engine's listener refused, so that an operator sees which client has a wrong key. Refusals above the rate are
+ * counted, and the next line contains their number.
+ */
 export class RefusalLog {
   readonly #log: Log
   readonly #budget: LogBudget

@@ -10,7 +10,7 @@ import type { Metering } from "./metering.ts"
 import type { PlanStores } from "./plan-stores.ts"
 import type { RuntimeSettings } from "./settings.ts"
 
-/** Makes verifiers of an issuer's tokens; the log says when an issuer stops answering, and when it answers again. */
+/** Makes verifiers of an issuer's tokens. The log shows when an issuer becomes unavailable, and when it is back. */
 export function verifierMaker(log: Log, http: HttpClient): (issuer: IssuerSettings) => TokenVerifier {
   return (issuer) =>
     createVerifier(issuer, {

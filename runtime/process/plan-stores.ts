@@ -31,7 +31,7 @@ export interface Writes {
 
 const noOrigins: EngineCors = { origins: [], headers: [] }
 
-/** The stores of one plan by name. Two plans with the same stores and models share one, so that steps are carried over. */
+/** The stores of one plan by name. Two plans with the same stores and models share one object, so that steps are carried over. */
 class StoresOfPlan implements Authorizer {
   readonly #checks: Checks
   readonly #writes: Writes
@@ -81,15 +81,15 @@ class StoresOfPlan implements Authorizer {
 
 interface Loaded {
   readonly plan: Plan | undefined
-  /** What decides whether two plans mean the same stores. */
+  /** Equal for two plans with the same stores and models. */
   readonly key: string
   readonly models: ReadonlyMap<string, LoadedModel>
   readonly authorizer: StoresOfPlan
 }
 
 /**
- * What gateway and engine listener need to know of a plan: its stores by name, its models by digest. A request that began under one plan asks by that
- * plan's models to its end, whatever is activated meanwhile.
+ * What gateway and engine listener need from a plan: its stores by name, its models by digest. A request uses the models of the plan under
+ * which it began, even when another plan is activated meanwhile.
  */
 export class PlanStores {
   readonly #checks: Checks
@@ -121,7 +121,7 @@ export class PlanStores {
     return this.#current.plan?.plan.authz?.cors ?? noOrigins
   }
 
-  /** The store that AuthZEN's paths without a store mean: the one the plan says, else the only one. */
+  /** The store of AuthZEN paths without a store: the one that the plan declares, else the only one. */
   get authzenStore(): string | undefined {
     const authz = this.#current.plan?.plan.authz
     const names = Object.keys(authz?.stores ?? {})
@@ -132,17 +132,20 @@ export class PlanStores {
     return this.#current.plan?.plan.models[digest]
   }
 
-  /** Who answers `require` for the steps of this plan: the one loaded last, or the running one. */
+  /** Answers `require` for the steps of this plan, which is the last loaded or the running one. */
   authorizerOf(plan: Plan): Authorizer {
     return this.#next?.plan === plan ? this.#next.authorizer : this.#current.authorizer
   }
 
-  /** Asks a store of the running plan by its name. @throws CheckError, or rejects with it. */
+  /**
+   * Checks in a store of the running plan, by name.
+   * @throws CheckError, or rejects with it
+   */
   check(store: string, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
     return this.#current.authorizer.check(store, request)
   }
 
-  /** Loads the models of a plan that is being prepared; those the running plan has as well are taken over. */
+  /** Loads the models of a plan that is being prepared. Models of the running plan are reused. */
   load(plan: Plan): void {
     const { models: running, key: runningKey, authorizer } = this.#current
     const key = canonicalJson(plan.plan.authz?.stores ?? {})
@@ -160,7 +163,7 @@ export class PlanStores {
     }
   }
 
-  /** Makes the plan that was loaded last the running one. */
+  /** Makes the last loaded plan the running one. */
   activate(stores: ReadonlyMap<string, DeclaredStore>): void {
     if (this.#next === undefined) throw new Error("no plan was loaded")
     const { models, authorizer } = this.#next
@@ -174,8 +177,9 @@ export class PlanStores {
 }
 
 /**
- * Writes the first tuples of a declared store, through the engine's own API so that they are checked like all others. A store that was ever written to is left alone.
- * @throws Error with the API's words when a tuple does not fit the model.
+ * Writes the first tuples of a declared store, through the engine's own API so that they are checked. Skips a store that was ever written
+ * to.
+ * @throws Error with the API's message when a tuple does not fit the model
  */
 export async function seedStore(
   database: Database,

@@ -12,21 +12,21 @@ import type { Metering } from "./metering.ts"
 import type { RelationChanges } from "./relation-changes.ts"
 import { addTrafficMetrics } from "./traffic-metrics.ts"
 
-/** How a process is: `active`, or `degraded` because something it needs is away though it serves on, or `draining` because it ends. */
+/** `active`; `degraded`: something it needs is unavailable, but it works; `draining`: it is ending. */
 export interface ProcessState {
   readonly state: "active" | "degraded" | "draining"
-  /** Why it is degraded, for operators; empty when it is not. */
+  /** Reasons for operators; empty without problems. */
   readonly reasons: readonly string[]
 }
 
-/** What a process says of itself at a beat. `subscriptions` null: it serves no calls. */
+/** The state in a report. `subscriptions` null: the process has no gateway role. */
 export interface ReportedState extends ProcessState {
   readonly serial: number | null
   readonly error: string | null
   readonly subscriptions: number | null
 }
 
-/** The parts that can say so; undefined where the process does not have the role. */
+/** The parts that contribute to the state; undefined where the process does not have the role. */
 export interface StatefulParts {
   readonly keeper: Pick<PlanKeeper, "error" | "kept">
   readonly gateway: Pick<Gateway, "state"> | undefined
@@ -38,7 +38,7 @@ export interface StatefulParts {
   readonly losses: Pick<HistoryLosses, "reasons">
 }
 
-/** What this process is now. */
+/** The current state of this process. */
 export function processState(parts: StatefulParts): ProcessState {
   const { keeper, gateway, issued, usage, quotas, relations, losses } = parts
   const reasons = [
@@ -58,7 +58,7 @@ export function processState(parts: StatefulParts): ProcessState {
   return { state: reasons.length === 0 ? "active" : "degraded", reasons }
 }
 
-/** What this process reports of itself to the others. */
+/** The report of this process to the fleet. */
 export function reportOf(
   parts: Pick<StatefulParts, "gateway" | "listeners" | "relations" | "losses"> & {
     readonly keeper: PlanKeeper
@@ -75,7 +75,7 @@ export function reportOf(
   }
 }
 
-/** Who is asked and does not answer: issuers whose keys cannot be had, of the gateway and of the engine, decision points, and backends of which no target is well. */
+/** Unavailable services: issuers of the gateway and of the engine without keys, decision points, and backends without a healthy target. */
 export function awayReasons({ gateway, listeners }: Pick<StatefulParts, "gateway" | "listeners">): string[] {
   const state = gateway?.state()
   return [
@@ -103,7 +103,7 @@ function pointsAway(points: ReturnType<Gateway["state"]>["decisionPoints"]): str
     .map(([name, { lastError }]) => `decision point ${name}: ${lastError} (requests that need it get 503)`)
 }
 
-/** `sallyport_kept_plan_age_seconds`: there only while the plan comes from disk. */
+/** `sallyport_kept_plan_age_seconds`: present only while the plan comes from disk. */
 function addKeptPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "keptAt">): void {
   const help = "Age of the plan served from disk while the database is unavailable."
   metrics.gauge("sallyport_kept_plan_age_seconds", help, [], () => {
@@ -112,7 +112,7 @@ function addKeptPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "keptAt">)
   })
 }
 
-/** `sallyport_state`: 1 for the state the process is in; and how many reasons it has. */
+/** `sallyport_state`: 1 for the state of the process; and the number of reasons. */
 function addStateMetric(metrics: Metrics, state: () => ProcessState): void {
   metrics.gauge("sallyport_state", "1 for the state the process is in.", ["state"], () => {
     const now = state().state
@@ -125,7 +125,7 @@ function addStateMetric(metrics: Metrics, state: () => ProcessState): void {
   ])
 }
 
-/** Metrics of the machine's process, its state and its connections. */
+/** Metrics of the operating system's process, its state and its connections. */
 export function addStateMetrics(
   metrics: Metrics,
   parts: {
@@ -140,7 +140,7 @@ export function addStateMetrics(
   addTrafficMetrics(metrics, parts.gateway)
 }
 
-/** What keeps a process from being ready: the database, its schema, its plan. */
+/** Reasons why the process is not ready: the database, its schema, its plan. */
 export async function reasonsAgainst(
   database: Database,
   keeper: PlanKeeper,
@@ -149,7 +149,7 @@ export async function reasonsAgainst(
   const kept = keeper.kept === undefined ? [] : [keeper.kept]
   try {
     const schema = await schemaState(database)
-    // A newer schema only adds (migrations/README.md): while a release comes in, the one before serves on.
+    // A newer schema only adds (migrations/README.md), so the previous release keeps working during an update.
     if (schema.state !== "ok" && schema.state !== "newer") return [schema.message]
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

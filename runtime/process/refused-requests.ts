@@ -7,7 +7,7 @@ import type { Finished, Observer } from "../gateway/observer.ts"
 const keptMax = 1_000
 const textMax = 500
 
-/** A refusal, and the commit of the store at which the engine said no. */
+/** A refusal, and the store's commit at which the engine denied it. */
 interface Kept {
   readonly refusal: RefusedRequest
   readonly at: Commit | undefined
@@ -15,7 +15,7 @@ interface Kept {
 
 type Ask = (store: string, request: CheckRequest) => CheckAnswer | Promise<CheckAnswer>
 
-/** Remembers the last 1,000 requests that were not let through, by their ids: names, places and decisions, no header, no query, no body. */
+/** Remembers the last 1,000 refused requests by their ids: names, places and decisions, but no headers, queries or bodies. */
 export class RefusedRequests implements Observer {
   readonly #ask: Ask
   readonly #kept = new LRUCache<string, Kept>({ max: keptMax })
@@ -27,11 +27,11 @@ export class RefusedRequests implements Observer {
   finished(exchange: Finished): void {
     const { problem, status, answeredBy } = exchange
     if (problem === undefined && (status < 400 || answeredBy === undefined)) return
-    // A trusted proxy may send an id twice: the last one counts, and takes the last place.
+    // A trusted proxy may send an id twice: the last request replaces the first and counts as the newest.
     this.#kept.set(exchange.id, keptOf(exchange))
   }
 
-  /** Undefined: it is not remembered, or never was here. */
+  /** Undefined: this process does not remember such a request. */
   async find(id: string): Promise<RefusalAnswer | undefined> {
     const kept = this.#kept.peek(id)
     if (kept === undefined) return undefined
@@ -54,7 +54,7 @@ export class RefusedRequests implements Observer {
         const text = explanationText(answer.explanation)
         return { atRefusal: then, allowed: answer.allowed, revision: answer.revision, text }
       } catch {
-        // A past that is gone is asked as it is now; an engine that does not answer says nothing.
+        // When the past revision is gone, explain at the current one. When the engine does not answer, omit the proof.
       }
     }
     return undefined
@@ -79,7 +79,7 @@ function refusalOf(exchange: Finished): RefusedRequest {
   }
 }
 
-/** JSON has no undefined. */
+/** Removes undefined fields, which JSON does not have. */
 function withoutAbsent(decision: NonNullable<Finished["decision"]>): NonNullable<RefusedRequest["decision"]> {
   const { store, pdp, revision, stamp: _, reason, ...asked } = decision
   return {
@@ -91,7 +91,7 @@ function withoutAbsent(decision: NonNullable<Finished["decision"]>): NonNullable
   }
 }
 
-/** Without what is undefined: an answer has no empty fields. */
+/** Removes undefined fields. */
 function said(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) =>

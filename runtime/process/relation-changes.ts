@@ -4,12 +4,13 @@ import type { Log } from "../telemetry/log.ts"
 import type { Counter, Family, Metrics } from "../telemetry/metrics.ts"
 import { LogBudget } from "./log-budget.ts"
 
-/** How long a failure is a reason to look: after it, nobody who reads `status` was there. */
+/** How long `status` reports a failure. */
 const rememberedMs = 15 * 60_000
 
 /**
- * Counts what `grant` and `revoke` changed, and tells of what they could not: the backend has done its part by then, so that somebody has to mend the relations, or
- * have the request repeated. In the log under the request's id, beyond the rate counted only; in `status` for a quarter of an hour.
+ * Counts the changes of `grant` and `revoke`, and reports those that failed. By then the backend has already done its part, so an operator
+ * must correct the relations or have the request repeated. Failures are in the log under the request's id (above the rate only counted),
+ * and in `status` for 15 minutes.
  */
 export class RelationChanges implements Observer {
   readonly #log: Log
@@ -20,7 +21,7 @@ export class RelationChanges implements Observer {
   #lastMs = Number.NEGATIVE_INFINITY
   #last = ""
 
-  /** `now`: milliseconds of a clock that never goes back. */
+  /** `now`: milliseconds of a monotonic clock. */
   constructor(metrics: Metrics, log: Log, now: () => number = () => performance.now()) {
     this.#log = log
     this.#now = now
@@ -54,7 +55,7 @@ export class RelationChanges implements Observer {
     )
   }
 
-  /** What could not be changed lately; undefined where nothing failed. */
+  /** The recent failure; undefined without one. */
   get error(): string | undefined {
     if (this.#now() - this.#lastMs > rememberedMs) return undefined
     const what = this.#failures === 1 ? "a change" : `${this.#failures} changes`

@@ -15,16 +15,16 @@ import type { PlanStores } from "./plan-stores.ts"
 import { RefusedRequests } from "./refused-requests.ts"
 import { RelationChanges } from "./relation-changes.ts"
 
-/** Where lines go: one for each request, if at all, and those of `trace`. */
+/** Log for access lines, if enabled, and log for `trace` lines. */
 interface Logs {
   readonly requests: Log | undefined
   readonly traces?: Log | undefined
 }
 
-/** The series of one route, looked up once and kept. */
+/** The metric series of one route, looked up once and cached. */
 interface RouteSeries {
   readonly byStatus: (Counter | undefined)[]
-  /** Answers of the gateway itself, by the kind of the step that gave them. */
+  /** Responses of the gateway itself, by the kind of the step that sent them. */
   readonly byStep: Map<string, Counter>
   readonly duration: Histogram
   readonly upstream: Histogram
@@ -39,7 +39,10 @@ interface AuthorMetric {
   readonly series: Map<string, Counter>
 }
 
-/** Counts requests and writes the access log, one line a request. Labels are routes of plans and classes of statuses, so their number is bounded. */
+/**
+ * Counts requests and writes the access log, one line per request. Labels are routes of plans and classes of statuses, so their number is
+ * bounded.
+ */
 export class RequestObserver implements Observer {
   readonly #log: Log | undefined
   readonly #traces: Log | undefined
@@ -58,7 +61,7 @@ export class RequestObserver implements Observer {
   readonly #routes = new Map<string, RouteSeries>()
   readonly #denials: DenialLog | undefined
 
-  /** `denials` is told of what `require` refused. */
+  /** `denials` records the refusals of `require`. */
   constructor(metrics: Metrics, logs: Logs, denials?: DenialLog) {
     this.#log = logs.requests
     this.#traces = logs.traces
@@ -122,7 +125,7 @@ export class RequestObserver implements Observer {
       series.byStatus[statusClass] = counter
     }
     counter.add()
-    // The life of a WebSocket says nothing of how fast anything is.
+    // The duration of a WebSocket does not measure speed.
     if (exchange.status !== 101) series.duration.observe(exchange.durationMs / 1000)
     if (exchange.answeredBy !== undefined) this.#countAnswer(series, exchange.api, exchange.answeredBy.kind)
     if (exchange.upstreamMs !== undefined) series.upstream.observe(exchange.upstreamMs / 1000)
@@ -132,7 +135,7 @@ export class RequestObserver implements Observer {
     this.#sent.add(exchange.bytesSent)
     if (this.#log !== undefined) writeLine(this.#log, exchange)
     const { decision } = exchange
-    // Without a revision there was no answer to explain.
+    // Without a revision the engine gave no answer that could be explained.
     if (decision?.allowed === false && decision.revision !== undefined)
       this.#denials?.refused(exchange.id, decision)
   }
@@ -183,7 +186,7 @@ export class RequestObserver implements Observer {
         duration: this.#durations.series(...labels),
         upstream: this.#upstreams.series(...labels),
       }
-      // Routes of plans long gone are few; a table that only grows is bounded by dropping it whole.
+      // Few routes belong to old plans, so it is enough to clear the whole table at this size.
       if (this.#routes.size >= 20_000) this.#routes.clear()
       this.#routes.set(key, series)
     }
@@ -195,7 +198,7 @@ function labelsOf({ api, version, route }: Finished): [string, string, string] {
   return [api ?? "", version ?? "", route ?? ""]
 }
 
-/** Fields are named one by one: what is added to an exchange later is not in the log by itself. Undefined ones are left out. */
+/** Fields are listed one by one, so that new fields of an exchange do not reach the log by accident. Undefined fields are omitted. */
 function writeLine(log: Log, exchange: Finished): void {
   const { decision, answeredBy } = exchange
   log.info({
@@ -243,8 +246,8 @@ function writeLine(log: Log, exchange: Finished): void {
 }
 
 /**
- * Counters that `metric` statements name, as `author_NAME_total`: no name of theirs is one of ours. Labels are those a name came with first; at most 200 names, 1,000
- * series of each, the rest counts as `other`.
+ * Counters of `metric` statements, as `author_NAME_total`, so that their names cannot collide with ours. The first use of a name fixes its
+ * labels. At most 200 names, with 1,000 series each; the rest counts as `other`.
  */
 class AuthorMetrics {
   readonly #metrics: Metrics
@@ -280,7 +283,7 @@ class AuthorMetrics {
   }
 }
 
-/** Counts what decision points are asked. Labels are their names and words of ours. */
+/** Counts queries to decision points. Labels are names of the plan and fixed words. */
 class PdpMetrics implements PdpNotes {
   readonly #requests: Family<Histogram>
   readonly #decisions: Family<Counter>
@@ -308,7 +311,7 @@ class PdpMetrics implements PdpNotes {
   }
 }
 
-/** Who takes note of requests, and of what became of them. */
+/** The observers of requests and their outcomes. */
 export function makeObservers(parts: {
   readonly metrics: Metrics
   readonly log: Log

@@ -7,7 +7,7 @@ import type { DeclaredStore } from "../store/declared-stores.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { PlanStores } from "./plan-stores.ts"
 
-/** The parts of this process that serve a plan; a part whose role it does not have is undefined. */
+/** The parts of this process that run a plan; undefined where the process does not have the role. */
 export interface ServingParts {
   readonly engine: Pick<Engine, "maxStalenessMs" | "bound">
   readonly stores: PlanStores
@@ -15,7 +15,10 @@ export interface ServingParts {
   readonly listeners: EngineListeners | undefined
 }
 
-/** Prepares a plan on all parts, then swaps them in one turn of the event loop, so that no request sees the gateway of one plan and the models of another. */
+/**
+ * Prepares a plan on all parts, then swaps them in one turn of the event loop, so that no request sees the gateway of one plan and the
+ * models of another.
+ */
 export function servedBy(parts: ServingParts): Servable {
   return {
     async prepare(plan: Plan): Promise<Prepared> {
@@ -53,7 +56,7 @@ function refuse(error: unknown): never {
   throw error instanceof LoadError ? refusedBy(error) : error
 }
 
-/** Problems of loading begin with their place where it is known: `gateway.conf:41: …`. */
+/** Problems of loading begin with their place, where it is known: `gateway.conf:41: …`. */
 function refusedBy(error: LoadError): PlanRefused {
   return new PlanRefused(
     error.problems.map((problem) => {

@@ -8,57 +8,62 @@ import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { DatabaseSettings } from "./database.ts"
 
-/** What a process does: the public gateway, the engine's internal listener, the operators' listener. */
+/** Roles of a process: the public gateway, the engine's internal listener, the control listener. */
 export type ProcessRole = "gateway" | "authz" | "control"
 
-/** What a process is started with. */
+/** How a process is started. */
 export interface RuntimeSettings {
   readonly database: DatabaseSettings
   readonly roles: readonly ProcessRole[]
-  /** Where operators are listened to, and without that role health and metrics are served; the role `control` needs the token. undefined: nowhere. */
+  /**
+   * Address of the control listener; without that role, of health and metrics. The role `control` needs the token. Undefined: no listener.
+   */
   readonly control: { readonly listen: Address; readonly token?: string } | undefined
-  /** Names that the engine's and the control listener answer to besides IP addresses, `localhost` and the machine's name; none when absent. */
+  /**
+   * Additional host names that the engine's and the control listener accept, in addition to IP addresses, `localhost` and the machine's name;
+   * absent: none.
+   */
   readonly hosts?: readonly string[]
-  /** A plan to serve from a file, instead of the newest of the history. */
+  /** A plan to run from a file, instead of the newest one of the history. */
   readonly plan?: Plan
-  /** Where `env()` of plans reads. */
+  /** Values of `env()` in plans. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Folder that file names in plans are relative to. */
+  /** File names in plans are relative to this folder. */
   readonly cwd: string
   readonly version: string
   readonly log: Log
-  /** Whether requests are logged, one line each: on standard output, or to a log of the caller's. */
+  /** Whether to log requests, one line each: on standard output, or to the caller's log. */
   readonly accessLog: boolean | Log
-  /** Brings the database's schema up to this version first. For an embedded database, which nobody else could open meanwhile. */
+  /** Migrates the database to this version first. For an embedded database, which no other process can open. */
   readonly migrate?: boolean
-  /** Lets the engine's API take and give models as text. The compiler has it. */
+  /** Lets the engine's API read and write models as text. The compiler provides it. */
   readonly modelText?: ModelText
-  /** Where usage waits while the database is away; `.sallyport/spool` in `cwd` when absent. */
+  /** Folder for usage while the database is unavailable (default: `.sallyport/spool` in `cwd`). */
   readonly spoolFolder?: string
-  /** Whether the plan served is kept on disk, for a start while the database is away; true when absent. */
+  /** Whether to keep the running plan on disk, for a start while the database is unavailable (default: true). */
   readonly keepPlan?: boolean
-  /** How long `close` waits for requests under way; 10,000 when absent. */
+  /** How long `close` waits for requests in progress, in milliseconds (default: 10,000). */
   readonly graceMs?: number
 }
 
 /** A running process. */
 export interface Runtime {
-  /** Of the control listener, or what a process without that role has at its address. */
+  /** URL of the control listener, or of health and metrics in a process without that role. */
   readonly controlUrl: string | undefined
   addresses(): { readonly gateway: readonly string[]; readonly authz: readonly string[] }
-  /** Applies a plan over the one that is running now. */
+  /** Applies a plan on top of the one that is running now. */
   apply(plan: Plan, author: Author): Promise<ApplyOutcome>
-  /** Writes tuples to a declared store that never had any; answers how many were written. */
+  /** Writes tuples to a declared store that has never had any. Returns their number. */
   seed(store: string, tuples: readonly TupleKey[]): Promise<number>
-  /** Serial of the plan served; null when none, or one from a file, is. */
+  /** Serial of the running plan; null without a plan, or with one from a file. */
   serial(): number | null
-  /** Why it should get no traffic yet; empty when it is ready. */
+  /** Reasons why it must not get traffic yet; empty when it is ready. */
   notReady(): Promise<readonly string[]>
-  /** Takes nothing new, lets requests end (`graceMs` at most), closes everything. */
+  /** Accepts no new requests, waits for those in progress (at most `graceMs`), then closes everything. */
   close(): Promise<void>
 }
 
-/** The folder for what waits until the database is there. */
+/** The folder for data that waits for the database. */
 export function spoolOf({ cwd, spoolFolder }: RuntimeSettings): string {
   return spoolFolder ?? join(cwd, ".sallyport", "spool")
 }

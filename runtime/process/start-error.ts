@@ -1,6 +1,6 @@
 import { isSchemaFault } from "../store/fault.ts"
 
-/** Why a process cannot start, for whoever started it: one sentence what and why, one what to do. */
+/** Why a process cannot start, for the person who starts it: one sentence with the cause, one with the remedy. */
 export class StartError extends Error {
   override readonly name = "StartError"
   readonly help: string | undefined
@@ -11,7 +11,7 @@ export class StartError extends Error {
   }
 }
 
-/** The error to start with, in words for the person who starts it where that person can mend it. */
+/** Replaces errors that the person who starts the process can fix with a readable one. */
 export function startErrorOf(error: unknown): unknown {
   if (error instanceof StartError) return error
   if (error instanceof Error && (error.name === "PlanRefused" || error.name === "SourceUnavailable"))

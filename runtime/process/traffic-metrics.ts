@@ -2,7 +2,10 @@ import type { Gateway } from "../gateway/gateway.ts"
 import type { PdpState } from "../pdp/standing.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 
-/** What passes through this process and how its targets and decision points are, read when the page is asked for. Labels are names and targets of the plan. */
+/**
+ * Traffic of this process and the health of its targets and decision points, read for each scrape. Labels are names and targets of the
+ * plan.
+ */
 export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "state"> | undefined): void {
   if (gateway === undefined) return
   metrics.gauge("sallyport_requests_running", "Requests in progress.", [], () => [
@@ -29,7 +32,7 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
   })
 }
 
-/** Those the gateway asks, of one kind: what their gauges begin with and say, and how each is now, by its labels. */
+/** Services of one kind that the gateway calls: the prefix and help of their gauges, and the current state of each by its labels. */
 interface Asked {
   readonly prefix: string
   readonly outstanding: string
