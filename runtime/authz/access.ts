@@ -2,35 +2,38 @@ import { createDigestTable, type DigestTable } from "../identity/keys.ts"
 import type { TokenVerifier, Verification } from "../identity/verifier.ts"
 import { ApiError, type ApiErrorCode } from "./api-error.ts"
 
-/** What a caller may do. Stores are names of gateway.conf; `*` is every store, those made through the API too. */
+/** What a caller may do. Stores are named as in gateway.conf; `*` is every store, including those made through the API. */
 export interface Grants {
   /** Questions, lists, tuples, models, changes. */
   readonly read: "*" | ReadonlySet<string>
-  /** Tuples, models, assertions. It does not imply reading. */
+  /** Tuples, models, assertions. It does not include `read`. */
   readonly write: "*" | ReadonlySet<string>
-  /** Making, listing and deleting stores. */
+  /** Creating, listing and deleting stores. */
   readonly manage: boolean
 }
 
-/** Somebody whose credential was accepted. `name` is the key's or the token's `sub`, never the credential. */
+/** A caller whose credential was accepted. `name` is the name of the key or the token's `sub`, never the credential. */
 export interface Caller {
   readonly name: string
   readonly grants: Grants
 }
 
-/** Finds out who calls, by the `Authorization` header. @throws ApiError of 401, or 503 when an issuer's keys are not to be had. */
+/**
+ * Authenticates a caller by the `Authorization` header.
+ * @throws ApiError 401, or 503 when the keys of an issuer are unavailable
+ */
 export interface Access {
   identify(authorization: string | undefined): Caller | Promise<Caller>
 }
 
-/** A key as it is presented, and whom it stands for. */
+/** A key as a caller presents it, and its caller. */
 export interface AccessKey {
   readonly name: string
   readonly key: string
   readonly grants: Grants
 }
 
-/** Whose tokens are accepted: those of `subjects`, and of everybody else when there is `anySubject`. */
+/** An issuer and the tokens it may issue: those of `subjects`, and with `anySubject` those of all other subjects. */
 export interface AccessIssuer {
   readonly verifier: TokenVerifier
   readonly subjects: ReadonlyMap<string, Grants>
@@ -38,8 +41,9 @@ export interface AccessIssuer {
 }
 
 /**
- * Preshared keys and tokens of issuers, both as `Authorization: Bearer …`. Keys are compared by digest (identity/keys.ts), so that nothing
- * about them can be timed. @throws Error naming two keys that are equal, or one that is empty or too long.
+ * Preshared keys and tokens of issuers, both as `Authorization: Bearer …`. Keys are compared by digest (identity/keys.ts), so that timing
+ * reveals nothing about them.
+ * @throws Error naming two keys that are equal, or one that is empty or too long
  */
 export function createAccess(keys: readonly AccessKey[], issuers: readonly AccessIssuer[]): Access {
   return new BearerAccess(
@@ -54,13 +58,13 @@ export function createAccess(keys: readonly AccessKey[], issuers: readonly Acces
   )
 }
 
-/** Three parts: what is no JWT is not shown to issuers. */
+/** Three parts. Issuers never see a text that is not a JWT. */
 const tokenForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 
 class BearerAccess implements Access {
   readonly #keys: DigestTable<Caller>
   readonly #issuers: readonly AccessIssuer[]
-  /** Which issuer verified tokens of an `iss`: it is asked first. */
+  /** The issuer that verified tokens of an `iss` before; it is tried first. */
   readonly #issuerOf = new Map<unknown, AccessIssuer>()
 
   constructor(keys: DigestTable<Caller>, issuers: readonly AccessIssuer[]) {
@@ -107,7 +111,7 @@ class BearerAccess implements Access {
     return { name, grants }
   }
 
-  /** What the token says of its issuer is not proved yet: it only decides who is asked first. */
+  /** The token's `iss` is not verified yet, so it only decides which issuer is tried first. */
   #inOrder(token: string): readonly AccessIssuer[] {
     if (this.#issuers.length === 1) return this.#issuers
     const first = this.#issuerOf.get(issOf(token))
@@ -115,7 +119,7 @@ class BearerAccess implements Access {
   }
 }
 
-/** RFC 6750 section 2.1: `Bearer`, one blank, no blank in the token. Undefined for everything else. */
+/** RFC 6750 section 2.1: `Bearer`, one space, and a token without spaces. Undefined for everything else. */
 function bearerOf(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.length < 8) return undefined
   if (authorization.charCodeAt(6) !== 0x20 || authorization.slice(0, 6).toLowerCase() !== "bearer")
@@ -146,7 +150,9 @@ function refusalOf(verification: Exclude<Verification, { readonly kind: "verifie
   return new ApiError(codeOfClaim[claim] ?? "invalid_claims", reason)
 }
 
-/** Of several issuers' refusals: one that could not judge makes the whole undecided; else the one that came furthest. */
+/**
+ * The more relevant of two refusals. An issuer that could not decide makes the whole undecided; else the refusal that came furthest wins.
+ */
 function worseOf(before: ApiError | undefined, next: ApiError): ApiError {
   if (before === undefined) return next
   return rank(next) > rank(before) ? next : before

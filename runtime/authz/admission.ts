@@ -3,13 +3,13 @@ import type { AuthzApi } from "./api.ts"
 import { ApiError, forbidden } from "./api-error.ts"
 
 /**
- * What a route asks of its caller. `open`: nothing. `caller`: to be known. `read` and `write`: the grant for the store of the path;
- * `manage`: that for making, listing and deleting stores.
+ * The right that a route requires. `open`: none. `caller`: authentication. `read` and `write`: the grant for the store in the path;
+ * `manage`: the grant for creating, listing and deleting stores.
  */
 export type Right = "open" | "caller" | "read" | "write" | "manage"
 
 /**
- * Lets a request pass, or throws: before its body is read, and on every way into the API. Without a promise when the credential is known.
+ * Admits a request or throws, before its body is read and on every way into the API. Synchronous when the credential is known.
  * @throws ApiError 401, 403, 503 · SourceUnavailable
  */
 export function admit(
@@ -42,10 +42,10 @@ function judge(
   return judgeId(api, stores, store, name)
 }
 
-/** Names cannot look like this: they begin with a letter or `_`, and ids with a digit. */
+/** Names cannot have this form: they begin with a letter or `_`, and ids with a digit. */
 const idForm = /^[0-7][0-9A-Z]{25}$/
 
-/** A store by its id may be one of those granted by name. A store that is not there is refused like one that is somebody else's. */
+/** A store named by its id may be one that is granted by name. A missing store is refused like a store without a grant. */
 function judgeId(
   api: AuthzApi,
   stores: ReadonlySet<string>,

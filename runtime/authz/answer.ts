@@ -1,30 +1,33 @@
-/** What every answer about a store says in its headers, in the form `writeHead` takes fastest. */
+/** Headers of every response about a store, in the form that `writeHead` processes fastest. */
 export type AnswerHeaders = readonly string[]
 
-/** Told the cause of an `internal_error`, which the client is not. */
+/** Called with the cause of an `internal_error`, which the client does not get. */
 export type LogFault = (error: unknown, requestId: string) => void
 
-/** Items of one piece, and how long a text may get before it is sent in pieces. */
+/** Items per piece; and the length up to which a text is sent at once. */
 const itemsMax = 512
 const wholeTextMax = 1 << 16
 
-/** Without a body nothing is sent. */
+/** Without a body the response is empty. */
 export interface ApiResponse {
   readonly status: number
-  /** To be sent as JSON; a string is JSON already. */
+  /** Sent as JSON; a string is already JSON. */
   readonly body?: object | string
-  /** JSON as well, as its bytes. */
+  /** JSON as bytes. */
   readonly bytes?: Uint8Array
   /** Text instead of JSON. */
   readonly text?: string
-  /** JSON as well, made or sent piece by piece, as fast as the client reads. */
+  /** JSON in pieces, which are made as fast as the client reads. */
   readonly pieces?: Iterable<string | Uint8Array>
-  /** NDJSON instead of JSON, in pieces that end with a line's end; taken from it as fast as the client reads. */
+  /** NDJSON instead of JSON, in pieces that end with a line end. They are requested as fast as the client reads. */
   readonly lines?: Iterable<string>
   readonly headers?: AnswerHeaders
 }
 
-/** The part of an answer that is JSON: a text where it is short, else pieces that are made while they are sent, so that no turn of the event loop makes all of them. */
+/**
+ * The JSON part of a response: a text when it is short, else pieces that are made while they are sent, so that no single turn of the event
+ * loop makes all of them.
+ */
 export function jsonAnswer(value: object): Pick<ApiResponse, "body" | "pieces"> {
   const pieces = jsonPieces(value)
   let text = ""
@@ -40,7 +43,7 @@ function* after(text: string, rest: Iterable<string>): Generator<string> {
   yield* rest
 }
 
-/** The JSON of a value. What can be iterated is a list, which need not be in memory; what is undefined is left out. */
+/** The JSON of a value. An iterable becomes a list, which need not be in memory; undefined fields are omitted. */
 function* jsonPieces(value: unknown): Generator<string> {
   if (typeof value !== "object" || value === null) yield JSON.stringify(value)
   else if (Symbol.iterator in value) yield* listPieces(value as Iterable<unknown>)
@@ -66,7 +69,7 @@ function* listPieces(list: Iterable<unknown>): Generator<string> {
     before = ","
     items = []
   }
-  // Few items may be large ones.
+  // A few items may still be large.
   for (const item of items) {
     yield before
     yield* jsonPieces(item)

@@ -3,8 +3,8 @@ import type { Refusal } from "../http/server/internal-guard.ts"
 import { isSchemaFault } from "../store/fault.ts"
 
 /**
- * Codes of this API: OpenFGA's names and the status each has there. Different on purpose: `forbidden` (401 there), `resource_exhausted` (500 there),
- * `deadline_exceeded` (500 there) and `unavailable` (500 there) say what they are, and `store_managed_by_plan` is ours.
+ * Codes of this API: OpenFGA's names and statuses. These differ on purpose: `forbidden` (401 in OpenFGA), and `resource_exhausted`,
+ * `deadline_exceeded` and `unavailable` (500 in OpenFGA) get the status that fits them. `store_managed_by_plan` exists only here.
  */
 const statusOf = {
   auth_failed_invalid_subject: 401,
@@ -58,7 +58,7 @@ const statusOf = {
   internal_error: 500,
   unavailable: 503,
   deadline_exceeded: 504,
-  // Requests that are refused by how they are written: RFC 9110 and 9112.
+  // Requests that violate RFC 9110 or 9112.
   method_not_allowed: 405,
   request_timeout: 408,
   body_too_large: 413,
@@ -87,17 +87,17 @@ const codeOfRefusal: Readonly<Record<Refusal["name"], ApiErrorCode>> = {
   "version-not-supported": "version_not_supported",
 }
 
-/** A request that is refused before its route is looked for. */
+/** The error of a request that is refused before routing. */
 export function refusalError({ name, detail }: Refusal): ApiError {
   return new ApiError(codeOfRefusal[name], detail)
 }
 
-/** A failure as the client sees it: `{code, message}` under its status. */
+/** A failure as the client sees it: a status and `{code, message}`. */
 export class ApiError extends Error {
   override readonly name = "ApiError"
   readonly code: ApiErrorCode
   readonly status: number
-  /** Who was refused, for the log; the client is not told. */
+  /** The caller that was refused, for the log; not sent to the client. */
   readonly caller: string | undefined
 
   constructor(code: ApiErrorCode, message: string, caller?: string) {
@@ -108,7 +108,7 @@ export class ApiError extends Error {
   }
 }
 
-/** gRPC's codes, which OpenFGA's streams have in place of names, by the status they belong to. */
+/** gRPC codes by status. OpenFGA's streams contain them instead of names. */
 const grpcCodes = new Map([
   [400, 3],
   [401, 16],
@@ -151,7 +151,7 @@ export const managedByPlan = (name: string) =>
 export const bodyTooLarge = (bytesMax: number) =>
   new ApiError("resource_exhausted", `the request body is larger than ${bytesMax} bytes`)
 
-/** Any rejection as what the client may know of it; undefined is our own fault, whose text is for the log only. */
+/** The client's view of any rejection. Undefined: a bug of ours, whose message belongs only in the log. */
 export function apiErrorOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
   if (error instanceof SourceUnavailable)
@@ -159,7 +159,7 @@ export function apiErrorOf(error: unknown): ApiError | undefined {
   if (isSchemaFault(error))
     return new ApiError("unavailable", "The database has not the schema that this version needs")
   if (!isCheckError(error)) return undefined
-  // Of the engine it means too much work at once and not a large body.
+  // From the engine this code means too much work at once, not a large body.
   const code = error.code === "resource_exhausted" ? "unavailable" : error.code
   return new ApiError(code, error.message)
 }

@@ -23,7 +23,7 @@ const stalenessDefaultMs = 10_000
 const noAuthzen: AuthzenSettings = { store: undefined, url: undefined }
 const noOrigins: AuthzCors = { origins: [], headers: [] }
 
-/** The API of one process apart from its listeners: what the resources share. Made once; it holds no resources of its own to close. */
+/** The API of one process, independent of its listeners: what the resources share. Made once; it needs no closing. */
 export class AuthzApi {
   readonly database: Database
   readonly engine: CheckEngine
@@ -62,7 +62,9 @@ export class AuthzApi {
     this.healthy = parts.healthy ?? (() => isUsable(parts.database))
   }
 
-  /** The names that the process was started with, and that of the URL by which clients reach this API. The same list until that changes. */
+  /**
+   * The host names from the start of the process, and that of the URL by which clients reach this API. The same array until they change.
+   */
   get hosts(): readonly string[] {
     const { url } = this.authzen()
     if (url !== this.#hostsOfUrl) {
@@ -73,12 +75,15 @@ export class AuthzApi {
     return this.#hosts
   }
 
-  /** A new plan was activated: what stores are and which models they have may be different from this moment on. */
+  /** Call it when a plan was activated: from then on, stores and their models may differ. */
   planChanged(): void {
     this.stores.forgetAll()
   }
 
-  /** The id of the model a request means: the one it names, else the one in force. @throws ApiError when there is none. */
+  /**
+   * The id of the requested model: the named one, else the one in use.
+   * @throws ApiError when there is none
+   */
   modelId(store: StoreRecord, named: string): string {
     if (named !== "") return named
     if (store.modelId === null) throw noModel(store.id)
@@ -90,7 +95,7 @@ export class AuthzApi {
   }
 }
 
-/** Which store and model were really used. */
+/** Headers with the store and model that were used. */
 export function modelHeaders(storeId: string, modelId: string): AnswerHeaders {
   return ["Openfga-Store-Id", storeId, "Openfga-Authorization-Model-Id", modelId]
 }

@@ -16,7 +16,7 @@ import type { ApiRequest } from "./route.ts"
 import { tupleKeyBody } from "./tuple-keys.ts"
 import { askEngine, revisionHeaders } from "./with-model.ts"
 
-/** What somebody expects of a model: that a check comes out so. */
+/** An expected result of a check with a model. */
 interface Assertion {
   readonly key: TupleKey
   readonly expectation: boolean
@@ -24,10 +24,10 @@ interface Assertion {
   readonly context: JsonFields | undefined
 }
 
-/** An assertion and what became of it. */
+/** An assertion and its result. */
 type ResultBody = Readonly<Record<string, unknown>> & { readonly passed: boolean }
 
-/** `PUT /stores/{store}/assertions/{model}` `{assertions}` → 204: they take the place of those the model had. */
+/** `PUT /stores/{store}/assertions/{model}` `{assertions}` → 204: replaces the assertions of the model. */
 export async function putModelAssertions(
   api: AuthzApi,
   { store: name, id, body }: ApiRequest,
@@ -62,7 +62,10 @@ export async function getModelAssertions(
   }
 }
 
-/** What is kept for a model, none when nothing is. @throws ApiError for a store or model that is not there */
+/**
+ * The stored assertions of a model; empty when nothing is stored.
+ * @throws ApiError for an unknown store or model
+ */
 async function storedAssertions(
   api: AuthzApi,
   storeName: string,
@@ -79,7 +82,7 @@ async function storedAssertions(
   return { storeId: store.id, model, assertions: stored.map(storedAssertion) }
 }
 
-/** It was judged when it was stored: limits may have become smaller since. */
+/** It was valid when it was stored. Do not validate it again, because the limits may have become smaller. */
 function storedAssertion(fields: JsonFields): Assertion {
   return {
     key: fields["tuple_key"] as TupleKey,
@@ -112,7 +115,7 @@ function assertionOf(fields: JsonFields, limits: AuthzLimits): Assertion {
   return { key, expectation: booleanField(fields["expectation"], "expectation"), contextualTuples, context }
 }
 
-/** The check by the rules of a check, its contextual tuples by those of a write. */
+/** Validates the check by the rules of a check, and its contextual tuples by those of a write. */
 function judge(model: LoadedModel, { key, contextualTuples }: Assertion): void {
   const relation = readRelation(model, key.object, key.relation)
   if (typeof relation === "string") throw new ApiError("validation_error", relation)
@@ -124,7 +127,7 @@ function judge(model: LoadedModel, { key, contextualTuples }: Assertion): void {
   }
 }
 
-/** An assertion as it is stored and answered. */
+/** An assertion in its stored form, which is also that of responses. */
 function assertionBody({ key, expectation, contextualTuples, context }: Assertion): object {
   const { object, relation, user } = key
   return {
@@ -135,15 +138,16 @@ function assertionBody({ key, expectation, contextualTuples, context }: Assertio
   }
 }
 
-/** Absent contexts are null here, as in OpenFGA's answer; in a list of stored tuples they are empty. */
+/** An absent context is null here, as in OpenFGA's response; in a list of stored tuples it is empty. */
 function contextualBody({ condition, ...key }: TupleKey): object {
   if (condition === undefined) return tupleKeyBody(key)
   return { ...key, condition: { name: condition.name, context: condition.context ?? null } }
 }
 
 /**
- * `POST /stores/{store}/assertions/{model}/run` → `{authorization_model_id, passed, failed, results}`: every assertion of the model as a check, all at one revision; what came out (`actual`, or `error`), and
- * where that is not what was expected, why. It is no endpoint of OpenFGA's, whose server keeps assertions and never looks at them.
+ * `POST /stores/{store}/assertions/{model}/run` → `{authorization_model_id, passed, failed, results}`: checks every assertion of the model,
+ * all at one revision. A result contains `actual` or `error`, and an explanation when it is not the expected one. OpenFGA has no such
+ * endpoint: its server stores assertions and never evaluates them.
  */
 export async function postAssertionRun(api: AuthzApi, request: ApiRequest): Promise<ApiResponse> {
   const modelId = modelIdField(request.id, "RunAssertionsRequest")

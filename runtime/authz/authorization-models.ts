@@ -21,8 +21,8 @@ import type { ApiRequest } from "./route.ts"
 const tokenKind = "models-1"
 
 /**
- * `POST /stores/{store}/authorization-models` → 201 `{authorization_model_id}`; always a new one, as with OpenFGA. The body is JSON, or with `Content-Type: text/plain` the
- * model as text.
+ * `POST /stores/{store}/authorization-models` → 201 `{authorization_model_id}`; always a new one, as in OpenFGA. The body is JSON, or the
+ * model as text with `Content-Type: text/plain`.
  */
 export async function postModel(api: AuthzApi, request: ApiRequest): Promise<ApiResponse> {
   const store = await api.stores.find(request.store)
@@ -60,7 +60,10 @@ export async function getModels(api: AuthzApi, { store: name, query }: ApiReques
   }
 }
 
-/** `GET /stores/{store}/authorization-models/{id}?format`: JSON, or with `format=dsl` the model as text: the one it came as, with its comments, if it did. */
+/**
+ * `GET /stores/{store}/authorization-models/{id}?format`: JSON, or the model as text with `format=dsl`. A model that was sent as text is
+ * returned unchanged, with its comments.
+ */
 export async function getModel(api: AuthzApi, { store: name, id, query }: ApiRequest): Promise<ApiResponse> {
   const format = formatParameter(query.get("format"))
   const modelId = modelIdField(id, "ReadAuthorizationModelRequest", "Id")
@@ -90,7 +93,7 @@ function printed(modelText: ModelText, model: AuthorizationModel): string {
   return text.text
 }
 
-/** `text/plain`, but for JSON under it, which is what a browser's fetch says of any text. */
+/** `text/plain` without JSON in it; browsers' `fetch` sends any text as `text/plain`. */
 function isText({ headers, bytes }: ApiRequest): boolean {
   if (!/^text\/plain\s*(;|$)/i.test(headers["content-type"] ?? "")) return false
   return !/^\s*\{/.test(bytes.toString("latin1"))
@@ -103,7 +106,7 @@ function textModel(
   if (modelText === undefined) throw noText()
   if (!isUtf8(bytes)) throw new ApiError("invalid_authorization_model", "the text is not UTF-8")
   const source = bytes.toString("utf8")
-  // The database could not hold it, and a comment may have anything else.
+  // PostgreSQL cannot store NUL, which a comment may contain.
   if (source.includes("\0")) throw new ApiError("invalid_authorization_model", "the text has a NUL")
   const read = modelText.read(source)
   if ("model" in read) return { model: read.model, source }
@@ -116,7 +119,7 @@ function jsonModel(body: unknown): AuthorizationModel {
   return read.model
 }
 
-/** Refuses a model with everything that is wrong with it. */
+/** Refuses a model with all of its errors. */
 function judge(model: AuthorizationModel, { typesPerModelMax, modelBytesMax }: AuthzLimits): void {
   if (model.type_definitions.length === 0)
     throw new ApiError(
@@ -133,10 +136,12 @@ function refusal(findings: readonly ModelFinding[]): ApiError {
   return new ApiError(code ?? "invalid_authorization_model", listed(findings.map(({ message }) => message)))
 }
 
-/** A rule on the fields of the request is OpenFGA's `validation_error`, a rule on what the model says `invalid_authorization_model`. */
+/**
+ * A violated rule on request fields is OpenFGA's `validation_error`, a violated rule on the model's meaning `invalid_authorization_model`.
+ */
 function codeOf({ kind, path, symbol }: ModelFinding): ApiErrorCode | undefined {
   if (kind === "limit-exceeded") return "exceeded_entity_limit"
-  // Fields may say 1.0; the model then is of a version that is no more.
+  // The field itself may contain 1.0; the error is that the model uses an unsupported version.
   if (kind === "invalid-schema" && symbol === "1.0") return undefined
   if (kind === "invalid-name" && path.at(-1) === "type") return "type_invalid_pattern"
   if (kind === "invalid-name" && path.at(-2) === "relations") return "relations_invalid_pattern"
@@ -156,7 +161,7 @@ function listed(messages: readonly string[]): string {
   return [...new Set(messages)].slice(0, messagesMax).join("\n")
 }
 
-/** Every field is there, also the empty ones, as OpenFGA answers. */
+/** All fields are present, also the empty ones, as in OpenFGA's response. */
 function modelBody({ id, model }: ModelRecord): object {
   return {
     id,
@@ -211,7 +216,7 @@ function typeBody({ type, relations, metadata }: TypeDefinition): object {
   }
 }
 
-/** References have an `object`, which nobody fills. The depth is that of the limit on models. */
+/** References have an `object`, which is always empty. The recursion depth is limited by the limit on models. */
 function rewriteBody(rewrite: Userset): object {
   if ("computedUserset" in rewrite) return { computedUserset: relationBody(rewrite.computedUserset) }
   if ("tupleToUserset" in rewrite) {

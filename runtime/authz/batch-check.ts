@@ -20,8 +20,8 @@ import type { ApiRequest } from "./route.ts"
 import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
 
 /**
- * `POST /stores/{store}/batch-check` `{checks}` → `{result {<correlation_id>}}`: each `{allowed}` or `{error {input_error | internal_error, message}}`, all at one revision. `explain` and
- * `ternary` count for all checks, or for one where they stand in it.
+ * `POST /stores/{store}/batch-check` `{checks}` → `{result {<correlation_id>}}`: each `{allowed}` or `{error {input_error | internal_error,
+ * message}}`, all at one revision. `explain` and `ternary` apply to all checks, or to the one that contains them.
  */
 export function postBatchCheck(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { body } = request
@@ -33,7 +33,7 @@ export function postBatchCheck(api: AuthzApi, request: ApiRequest): ApiResponse 
       let json = '{"result":{'
       for (let at = 0; at < results.length; at += 1) {
         const result = results[at] as BatchResult | CheckError
-        // The form of ids needs no escaping, and `__proto__` is one of them.
+        // The allowed characters of ids need no escaping. Written as text, because `__proto__` is a valid id.
         json += `${at === 0 ? "" : ","}"${ids[at]}":${resultJson(result, items[at] as BatchItem)}`
       }
       return { status: 200, body: `${json}}}`, headers: revisionHeaders(storeId, modelId, revision) }

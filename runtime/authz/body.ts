@@ -6,11 +6,14 @@ import type { JsonFields } from "./fields.ts"
 
 const nothing: Buffer = Buffer.alloc(0)
 
-/** The JSON object in a body; an empty or blank body is an empty object, as in grpc-gateway. A key that stands twice is refused, as there. */
+/**
+ * The JSON object in a body. An empty body, or one of white space, is an empty object, as in grpc-gateway. Duplicate keys are refused, also
+ * as there.
+ */
 export function parseBody(body: Buffer): JsonFields {
   if (body.length === 0) return {}
   const text = body.toString("utf8")
-  // What is no UTF-8 was decoded as this character: so most bodies need no second look.
+  // Decoding replaces invalid UTF-8 by this character, so most bodies need no second check.
   if (text.includes("\ufffd") && !isUtf8(body))
     throw new ApiError("validation_error", "malformed JSON: the body is not UTF-8")
   if (/^[ \t\r\n]*$/.test(text)) return {}
@@ -32,15 +35,15 @@ export function parseBody(body: Buffer): JsonFields {
 }
 
 /**
- * Reads a request's body and gives it to `take`; undefined when it is larger than it may be: then it is not kept, and not read where its length says so. Of a client that goes
- * away meanwhile nothing is told.
+ * Reads a request's body and passes it to `take`; undefined when it is too large. A body that is too large is not kept, and not even read
+ * when its length is declared. `take` is not called when the client closes the connection.
  */
 export function readBody(
   request: IncomingMessage,
   bytesMax: number,
   take: (body: Buffer | undefined) => void,
 ): void {
-  // Broken off by the client: there is nobody to answer.
+  // The client aborted the request, so no response is needed.
   request.on("error", ignore)
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
     take(undefined)

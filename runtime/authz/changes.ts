@@ -17,13 +17,14 @@ import { tupleKeyBody } from "./tuple-keys.ts"
 
 const message = "ReadChangesRequest"
 const tokenKind = "changes-1"
-/** Part of the time of a request that may be spent on searching the feed for changes of a type. */
+/** Share of the request's time that a search of the feed for one type may take. */
 const searchShare = 0.5
 
 /**
- * `GET /stores/{store}/changes?type&page_size&continuation_token&start_time&consistency_token`: writes and deletions in order of commit. The token is never empty once there was a change, and the same
- * again while there is nothing new. `start_time` counts where there is no token. Where changes of a type are rare a page may be short or empty though
- * there are more: then its token is another one.
+ * `GET /stores/{store}/changes?type&page_size&continuation_token&start_time&consistency_token`: writes and deletions in order of commit.
+ * After the first change the token is never empty, and it stays the same while there is nothing new. `start_time` applies only without a
+ * token. When changes of a type are rare, a page may be short or empty although there are more; its token then differs from the previous
+ * one.
  */
 export async function getChanges(
   api: AuthzApi,
@@ -77,12 +78,12 @@ function positionOf(token: string, storeId: string, type: string | undefined): C
   return { revision: Number(revision), ordinal: Math.min(Number(ordinal), 2 ** 31 - 1) }
 }
 
-/** As a token of ours has it, so that no other text reaches the database. */
+/** Only numbers in the form of our tokens, so that no other text reaches the database. */
 function isWhole(text: string): boolean {
   return /^\d{1,15}$/.test(text)
 }
 
-/** The lower bound is a rule of its own here. */
+/** Here the lower bound is a rule of its own. */
 function pageSizeParameter(text: string | null, max: number): number {
   if (text !== null && /^-\d{1,9}$|^0{1,9}$/.test(text))
     throw invalid(message, "PageSize", "value must be greater than or equal to 1")
@@ -102,13 +103,13 @@ function typeParameter(text: string | null): string | undefined {
 
 const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/
 
-/** RFC 3339, neither before 1970 nor in the future. */
+/** RFC 3339, not before 1970 and not in the future. */
 function startTimeParameter(text: string | null): Date | undefined {
   if (text === null) return undefined
-  // A `+` that was not encoded arrives as a blank.
+  // An unencoded `+` arrives as a space.
   const time = new Date(text.replace(" ", "+").toUpperCase())
   const day = new Date(text.slice(0, 10))
-  // A day that the month does not have would be one of the next month.
+  // `Date` turns a day that the month does not have into one of the next month.
   const isDay = day.getUTCDate() === Number(text.slice(8, 10))
   if (!timeForm.test(text.replace(" ", "+")) || Number.isNaN(time.getTime()) || !isDay)
     throw new ApiError("invalid_start_time", `Invalid start time: '${text.slice(0, 64)}' is not of RFC 3339`)

@@ -1,12 +1,12 @@
 import type { CheckError, CheckErrorCode } from "../check/ports.ts"
 
-/** Of these the client is not the cause. */
+/** Errors that the client did not cause. */
 const internal: ReadonlySet<CheckErrorCode> = new Set([
   "deadline_exceeded",
   "unavailable",
   "resource_exhausted",
 ])
-/** What a check was asked to say beside its outcome; undefined when nothing, which is nearly always. */
+/** The additional fields that a check requested; undefined when it requested none, which is the usual case. */
 export function resultFields(
   {
     missingContext,
@@ -27,7 +27,7 @@ export function resultFields(
   }
 }
 
-/** One answer's error among many, as OpenFGA's batch has it: whose fault it is, and the message. */
+/** The error of one answer in a batch, in OpenFGA's form: `input_error` or `internal_error`, and the message. */
 export function itemError({ code, message }: CheckError): object {
   return internal.has(code) ? { internal_error: code, message } : { input_error: code, message }
 }

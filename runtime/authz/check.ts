@@ -18,11 +18,11 @@ interface ParsedCheck {
 }
 
 /**
- * `POST /stores/{store}/check` → `{allowed, resolution: ""}`, with `explain: true` also `explanation`, with `ternary: true` also
- * `conditional` and `missing_context`, where it hangs on values that the request does not have. The header `Sallyport-Revision` is the
- * revision at which the answer is true.
+ * `POST /stores/{store}/check` → `{allowed, resolution: ""}`. `explain: true` adds `explanation`; `ternary: true` adds `conditional` and
+ * `missing_context` when the result depends on values that the request lacks. The header `Sallyport-Revision` is the revision of the
+ * answer.
  *
- * What the services ask all day: when store, model and tuples are in memory there is no promise between body and answer.
+ * This is the most frequent request: when store, model and tuples are in memory, it is answered without a promise.
  */
 export function postCheck(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const parsed = parseCheck(request.body, api.limits(), request.headers)
@@ -43,7 +43,7 @@ function answerOf(answer: CheckAnswer, asked: CheckRequest, storeId: string, mod
   }
 }
 
-/** The question of a check, and the model it names. */
+/** The check, and the model that the body names. */
 export function parseCheck(body: JsonFields, limits: AuthzLimits, headers: IncomingHttpHeaders): ParsedCheck {
   const { user, relation, object } = questionKeyOf(body, "CheckRequest", "CheckRequestTupleKey")
   const { contextualTuples, context } = circumstancesOf(body, limits)

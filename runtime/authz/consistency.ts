@@ -15,12 +15,15 @@ const preferences = new Map<unknown, "minimize-latency" | "higher-consistency">(
   [200, "higher-consistency"],
 ])
 
-/** The header in which the answer to a write gives the token, and in which any question may bring it. */
+/** The header for the token: in the response to a write, and in any later question. */
 export const consistencyTokenHeader = "Sallyport-Consistency-Token"
 
 const headerName = consistencyTokenHeader.toLowerCase()
 
-/** `consistency` of a request, which is the protobuf message named. A word that is none of OpenFGA's is ignored, as there; a number is not. */
+/**
+ * `consistency` of a request; `message` is the request's protobuf message. A text that OpenFGA does not know is ignored, as in OpenFGA; a
+ * number is an error.
+ */
 export function consistencyField(value: unknown, message: string): "minimize-latency" | "higher-consistency" {
   if (value === undefined || value === null) return "minimize-latency"
   const preference = preferences.get(value)
@@ -34,14 +37,15 @@ export function consistencyField(value: unknown, message: string): "minimize-lat
   )
 }
 
-/** A store's commit as clients hold it: opaque to them. */
+/** A store's commit as a token, opaque to clients. */
 export function consistencyToken({ revision, stamp }: Commit): string {
   return Buffer.from(`c1.${revision}.${stamp}`, "latin1").toString("base64url")
 }
 
 /**
- * The commit that a question must be answered at or after: the header `Sallyport-Consistency-Token`, or `consistency_token` of the body (of AuthZEN: of its `options`) or of the query of `changes`.
- * @throws ApiError where it is no token, or the two differ.
+ * The oldest commit that an answer must include: the header `Sallyport-Consistency-Token`, or `consistency_token` of the body (in AuthZEN:
+ * of its `options`) or of the query of `changes`.
+ * @throws ApiError when it is not a token, or the two differ
  */
 export function consistencyTokenOf(headers: IncomingHttpHeaders, fields: JsonFields): Commit | undefined {
   const inHeader = headers[headerName]
@@ -55,7 +59,10 @@ export function consistencyTokenOf(headers: IncomingHttpHeaders, fields: JsonFie
   return commitOf(inHeader ?? inBody)
 }
 
-/** For what is read from the database itself, which is never behind: that it has the commit. @throws CheckError `history_lost` when its history does not (any more). */
+/**
+ * For reads from the database itself, which is always current: requires that its history contains the commit.
+ * @throws CheckError `history_lost` when it does not (any more)
+ */
 export async function requireCommit(
   database: Database,
   storeId: string,
@@ -69,7 +76,7 @@ function commitOf(token: unknown): Commit {
   const text = typeof token === "string" ? Buffer.from(token, "base64url").toString("latin1") : ""
   const [, revision, stamp] = /^c1\.(\d{1,15})\.([\w-]{12}|)$/.exec(text) ?? []
   const commit = { revision: Number(revision), stamp: stamp ?? "" }
-  // `Buffer` also decodes quotes, padding and left-over bits, which no token of ours has.
+  // `Buffer` also accepts quotes, padding and unused bits, which our tokens never contain.
   if (revision === undefined || consistencyToken(commit) !== token)
     throw new ApiError(
       "validation_error",

@@ -1,7 +1,7 @@
 import { ApiError } from "./api-error.ts"
 import { type JsonFields, objectField } from "./fields.ts"
 
-/** Deeper values are nothing a condition could use, and a danger to everything that walks them. */
+/** Conditions cannot use deeper values, and deep values endanger recursive code. */
 const depthMax = 64
 
 /** The `context` of a request or condition; undefined when absent. */
@@ -12,7 +12,7 @@ export function contextField(value: unknown, name: string): JsonFields | undefin
   return context
 }
 
-/** The same for a context that is to be stored with `tuple`. */
+/** The same for a context that is stored with `tuple`. */
 export function storedContextField(
   value: unknown,
   bytesMax: number,
@@ -29,7 +29,7 @@ export function storedContextField(
   return context
 }
 
-/** Recursion here goes no deeper than the limit. */
+/** The recursion stops at the limit. */
 function isDeep(value: unknown, left: number): boolean {
   if (typeof value !== "object" || value === null) return false
   if (left === 0) return true

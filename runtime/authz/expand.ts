@@ -9,7 +9,7 @@ import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
 
 const message = "ExpandRequestTupleKey"
 
-/** `POST /stores/{store}/expand` `{tuple_key {relation, object}}` → `{tree {root}}`: one level, as with OpenFGA. */
+/** `POST /stores/{store}/expand` `{tuple_key {relation, object}}` → `{tree {root}}`: one level, as in OpenFGA. */
 export function postExpand(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { body } = request
   const key = objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key")

@@ -6,8 +6,8 @@ import type { ApiRequest } from "./route.ts"
 import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
 
 /**
- * `POST /stores/{store}/explain` with the body of a check → the explanation itself (its JSON Schema: `runtime/plan/explanation.ts`). Values that are missing are an
- * answer here and no error. It is no endpoint of OpenFGA's.
+ * `POST /stores/{store}/explain` with the body of a check → the explanation (its JSON Schema: `runtime/plan/explanation.ts`). Here missing
+ * values are part of the answer and not an error. OpenFGA has no such endpoint.
  */
 export function postExplain(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { request: asked, modelId: named } = parseCheck(request.body, api.limits(), request.headers)

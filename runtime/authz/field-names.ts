@@ -1,6 +1,9 @@
 import { ApiError } from "./api-error.ts"
 
-/** OpenFGA's JSON spells fields of several words in snake_case; it ignores any other spelling, and with it contextual tuples or the model that was meant. */
+/**
+ * OpenFGA's JSON spells multi-word fields in snake_case. It ignores any other spelling, and so silently drops contextual tuples or the
+ * model.
+ */
 const names = [
   "authorization_model_id",
   "contextual_tuples",
@@ -28,34 +31,37 @@ const snakeOf = new Map(
 /** A request with this header may spell its fields in camelCase. */
 export const fieldNamesHeader = "sallyport-field-names"
 
-/** Does the header's value ask for camelCase? @throws ApiError for a value it does not have. */
+/**
+ * Whether the header's value requests camelCase.
+ * @throws ApiError for an unknown value
+ */
 export function asksForCamelCase(value: string | readonly string[] | undefined): boolean {
   if (value === undefined) return false
   if (typeof value === "string" && value.toLowerCase() === "camelcase") return true
   throw new ApiError("validation_error", "the header `Sallyport-Field-Names`: expected `camelCase`")
 }
 
-/** What is said to a request that spells a field in camelCase without asking for that. */
+/** The error for a camelCase field in a request that did not ask for camelCase. */
 export function misspelled(camel: string): ApiError {
   const snake = snakeOf.get(camel) ?? camel
   const help = `write \`${snake}\`, or send the header \`Sallyport-Field-Names: camelCase\``
   return new ApiError("validation_error", `unknown field \`${camel}\`: ${help}`)
 }
 
-/** The name in snake_case of a field or parameter that stands in camelCase; undefined for any other text. */
+/** The snake_case name of a camelCase field or parameter; undefined for any other text. */
 export function snakeName(name: string): string | undefined {
   return snakeOf.get(name)
 }
 
-/** Values of others, in which every name is theirs. */
+/** Values whose names all belong to the user. */
 const opaque: ReadonlySet<string> = new Set(["context", "properties"])
-/** Objects whose names are somebody's, and whose values are ours. */
+/** Objects with names of the user and values of this API. */
 const named: ReadonlySet<string> = new Set(["relations", "conditions", "parameters"])
 
-/** No field of ours stands deeper; a body may nest as deep as it is long. */
+/** No field of ours is deeper. A body may be nested as deeply as its length allows. */
 const depthMax = 32
 
-/** The same JSON with our fields in snake_case. */
+/** The same JSON with the API's fields in snake_case. */
 export function inSnakeCase(value: unknown, ownNames = true, depth = 0): unknown {
   if (typeof value !== "object" || value === null || depth > depthMax) return value
   if (Array.isArray(value)) return value.map((item) => inSnakeCase(item, true, depth + 1))

@@ -2,8 +2,8 @@ import { ApiError, type ApiErrorCode } from "./api-error.ts"
 import { misspelled } from "./field-names.ts"
 
 /**
- * The rules on single fields, which OpenFGA generates from its protobuf files. A message says the protobuf message and field, as theirs.
- * Written by hand and not as a schema: they stand before every check.
+ * The rules on single fields, which OpenFGA generates from its protobuf files. A message names the protobuf message and field, as OpenFGA's
+ * do. Written by hand instead of as a schema, because they run before every check.
  */
 
 /** A JSON object. */
@@ -23,7 +23,10 @@ const patterns = {
 const idPattern = /^[ABCDEFGHJKMNPQRSTVWXYZ0-9]{26}$/
 const storeNamePattern = /^[a-zA-Z0-9\t\n\f\r .\-/^_&@]{3,64}$/
 
-/** The value under a name of several words; null is absent, as in protobuf's JSON. @throws ApiError where it is spelled `camel`. */
+/**
+ * The value of a multi-word field; null counts as absent, as in protobuf's JSON.
+ * @throws ApiError when the name is spelled `camel`
+ */
 export function pick(fields: JsonFields, snake: string, camel: string): unknown {
   if ((fields[camel] ?? undefined) !== undefined) throw misspelled(camel)
   return fields[snake] ?? undefined
@@ -62,10 +65,10 @@ export function booleanField(value: unknown, name: string): boolean {
   return value
 }
 
-/** `user` of the protobuf message named. */
+/** `user` of the named protobuf message. */
 export function userField(value: unknown, message: string): string {
   const text = stringField(value, "user")
-  // A character has four bytes at most.
+  // A character has at most four bytes.
   if (isWord(text, 2, 512) && (text.length <= 128 || Buffer.byteLength(text) <= 512)) return text
   if (isWord(text, 2, 512)) throw userTooLong(message)
   throw invalid(message, "User", `value does not match regex pattern ${patterns.user}`)
@@ -74,8 +77,8 @@ export function userField(value: unknown, message: string): string {
 const userTooLong = (message: string) => invalid(message, "User", "value length must be at most 512 bytes")
 
 /**
- * `user`, `relation` and `object` of a tuple that is written, deleted or brought along: here only what no database could hold is
- * refused; whether they are anything is the model's to say, with a better message and, in a batch, for one check only.
+ * `user`, `relation` and `object` of a tuple to write or delete, or of a contextual tuple. This refuses only what the database cannot
+ * store. The model validates the rest, with a better message and, in a batch, for one check only.
  */
 export function tupleFields(
   fields: JsonFields,
@@ -106,7 +109,7 @@ export function objectIdField(value: unknown, message: string): string {
   throw invalid(message, "Object", `value does not match regex pattern ${patterns.object}`)
 }
 
-/** `type` of the protobuf message named. */
+/** `type` of the named protobuf message. */
 export function typeField(value: unknown, message: string): string {
   const text = stringField(value, "type")
   if (isWord(text, 1, 254) && isName(text)) return text
@@ -118,14 +121,14 @@ export function typeField(value: unknown, message: string): string {
   )
 }
 
-/** The id of an object that comes apart from its type. */
+/** The id of an object whose type is a separate field. */
 export function idField(value: unknown, message: string): string {
   const text = stringField(value, "id")
   if (isWord(text, 1, 512) && !/[:#]/.test(text)) return text
   throw invalid(message, "Id", `value does not match regex pattern ${patterns.objectId}`)
 }
 
-/** `user` of a list of objects, which has a rule of its own. */
+/** `user` in list-objects, which has a rule of its own. */
 export function userBytesField(value: unknown, message: string): string {
   const text = stringField(value, "user")
   const bytes = Buffer.byteLength(text)
@@ -153,7 +156,7 @@ export function storeNameField(value: unknown, message: string): string {
   throw invalid(message, "Name", `value does not match regex pattern ${patterns.storeName}`)
 }
 
-/** 1 … `max`, default 50. In a query it is text, and in a body it may be. */
+/** 1–`max` (default: 50). In a query it is text, and in a body it may be. */
 export function pageSizeField(value: unknown, message: string, max = 100): number {
   if (value === undefined || value === null) return Math.min(50, max)
   const size = typeof value === "string" && /^-?\d{1,9}$/.test(value) ? Number(value) : value
@@ -163,7 +166,7 @@ export function pageSizeField(value: unknown, message: string, max = 100): numbe
   throw invalid(message, "PageSize", `value must be inside range [1, ${max}]`, "page_size_invalid")
 }
 
-/** Empty when absent; whether it is a token of ours is the listing's to say. */
+/** Empty when absent. The listing decides whether the token is valid. */
 export function continuationField(value: unknown, message: string): string {
   const text = stringField(value, "continuation_token")
   if (Buffer.byteLength(text) > 5120)
@@ -178,7 +181,7 @@ export function continuationField(value: unknown, message: string): string {
 
 export const invalidToken = () => new ApiError("invalid_continuation_token", "Invalid continuation token")
 
-/** Without `:`, `#` and `@`. By code, like `isWord`: it is done for every check. */
+/** Without `:`, `#` and `@`. Compares character codes, like `isWord`, because it runs for every check. */
 function isName(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
@@ -187,12 +190,15 @@ function isName(text: string): boolean {
   return true
 }
 
-/** Of `min` to `max` characters (code points), none of them white space; nothing a database can't hold or would change: NUL, half a surrogate pair. */
+/**
+ * `min`–`max` characters (code points) without white space, and without characters that a database cannot store or would change: NUL, half
+ * a surrogate pair.
+ */
 function isWord(text: string, min: number, max: number): boolean {
   let pairs = 0
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
-    // White space as Go's regular expressions have it: \t \n \f \r and blank.
+    // White space as in Go's regular expressions: \t \n \f \r and space.
     if (code === 32 || code === 0 || (code >= 9 && code <= 13 && code !== 11)) return false
     if (code < 0xd800 || code > 0xdfff) continue
     at += 1

@@ -1,17 +1,15 @@
 import type { ApiResponse } from "./answer.ts"
 
-/** Bytes up to which a list is sent at once; a longer one goes as fast as the client reads. */
+/** Lists of up to this many bytes are sent at once; longer ones as fast as the client reads. */
 const wholeMax = 1 << 16
 const comma = Buffer.from(",")
 
-/** Lists by name, as the chunks of their items, which are JSON already; or objects of such lists. */
+/** Lists by name, as chunks of items in finished JSON; or objects of such lists. */
 export interface PackedLists {
   readonly [name: string]: readonly Uint8Array[] | PackedLists | undefined
 }
 
-/**
- * The part of an answer that is lists whose items are JSON already, in chunks, and what is said of their end. What is undefined is left out.
- */
+/** The part of a response with lists of finished JSON in chunks, and the fields that describe their end. Undefined fields are omitted. */
 export function listAnswer(
   lists: PackedLists,
   ending: Readonly<Record<string, unknown>>,
@@ -22,7 +20,7 @@ export function listAnswer(
   return bytes <= wholeMax ? { bytes: Buffer.concat(pieces, bytes) } : { pieces }
 }
 
-/** There is a list at least. */
+/** Requires at least one list. */
 function* piecesOf(lists: PackedLists, end: string): Generator<Uint8Array> {
   let before = "{"
   for (const [name, list] of Object.entries(lists)) {

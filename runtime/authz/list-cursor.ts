@@ -6,7 +6,7 @@ import { continuationField, invalidToken, type JsonFields, pageSizeField, pick }
 
 const tokenKind = "list-2"
 
-/** Where a list goes on. All its pages are of one model and one revision. */
+/** The position in a list. All pages of a list use one model and one revision. */
 interface Cursor {
   readonly storeId: string
   readonly modelId: string
@@ -15,14 +15,17 @@ interface Cursor {
   readonly digest: string
 }
 
-/** What a request for a list says of pages. */
+/** The paging parameters of a list request. */
 export interface PageWanted {
   readonly pageSize: number | undefined
-  /** Undefined for the first page. */
+  /** Undefined: the first page. */
   readonly cursor: Cursor | undefined
 }
 
-/** `page_size` and `continuation_token` of a list; `question` is what is asked, without them. @throws ApiError `invalid_continuation_token` when the token is of another question. */
+/**
+ * `page_size` and `continuation_token` of a list; `question` is the request without them.
+ * @throws ApiError `invalid_continuation_token` when the token belongs to another question
+ */
 export function pageWanted(body: JsonFields, message: string, max: number, question: object): PageWanted {
   const size = pick(body, "page_size", "pageSize")
   const token = continuationField(pick(body, "continuation_token", "continuationToken"), message)
@@ -34,14 +37,20 @@ export function pageWanted(body: JsonFields, message: string, max: number, quest
   return { pageSize, cursor: { storeId, modelId, at: { revision: Number(revision), stamp }, after, digest } }
 }
 
-/** The model to ask: that of the pages before, or the one the request names. @throws ApiError when it names another one. */
+/**
+ * The model of the previous pages, or the one that the request names.
+ * @throws ApiError when it names another one
+ */
 export function modelOfPage({ cursor }: PageWanted, named: string): string {
   if (cursor === undefined) return named
   if (named !== "" && named !== cursor.modelId) throw invalidToken()
   return cursor.modelId
 }
 
-/** The engine's terms for a page. @throws ApiError when the pages before were of another store. */
+/**
+ * The engine's parameters for a page.
+ * @throws ApiError when the previous pages belong to another store
+ */
 export function termsOfPage(
   { pageSize, cursor }: PageWanted,
   storeId: string,
@@ -52,7 +61,7 @@ export function termsOfPage(
   return { paging: { pageSize, after: cursor.after }, freshness: { exactly: cursor.at } }
 }
 
-/** The token of the page after `next`, the last name of this one. */
+/** The token for the page after the name `next`, the last of this page. */
 export function cursorToken(
   where: Commit & { readonly storeId: string; readonly modelId: string },
   next: string,
@@ -62,7 +71,7 @@ export function cursorToken(
   return encodeToken(tokenKind, [storeId, modelId, String(revision), stamp, next, questionDigest(question)])
 }
 
-/** Tells questions apart; a client that makes up tokens gets no more than it could ask for. */
+/** Identifies the question of a token. It need not be secret: a forged token gives a client nothing that it could not ask for. */
 function questionDigest(question: object): string {
   return digestOf(question).slice(-32)
 }

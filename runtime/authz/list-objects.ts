@@ -14,8 +14,9 @@ import { askEngine, type RequestedModel, revisionHeaders, withModel } from "./wi
 type Question = Pick<ListObjectsRequest, "type" | "relation" | "user" | "contextualTuples" | "context">
 
 /**
- * `POST /stores/{store}/list-objects` → `{objects}`: complete, unless `page_size`, a limit or the deadline ends it; then in order of name, with a `continuation_token` for the rest, and
- * with `truncated` ("limit", "deadline") where that was not asked for. All pages are of one revision.
+ * `POST /stores/{store}/list-objects` → `{objects}`: complete, unless `page_size`, a limit or the deadline ends it. Then it is in order of
+ * name, has a `continuation_token` for the rest, and has `truncated` ("limit", "deadline") unless `page_size` ended it. All pages have one
+ * revision.
  */
 export function postListObjects(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   return list(api, request, "ListObjectsRequest", (found, question, asked) => ({
@@ -25,7 +26,10 @@ export function postListObjects(api: AuthzApi, request: ApiRequest): ApiResponse
   }))
 }
 
-/** `POST /stores/{store}/streamed-list-objects` → lines of `{"result":{"object"}}`, taken from the engine as fast as the client reads; the last line says where the list goes on, and is an error where it is cut. */
+/**
+ * `POST /stores/{store}/streamed-list-objects` → lines of `{"result":{"object"}}`, taken from the engine as fast as the client reads. The
+ * last line of an incomplete list contains the position to continue from; it is an error when a limit or deadline cut the list.
+ */
 export function postStreamedListObjects(
   api: AuthzApi,
   request: ApiRequest,
@@ -67,7 +71,7 @@ function questionOf(body: JsonFields, message: string, limits: AuthzLimits): Que
   }
 }
 
-/** What is said of a list's end, where there is something to say: a complete list has OpenFGA's fields only. */
+/** The fields about a list's end; a complete list has OpenFGA's fields only. */
 export function endingOf(
   { next, truncated, revision, stamp }: ListEnd,
   question: object,

@@ -11,8 +11,8 @@ import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
 const message = "ListRelationsRequest"
 
 /**
- * `POST /stores/{store}/list-relations` `{user, object, relations?}` → `{relations, errors}`: which of these relations (default: all of the object's type) the user has on the object, at one
- * revision. What can't be decided is in `errors`, by relation. It is no endpoint of OpenFGA's.
+ * `POST /stores/{store}/list-relations` `{user, object, relations?}` → `{relations, errors}`: which of these relations (default: all of the
+ * object's type) the user has on the object, at one revision. `errors` contains the undecidable relations. OpenFGA has no such endpoint.
  */
 export function postListRelations(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { body } = request

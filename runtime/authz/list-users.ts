@@ -26,8 +26,8 @@ const message = "ListUsersRequest"
 type Question = Pick<ListUsersRequest, "object" | "relation" | "filter" | "contextualTuples" | "context">
 
 /**
- * `POST /stores/{store}/list-users` → `{users}`: objects, usersets and wildcards of the filter's type. Whom a wildcard in it does not cover is in `excluded_users`. Complete, or by pages, like
- * the list of objects.
+ * `POST /stores/{store}/list-users` → `{users}`: objects, usersets and wildcards of the filter's type. `excluded_users` contains the users
+ * that a wildcard in the list does not cover. Complete or in pages, like list-objects.
  */
 export function postListUsers(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const limits = api.limits()
@@ -78,7 +78,7 @@ function filterOf(body: JsonFields): Question["filter"] {
   return relation === "" ? { type } : { type, relation: relationField(relation, "UserTypeFilter") }
 }
 
-/** Users (`type:id`, `type:*` or `type:id#relation`; all of one filter) as OpenFGA answers them: `object`, `wildcard` or `userset`. */
+/** Users (`type:id`, `type:*` or `type:id#relation`; all of one filter) in OpenFGA's form: `object`, `wildcard` or `userset`. */
 function formOf({ type, relation }: Question["filter"]): JsonForm {
   const skip = Buffer.byteLength(type) + 1
   const typeText = JSON.stringify(type)

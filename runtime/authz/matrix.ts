@@ -11,8 +11,8 @@ import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
 const message = "MatrixRequest"
 
 /**
- * `POST /stores/{store}/matrix` `{users, relations, objects}` → `{cells}`: `cells[user][relation][object]`, each true, false or `{error}`, at one revision. A relation that the object's type does
- * not have is false. It is no endpoint of OpenFGA's.
+ * `POST /stores/{store}/matrix` `{users, relations, objects}` → `{cells}`: `cells[user][relation][object]`, each true, false or `{error}`,
+ * at one revision. False when the object's type does not have the relation. OpenFGA has no such endpoint.
  */
 export function postMatrix(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { body } = request

@@ -7,11 +7,11 @@ import { modelNotFound } from "./api-error.ts"
 
 const modelsMax = 1_000
 
-/** Models ready for questions. A stored model never changes, so nothing here gets old, unless the database loses what it had: then they are forgotten. */
+/** Caches loaded models. A stored model never changes, so entries do not expire; they are dropped when the database loses commits. */
 export class ModelDirectory {
   readonly #database: Database
   readonly #planModel: (digest: string) => ModelPlan | undefined
-  /** By store, then by id: a check must not have to put a key together. */
+  /** By store, then by id, so that a check need not build a combined key. */
   readonly #models = new Map<string, Map<string, LoadedModel | Promise<LoadedModel>>>()
   #size = 0
 
@@ -20,7 +20,10 @@ export class ModelDirectory {
     this.#planModel = planModel
   }
 
-  /** Without a promise when it is known. @throws ApiError `authorization_model_not_found` · SourceUnavailable */
+  /**
+   * Synchronous when the model is cached.
+   * @throws ApiError `authorization_model_not_found` · SourceUnavailable
+   */
   find(storeId: string, modelId: string): LoadedModel | Promise<LoadedModel> {
     const known = this.#models.get(storeId)?.get(modelId)
     if (known !== undefined) return known
@@ -39,15 +42,15 @@ export class ModelDirectory {
     return loading
   }
 
-  /** What comes next is read again. */
+  /** Drops all models; they are read again when needed. */
   forget(): void {
-    // Those that are being loaded find no place any more.
+    // Models that are still loading must not enter the cache afterwards.
     for (const models of this.#models.values()) models.clear()
     this.#models.clear()
     this.#size = 0
   }
 
-  /** The store's models, with room for one more: where there is none, those of the store that came first give way. */
+  /** The cached models of a store, with room for one more. When the cache is full, the models of the oldest store are dropped. */
   #room(storeId: string): Map<string, LoadedModel | Promise<LoadedModel>> {
     if (this.#size >= modelsMax)
       for (const [first, models] of this.#models) {

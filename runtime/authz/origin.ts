@@ -4,13 +4,13 @@ import { ApiError } from "./api-error.ts"
 import type { AuthzCors } from "./ports.ts"
 
 const noHeaders: AnswerHeaders = []
-/** How long a browser may remember what a preflight said. */
+/** How long a browser may cache the response to a preflight, in seconds. */
 const rememberS = "600"
 
 /**
- * What a browser is to be told about a request of a page: the headers that let the page read the answer. Pages of origins that are not let in are refused before anything
- * happens, because a browser sends a simple POST without asking first. Credentials (cookies, client certificates) are never allowed for: keys and tokens are sent in
- * `Authorization` by the page itself.
+ * Headers that let a page of an allowed origin read the response. Requests from pages of other origins are refused before they have any
+ * effect, because a browser sends a simple POST without a preflight. Credentials (cookies, client certificates) are never allowed: pages
+ * send keys and tokens in `Authorization` themselves.
  * @throws ApiError `forbidden`
  */
 export function originHeaders(request: IncomingMessage, cors: () => AuthzCors): AnswerHeaders {
@@ -27,7 +27,7 @@ const exposed = [
   "X-Request-Id, Openfga-Store-Id, Openfga-Authorization-Model-Id, Sallyport-Revision, Sallyport-Consistency-Token, Retry-After",
 ]
 
-/** Whether a browser asks what it may send, and not for an answer. */
+/** Whether the request is a CORS preflight. */
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return (
     method === "OPTIONS" &&
@@ -36,10 +36,10 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
   )
 }
 
-/** The answer to a preflight of an origin that is let in. */
+/** The response to a preflight from an allowed origin. */
 export function preflightHeaders(request: IncomingMessage, { headers }: AuthzCors): AnswerHeaders {
   const asked = request.headers["access-control-request-headers"]
-  // `*` does not stand for Authorization in browsers: what is asked for is named.
+  // In browsers `*` does not include Authorization, so repeat the requested names.
   const allowed = headers.includes("*") ? asked : headers.join(", ")
   return [
     "Access-Control-Allow-Methods",

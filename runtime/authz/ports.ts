@@ -9,68 +9,68 @@ import type { Database } from "../store/database.ts"
 import type { Access } from "./access.ts"
 import type { LogFault } from "./answer.ts"
 
-/** The engine as this API needs it (`Engine` of runtime/check). An answer at hand comes without a promise. */
+/** The engine as this API needs it (`Engine` of runtime/check). An answer that is available at once comes without a promise. */
 export interface CheckEngine {
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
-  /** Any other question: the works of runtime/check. */
+  /** Any other question, as one of the works of runtime/check. */
   ask<Answer>(storeId: string, work: EngineWork<Answer>, freshness?: Freshness): Answer | Promise<Answer>
-  /** What those works are bounded by. */
+  /** The limits of these works. */
   readonly bounds: Engine["bounds"]
-  /** Own writes, in order of revision, before their requests are answered. */
+  /** Applies writes of this process, in order of revision, before their requests are answered. */
   applied(storeId: string, changes: readonly TupleChange[]): void
-  /** A store was deleted. */
+  /** Call it when a store was deleted. */
   dropped(storeId: string): void
 }
 
-/**
- * How much one request may ask for. The names of OpenFGA's flags and rules are in the comments; where a default differs from OpenFGA's, the comment says so.
- * `null`: no bound.
- */
+/** Limits of one request. Comments name OpenFGA's flags and rules, and say where a default differs from OpenFGA's. `null`: no limit. */
 export interface AuthzLimits {
-  /** Bytes of a request's body; more is 413. OpenFGA: 512 × 1204. */
+  /** Maximum bytes of a request's body, else 413. OpenFGA: 512 × 1204. */
   readonly bodyBytesMax: number
-  /** Time for the answer of one request, but for lists, which have their own; more is 504. `--request-timeout`. */
+  /** Deadline of one request in milliseconds, else 504. Lists have their own. `--request-timeout`. */
   readonly requestMs: number
-  /** Writes and deletes of one request together. `--max-tuples-per-write`. */
+  /** Maximum writes and deletions of one request together. `--max-tuples-per-write`. */
   readonly tuplesPerWriteMax: number
-  /** Contextual tuples of one question. */
+  /** Maximum contextual tuples of one question. */
   readonly contextualTuplesMax: number
-  /** Bytes of the context stored with a tuple, as JSON. */
+  /** Maximum bytes of the context stored with a tuple, as JSON. */
   readonly conditionContextBytesMax: number
   /** `--max-types-per-authorization-model`. */
   readonly typesPerModelMax: number
-  /** Bytes of a model in protobuf. `--max-authorization-model-size-in-bytes`. */
+  /** Maximum bytes of a model in protobuf. `--max-authorization-model-size-in-bytes`. */
   readonly modelBytesMax: number
   /** `--max-checks-per-batch-check`. */
   readonly checksPerBatchMax: number
-  /** Results of one list-objects. `--listObjects-max-results` is 1000 there and cuts silently; here lists are complete unless told otherwise. */
+  /**
+   * Maximum results of one list-objects. `--listObjects-max-results` is 1000 in OpenFGA and cuts silently; here the default is complete
+   * lists.
+   */
   readonly listObjectsMax: number | null
-  /** After this time a list-objects ends with what it has and says so. `--listObjects-deadline`. */
+  /** Milliseconds after which list-objects ends with the results so far and marks the list as truncated. `--listObjects-deadline`. */
   readonly listObjectsMs: number
-  /** Results of one list-users, as for objects. `--listUsers-max-results`. */
+  /** Maximum results of one list-users, as for objects. `--listUsers-max-results`. */
   readonly listUsersMax: number | null
   /** `--listUsers-deadline`. */
   readonly listUsersMs: number
-  /** Largest `page_size` of the lists of objects and users. */
+  /** Maximum `page_size` of the lists of objects and users. */
   readonly listPageSizeMax: number
-  /** Users × relations × objects of one matrix. */
+  /** Maximum of users × relations × objects in one matrix. */
   readonly matrixCellsMax: number
-  /** Largest `page_size` of changes. `--readChanges-max-page-size`. */
+  /** Maximum `page_size` of changes. `--readChanges-max-page-size`. */
   readonly changesPageSizeMax: number
-  /** Changes younger than this are not told yet. `--changelog-horizon-offset`. */
+  /** Changes younger than this many milliseconds are not listed yet. `--changelog-horizon-offset`. */
   readonly changesHorizonMs: number
-  /** Assertions of one model. */
+  /** Maximum assertions of one model. */
   readonly assertionsMax: number
-  /** Bytes of a model's assertions, as JSON. */
+  /** Maximum bytes of a model's assertions, as JSON. */
   readonly assertionsBytesMax: number
-  /** Contextual tuples of one assertion. */
+  /** Maximum contextual tuples of one assertion. */
   readonly assertionTuplesMax: number
 }
 
-/** What counts when nothing is said: a plan's own defaults. */
+/** The defaults of a plan. */
 export const authzLimits: AuthzLimits = engineLimitDefaults
 
-/** Browsers' requests from other origins: which are let in. Without it none is, and a request that a page of another origin sends is refused. */
+/** Which cross-origin requests are allowed. Without it none is: a request from a page of another origin is refused. */
 export interface AuthzCors {
   /** `https://console.example.com`, or `*` for any. */
   readonly origins: readonly string[]
@@ -78,15 +78,17 @@ export interface AuthzCors {
   readonly headers: readonly string[]
 }
 
-/** AuthZEN: the store that the standard's own paths mean, by name or id, and the URL by which clients reach this API (metadata tells it). */
+/**
+ * AuthZEN: the default store, by name or id, for the standard's own paths, and the URL by which clients reach this API, for the metadata.
+ */
 export interface AuthzenSettings {
   readonly store: string | undefined
   readonly url: string | undefined
 }
 
-/** Models as text (OpenFGA's DSL). The compiler has it; a runtime without it takes and gives JSON only. */
+/** Models as text (OpenFGA's DSL). The compiler provides it; a runtime without it reads and writes JSON only. */
 export interface ModelText {
-  /** The model of a text, or everything that is wrong with it; lines and columns from 1. */
+  /** The model of a text, or all of its errors; lines and columns start at 1. */
   read(text: string):
     | { readonly model: AuthorizationModel }
     | {
@@ -96,53 +98,56 @@ export interface ModelText {
           readonly message: string
         }[]
       }
-  /** The text of a model, or why it has none. */
+  /** The text of a model, or the reason why it cannot be printed. */
   print(model: AuthorizationModel): { readonly text: string } | { readonly problem: string }
 }
 
-/** A request that was not let in, for the operators' log. The path is as it was sent; a credential is nowhere in it. */
+/** A refused request, for the operators' log. The path is as sent; no field contains a credential. */
 export interface RejectedRequest {
   readonly code: string
   readonly message: string
-  /** Name of the key or the token's subject, where it is known. */
+  /** Name of the key or the token's subject, if known. */
   readonly caller: string | undefined
-  /** Address of the connection's other end. */
+  /** Address of the client's end of the connection. */
   readonly client: string
   readonly method: string
   readonly path: string
   readonly requestId: string
 }
 
-/** Where what clients are not told goes. */
+/** Receives what clients must not see. */
 export interface Reports {
   readonly logFault: LogFault
   readonly logRefusal: (refusal: RejectedRequest) => void
 }
 
-/** What the API is made of. Functions are asked each time, so that a new plan needs no new listener. */
+/** The dependencies of the API. Functions are called each time, so that a new plan needs no new listener. */
 export interface AuthzParts {
   readonly database: Database
   readonly engine: CheckEngine
-  /** The running plan's model of that digest, lowered by the compiler already. */
+  /** The running plan's model with that digest, already lowered by the compiler. */
   readonly planModel?: ((digest: string) => ModelPlan | undefined) | undefined
-  /** How old what we know of stores may be while the database is away; null: any age. Default 10 s. */
+  /** Maximum age of cached stores while the database is unavailable, in milliseconds; null: no maximum. Default: 10 s. */
   readonly maxStalenessMs?: (() => number | null) | undefined
-  /** Default `authzLimits`. */
+  /** Default: `authzLimits`. */
   readonly limits?: (() => AuthzLimits) | undefined
-  /** Default: no other origin is let in. */
+  /** Default: no cross-origin requests. */
   readonly cors?: (() => AuthzCors) | undefined
-  /** Names that the listeners answer to besides IP addresses, `localhost` and the machine's name (`OwnNames.more`). Default: none. */
+  /**
+   * Additional host names that the listeners accept, in addition to IP addresses, `localhost` and the machine's name (`OwnNames.more`). Default:
+   * none.
+   */
   readonly hosts?: readonly string[] | undefined
-  /** Default: no default store, and the address each request has reached as URL. */
+  /** Default: no default store, and as URL the address that each request has reached. */
   readonly authzen?: (() => AuthzenSettings) | undefined
-  /** Who may ask what; undefined: nobody is asked who they are. Default undefined. */
+  /** Authentication and grants; undefined: no authentication. Default: undefined. */
   readonly access?: (() => Access | undefined) | undefined
-  /** Without it models are JSON only: 415 for text. */
+  /** Without it models are JSON only, and text gets 415. */
   readonly modelText?: ModelText | undefined
-  /** For `/healthz`; default: whether the database answers and has this version's schema. */
+  /** For `/healthz`. Default: the database answers and has this version's schema. */
   readonly healthy?: (() => Promise<boolean>) | undefined
-  /** Told of our own faults and of those of the database. */
+  /** Called with internal errors and faults of the database. */
   readonly onFault?: LogFault | undefined
-  /** Told of requests that were not let in: 401, and 403 for grants and pages of other origins. */
+  /** Called with refused requests: 401, and 403 for missing grants and pages of other origins. */
   readonly onRefusal?: Reports["logRefusal"] | undefined
 }

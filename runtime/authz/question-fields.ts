@@ -17,15 +17,15 @@ import {
 import type { AuthzLimits } from "./ports.ts"
 import { tupleKeyField } from "./tuple-keys.ts"
 
-/** What every question may bring along, as the engine takes it. */
+/** The optional parts of every question, in the engine's form. */
 export interface CircumstancesRead {
   readonly contextualTuples: readonly TupleKey[] | undefined
   readonly context: JsonFields | undefined
 }
 
-/** Which model is asked, and how fresh the answer must be. */
+/** The model to use, and the required freshness. */
 export interface Terms {
-  /** Empty: the one in force. */
+  /** Empty: the model in use. */
   readonly modelId: string
   readonly freshness: Freshness
 }
@@ -66,7 +66,7 @@ function tooManyContextual(field: string, max: number): ApiError {
   return new ApiError("validation_error", `invalid ${field}: value must contain no more than ${max} item(s)`)
 }
 
-/** `authorization_model_id`, `consistency` and the consistency token of a request, which is the protobuf message named. */
+/** `authorization_model_id`, `consistency` and the consistency token of a request; `message` is the request's protobuf message. */
 export function termsOf(body: JsonFields, message: string, headers: IncomingHttpHeaders): Terms {
   return {
     modelId: modelIdField(pick(body, "authorization_model_id", "authorizationModelId"), message),
@@ -77,7 +77,7 @@ export function termsOf(body: JsonFields, message: string, headers: IncomingHttp
   }
 }
 
-/** The `tuple_key` of a question. `holder` is the protobuf message it is in, `message` its own. */
+/** The `tuple_key` of a question. `holder` is the protobuf message that contains it, `message` its own. */
 export function questionKeyOf(body: JsonFields, holder: string, message: string): TupleKey {
   const key = objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key")
   if (key === undefined)

@@ -20,8 +20,8 @@ import type { ApiRequest } from "./route.ts"
 import { tupleKeyBody } from "./tuple-keys.ts"
 
 /**
- * `POST /stores/{store}/read` `{tuple_key?, page_size?, continuation_token?}`: stored tuples by filter, as they are in the database now.
- * Ordered by object, relation and user, where OpenFGA answers in the order of writing.
+ * `POST /stores/{store}/read` `{tuple_key?, page_size?, continuation_token?}`: stored tuples by filter, in their current state in the
+ * database. Ordered by object, relation and user; OpenFGA's order is that of writing.
  */
 export async function postRead(
   api: AuthzApi,
@@ -30,7 +30,7 @@ export async function postRead(
   const filter = filterOf(objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key"))
   const pageSize = pageSizeField(pick(body, "page_size", "pageSize"), "ReadRequest")
   const token = continuationField(pick(body, "continuation_token", "continuationToken"), "ReadRequest")
-  // Read for its errors: every read is of the database's present state.
+  // Only for its errors: every read is already of the database's current state.
   consistencyField(body["consistency"], "ReadRequest")
   const atLeast = consistencyTokenOf(headers, body)
   const store = await api.stores.find(name)
@@ -61,7 +61,7 @@ function filterOf(fields: JsonFields | undefined): TupleFilter {
 
 const message = "ReadRequestTupleKey"
 
-/** A user to look for has a type and an id. */
+/** A user in the filter needs a type and an id. */
 function userFilter(value: unknown): string {
   const user = stringField(value, "user")
   if (/^[^\t\n\f\r :]+:[^\t\n\f\r ]/.test(user)) {

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from "node:http"
 
-/** The path of a request, as it was sent and without the query; empty for a target that has none (`*`). */
+/** The path of a request, as sent and without the query; empty for a target without a path (`*`). */
 export function pathOf(request: IncomingMessage): string {
   const target = originForm(request)
   const mark = target.indexOf("?")
   return mark < 0 ? target : target.slice(0, mark)
 }
 
-/** What is behind the path's question mark. */
+/** The part of the target after the question mark. */
 export function queryOf(request: IncomingMessage): string {
   const target = originForm(request)
   const mark = target.indexOf("?")
   return mark < 0 ? "" : target.slice(mark + 1)
 }
 
-/** RFC 9112 section 3.2: clients send a path; the form with scheme and host, which proxies are sent, means the same. */
+/** RFC 9112 section 3.2: clients send a path. The form with scheme and host, which is for proxies, means the same. */
 function originForm({ url = "" }: IncomingMessage): string {
   if (url.startsWith("/")) return url
   const rest = /^https?:\/\/[^/?#]+(.*)$/is.exec(url)?.[1]

@@ -9,11 +9,11 @@ import type { JsonFields } from "./fields.ts"
 
 const noBytes: Buffer = Buffer.alloc(0)
 
-/** A request as the resources see it. `store` and `id` are the path's parts, decoded; absent ones are empty. */
+/** A request for the resources. `store` and `id` are decoded parts of the path; absent ones are empty. */
 export class ApiRequest {
   readonly store: string
   readonly id: string
-  /** The body as it came; empty until it has. */
+  /** The raw body; empty until it was read. */
   bytes = noBytes
   readonly #query: string
   readonly #request: IncomingMessage
@@ -31,18 +31,21 @@ export class ApiRequest {
     return this.#request.headers
   }
 
-  /** This end of the connection. An IPv4 address of a listener for both families is written without its prefix. */
+  /** The server's address of the connection. An IPv4 address on a dual-stack listener has no `::ffff:` prefix. */
   get reached(): Address {
     const { localAddress = "", localPort = 0 } = this.#request.socket
     return { host: localAddress.replace(/^::ffff:(?=\d+\.)/, ""), port: localPort }
   }
 
-  /** Whether the client has gone: nobody waits for the answer. */
+  /** Whether the client has closed the connection and needs no response. */
   isGone(): boolean {
     return this.#response.destroyed
   }
 
-  /** The query's parameters, by their names in snake_case. Read anew each time it is asked for. @throws ApiError for camelCase that was not asked for. */
+  /**
+   * The query's parameters, by their snake_case names. Parsed anew on each access.
+   * @throws ApiError for camelCase names that the request did not ask for
+   */
   get query(): URLSearchParams {
     const query = new URLSearchParams()
     for (const [name, value] of new URLSearchParams(this.#query)) {
@@ -53,7 +56,10 @@ export class ApiRequest {
     return query
   }
 
-  /** The JSON object in the body, its fields in snake_case where camelCase was asked for. Read anew each time it is asked for. @throws ApiError when it is none. */
+  /**
+   * The JSON object in the body, with snake_case fields where the request asked for camelCase. Parsed anew on each access.
+   * @throws ApiError when the body is not an object
+   */
   get body(): JsonFields {
     const body = parseBody(this.bytes)
     return this.#mayBeCamelCase ? (inSnakeCase(body) as JsonFields) : body
@@ -64,21 +70,24 @@ export class ApiRequest {
   }
 }
 
-/** One method of one resource. It throws `ApiError` and what `apiErrorOf` knows. What can be answered at once comes without a promise. */
+/**
+ * One method of one resource. It throws `ApiError` or an error that `apiErrorOf` knows. It returns no promise when the response is
+ * available at once.
+ */
 export type Handler = (api: AuthzApi, request: ApiRequest) => ApiResponse | Promise<ApiResponse>
 
-/** A line of the table of routes. */
+/** A row of the table of routes. */
 export interface ApiRoute {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  /** `{store}` and `{id}` stand for one part of the path each. */
+  /** `{store}` and `{id}` match one part of the path each. */
   readonly path: string
-  /** What it asks of its caller. */
+  /** The right that it requires. */
   readonly right: Right
   readonly handler: Handler
-  /** The path names no store: the default one is meant (`AuthzParts.authzen`). */
+  /** The path contains no store: it uses the default store (`AuthzParts.authzen`). */
   readonly ofDefaultStore?: true
-  /** Answers by lines; its failures have the form of OpenFGA's streams. */
+  /** It responds with lines; its failures have the form of OpenFGA's streams. */
   readonly streams?: true
-  /** Has a deadline of its own and says what it did not reach; the others end with `requestMs`. */
+  /** It has a deadline of its own and marks incomplete results; other routes end after `requestMs`. */
   readonly patient?: true
 }

@@ -1,7 +1,7 @@
 import { ApiError } from "./api-error.ts"
 import type { ApiRoute } from "./route.ts"
 
-/** A route and the parts of the path it stands for. */
+/** A route and its parameters from the path. */
 export interface RouteMatch {
   readonly route: ApiRoute
   readonly store: string
@@ -10,7 +10,7 @@ export interface RouteMatch {
 
 interface Place {
   readonly words: Map<string, Place>
-  /** What a parameter leads to. */
+  /** The next place for any parameter value. */
   any: Place | undefined
   readonly routes: Map<string, ApiRoute>
 }
@@ -18,10 +18,10 @@ interface Place {
 const knownMax = 1_000
 const knownLengthMax = 256
 
-/** Finds routes by method and path. A path with an empty part, or one that is not there, is no route's. */
+/** Finds routes by method and path. A path with an empty part does not match. */
 export class Router {
   readonly #root = newPlace()
-  /** Paths found before, by method: services ask about the same few stores all day. */
+  /** Paths that were found before, by method, because services ask about the same few stores. */
   readonly #found = new Map<string, Map<string, RouteMatch>>()
 
   constructor(routes: readonly ApiRoute[]) {
@@ -32,7 +32,10 @@ export class Router {
     }
   }
 
-  /** `path` without the query. @throws ApiError when it can't be decoded. */
+  /**
+   * `path` is without the query.
+   * @throws ApiError when it cannot be decoded
+   */
   find(method: string, path: string): RouteMatch | undefined {
     const known = this.#found.get(method)?.get(path)
     if (known !== undefined) return known
@@ -41,7 +44,7 @@ export class Router {
     return match
   }
 
-  /** Whether there is a route of another method at a path that `find` found none for. */
+  /** Whether another method has a route at a path for which `find` found none. */
   hasPath(path: string): boolean {
     return ["GET", "POST", "PUT", "PATCH", "DELETE"].some((method) => this.find(method, path) !== undefined)
   }

@@ -32,7 +32,7 @@ const authzenResources = [
   { path: "/access/v1/search/action", handler: postSearchAction },
 ] as const
 
-/** AuthZEN 1.0: of a store, and on the standard's own paths of the default store. */
+/** AuthZEN 1.0: below a store, and on the standard's own paths for the default store. */
 const authzenRoutes: readonly ApiRoute[] = [
   ...authzenResources.flatMap(({ path, ...more }): ApiRoute[] => [
     { method: "POST", path: `/stores/{store}${path}`, right: "read", ...more },
@@ -42,7 +42,7 @@ const authzenRoutes: readonly ApiRoute[] = [
   { method: "GET", path: `${authzenMetadata}/{store}`, right: "open", handler: getStoreMetadata },
 ]
 
-/** Every route there is. */
+/** All routes. */
 export const routes: readonly ApiRoute[] = [
   { method: "GET", path: "/healthz", right: "open", handler: getHealth },
 
@@ -84,7 +84,7 @@ export const routes: readonly ApiRoute[] = [
   ...authzenRoutes,
 ]
 
-/** `GET /healthz` → `{"status":"SERVING"}`, or 503 `NOT_SERVING` while nothing could be answered. */
+/** `GET /healthz` → `{"status":"SERVING"}`, or 503 `NOT_SERVING` while no request could be answered. */
 async function getHealth(api: AuthzApi): Promise<ApiResponse> {
   return (await api.healthy())
     ? { status: 200, body: { status: "SERVING" } }

@@ -8,7 +8,7 @@ import { ApiError, apiErrorOf, streamError } from "./api-error.ts"
 import type { Reports } from "./ports.ts"
 import { pathOf } from "./request-target.ts"
 
-/** Ids of requests: unique in the fleet by a random beginning, cheap by a counter. */
+/** Request ids: unique across processes by a random prefix, cheap by a counter. */
 const prefix = randomBytes(10).toString("hex")
 let count = 0
 
@@ -18,10 +18,10 @@ function newRequestId(): string {
   return `${prefix}${count.toString(16).padStart(12, "0")}`
 }
 
-/** Ids that clients gave their requests, where they are to come back. */
+/** Ids from clients that their responses must repeat. */
 const echoed = new WeakMap<ServerResponse, string>()
 
-/** AuthZEN's answers have the id of their request, whatever they are; OpenFGA's always have a new one. */
+/** AuthZEN's responses always repeat the id of their request; OpenFGA's always have a new one. */
 export function echoRequestId({ headers, url = "" }: IncomingMessage, response: ServerResponse): void {
   const given = headers["x-request-id"]
   if (typeof given === "string" && url.includes("/access/v1/")) echoed.set(response, given)
@@ -31,7 +31,7 @@ function requestIdOf(response: ServerResponse): string {
   return echoed.get(response) ?? newRequestId()
 }
 
-/** Sends an answer; `extra` are headers of the listener's. */
+/** Sends a response; `extra` are headers of the listener. */
 export function sendAnswer(response: ServerResponse, answer: ApiResponse, extra: AnswerHeaders): void {
   const { status, body, bytes, text, pieces, lines, headers = noHeaders } = answer
   const all = extra.length === 0 ? headers : [...headers, ...extra]
@@ -61,7 +61,7 @@ function sendPieces(
   sendLines(response, pieces)
 }
 
-/** Sends JSON that is ready. */
+/** Sends finished JSON. */
 function sendJson(
   response: ServerResponse,
   status: number,
@@ -92,10 +92,10 @@ function send(
   endWhole(response, content)
 }
 
-/** How a failure is told. `stream`: as the first line of a stream. */
+/** The form of a failure. `stream`: as the first line of a stream. */
 export type FailureForm = "plain" | "stream"
 
-/** Sends any failure as `{code, message}`, or in the form of a stream. */
+/** Sends a failure as `{code, message}`, or in the form of a stream. */
 export function sendError(
   response: ServerResponse,
   error: unknown,
@@ -115,7 +115,7 @@ export function sendError(
   sendJson(response, status, JSON.stringify(body), all, requestId)
 }
 
-/** The same on a connection that has no request, which it ends. */
+/** The same on a connection without a request; ends the connection. */
 export function sendRawError(socket: Socket, { status, code, message }: ApiError): void {
   const headers = ["content-type", "application/json", "x-request-id", newRequestId()]
   sendRaw(socket, { status, headers, body: Buffer.from(JSON.stringify({ code, message })) })
@@ -133,12 +133,12 @@ function tell(
 
 const retryAfter: AnswerHeaders = ["Retry-After", "1"]
 
-/** RFC 6750 section 3: without a credential there is no error in the challenge. */
+/** RFC 6750 section 3: without a credential the challenge contains no error. */
 function challengeOf(code: string): AnswerHeaders {
   return ["WWW-Authenticate", code === "bearer_token_missing" ? "Bearer" : 'Bearer error="invalid_token"']
 }
 
-/** Writes pieces as fast as the client reads: while its socket is full nothing is taken from the source, and when it goes away nothing any more. */
+/** Writes pieces as fast as the client reads. While its socket is full, and after it has closed, nothing is taken from the source. */
 export function sendLines(response: ServerResponse, pieces: Iterable<string | Uint8Array>): void {
   const source = pieces[Symbol.iterator]()
   const pump = () => {
@@ -151,7 +151,7 @@ export function sendLines(response: ServerResponse, pieces: Iterable<string | Ui
       if (!response.write(piece.value)) return
     }
   }
-  // In a turn of its own: while the system takes all there is, nobody else would have one.
+  // In a new turn: otherwise, while the socket accepts everything, this loop would block the event loop.
   response.on("drain", () => setImmediate(pump))
   pump()
 }

@@ -14,7 +14,7 @@ import { Router } from "./router.ts"
 import { routes } from "./routes.ts"
 import { echoRequestId, type FailureForm, sendAnswer, sendError, sendRawError } from "./send-answer.ts"
 
-/** Time for a whole request to arrive. */
+/** Timeout for receiving a whole request. */
 const requestArrivesMs = 15_000
 
 const router = new Router(routes)
@@ -22,26 +22,28 @@ const noHeaders: AnswerHeaders = []
 
 /** What to open. */
 interface AuthzOptions {
-  /** Shared by all listeners of a process, so that they have one view of stores and one queue of writes. */
+  /** Shared by all listeners of a process, so that they have one cache of stores and one queue of writes. */
   readonly api: AuthzApi
-  /** Where to listen, each with a listener of its own; port 0 takes a free one. */
+  /** Addresses, each with a listener of its own; port 0 takes a free one. */
   readonly listen: readonly Address[]
-  /** Whether requests are answered yet, or still, on connections that reached `local`, an address of this machine: before and after, they get 503. Always, when absent. */
+  /**
+   * Whether to answer requests on connections to `local`, an address of this machine; while it returns false they get 503. Absent: always.
+   */
   readonly serving?: ((local: string | undefined) => boolean) | undefined
-  /** Listeners that give up their address where it is in the way; none when absent. */
+  /** Listeners that give up their address when a new one needs it; absent: none. */
   readonly leaving?: readonly Listener[] | undefined
 }
 
 /** Open listeners. */
 export interface AuthzListeners {
-  /** In the order asked for, with the real ports. */
+  /** In the order of `listen`, with the real ports. */
   readonly addresses: readonly Address[]
   readonly listeners: readonly Listener[]
-  /** Takes no new connections, answers what runs and comes on those there are, and ends, at the latest after `graceMs` (0 when absent). */
+  /** Accepts no new connections, answers requests on the open ones, and ends after `graceMs` at the latest (default: 0). */
   close(graceMs?: number): Promise<void>
 }
 
-/** What a listener of the engine at an address with this host is opened with. */
+/** Options of the engine's listener at an address with this host. */
 function engineListener(
   api: AuthzApi,
   host: string,
@@ -113,7 +115,7 @@ function receive(
 
 const formOf = (route: ApiRoute | undefined): FailureForm => (route?.streams === true ? "stream" : "plain")
 
-/** Only those who may ask anything learn what there is not. */
+/** Only authenticated callers learn that a path does not exist. */
 const nowhere = "caller"
 
 interface Incoming {
@@ -142,18 +144,18 @@ function read(api: AuthzApi, incoming: Incoming): void {
       respond(api, route, incoming)
       return
     }
-    // The rest is not read: the connection has to end.
+    // The rest of the body is not read, so the connection must end.
     response.shouldKeepAlive = false
     sendError(response, bodyTooLarge(bodyBytesMax), api, headers)
     request.resume()
   })
 }
 
-/** Asks the resource. An answer that is there at once is sent in the same turn of the event loop. */
+/** Calls the resource. A response that is available at once is sent in the same turn of the event loop. */
 function respond(api: AuthzApi, route: ApiRoute, { asked, response, headers }: Incoming): void {
   let form: FailureForm = "plain"
   try {
-    // A body that can't be read fails before there is a stream.
+    // A body that cannot be read fails before the stream begins.
     if (route.streams && asked.body !== undefined) form = "stream"
     const answer = route.handler(api, asked)
     if (answer instanceof Promise) settle(api, route, answer, response, headers)
@@ -163,7 +165,7 @@ function respond(api: AuthzApi, route: ApiRoute, { asked, response, headers }: I
   }
 }
 
-/** An answer that takes its time, but not for ever. What comes after the deadline is thrown away. */
+/** Waits for a response until the deadline; a later response is discarded. */
 function settle(
   api: AuthzApi,
   route: ApiRoute,
@@ -185,9 +187,9 @@ function settle(
 }
 
 /**
- * Opens the HTTP API of the engine: OpenFGA's, and what it has more. It asks who calls where the plan says so (`AuthzParts.access`);
- * where nobody is asked, it belongs on an internal address.
- * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one can't be opened; then none is.
+ * Opens the HTTP API of the engine: OpenFGA's API and the additional routes. It authenticates callers when the plan requires it
+ * (`AuthzParts.access`). Without authentication it belongs on an internal address.
+ * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one address cannot be opened; then none is open
  */
 export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
   const { api, serving, leaving = [] } = options

@@ -9,21 +9,21 @@ interface Entry {
   refreshing: boolean
 }
 
-/** Younger than this it is taken as it is; older, a request asks the database again. */
+/** An entry younger than this is used as it is; for an older one the database is asked again. */
 const freshMs = 1_000
-/** Neither id nor declared name looks otherwise, and what does is nothing to trouble the database with. */
+/** Ids and declared names have this form. Other texts cannot exist, so they need no query. */
 const nameForm = /^[A-Za-z0-9_-]{1,128}$/
 const entriesMax = 10_000
 
 /**
- * Stores by id or declared name, so that a check needs no query. What another process changes (a new model, a deletion, another plan) is
- * seen about a second later, what this one changes at once.
+ * Caches stores by id or declared name, so that a check needs no query. Changes of other processes (a new model, a deletion, another plan)
+ * become visible after about a second, changes of this process at once.
  */
 export class StoreDirectory {
   readonly #database: Database
   readonly #maxStalenessMs: () => number | null
   readonly #entries = new LRUCache<string, Entry>({ max: entriesMax })
-  /** Raised by every change of ours: an answer that was asked for before it is not kept. */
+  /** Raised by each change of this process: a result that was requested before it is not cached. */
   #changes = 0
 
   constructor(database: Database, maxStalenessMs: () => number | null) {
@@ -31,7 +31,10 @@ export class StoreDirectory {
     this.#maxStalenessMs = maxStalenessMs
   }
 
-  /** Without a promise when it is known. @throws ApiError `store_id_not_found` · SourceUnavailable */
+  /**
+   * Synchronous when the store is cached.
+   * @throws ApiError `store_id_not_found` · SourceUnavailable
+   */
   find(idOrName: string): StoreRecord | Promise<StoreRecord> {
     const entry = this.#entries.get(idOrName)
     if (entry === undefined) {
@@ -46,14 +49,14 @@ export class StoreDirectory {
     return entry.store
   }
 
-  /** After a change of this process. */
+  /** Call it after a change by this process. */
   forget(store: { readonly id: string; readonly declaredName: string | null }): void {
     this.#changes += 1
     this.#entries.delete(store.id)
     if (store.declaredName !== null) this.#entries.delete(store.declaredName)
   }
 
-  /** After a new plan. */
+  /** Call it after a new plan. */
   forgetAll(): void {
     this.#changes += 1
     this.#entries.clear()
@@ -62,7 +65,8 @@ export class StoreDirectory {
   #refresh(idOrName: string, entry: Entry): void {
     entry.refreshing = true
     this.#ask(idOrName).catch(() => {
-      // Away, or gone: until the bound the entry serves in the one case, and is removed in the other.
+      // The database is unavailable or the store is deleted. Until the maximum age the entry stays in use in the first case; it is removed
+      // in the second.
       entry.refreshing = false
     })
   }

@@ -15,7 +15,7 @@ export async function postStore(api: AuthzApi, { body }: ApiRequest): Promise<Ap
   return { status: 201, body: { id, name, created_at: createdAt, updated_at: updatedAt } }
 }
 
-/** `GET /stores?page_size&continuation_token&name` → all stores, the declared ones too. */
+/** `GET /stores?page_size&continuation_token&name` → all stores, including declared ones. */
 export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<ApiResponse> {
   const limit = pageSizeField(query.get("page_size"), "ListStoresRequest")
   const token = continuationField(query.get("continuation_token"), "ListStoresRequest")

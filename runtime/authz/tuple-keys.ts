@@ -3,7 +3,10 @@ import { tupleText } from "../check/tuple.ts"
 import { storedContextField } from "./context.ts"
 import { conditionNameField, type JsonFields, objectField, tupleFields } from "./fields.ts"
 
-/** A tuple of a request, by the rules on its fields; `message` is its protobuf message, `contextBytesMax` bounds its context. */
+/**
+ * A tuple of a request, validated by the rules on its fields. `message` is its protobuf message, `contextBytesMax` the maximum of its
+ * context.
+ */
 export function tupleKeyField(value: unknown, message: string, contextBytesMax: number): TupleKey {
   const fields = objectField(value, "tuple key") ?? {}
   const { user, relation, object } = tupleFields(fields, message)
@@ -17,7 +20,7 @@ export function tupleKeyField(value: unknown, message: string, contextBytesMax: 
   }
 }
 
-/** A tuple as answers have it: a condition that is not there is null, as with OpenFGA. */
+/** A tuple in a response: an absent condition is null, as in OpenFGA. */
 export function tupleKeyBody({ user, relation, object, condition }: TupleKey): object {
   return { user, relation, object, condition: condition ?? null }
 }

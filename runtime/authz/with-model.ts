@@ -8,19 +8,20 @@ import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import type { ApiRequest } from "./route.ts"
 
-/** What a question is about. */
+/** The store and model of a question. */
 export interface RequestedModel {
   readonly storeId: string
   readonly modelId: string
   readonly model: LoadedModel
 }
 
-/** Who waits for the answer. */
+/** The client that waits for the answer. */
 type Client = Pick<ApiRequest, "isGone">
 
 /**
- * Finds the store and the model a question means (`named`, or the one in force when that is empty) and asks. Without a promise where both are known: this is before every check.
- * @throws ApiError for a store or model that is not there · SourceUnavailable
+ * Finds the store and the model of a question (`named`, or the model in use when that is empty) and calls `ask`. Synchronous when both are
+ * cached, because this runs before every check.
+ * @throws ApiError for an unknown store or model · SourceUnavailable
  */
 export function withModel(
   api: AuthzApi,
@@ -46,12 +47,12 @@ function inStore(
   return ask({ storeId: store.id, modelId, model })
 }
 
-/** Which store and model were used, and the revision at which the answer is true. */
+/** Headers with the store, the model and the revision of the answer. */
 export function revisionHeaders(storeId: string, modelId: string, revision: number): AnswerHeaders {
   return [...modelHeaders(storeId, modelId), "Sallyport-Revision", String(revision)]
 }
 
-/** Puts a question to the engine; its work ends when the client has gone. Without a promise where the engine has the answer at once. */
+/** Asks the engine; its work ends when the client has closed the connection. Synchronous when the engine has the answer at once. */
 export function askEngine<Found>(
   api: AuthzApi,
   request: ApiRequest,
@@ -63,7 +64,7 @@ export function askEngine<Found>(
   return found instanceof Promise ? found.then(answer) : answer(found)
 }
 
-/** The same work, but it ends when the client has gone: nobody waits for what it would find. */
+/** The same work, but it ends when the client has closed the connection. */
 function whileWanted<Found>(work: EngineWork<Found>, request: Client): EngineWork<Found> {
   return new WantedWork(work, request)
 }

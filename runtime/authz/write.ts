@@ -30,8 +30,8 @@ interface ParsedWrite {
 }
 
 /**
- * `POST /stores/{store}/write`: all or nothing. The answer is OpenFGA's empty object; the header `Sallyport-Consistency-Token` is the store's revision
- * that has these tuples.
+ * `POST /stores/{store}/write`: all or nothing. The body of the response is OpenFGA's empty object; its header
+ * `Sallyport-Consistency-Token` is the store's revision that contains these tuples.
  */
 export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest): Promise<ApiResponse> {
   const limits = api.limits()
@@ -101,11 +101,11 @@ function choice(value: unknown, field: string): "error" | "ignore" {
   throw new ApiError("validation_error", `invalid ${field} option: ${text}`)
 }
 
-/** The same rules as for contextual tuples; OpenFGA has one code for all that is wrong with a tuple to be written. */
+/** The rules of contextual tuples; OpenFGA has one code for all errors of a tuple in a write. */
 function judgeWrite(model: LoadedModel, key: TupleKey): void {
   const error = validateTuple(model, key)
   if (error !== undefined) throw new ApiError("validation_error", error.message)
-  // Each userset contains itself. Only stored it is refused: as a contextual tuple it changes no answer.
+  // Each userset contains itself. Refuse it only in a write: as a contextual tuple it changes no answer.
   if (key.user === `${key.object}#${key.relation}`)
     throw new ApiError(
       "validation_error",
@@ -115,7 +115,10 @@ function judgeWrite(model: LoadedModel, key: TupleKey): void {
 
 const userForm = /^([^:# \p{Cc}]+:)?[^:# \p{Cc}]+(#[^:# \p{Cc}]+)?$/u
 
-/** A delete has no model: what an older one allowed must be removable. What can be no tuple is refused: OpenFGA in memory takes an empty field for any. */
+/**
+ * A deletion is not checked against the model, so that tuples of an older model can be removed. Incomplete tuples are refused: OpenFGA's
+ * memory store treats an empty field as a wildcard.
+ */
 function judgeDelete(key: TupleKey): void {
   const reason = !userForm.test(key.user)
     ? "the 'user' field is malformed"

@@ -2,7 +2,7 @@ import type { LoadedModel } from "../../check/loaded-model.ts"
 import { contextField } from "../context.ts"
 import type { JsonFields } from "../fields.ts"
 
-/** Properties by the prefix they get as values for conditions. */
+/** Properties, by the prefix of their names in conditions. */
 export interface Properties {
   readonly subject?: JsonFields | undefined
   readonly resource?: JsonFields | undefined
@@ -10,8 +10,8 @@ export interface Properties {
 }
 
 /**
- * Values for conditions: `subject_NAME`, `resource_NAME` and `action_NAME` for the properties, under the request's own `context`. Properties are optional: a parameter of that
- * kind that no property gives has its type's empty value, so that a condition can be written for requests with and without it.
+ * Values for conditions: `subject_NAME`, `resource_NAME` and `action_NAME` from the properties; the request's own `context` overrides them.
+ * A missing property gets the empty value of its parameter's type, so that a condition can handle requests with and without it.
  */
 export function contextOf(model: LoadedModel, properties: Properties, context: unknown): JsonFields {
   const values: Record<string, unknown> = Object.create(null)
@@ -34,7 +34,10 @@ const emptyOfType: Readonly<Record<string, unknown>> = {
 
 const known = new WeakMap<LoadedModel, ReadonlyMap<string, unknown>>()
 
-/** The parameters of a model's conditions that are properties, with the empty values of their types. Times, addresses and `any` have none, nor has a name with two types. */
+/**
+ * The parameters of a model's conditions that are properties, with the empty values of their types. Times, addresses and `any` have no
+ * empty value, and neither has a name with two types.
+ */
 function emptyValuesOf(model: LoadedModel): ReadonlyMap<string, unknown> {
   const before = known.get(model)
   if (before !== undefined) return before

@@ -12,14 +12,14 @@ import {
 
 const message = "AuthZEN"
 
-/** Subject or resource of a request. In a search, the one looked for has no id. */
+/** Subject or resource of a request. In a search, the entity that is searched for has no id. */
 export interface AuthzenEntity {
   readonly type: string
   readonly id: string
   readonly properties: JsonFields | undefined
 }
 
-/** What is done. Its name is a relation of the resource's type. */
+/** The action. Its name is a relation of the resource's type. */
 export interface AuthzenAction {
   readonly name: string
   readonly properties: JsonFields | undefined
@@ -29,7 +29,7 @@ const wholeStar = /^%(?:25)*2A$/
 const unwritable = /[\t\n\f\r #:\0]|%(?=(?:25)*(?:00|09|0A|0C|0D|20|23|3A))/g
 const written = /%(?:00|09|0A|0C|0D|20|23|3A|25(?=(?:25)*(?:00|09|0A|0C|0D|20|23|3A)))/g
 
-/** The JSON object of an entity, which must be there; what it lacks of `required` is taken from `otherwise`, the batch's default. */
+/** The JSON object of a required entity. Missing fields of `required` come from `otherwise`, the default of the batch. */
 export function entityFields(
   value: unknown,
   otherwise: unknown,
@@ -53,7 +53,7 @@ export function entityOf(fields: JsonFields, name: string): AuthzenEntity {
   }
 }
 
-/** An entity that is looked for: an id in it says nothing (section "Search" of the specification) and is not looked at. */
+/** The entity that a search looks for. An id in it has no meaning (section "Search" of the specification) and is ignored. */
 export function soughtOf(fields: JsonFields, name: string): AuthzenEntity {
   const properties = contextField(fields["properties"], `${name}.properties`)
   return { type: required(fields, name, "type"), id: "", properties }
@@ -66,12 +66,15 @@ export function actionOf(fields: JsonFields): AuthzenAction {
   }
 }
 
-/** The action as a relation. @throws ApiError when no relation can be called so. */
+/**
+ * The action as a relation.
+ * @throws ApiError when the name cannot be a relation
+ */
 export function relationOf({ name }: AuthzenAction): string {
   return relationField(name, message)
 }
 
-/** The subject as a user. The id `*` means everybody of the type, as it does in a tuple. */
+/** The subject as a user. The id `*` means all users of the type, as in a tuple. */
 export function userOf({ type, id }: AuthzenEntity): string {
   return nameOf("subject", { type, id: encodeId(id) }, 512, userField)
 }
@@ -81,12 +84,12 @@ export function objectOf({ type, id }: AuthzenEntity): string {
   return nameOf("resource", { type, id: encodeResourceId(id) }, 256, objectIdField)
 }
 
-/** Users of the engine, all of one type, as AuthZEN tells them. */
+/** Users of the engine, all of one type, in AuthZEN's form. */
 export function subjectForm(type: string): JsonForm {
   return formOf(type, { name: "subject", having: "%", told: decodeId })
 }
 
-/** Objects of the engine, all of one type, as AuthZEN tells them. */
+/** Objects of the engine, all of one type, in AuthZEN's form. */
 export function resourceForm(type: string): JsonForm {
   return formOf(type, { name: "resource", having: "%", told: decodeResourceId })
 }
@@ -96,7 +99,7 @@ function formOf(type: string, rewritten: Rewriting): JsonForm {
   return { before, behind: '"}', skip: Buffer.byteLength(type) + 1, rewritten }
 }
 
-/** Type and id together as the engine has them. The client knows two fields, so that is what a refusal speaks of. */
+/** Type and id in the engine's form. Errors name the two fields that the client knows. */
 function nameOf(
   of: string,
   { type, id }: { readonly type: string; readonly id: string },
@@ -114,7 +117,7 @@ function nameOf(
   }
 }
 
-/** A type with `:` or `#` in it would make another object of the rest. */
+/** A type with `:` or `#` would turn the rest into another object. */
 function typeOf(fields: JsonFields, name: string): string {
   return typeField(required(fields, name, "type"), message)
 }
@@ -132,26 +135,27 @@ function missing(what: string): ApiError {
 }
 
 /**
- * AuthZEN's ids are any text, an object's id in the engine is not: no white space, no `:`, no `#`. Those characters and NUL are written as `%XX`, and so that such text means only
- * that, a `%` before it gets `25` behind it. Everything else stays as it is (`rick@the-citadel.com`, `50%`, `%41`), so that ids that were written as tuples are found as they
- * are. Every id of the engine is that of one AuthZEN id: a list never tells two under one name.
+ * AuthZEN's ids are any text; an object's id in the engine has no white space, `:` or `#`. Those characters and NUL are written as `%XX`. A
+ * literal `%` in front of such a text gets `25` after it, so that the encoding is unambiguous. Everything else is unchanged
+ * (`rick@the-citadel.com`, `50%`, `%41`), so that ids in existing tuples are found. Every id of the engine has exactly one AuthZEN id, so
+ * that a list never shows two entities under one id.
  */
 export function encodeId(id: string): string {
   return /[\t\n\f\r #:%\0]/.test(id) ? id.replace(unwritable, escaped) : id
 }
 
-/** The other way round. */
+/** The inverse of `encodeId`. */
 export function decodeId(text: string): string {
   return text.includes("%") ? text.replace(written, unescaped) : text
 }
 
-/** As `encodeId`, for what `*` is an id like others of: in a tuple it would mean everybody. */
+/** Like `encodeId`, for entities for which `*` is a normal id: in a tuple it would mean all of the type. */
 export function encodeResourceId(id: string): string {
   if (id === "*") return "%2A"
   return wholeStar.test(id) ? `%25${id.slice(1)}` : encodeId(id)
 }
 
-/** The other way round. */
+/** The inverse of `encodeResourceId`. */
 export function decodeResourceId(text: string): string {
   if (text === "%2A") return "*"
   return wholeStar.test(text) ? `%${text.slice(3)}` : decodeId(text)

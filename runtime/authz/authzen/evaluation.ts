@@ -10,7 +10,7 @@ import { contextOf } from "./circumstances.ts"
 import { actionOf, entityFields, entityOf, objectOf, relationOf, userOf } from "./entities.ts"
 import { type AuthzenOptions, jsonBody, optionsOf } from "./request.ts"
 
-/** A question whose context waits for the model. */
+/** A check whose context depends on the model. */
 export type DeferredCheck = (model: LoadedModel) => CheckRequest
 
 /** `POST …/access/v1/evaluation` → `{decision}`; with `options.explain` also `context {reason, explanation}`. */
@@ -19,7 +19,7 @@ export function postEvaluation(api: AuthzApi, request: ApiRequest): ApiResponse 
   return evaluate(api, request, body, optionsOf(body, request, api.limits()))
 }
 
-/** One question, at the top of a body. */
+/** One evaluation, with its fields at the top of the body. */
 export function evaluate(
   api: AuthzApi,
   request: ApiRequest,
@@ -39,7 +39,10 @@ export function evaluate(
   })
 }
 
-/** Reads subject, action, resource and context; what is not there is the batch's. @throws ApiError naming the field. */
+/**
+ * Reads subject, action, resource and context; missing ones come from the batch.
+ * @throws ApiError naming the field
+ */
 export function questionOf(item: JsonFields, general: JsonFields, options: AuthzenOptions): DeferredCheck {
   const entity = (name: "subject" | "resource") =>
     entityOf(entityFields(item[name], general[name], name, ["type", "id"]), name)

@@ -14,7 +14,7 @@ interface Decision {
   readonly decision: boolean
 }
 
-/** At which decision a batch ends; undefined: it does not. */
+/** The decision that ends a batch; undefined: the batch runs to its end. */
 const endsAt: Readonly<Record<string, boolean | undefined>> = {
   execute_all: undefined,
   deny_on_first_deny: false,
@@ -22,8 +22,8 @@ const endsAt: Readonly<Record<string, boolean | undefined>> = {
 }
 
 /**
- * `POST …/access/v1/evaluations` → `{evaluations: [{decision}]}` in the order of the request, all true at one revision. What is wrong with one of them is its own: `decision: false`
- * with `context.error`. Without `evaluations`, or with none in it, it is one evaluation.
+ * `POST …/access/v1/evaluations` → `{evaluations: [{decision}]}` in the order of the request, all at one revision. An error in one item
+ * affects only that item: `decision: false` with `context.error`. Without `evaluations`, or with an empty list, it is a single evaluation.
  */
 export function postEvaluations(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const body = jsonBody(request)
@@ -54,7 +54,7 @@ export function postEvaluations(api: AuthzApi, request: ApiRequest): ApiResponse
   })
 }
 
-/** A default that is no object is wrong for all. */
+/** A default that is not an object is an error of the whole request. */
 function requireDefaults(body: JsonFields): void {
   for (const name of ["subject", "action", "resource", "context"]) objectField(body[name], name)
 }
@@ -81,7 +81,7 @@ function decisions(
   })
 }
 
-/** What is nobody's fault but ours or the database's is no decision: it fails the whole request. */
+/** A fault of the server or the database is not a decision: it fails the whole request. */
 function failed(error: CheckError | undefined): Decision {
   const known = error === undefined ? undefined : apiErrorOf(error)
   if (known === undefined || known.status >= 500) throw error ?? new Error("an evaluation has no result")
@@ -93,7 +93,7 @@ function refused({ status, code, message }: ApiError): Decision {
   return { decision: false, context: { error } } as Decision
 }
 
-/** Up to the first decision that ends the batch, and with it. */
+/** Up to and including the first decision that ends the batch. */
 function upToEnd(all: readonly Decision[], end: boolean | undefined): readonly Decision[] {
   const at = end === undefined ? -1 : all.findIndex(({ decision }) => decision === end)
   return at < 0 ? all : all.slice(0, at + 1)

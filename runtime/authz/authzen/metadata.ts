@@ -7,7 +7,7 @@ import type { ApiRequest } from "../route.ts"
 /** A store's id or name. */
 const storeForm = /^[A-Za-z0-9_-]{1,128}$/
 
-/** `GET /.well-known/authzen-configuration`: the store that paths without a store mean. 404 where there is none. */
+/** `GET /.well-known/authzen-configuration`: the default store, for paths without a store. 404 when there is none. */
 export function getMetadata(api: AuthzApi, request: ApiRequest): ApiResponse {
   if (api.authzen().store === undefined)
     throw new ApiError(
@@ -19,8 +19,9 @@ export function getMetadata(api: AuthzApi, request: ApiRequest): ApiResponse {
 }
 
 /**
- * `GET /.well-known/authzen-configuration/{store}`. Who may read nothing may read this: it tells paths, and not whether there is such a store. The decision point's
- * identifier is the base URL with the store as path, from which this path follows (section "Obtaining Policy Decision Point Metadata").
+ * `GET /.well-known/authzen-configuration/{store}`. It needs no right, because it contains only paths and does not reveal whether the store
+ * exists. The decision point's identifier is the base URL with the store as its path; this path follows from it (section "Obtaining Policy
+ * Decision Point Metadata").
  */
 export function getStoreMetadata(api: AuthzApi, request: ApiRequest): ApiResponse {
   const { store } = request
@@ -41,8 +42,8 @@ function metadata(identifier: string, endpoints: string): object {
 }
 
 /**
- * The URL of gateway.conf; else the address this request has reached, which knows nothing of TLS or address translation in front. Never by Host: it is the caller's to choose,
- * and who keeps the answer would send every question there.
+ * The URL of gateway.conf; else the address that this request has reached, which ignores TLS and address translation in front of it. Never
+ * the Host header: the caller chooses it, and a client that caches the metadata would send every later question to that host.
  */
 function baseOf(api: AuthzApi, { reached }: ApiRequest): string {
   const { url } = api.authzen()

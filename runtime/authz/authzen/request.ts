@@ -6,9 +6,9 @@ import type { AuthzLimits } from "../ports.ts"
 import { circumstancesOf, termsOf } from "../question-fields.ts"
 import type { ApiRequest } from "../route.ts"
 
-/** What a request says besides whom it is about. */
+/** The parts of a request apart from its entities. */
 export interface AuthzenOptions {
-  /** Empty: the model in force. */
+  /** Empty: the model in use. */
   readonly modelId: string
   readonly freshness: Freshness
   readonly contextualTuples: readonly TupleKey[] | undefined
@@ -16,7 +16,10 @@ export interface AuthzenOptions {
   readonly semantic: string
 }
 
-/** The JSON body. @throws ApiError when it is empty, malformed or said to be something else. */
+/**
+ * The JSON body.
+ * @throws ApiError when it is empty, malformed or declared as another type
+ */
 export function jsonBody(request: ApiRequest): JsonFields {
   const contentType = request.headers["content-type"] ?? ""
   if (!/^application\/json[\t ]*(;|$)/i.test(contentType))
@@ -26,8 +29,8 @@ export function jsonBody(request: ApiRequest): JsonFields {
 }
 
 /**
- * The header `Openfga-Authorization-Model-Id`, and `options`: `evaluations_semantic` of the specification, and as extensions `explain`, `contextual_tuples`, `consistency` and `consistency_token`, as
- * in a check.
+ * The header `Openfga-Authorization-Model-Id`, and `options`: `evaluations_semantic` of the specification, and as extensions `explain`,
+ * `contextual_tuples`, `consistency` and `consistency_token`, as in a check.
  */
 export function optionsOf(body: JsonFields, request: ApiRequest, limits: AuthzLimits): AuthzenOptions {
   const options = objectField(body["options"], "options") ?? {}

@@ -25,20 +25,23 @@ import {
 } from "./entities.ts"
 import { type AuthzenOptions, jsonBody, optionsOf } from "./request.ts"
 
-/** What is common to the three searches. */
+/** The common part of the three searches. */
 interface Search {
   readonly api: AuthzApi
   readonly request: ApiRequest
   readonly body: JsonFields
   readonly options: AuthzenOptions
   readonly page: PageWanted
-  /** The page was asked for by size or token. */
+  /** The request has a page size or token. */
   readonly paged: boolean
-  /** What is looked for, for the tokens of its pages. */
+  /** The search itself, which the tokens of its pages identify. */
   readonly question: object
 }
 
-/** `POST …/access/v1/search/subject` `{subject {type}, action, resource}` → `{results: [{type, id}]}`: who may. The id `*` stands for everybody of the type, but for `context.excluded`. */
+/**
+ * `POST …/access/v1/search/subject` `{subject {type}, action, resource}` → `{results: [{type, id}]}`: the subjects that may do the action.
+ * The id `*` represents all subjects of the type, except those in `context.excluded`.
+ */
 export function postSearchSubject(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const body = jsonBody(request)
   const sought = soughtOf(entityFields(body["subject"], undefined, "subject", []), "subject")
@@ -71,7 +74,10 @@ export function postSearchSubject(api: AuthzApi, request: ApiRequest): ApiRespon
   })
 }
 
-/** `POST …/access/v1/search/resource` `{subject, action, resource {type}}` → `{results: [{type, id}]}`: on which. */
+/**
+ * `POST …/access/v1/search/resource` `{subject, action, resource {type}}` → `{results: [{type, id}]}`: the resources on which the subject
+ * may do it.
+ */
 export function postSearchResource(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const body = jsonBody(request)
   const subject = entityOf(entityFields(body["subject"], undefined, "subject", []), "subject")
@@ -102,7 +108,10 @@ export function postSearchResource(api: AuthzApi, request: ApiRequest): ApiRespo
   })
 }
 
-/** `POST …/access/v1/search/action` `{subject, resource}` → `{results: [{name}]}`: what, in order of name. What can't be decided is no result; its names are in `context.undecided`. */
+/**
+ * `POST …/access/v1/search/action` `{subject, resource}` → `{results: [{name}]}`: the permitted actions in order of name. Undecidable
+ * actions are not results; `context.undecided` contains their names.
+ */
 export function postSearchAction(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const body = jsonBody(request)
   const subject = entityOf(entityFields(body["subject"], undefined, "subject", []), "subject")
@@ -180,7 +189,7 @@ function inModel(
   )
 }
 
-/** What is not in the model is on no list. */
+/** An empty result for a type or action that the model does not contain. */
 function nothing(search: Search, { storeId, modelId }: RequestedModel): ApiResponse {
   const headers = revisionHeaders(storeId, modelId, 0).slice(0, 4)
   return {
@@ -190,7 +199,7 @@ function nothing(search: Search, { storeId, modelId }: RequestedModel): ApiRespo
   }
 }
 
-/** `page` is there when a page was asked for, or there is another one. */
+/** `page` is present when the request has a page, or when there is another one. */
 function results(
   { paged, question }: Search,
   { storeId, modelId }: RequestedModel,
@@ -206,12 +215,12 @@ function results(
   }
 }
 
-/** A few items as a list that is JSON already. */
+/** A few items as a list of finished JSON. */
 function packed(items: readonly unknown[]): readonly Uint8Array[] {
   return items.length === 0 ? [] : [Buffer.from(JSON.stringify(items).slice(1, -1))]
 }
 
-/** Names are few: the page is cut out of all of them. */
+/** There are few names, so the page is cut from the whole list. */
 function pageOf(
   names: readonly string[],
   { pageSize, after }: Pick<Paging, "pageSize" | "after">,
