@@ -24,9 +24,10 @@ import { createAccessLog, type Log } from "./telemetry/log.ts"
 import { Metrics } from "./telemetry/metrics.ts"
 
 /**
- * Starts a process: database, engine, gateway, control, in this order, then serves the newest plan and follows what is applied elsewhere.
- * A database that is away or not migrated does not end it: it says "not ready" and why, and goes on when the database is there.
- * @throws StartError for what a person can mend: a port in use, a folder in use, a plan file that cannot be served.
+ * Starts a process: database, engine, gateway, control, in this order. It then runs the newest plan and follows plans that other processes
+ * apply. A database that is unavailable or not migrated does not end the process: it reports "not ready" with the reason, and continues
+ * when the database is available.
+ * @throws StartError for problems that the user can fix: a port in use, a folder in use, a plan file that cannot run
  */
 export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> {
   const metrics = new Metrics()
@@ -40,7 +41,7 @@ export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> 
   }
 }
 
-/** Brings the database's schema up to this version; safe to run twice and at once. Answers the names of the files applied. */
+/** Brings the database's schema to this version; safe to run twice and concurrently. Returns the names of the applied files. */
 export async function migrateDatabase(settings: {
   readonly database: DatabaseSettings
   readonly log: Log
@@ -58,7 +59,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const http = new HttpClient()
   const losses = new HistoryLosses(metrics, log)
   const engine = new Engine(createTupleSource(database), { onHistoryLost: losses.ofTuples })
-  // What `grant` and `revoke` write, the engine of this process knows at once.
+  // The engine of this process gets the writes of `grant` and `revoke` at once.
   const writer = new TupleWriter(database, (id, changes) => engine.applied(id, changes))
   const stores = new PlanStores(engine, writer)
   const accessLog = settings.accessLog === true ? createAccessLog() : undefined

@@ -1,4 +1,4 @@
-/** A start of the development parts that a person can mend: `message` says what and why, `help` what to do. */
+/** A start error that the user can fix: `message` contains the problem and its cause, `help` the remedy. */
 export class DevError extends Error {
   readonly help: string
 

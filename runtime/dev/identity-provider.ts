@@ -12,14 +12,14 @@ export interface IdentityProvider {
   readonly url: string
   /** The `iss` of its tokens: `{url}/realms/acme`. */
   readonly issuer: string
-  /** Signs with a new key from now on. Tokens of the older keys stay good, unless `retire`. */
+  /** Signs with a new key from now on. Tokens of older keys stay valid, unless `retire` is set. */
   rotate(options?: { retire?: boolean }): Promise<void>
-  /** A token for anybody, without asking for a password. `claims` adds to, or replaces, what a real one has. */
+  /** A token for any subject, without a password. `claims` adds or replaces claims. */
   token(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>
   close(): Promise<void>
 }
 
-/** How to start one. `folder` keeps the signing keys between starts; without it they are new every time. */
+/** Options of the start. `folder` keeps the signing keys between starts; without it they are new each time. */
 export interface IdentityProviderOptions {
   readonly host: string
   readonly port: number
@@ -29,9 +29,9 @@ export interface IdentityProviderOptions {
 const bodyBytesMax = 64 * 1024
 
 /**
- * Starts an identity provider with the paths and answers of a Keycloak realm: discovery, certs, and the token endpoint
- * with the client_credentials and password grants. For development only: its users and secrets are public.
- * @throws {DevError} the address or the folder can't be had.
+ * Starts an identity provider with the paths and responses of a Keycloak realm: discovery, certs, and the token endpoint with the
+ * client_credentials and password grants. For development only: its users and secrets are public.
+ * @throws {DevError} the address or the folder cannot be used
  */
 export async function startIdentityProvider(options: IdentityProviderOptions): Promise<IdentityProvider> {
   const keys = await openSigningKeys(options.folder)
@@ -75,12 +75,12 @@ class Service {
       const route = this.#routes[`${method} ${path}`]
       send(response, route ? await route(request) : this.#nowhere(path))
     } catch {
-      // The client went away, or sent what ended while it was read.
+      // The client closed the connection, or its request ended early.
       response.destroy()
     }
   }
 
-  /** OpenID Connect Discovery 1.0, with what there is and nothing else. */
+  /** OpenID Connect Discovery 1.0, with only what is implemented. */
   #discovery(): Record<string, unknown> {
     const endpoint = `${this.#issuer}/protocol/openid-connect`
     return {

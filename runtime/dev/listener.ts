@@ -4,15 +4,15 @@ import { DevError } from "./dev-error.ts"
 
 /** A listening HTTP server. */
 export interface DevListener {
-  /** Without a `/` at the end. */
+  /** Without a trailing `/`. */
   readonly url: string
-  /** Stops listening and cuts what is still open. */
+  /** Stops listening and cuts open connections. */
   close(): Promise<void>
 }
 
 /**
- * Listens; a `port` of 0 takes a free one. `what` names the service when it can't. `answerAt` is told the address, which
- * is known only now, and gives what answers.
+ * Opens a server; `port` 0 takes a free one. `what` names the service in errors. `answerAt` gets the address, which is known only now, and
+ * returns the request handler.
  */
 export async function listen(
   what: string,

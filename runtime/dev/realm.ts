@@ -1,19 +1,19 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 
-/** Who the development realm knows. All of it is public: it stands in the README. */
+/** Clients and users of the development realm. All of it is public: the README contains it. */
 export const realm = {
   name: "acme",
   /** Client id → secret. */
   clients: { mobile: "mobile-secret" } as Readonly<Record<string, string>>,
   /** User → password. */
   users: { ann: "ann", bob: "bob", carol: "carol" } as Readonly<Record<string, string>>,
-  /** As Keycloak does for a client with roles in two clients. */
+  /** As in Keycloak, for a client with roles in two clients. */
   audience: ["orders-api", "account"],
   scopes: ["profile", "email", "orders.read"] as readonly string[],
   tokenLifetimeSeconds: 3600,
 } as const
 
-/** Whether `secret` is the one that `table` has for `name`. Takes the same time for a wrong name and a wrong secret. */
+/** Whether `secret` is the secret of `name` in `table`. Takes the same time for a wrong name and a wrong secret. */
 export function isSecretOf(table: Readonly<Record<string, string>>, name: string, secret: string): boolean {
   const known = Object.hasOwn(table, name) ? table[name] : undefined
   const same = timingSafeEqual(sha256(known ?? ""), sha256(secret))

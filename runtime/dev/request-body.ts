@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 
-/** The whole body, or undefined when it is longer than `limitBytes`; the rest of a long one is not read. */
+/** The whole body, or undefined when it is longer than `limitBytes`; the rest of a longer body is not read. */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let size = 0

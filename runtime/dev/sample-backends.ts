@@ -4,7 +4,7 @@ import { readBody } from "./request-body.ts"
 import { Collection, catalogItems, documents, ordersV1, ordersV2, type Resource } from "./sample-data.ts"
 import { streamEvents } from "./sample-stream.ts"
 
-/** Two running services to put a gateway in front of. */
+/** Two running services to use as backends of a gateway. */
 export interface SampleBackends {
   /** Orders, first version, e.g. `http://127.0.0.1:9001`. */
   readonly ordersUrl: string
@@ -13,7 +13,7 @@ export interface SampleBackends {
   close(): Promise<void>
 }
 
-/** How to start them; a port of 0 takes a free one. */
+/** Options of the start; a port of 0 takes a free one. */
 export interface SampleBackendsOptions {
   readonly host: string
   readonly ordersPort: number
@@ -23,11 +23,10 @@ export interface SampleBackendsOptions {
 const bodyBytesMax = 1024 * 1024
 
 /**
- * Starts both. Each answer tells, in `request`, the method, path and headers it was asked with, so that one sees what a
- * gateway made of them. A path may begin with the API's (`/orders/1`) or leave it out (`/1`), as gateways do either.
- * Below `/echo` there is nothing else: any method and path is answered with 200 and the request.
- * Changes live as long as the process.
- * @throws {DevError} an address can't be had.
+ * Starts both. The field `request` of each response contains the method, path and headers that arrived, which shows what the gateway
+ * changed. A path may begin with the API's prefix (`/orders/1`) or omit it (`/1`), because gateways do either. Any method and path below
+ * `/echo` gets 200 and the request. Changes are kept until the process ends.
+ * @throws {DevError} an address cannot be used
  */
 export async function startSampleBackends(options: SampleBackendsOptions): Promise<SampleBackends> {
   const first = new Backend("orders-v1", {
@@ -66,7 +65,7 @@ export async function startSampleBackends(options: SampleBackendsOptions): Promi
 
 class Backend {
   readonly #name: string
-  /** By the first word of their path; orders have none. */
+  /** By the first part of their path; orders have none. */
   readonly #collections: Readonly<Record<string, Collection>>
 
   constructor(name: string, collections: Readonly<Record<string, Collection>>) {
@@ -75,7 +74,7 @@ class Backend {
   }
 
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
-    // Whoever hangs up early gets no answer; that is all that can fail here.
+    // Only a client that closes the connection early makes this fail, and it needs no response.
     this.#answer(request, response).catch(() => response.destroy())
   }
 
@@ -169,7 +168,7 @@ async function readResource(
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return { resource: value as Resource }
   } catch {
-    // Answered below.
+    // The response follows below.
   }
   return { status: 400, error: "the body is no JSON object" }
 }

@@ -4,10 +4,10 @@ export interface Resource {
   readonly [name: string]: unknown
 }
 
-/** Who posts for ever replaces the oldest. */
+/** When a collection is full, a new resource replaces the oldest one. */
 const resourcesMax = 1000
 
-/** Things by id, in memory. */
+/** Resources by id, in memory. */
 export class Collection {
   readonly #resources = new Map<string, Resource>()
   #lastId = 0
@@ -24,7 +24,7 @@ export class Collection {
     return this.#resources.get(id)
   }
 
-  /** Gives it the next number as its id. */
+  /** Adds a resource with the next number as its id. */
   add(resource: Resource): Resource & { id: string } {
     this.#lastId += 1
     const made = { ...resource, id: String(this.#lastId) }
@@ -52,21 +52,21 @@ export const ordersV1: readonly Resource[] = [
   { item: "map of the coast", quantity: 1, customer: "bob" },
 ]
 
-/** The same orders as the second version tells them. */
+/** The same orders in the format of the second version. */
 export const ordersV2: readonly Resource[] = [
   { customer: "ann", lines: [{ sku: "lantern", quantity: 2 }], total: { amount: "39.80", currency: "EUR" } },
   { customer: "ann", lines: [{ sku: "rope-20", quantity: 1 }], total: { amount: "17.50", currency: "EUR" } },
   { customer: "bob", lines: [{ sku: "map-coast", quantity: 1 }], total: { amount: "8.00", currency: "EUR" } },
 ]
 
-/** What the shop sells. */
+/** The items of the shop. */
 export const catalogItems: readonly Resource[] = [
   { sku: "lantern", name: "Lantern", price: { amount: "19.90", currency: "EUR" } },
   { sku: "rope-20", name: "Rope, 20 m", price: { amount: "17.50", currency: "EUR" } },
   { sku: "map-coast", name: "Map of the coast", price: { amount: "8.00", currency: "EUR" } },
 ]
 
-/** What people write, each in a folder. */
+/** Documents, each in a folder. */
 export const documents: readonly Resource[] = [
   { title: "Roadmap", folder: "product" },
   { title: "Salaries", folder: "company" },

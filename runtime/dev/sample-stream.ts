@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http"
 
-/** Bounds of what `?count=` and `?everyMs=` may ask for. */
+/** Maximum values of `?count=` and `?everyMs=`. */
 const countMax = 3600
 const everyMsMin = 10
 
 /**
- * Answers with server-sent events, one at once and then one a second, ten in all. `?count=` and `?everyMs=` change that.
- * Ends early when the reader goes away.
+ * Responds with server-sent events: one at once, then one a second, ten in all. `?count=` and `?everyMs=` change that. Ends early when the
+ * client closes the connection.
  */
 export function streamEvents(response: ServerResponse, query: URLSearchParams, backend: string): void {
   const count = Math.min(numberOf(query.get("count")) ?? 10, countMax)

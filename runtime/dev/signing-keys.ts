@@ -6,7 +6,7 @@ import { DevError } from "./dev-error.ts"
 
 const algorithm = "RS256"
 
-/** Enough for tokens that are still valid after several rotations; older keys are forgotten. */
+/** Enough for tokens that are still valid after several rotations; older keys are dropped. */
 const keptKeysMax = 5
 
 /** The signing keys of the development identity provider. */
@@ -15,14 +15,14 @@ export interface SigningKeys {
   published(): { keys: JWK[] }
   /** Signs claims with the newest key. */
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>
-  /** Adds a key and signs with it from now on. The older ones stay published, unless `retire`: then their tokens are worthless. */
+  /** Adds a key and signs with it from now on. Older keys stay published, unless `retire` is set, which makes their tokens invalid. */
   rotate(retire?: boolean): Promise<void>
 }
 
 /**
- * Reads the keys from `folder`, or makes the first and keeps it there, readable by its owner only: a token outlives a
+ * Reads the keys from `folder`, or creates the first key and saves it there, readable only by its owner, so that tokens stay valid across a
  * restart. Without a folder the keys live as long as the process.
- * @throws {DevError} the folder can't be written, or the file in it is damaged.
+ * @throws {DevError} the folder cannot be written, or the file in it is damaged
  */
 export async function openSigningKeys(folder: string | undefined): Promise<SigningKeys> {
   const path = folder === undefined ? undefined : join(folder, "identity-provider.json")
@@ -53,7 +53,7 @@ async function newKey(): Promise<JWK> {
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: algorithm, use: "sig" }
 }
 
-/** Named one by one: what is added to a JWK later must not become public by itself. */
+/** Fields are listed one by one, so that new fields of a JWK are not published by accident. */
 function publicPart({ kid, kty, alg, use, n, e }: JWK): JWK {
   return { kid, kty, alg, use, n, e } as JWK
 }
@@ -85,7 +85,7 @@ async function read(path: string): Promise<JWK[]> {
   }
 }
 
-/** Written beside and moved into place, so that a crash leaves the old file or the new one. */
+/** Writes a temporary file and renames it, so that a crash leaves the old file or the new one. */
 function write(folder: string, path: string, keys: readonly JWK[]): void {
   const beside = `${path}.${randomUUID()}`
   try {

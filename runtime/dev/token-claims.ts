@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto"
 import { realm } from "./realm.ts"
 
-/** The issuer of the realm at `url`, which has no `/` at the end. */
+/** The issuer of the realm at `url`, which has no trailing `/`. */
 export function issuerAt(url: string): string {
   return `${url}/realms/${realm.name}`
 }
 
-/** What an access token of Keycloak says, as far as somebody behind a gateway looks at it. `subject` is a name, to be read by people. */
+/** The claims of a Keycloak access token that matter behind a gateway. `subject` is a readable name. */
 export function claimsOf(
   issuer: string,
   subject: string,

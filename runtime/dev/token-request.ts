@@ -1,13 +1,13 @@
 import { isSecretOf, realm } from "./realm.ts"
 
-/** Who a token is for, and through which client it was asked for. */
+/** The subject of a token, and the client that requested it. */
 export interface Grant {
   readonly subject: string
   readonly client: string
   readonly scopes: readonly string[]
 }
 
-/** An answer of OAuth 2.0 (RFC 6749 section 5.2), in Keycloak's words. */
+/** An error response of OAuth 2.0 (RFC 6749 section 5.2), in Keycloak's words. */
 export interface OAuthError {
   readonly status: number
   readonly error: string
@@ -17,8 +17,8 @@ export interface OAuthError {
 const invalidClient = "Invalid client or Invalid client credentials"
 
 /**
- * Judges a request to the token endpoint. `authorization` is the header as it came, `form` the body's parameters.
- * Statuses, codes and descriptions are those of Keycloak 26 for a confidential client.
+ * Validates a request to the token endpoint. `authorization` is the raw header, `form` the body's parameters. Statuses, codes and
+ * descriptions are those of Keycloak 26 for a confidential client.
  */
 export function judgeTokenRequest(
   form: URLSearchParams,
@@ -41,7 +41,7 @@ export function judgeTokenRequest(
   return { subject: username, client: client.id, scopes }
 }
 
-/** The secret comes by Basic (RFC 6749 section 2.3.1) or in the body; Basic counts when both are there. */
+/** The secret is in Basic (RFC 6749 section 2.3.1) or in the body; Basic wins when both are present. */
 function clientOf(form: URLSearchParams, authorization: string | undefined): { id: string } | OAuthError {
   const basic = authorization === undefined ? undefined : basicOf(authorization)
   const id = basic?.id ?? form.get("client_id")
@@ -61,7 +61,7 @@ function basicOf(authorization: string): { id: string; secret: string } | undefi
   return { id: formDecode(text.slice(0, colon)), secret: formDecode(text.slice(colon + 1)) }
 }
 
-/** Clients are to encode both as form values, and many do not: what does not decode is taken as it is. */
+/** Clients should encode both as form values, but many do not: a text that cannot be decoded is used as it is. */
 function formDecode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "))
@@ -70,7 +70,7 @@ function formDecode(text: string): string {
   }
 }
 
-/** The client's scopes are all default ones: they are granted whether asked for or not, and `openid` may be asked for. */
+/** All scopes of the client are default scopes: they are always granted, and a request may add `openid`. */
 function scopesOf(asked: string | null): readonly string[] | OAuthError {
   const words = (asked ?? "").split(" ").filter((word) => word !== "")
   const unknown = words.find((word) => word !== "openid" && !realm.scopes.includes(word))
