@@ -10,8 +10,8 @@ import type { Subject } from "./tuple.ts"
 import type { EngineWork, View } from "./work.ts"
 
 /**
- * Many checks at one revision. Those of one user under the same context and contextual tuples share what is learned. What is wrong with one of them, and what it
- * lacks, is its own error: the work itself does not throw for it. Those that are to be explained, or to say what they lack, are asked one by one.
+ * Many checks at one revision. Checks of one user with the same context and contextual tuples share intermediate results. An error or a
+ * missing value affects only its own check: the work itself does not throw for it. Checks with `explain` or `ternary` run one by one.
  */
 export function batchCheck(
   model: LoadedModel,
@@ -22,7 +22,7 @@ export function batchCheck(
   return workOf(boundsOfList(bounds, deadlineMs), (view) => new Batch(view, model, items, bounds))
 }
 
-/** Checks of one user under the same circumstances; `places` are theirs among the items. */
+/** Checks of one user with the same context; `places` are their positions among the items. */
 interface Group {
   readonly subject: Subject
   readonly surroundings: QuestionContext
@@ -31,7 +31,7 @@ interface Group {
   readonly places: number[]
 }
 
-/** A check that says why, or what it lacks. */
+/** A check with `explain` or `ternary`. */
 interface Reasoned {
   readonly inquiry: Inquiry<CheckAnswer>
   readonly place: number
@@ -65,7 +65,7 @@ class Batch implements Inquiry<BatchCheckAnswer> {
     return new Map([...this.#checks.misses, ...this.#reasonedMisses])
   }
 
-  /** Puts an item into its group; returns what is wrong with it. */
+  /** Adds an item to its group; returns the item's error, if any. */
   #add(item: BatchItem, place: number): CheckError | undefined {
     try {
       if (isReasoned(item)) {
@@ -142,7 +142,7 @@ class Batch implements Inquiry<BatchCheckAnswer> {
     return { results: this.#results as (BatchResult | CheckError)[], ...at }
   }
 
-  /** Reasons that are not found yet are left out; a check that is not decided yet is an error of its own. */
+  /** Omits reasons that are not found yet; an undecided check gets an error of its own. */
   cut(at: Commit): BatchCheckAnswer | undefined {
     for (const { places } of this.#groups.values())
       if (places.some((at) => this.#results[at] === undefined)) return undefined

@@ -19,40 +19,45 @@ import { pastDeadline, RunQueue, type RunSettings, unreadable, type WorkTarget }
 import { StoreGraph } from "./stores/store-graph.ts"
 import type { EngineWork, Progress, View } from "./work.ts"
 
-/** All have defaults fit for production. */
+/** All have defaults suitable for production. */
 export interface EngineOptions {
-  /** Usersets and `from` in a row before a check is "too complex": 25 as in OpenFGA, `Infinity` for no limit. */
+  /** Maximum chain of usersets and `from` before a check is "too complex" (default: 25, as in OpenFGA); `Infinity`: no limit. */
   readonly depthMax?: number | undefined
-  /** Work of one check in steps (a node visited, a list element read, a 64th of a condition): 5,000,000, a second or
-   * two; more is `authorization_model_resolution_too_complex`, and so is memory bounded. */
+  /**
+   * Maximum work of one check in steps (a visited node, a read list element, 1/64 of a condition). Default: 5,000,000, which is a second or
+   * two. More is `authorization_model_resolution_too_complex`. It also bounds the memory of a check.
+   */
   readonly stepsMax?: number | undefined
-  /** After so many steps, plain reachability is no longer walked but searched from both ends: 256. */
+  /** After this many steps, plain reachability is searched from both ends instead of walked (default: 256). */
   readonly walkSteps?: number | undefined
-  /** Steps between two looks at the clock: 128. */
+  /** Steps between two readings of the clock (default: 128). */
   readonly stepsPerLook?: number | undefined
-  /** Steps that checks under way over several turns may have taken together; beyond, the largest fails with `resource_exhausted`: 20,000,000. */
+  /** Maximum steps of all suspended checks together; beyond it the largest fails with `resource_exhausted` (default: 20,000,000). */
   readonly stepsTogetherMax?: number | undefined
-  /** A check that is not decided after this time fails with `deadline_exceeded`: 3,000. */
+  /** A check that takes longer fails with `deadline_exceeded` (default: 3,000 ms). */
   readonly deadlineMs?: number | undefined
-  /** How often the source is asked for other processes' changes: 500; 0 is never. */
+  /** Interval of polls for other processes' changes in milliseconds (default: 500); 0: never. */
   readonly pollMs?: number | undefined
-  /** Longest time without a confirmed contact with the source before checks fail with `unavailable`: no bound. */
+  /** Checks fail with `unavailable` after this many milliseconds without a confirmed contact with the source (default: no maximum). */
   readonly maxStalenessMs?: number | undefined
-  /** Graphs kept in memory; one that was not used for long gives way: 1,000. */
+  /** Maximum number of graphs in memory (default: 1,000); a graph that was not used recently is dropped. */
   readonly storesMax?: number | undefined
-  /** Bytes of all graphs together: 512 MB. Stores that fit are held whole, the others as pages, those least used giving way. */
+  /**
+   * Maximum bytes of all graphs together (default: 512 MB). Stores that fit are held whole, others as pages; the least used pages are
+   * evicted.
+   */
   readonly memoryBytes?: number | undefined
-  /** Holds no store whole, however small. */
+  /** Holds no store whole, however small it is. */
   readonly paged?: boolean | undefined
-  /** So long a question waits for a store to be loaded whole before it is answered from pages: 20. */
+  /** How long a question waits for a whole load before it is answered from pages (default: 20 ms). */
   readonly coldMs?: number | undefined
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: (() => number) | undefined
-  /** Told when the database does not have a commit any more that this process has read or written; it stands at `found`. */
+  /** Called when the database lost a commit that this process has read or written; its newest commit is `found`. */
   readonly onHistoryLost?: ((storeId: string, held: Commit, found: Commit) => void) | undefined
 }
 
-/** What a plan says of the engine. */
+/** The plan's limits of the engine. */
 export interface EngineBounds {
   readonly depthMax: number
   readonly deadlineMs: number
@@ -71,11 +76,11 @@ interface Settings extends RunSettings, EvaluationOptions {
 const idleEvaluationsMax = 16
 
 /**
- * Answers checks over graphs held in memory, one per store, loaded at the first question and kept up to date. One engine serves all
- * stores and models of a process. `close` it at the end.
+ * Answers checks from graphs in memory, one per store. A graph is loaded at the first question and kept up to date. One engine serves all
+ * stores and models of a process. Call `close` at the end.
  */
 export class Engine {
-  /** May be changed by a new plan. */
+  /** A new plan may change it. */
   maxStalenessMs: number | undefined
   readonly #source: TupleSource
   readonly #settings: Settings & { depthMax: number; deadlineMs: number }
@@ -93,7 +98,7 @@ export class Engine {
     this.maxStalenessMs = options.maxStalenessMs
     this.#settings = {
       depthMax: options.depthMax ?? 25,
-      // Only what says which values are missing decides without some.
+      // Only a question for missing values may decide a condition without some of its values.
       partialConditions: false,
       stepsMax: options.stepsMax ?? 5_000_000,
       stepsTogetherMax: options.stepsTogetherMax ?? 20_000_000,
@@ -114,9 +119,9 @@ export class Engine {
   }
 
   /**
-   * May the user have the relation on the object? Answers at once (no promise) when the store's graph is in memory and the question is
-   * decided within a few milliseconds, which is nearly always.
-   * @throws CheckError, or rejects with it: never is an error an allow.
+   * May the user have the relation on the object? Synchronous (no promise) when the store's graph is in memory and the check is decided
+   * within a few milliseconds, which is the usual case.
+   * @throws CheckError, or rejects with it: an error never allows
    */
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
     if (request.explain === true || request.ternary === true)
@@ -130,8 +135,8 @@ export class Engine {
   }
 
   /**
-   * Answers a question of any other kind, at once where it can, like a check.
-   * @throws CheckError, or rejects with it.
+   * Answers any other kind of question; synchronous when possible, like a check.
+   * @throws CheckError, or rejects with it
    */
   ask<Answer>(
     storeId: string,
@@ -146,7 +151,7 @@ export class Engine {
     return this.#run(store, work)
   }
 
-  /** How deep a check may go, how long a question may take and how much memory there is: a new plan may change them, for questions asked from then on. */
+  /** Changes the limits of depth, time and memory. A new plan calls it; the limits apply to later questions. */
   bound({ depthMax, deadlineMs, memoryBytes }: EngineBounds): void {
     this.#settings.depthMax = depthMax
     this.#settings.deadlineMs = deadlineMs
@@ -155,44 +160,47 @@ export class Engine {
     for (const store of this.#stores.values()) if (!this.#memory.makeRoom(store)) store.giveWay()
   }
 
-  /** What work on a question is bounded by: the engine's settings. */
+  /** The limits of work on a question: the engine's settings. */
   get bounds(): EvaluationOptions {
     return this.#settings
   }
 
-  /** Bytes all graphs take. */
+  /** Bytes of all graphs. */
   get memoryBytes(): number {
     return this.#memory.total
   }
 
-  /** How often something was answered from what was kept of an earlier question at the same revision. */
+  /** How often a question reused the kept result of an earlier question at the same revision. */
   get keptHits(): number {
     return this.#kept.hits
   }
 
-  /** The store's revision as far as this process knows; undefined while its graph is not in memory. */
+  /** The store's revision as this process knows it; undefined while its graph is not in memory. */
   revision(storeId: string): number | undefined {
     const store = this.#stores.get(storeId)
     return store?.ready === true ? store.graph.revision : undefined
   }
 
-  /** Takes the changes of a write this process has committed: the next check sees them. */
+  /** Applies the changes of a committed write of this process, so that the next check sees them. */
   applied(storeId: string, changes: readonly TupleChange[]): void {
     this.#stores.get(storeId)?.applied(changes)
   }
 
-  /** A store was deleted: forgets its graph. Checks under way end with what they saw. */
+  /** Forgets the graph of a deleted store. Checks in progress end with what they saw. */
   dropped(storeId: string): void {
     this.#stores.get(storeId)?.forget()
     this.#stores.delete(storeId)
   }
 
-  /** Loads a store's graph ahead of the first question. @throws CheckError `unavailable`. */
+  /**
+   * Loads a store's graph before the first question.
+   * @throws CheckError `unavailable`
+   */
   async warm(storeId: string): Promise<void> {
     await this.#reach(() => this.#storeOf(storeId).loaded())
   }
 
-  /** Stops asking the source. Checks under way still end. */
+  /** Stops polling the source. Checks in progress still end. */
   close(): void {
     this.#closed = true
     this.#poll.close()
@@ -220,7 +228,10 @@ export class Engine {
     }
   }
 
-  /** The same for a check, whose work is not made before it is clear that it takes longer: a check is asked a million times a second. */
+  /**
+   * The same for a check. It creates no work object until the check turns out to take longer, because this path runs a million times a
+   * second.
+   */
   #evaluate(
     place: WorkTarget,
     model: LoadedModel,
@@ -253,7 +264,7 @@ export class Engine {
     if (this.#idle.length < idleEvaluationsMax) this.#idle.push(evaluation)
   }
 
-  /** Asks where the store is loaded and as fresh as was wanted. That goes on for the next when it takes longer than the question may. */
+  /** Asks when the store is loaded and as fresh as requested. Loading continues for later questions when this one reaches its deadline. */
   #reached<Answer>(
     storeId: string,
     freshness: Freshness,
@@ -334,7 +345,7 @@ export class Engine {
     return made
   }
 
-  /** Gives up a graph: the first in line that was not used since it last stood in front. */
+  /** Drops a graph: the first in the queue that was not used since it was last at the front. */
   #makeRoom(): void {
     for (const [storeId, store] of this.#stores) {
       this.#stores.delete(storeId)
@@ -347,7 +358,7 @@ export class Engine {
     }
   }
 
-  /** Fails closed when the source has been silent for too long. */
+  /** Fails closed when the source has not replied for too long. */
   #requireContact(store: StoreGraph): void {
     const bound = this.maxStalenessMs
     if (bound === undefined || this.#settings.now() - store.contactMs <= bound) return
@@ -365,14 +376,14 @@ export class Engine {
     }
   }
 
-  /** Other processes say when they have written. */
+  /** Listens to other processes' notices of writes. */
   #listen(): void {
     if (this.#closed) return
     this.#stopListening ??= this.#source.listen?.((storeId) => this.#stores.get(storeId)?.hint())
   }
 }
 
-/** May the graph in memory answer as it is? */
+/** Whether the graph in memory may answer as it is. */
 function isFresh(store: StoreGraph, { consistency, atLeast, exactly }: Freshness): boolean {
   return (
     store.isCurrent &&

@@ -11,14 +11,14 @@ import type { ExpandAnswer, ExpandRequest, UsersetTreeNode } from "./questions.t
 import { readRelation, type Subject } from "./tuple.ts"
 import type { EngineWork, View } from "./work.ts"
 
-/** Longer lists are left as they lie: sorting them would hold the event loop. */
+/** Longer lists stay unsorted, because sorting them would block the event loop. */
 const sortedMax = 10_000
 const utf8 = new TextEncoder()
 
 /**
- * One level of how a relation on an object comes about: the model's rewrite with the tuples of the object filled in, stored and contextual ones. Tuples the
- * model forbids do not show; conditions are not looked at. Users are in order of name, unless there are more than `sortedMax`.
- * Begin throws CheckError: `validation_error` for object and relation, `invalid_tuple` for contextual tuples.
+ * One level of the ways in which a relation on an object can hold: the model's rewrite with the object's tuples filled in, stored and
+ * contextual ones. Tuples that the model forbids are omitted; conditions are ignored. Users are in order of name, unless there are more
+ * than `sortedMax`. Begin throws CheckError: `validation_error` for object and relation, `invalid_tuple` for contextual tuples.
  */
 export function expand(
   model: LoadedModel,
@@ -45,7 +45,7 @@ class Expansion implements Inquiry<ExpandAnswer> {
     this.#type = splitObject(request.object)?.type ?? ""
     const surroundings = readSurroundings(view, model, request)
     this.#id = surroundings.names.id(request.object)
-    // Nobody is asked about: the object stands in, because tuples are read by a question.
+    // There is no subject. The object is used instead, because a question needs one to read tuples.
     const subject: Subject = { object: request.object, type: this.#type, relation: "", kind: this.#type }
     this.#question.begin(subjectParts(view, model, subject, surroundings, undefined), false)
   }
@@ -99,12 +99,12 @@ class Expansion implements Inquiry<ExpandAnswer> {
     return nodes
   }
 
-  /** Who stands on the object by tuples of a relation that the model allows; of a tupleset only single objects lead on. */
+  /** Users in tuples of a relation that the model allows; for a tupleset only single objects. */
   *#users(relation: string, any: boolean): Generator<void, readonly string[]> {
     const question = this.#question
     const { slots, subjects } = this.#model.plan.relations
     const index = this.#model.relationIndex(this.#type, relation)
-    // A tuple's key is there once, so that no user comes twice.
+    // A tuple's key is stored once, so no user is listed twice.
     const bytes = new NameBytes(question)
     const users = new PackedNames()
     let count = 0

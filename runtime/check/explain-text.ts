@@ -2,7 +2,10 @@ import type { ConditionSeen, Explanation, NearestMiss, ProofNode, TupleKey } fro
 
 const summaryMax = 1_000
 
-/** An explanation for people: the verdict, then the proof as a tree, or what was in the way and what would help. Lines end in a line feed; two blanks a level. */
+/**
+ * An explanation for people: the result, then the proof as a tree, or the obstacles and possible remedies. Lines end in a line feed; two
+ * spaces per level.
+ */
 export function explanationText(explanation: Explanation): string {
   const { allowed, proof, complete } = explanation
   const lines = [verdict(explanation)]
@@ -19,7 +22,7 @@ function verdict({ allowed, user, relation, object, missing_context = [] }: Expl
     : `conditional: whether ${user} has ${relation} on ${object} hangs on the context`
 }
 
-/** A deny in one line, for a log: what is in the way and the nearest way out. */
+/** A deny in one line, for a log: the obstacle and the nearest remedy. */
 export function explanationSummary({
   blocked_by = [],
   missing_context = [],
@@ -43,7 +46,7 @@ export function explanationSummary({
 const undecidedWords =
   "tuples and exclusions depend on each other, which decides nothing and so grants nothing"
 
-/** A tuple as the command line takes it: `user:ann owner order:1`. */
+/** A tuple in the command line's syntax: `user:ann owner order:1`. */
 export function tupleWords({ user, relation, object, condition }: TupleKey): string {
   return `${user} ${relation} ${object}${condition === undefined ? "" : ` with ${condition.name}`}`
 }
@@ -126,7 +129,7 @@ function missWords({ add, remove, missing_context = [] }: NearestMiss): string {
   return `${steps.join(" and ")}${context}`
 }
 
-/** The tuple an exclusion begins with, or what it is about. */
+/** The tuple with which an exclusion begins, or its node. */
 function reasonOf(node: ProofNode): string {
   for (let at: ProofNode | undefined = node; at !== undefined; at = at.children?.[0])
     if (at.tuple !== undefined) return tupleWords(at.tuple)

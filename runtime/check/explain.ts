@@ -19,15 +19,16 @@ import {
 } from "./ports.ts"
 import type { EngineWork, View } from "./work.ts"
 
-/** Nodes a proof is looked for in: near ones first, because most proofs are short. */
+/** Number of nodes in which a proof is searched first: most proofs are short. */
 const nearMax = 3_000
 const farMax = 200_000
-/** The check, what is missing, and the reasons each take as many steps as a check at most, and a little more. */
+/** The check, the missing values, and the reasons each take at most as many steps as a check, and a little more. */
 const stepsPerCheck = 4
 
 /**
- * A check that says why (`request.explain`), and with `request.ternary` what it would have to know instead of failing. The truth is that of the check; the explanation is
- * read from it. Looking for near misses is bounded by itself and not by the check's bounds. Its answer has `explanation` and `missingContext`.
+ * A check that explains its result (`request.explain`), and with `request.ternary` returns the missing values instead of failing. The
+ * result is that of the check; the explanation is derived from it. The search for near misses has limits of its own, apart from the
+ * check's. Its answer contains `explanation` and `missingContext`.
  */
 export function explain(
   model: LoadedModel,
@@ -38,7 +39,10 @@ export function explain(
   return workOf(limits, (view) => explainOn(view, model, request, bounds))
 }
 
-/** The same on one view, as a part of larger work. @throws CheckError when the request does not fit the model. */
+/**
+ * The same on one view, as a part of larger work.
+ * @throws CheckError when the request does not fit the model
+ */
 export function explainOn(
   view: View,
   model: LoadedModel,
@@ -48,7 +52,7 @@ export function explainOn(
   return new ExplainInquiry(withWildcard(readRequest(view, model, request)), request, bounds)
 }
 
-/** So that the wildcard may be proposed where no tuple names it yet. */
+/** Adds the wildcard, so that it can be proposed where no tuple contains it yet. */
 function withWildcard(parts: QuestionParts): QuestionParts {
   if (parts.wildcard >= 0 || !parts.program.asksWildcard) return parts
   const id = firstTemporaryId + (parts.temporaryNames?.size ?? 0)
@@ -56,7 +60,7 @@ function withWildcard(parts: QuestionParts): QuestionParts {
   return { ...parts, wildcard: id, temporaryNames: names }
 }
 
-/** What there is to say beside the outcome. */
+/** The fields in addition to the result. */
 type Reasons = Omit<Explanation, "version" | "allowed" | "user" | "relation" | "object" | "revision">
 
 class ExplainInquiry implements Inquiry<CheckAnswer> {
@@ -73,7 +77,7 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
   constructor(parts: QuestionParts, request: CheckRequest, bounds: EvaluationOptions) {
     this.#parts = parts
     this.#request = request
-    // What would have to be known is asked of each condition as far as it matters.
+    // To find missing values, conditions are evaluated even when some are missing.
     this.#limits = request.ternary === true ? { ...bounds, partialConditions: true } : bounds
   }
 
@@ -96,7 +100,7 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
     }
   }
 
-  /** The answer is known before its reasons are. */
+  /** The answer may be known before its reasons. */
   cut(at: Commit): CheckAnswer | undefined {
     return this.#allowed === undefined ? undefined : this.answer(at)
   }
@@ -114,7 +118,7 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
     return this.#request.explain === true ? yield* this.#explain() : true
   }
 
-  /** Reasons are given as far as the bounds let them be found: the answer does not hang on them. */
+  /** Finds reasons within the limits; the answer does not depend on them. */
   *#explain(): Generator<void, boolean> {
     const stepsMax = this.steps + this.#limits.stepsMax
     const explaining = this.#allowed === true ? this.#explainAllow() : this.#explainDeny()
@@ -126,7 +130,7 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
     }
   }
 
-  /** The check itself. An error is returned, a miss noted. */
+  /** The check itself. Returns an error, and records a miss. */
   *#check(): Generator<void, CheckError | undefined> {
     const evaluation = this.#evaluation
     try {
@@ -145,7 +149,7 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
     }
   }
 
-  /** An error because of values that are missing is an answer, where that was asked for. False when something was not in memory. */
+  /** With `ternary`, an error because of missing values is an answer. Returns false when something was not in memory. */
   *#missingOf(problem: CheckError): Generator<void, boolean> {
     if (this.#request.ternary !== true || problem.code !== "validation_error") throw problem
     const decided = yield* this.#decide(farMax)
@@ -192,7 +196,7 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
     if (decided === undefined) return false
     const { collector, solver } = decided
     const root = collector.nodes[0]?.formula
-    // The reachable part alone says whether it is a cycle through an exclusion that leaves it open.
+    // Only the reachable part shows whether a cycle through an exclusion leaves it undecided.
     const undecided =
       root !== undefined && !collector.overflowed && solver.truth(root) < 1 && solver.possible(root) === yes
     const blocks = new Blocks(decided)

@@ -17,14 +17,14 @@ import type { LoadedModel } from "./loaded-model.ts"
 import type { JsonForm, ListEnd, ListObjectsAnswer, ListObjectsRequest } from "./questions.ts"
 import type { EngineWork, View } from "./work.ts"
 
-/** Objects of one relation as JSON, each once: values parted by commas, in chunks of about 64 KB. */
+/** Objects of one relation as JSON, each once: comma-separated values in chunks of about 64 KB. */
 export interface PackedObjects extends ListEnd {
   readonly json: readonly Uint8Array[]
-  /** How many they are. */
+  /** Number of objects. */
   readonly count: number
 }
 
-/** Objects for an answer that is sent while it is read, as JSON strings: at no time are all of them strings in memory. */
+/** Objects as JSON strings, for a response that is sent while it is read. They never exist all as strings at the same time. */
 export interface ObjectStream extends PackedObjects {
   /** The same as `type:id`, some thousand at a time. */
   batches(): Iterable<readonly string[]>
@@ -32,8 +32,8 @@ export interface ObjectStream extends PackedObjects {
 
 /**
  * Which objects of a type has the user the relation on? Complete unless a page size, a limit or a deadline was set; then in order of name.
- * Begin throws CheckError: `type_not_found`, `relation_not_found`, `validation_error` for the user, `invalid_tuple` for contextual tuples.
- * An object that can't be decided (a context value it needs is missing) makes the whole list an error.
+ * An undecidable object (a missing context value) makes the whole list an error. Begin throws CheckError: `type_not_found`,
+ * `relation_not_found`, `validation_error` for the user, `invalid_tuple` for contextual tuples.
  */
 export function listObjects(
   model: LoadedModel,
@@ -48,7 +48,10 @@ export function listObjects(
   })
 }
 
-/** The same, for an answer that is sent as it is read. All of it is true at the one revision it names, whatever is written meanwhile. A complete one is kept for who asks the same at the same revision. */
+/**
+ * The same, for a response that is sent as it is read. All of it is true at its one revision, whatever is written meanwhile. A complete
+ * list is kept for the same question at the same revision.
+ */
 export function streamObjects(
   model: LoadedModel,
   request: ListObjectsRequest,
@@ -60,7 +63,7 @@ export function streamObjects(
   }))
 }
 
-/** The same as JSON in a form of the caller's. */
+/** The same as JSON in the caller's form. */
 export function packedObjects(
   model: LoadedModel,
   request: ListObjectsRequest,
@@ -132,7 +135,7 @@ class ObjectList {
   readonly verification: CandidateVerification
   readonly listing: Listing
   readonly #after: string
-  /** So many at most. */
+  /** Maximum number of objects. */
   readonly #wanted: number
   readonly #bytes: NameBytes
   readonly #ids: Ids
@@ -180,7 +183,7 @@ class ObjectList {
     return yield* this.listing.run(objects)
   }
 
-  /** What the walk for an earlier page found serves the later ones; each decides its own. */
+  /** All pages share the candidates of one walk; each page decides its own. */
   *#page(walk: KeptWalk): Generator<void, boolean> {
     const names = yield* walk.candidates(this.#after, this.#bytes, () => this.#candidates())
     if (names === undefined) return false
@@ -193,7 +196,7 @@ class ObjectList {
     return objectsBackwards(this.#truths, this.verification.question, this.#target)
   }
 
-  /** In proportion to the objects, so that a set far larger than they are is not looked through for their sake. */
+  /** Limited in proportion to the objects, so that a much larger set is not searched for them. */
   *#prepare(objects: number): Generator<void> {
     const { program } = this.verification.question
     if (this.#part !== undefined && program.pure[this.#target] !== true)
@@ -207,7 +210,7 @@ class ObjectList {
     this.verification.release()
   }
 
-  /** By whole sets where they tell, else by the machine. */
+  /** Decides by whole sets where they are known, else by the machine. */
   *#decide(ids: readonly number[]): Generator<void, Outcomes> {
     const values = new Uint8Array(ids.length)
     const problems = new Map<number, EvaluationProblem>()
@@ -242,8 +245,9 @@ class ObjectList {
 }
 
 /**
- * The objects on which a relation may hold, found from the subject backwards: all on which it does, and where more than tuples and unions decide, others.
- * An intersection is searched from all its operands in turns until one has ended: any of them holds every object that matters. Undefined when that hangs on what is not in memory.
+ * The objects on which a relation may hold, found backwards from the subject: all on which it holds, and others when more than tuples and
+ * unions decide. An intersection is searched from all its operands in turns until one search has ended, because each of them finds every
+ * relevant object. Undefined when that depends on pages that are not in memory.
  */
 function* objectsBackwards(
   truths: ClosureTruths,
@@ -265,7 +269,7 @@ function* has(list: IntList, id: number): Generator<void, boolean> {
   return false
 }
 
-/** Unions of which each alone holds all objects of a part. */
+/** Unions of which each one alone contains all objects of a part. */
 function sourcesOf(part: ProgramPart): AnyPart[] {
   if (part.op === "any") return [part]
   return part.op === "but" ? sourcesOf(part.base) : part.children.flatMap(sourcesOf)

@@ -9,9 +9,9 @@ import type { ListRelationsAnswer, ListRelationsRequest } from "./questions.ts"
 import type { EngineWork, View } from "./work.ts"
 
 /**
- * Which relations has the user on the object? All are decided in one pass that shares what it learns. A relation that can't be decided, or that the type
- * does not have, is an error of its own.
- * Begin throws CheckError: `type_not_found`, `validation_error` for user and object, `invalid_tuple` for contextual tuples.
+ * Which relations has the user on the object? One pass decides all of them and shares intermediate results. A relation that cannot be
+ * decided, or that the type does not have, gets an error of its own. Begin throws CheckError: `type_not_found`, `validation_error` for user
+ * and object, `invalid_tuple` for contextual tuples.
  */
 export function listRelations(
   model: LoadedModel,

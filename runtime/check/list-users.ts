@@ -23,10 +23,10 @@ import type { Subject } from "./tuple.ts"
 import type { EngineWork, View } from "./work.ts"
 
 /**
- * Who has the relation on the object? Single users and the wildcard of the filter's type, or usersets where the filter names a relation. Complete unless a page size,
- * a limit or a deadline was set; then users and excluded users together are in order of name, and so many.
- * Begin throws CheckError: `type_not_found`, `relation_not_found`, `validation_error` for the object, `invalid_tuple` for contextual tuples. A user who
- * can't be decided (a context value it needs is missing, usersets nested too deep) makes the whole list an error.
+ * Which users have the relation on the object? Single users and the wildcard of the filter's type, or usersets when the filter names a
+ * relation. Complete unless a page size, a limit or a deadline was set. Then users and excluded users together are in order of name, and
+ * the maximum counts both. An undecidable user (a missing context value, usersets nested too deep) makes the whole list an error. Begin
+ * throws CheckError: `type_not_found`, `relation_not_found`, `validation_error` for the object, `invalid_tuple` for contextual tuples.
  */
 export function listUsers(
   model: LoadedModel,
@@ -42,15 +42,15 @@ export function listUsers(
   })
 }
 
-/** Users and excluded users as JSON values parted by commas, in chunks of about 64 KB. */
+/** Users and excluded users as comma-separated JSON values in chunks of about 64 KB. */
 export interface PackedUsers extends ListEnd {
   readonly users: readonly Uint8Array[]
-  /** How many the users are. */
+  /** Number of users. */
   readonly count: number
   readonly excluded: readonly Uint8Array[]
 }
 
-/** The same as JSON in a form of the caller's, for an answer that is sent. A complete one is kept for who asks the same at the same revision. */
+/** The same as JSON in the caller's form, for a response. A complete list is kept for the same question at the same revision. */
 export function packedUsers(
   model: LoadedModel,
   request: ListUsersRequest,
@@ -99,18 +99,18 @@ class UserList<Answer> implements Inquiry<Answer> {
   readonly #surroundings: QuestionContext
   readonly #object: number
   readonly #target: number
-  /** Any user of the kind asked for; the object stands in for the subject. */
+  /** Any user of the requested kind; the object is used as the subject. */
   readonly #parts: QuestionParts
   readonly #part: ProgramPart | undefined
   readonly #verification: CandidateVerification
-  /** Tuples are read by it that concern no user in particular. */
+  /** Reads tuples that do not depend on a particular user. */
   readonly #question = new EngineQuestion()
   readonly #sets: UserSets
   readonly #wildcardCheck: SubjectChecks
   readonly #bytes: NameBytes
   readonly #listing: Listing
   readonly #answerOf: (end: ListEnd) => Answer
-  /** The users of a pure relation: for others there is more to know than who they are. */
+  /** The users of a pure relation; for other relations a walk also finds facts that are not kept. */
   readonly #kept: KeptWalk | undefined
   /** Steps of users decided before. */
   #steps = 0
@@ -176,7 +176,7 @@ class UserList<Answer> implements Inquiry<Answer> {
     return decided
   }
 
-  /** What the walk for an earlier page found serves the later ones. */
+  /** All pages share the candidates of one walk. */
   *#page(kept: KeptWalk): Generator<void, boolean> {
     const { after = "" } = this.#request
     const names = yield* kept.candidates(after, this.#bytes, () => this.#candidates())
@@ -198,9 +198,10 @@ class UserList<Answer> implements Inquiry<Answer> {
     const listed = walk.wildcard ? yield* this.#hasWildcard(pure) : false
     if (listed === undefined) return undefined
     this.#wildcardListed = listed
-    // The walk's own list, which nobody else reads: a copy of a million would hold the event loop.
+    // The walk's own list, which nothing else reads. Copying a million ids would block the event loop.
     const { users } = walk
-    // By a wildcard somebody may have the relation whom only a tuple tells apart that is taken away, at whatever depth: all who are named anywhere are asked about.
+    // A user may have the relation by the wildcard alone, and be named only in a tuple of a subtraction, at any depth. So all users named
+    // anywhere are candidates.
     if (walk.wildcard && !pure) {
       const everybody = yield* this.#walkThrough(root, true)
       if (everybody === undefined) return undefined
@@ -215,7 +216,10 @@ class UserList<Answer> implements Inquiry<Answer> {
     return users
   }
 
-  /** Undefined when something was not in memory. @throws CheckError beyond the depth limit, where there may be users nobody can tell. */
+  /**
+   * Undefined when something was not in memory.
+   * @throws CheckError beyond the depth limit, where users may be missing
+   */
   *#walkThrough(nodes: readonly number[], everything: boolean): Generator<void, UserWalk | undefined> {
     const question = this.#question
     const walk = new UserWalk(question, {
@@ -231,7 +235,7 @@ class UserList<Answer> implements Inquiry<Answer> {
     throw this.#errorOf(question.tooDeepProblem())
   }
 
-  /** Sets of what the relation is made of, also of what is taken away; not farther than pays for so many users. */
+  /** Finds sets of the relation's parts, also of subtracted ones; limited by the number of users. */
   *#findSets(root: readonly number[], users: number): Generator<void> {
     const { depthMax } = this.#bounds
     const stepsMax = 1_000 + 16 * users
@@ -241,8 +245,8 @@ class UserList<Answer> implements Inquiry<Answer> {
   }
 
   /**
-   * Users who stand behind a tuple whose condition can't be told make the list an error, as in OpenFGA, even if each of them has the relation on another way as well: the
-   * tuple may be about more than those. False when something was not in memory.
+   * Users behind a tuple with an undecidable condition make the list an error, as in OpenFGA, even if each of them also has the relation in
+   * another way: the tuple may concern other users too. Returns false when something was not in memory.
    */
   *#requireNobody({ uncertain, problem }: UserWalk): Generator<void, boolean> {
     const behind = yield* this.#walkThrough(uncertain, true)
@@ -256,7 +260,7 @@ class UserList<Answer> implements Inquiry<Answer> {
     return new CheckError(problem.code, problem.message)
   }
 
-  /** Has the wildcard itself the relation? Undefined when something was not in memory. */
+  /** Whether the wildcard itself has the relation. Undefined when something was not in memory. */
   *#hasWildcard(pure: boolean): Generator<void, boolean | undefined> {
     if (pure) return true
     const parts = { ...this.#partsOf(`${this.#request.filter.type}:*`), subject: this.#parts.wildcard }
@@ -273,7 +277,7 @@ class UserList<Answer> implements Inquiry<Answer> {
     let look = this.steps + this.#bounds.stepsPerLook
     for (let at = 0; at < ids.length; at++) {
       const id = ids[at] as number
-      // Named on the way to a pure relation, or the wildcard that was asked about before.
+      // Named on the way to a pure relation, or the wildcard that was checked before.
       if (pure || id === this.#parts.wildcard) values[at] = isTrue
       else {
         const { value, problem } = yield* this.#user(id)
@@ -306,7 +310,7 @@ class UserList<Answer> implements Inquiry<Answer> {
     return this.#part === undefined ? isFalse : decideByKnown(this.#sets, this.#object, this.#part)
   }
 
-  /** The check, by the machine; beside a wildcard that is listed also whether a tuple names the user. */
+  /** Checks a user with the machine; if a wildcard is listed, also whether a tuple names the user. */
   *#verify(id: number): Generator<void, { value: number; problem?: EvaluationProblem | undefined }> {
     const verification = this.#verification
     const { question } = verification

@@ -4,20 +4,20 @@ import { digestOf } from "../plan/canonical.ts"
 import { RelationProgram } from "./evaluate/program.ts"
 import type { Graph } from "./graph/graph.ts"
 
-/** Programs are made per kind of subject asked about, and hold a part per relation: this many parts of one model are kept. */
+/** Programs are made per kind of subject and contain a part per relation: this many parts of one model are kept. */
 const partsMax = 200_000
 
 let serials = 0
 
-/** A model's types and slots as one graph numbers them. */
+/** A model's types and slots in the numbers of one graph. */
 export interface ModelInGraph {
   /** For each slot of the plan. */
   readonly slots: Int32Array
-  /** By the type's number; undefined for types the model does not have. */
+  /** By the type's number; undefined for types that the model does not have. */
   readonly types: readonly (TypeInGraph | undefined)[]
 }
 
-/** A type of a model: what a check needs of it. */
+/** The properties of a type that a check needs. */
 export interface TypeInGraph {
   readonly type: string
   /** `type:*`. */
@@ -26,19 +26,22 @@ export interface TypeInGraph {
   readonly relations: ReadonlyMap<string, number>
 }
 
-/** A model ready for questions: conditions compiled, relation plans seen by each kind of subject. Made by `loadModel`, immutable to its users. */
+/**
+ * A model ready for questions, with compiled conditions and with relation plans per kind of subject. Made by `loadModel`, immutable to its
+ * users.
+ */
 export class LoadedModel {
   /** Digest of the model's canonical JSON. */
   readonly digest: string
-  /** Tells it from every other model of this process. */
+  /** Unique among the models of this process. */
   readonly serial = ++serials
   readonly plan: ModelPlan
   readonly conditions: ReadonlyMap<string, CompiledCondition>
-  /** Type, then relation, to the relation's index in the plan. */
+  /** From type and relation to the relation's index in the plan. */
   readonly types: ReadonlyMap<string, ReadonlyMap<string, number>>
-  /** Per relation: the restrictions as `user`, `user:*`, `group#member`, each with the conditions it admits (`""` is none). */
+  /** Per relation: the restrictions as `user`, `user:*`, `group#member`, each with the allowed conditions (`""`: none). */
   readonly restrictions: readonly ReadonlyMap<string, ReadonlySet<string>>[]
-  /** Relations that stand behind a `from` on their type: only plain objects may be related by them. */
+  /** Relations used after a `from` on their type: only plain objects may be related by them. */
   readonly tuplesets: ReadonlySet<number>
   readonly #programs = new Map<string, RelationProgram>()
   readonly #inGraphs = new WeakMap<Graph, ModelInGraph>()
@@ -68,7 +71,7 @@ export class LoadedModel {
     return this.types.get(type)?.get(relation) ?? -1
   }
 
-  /** The relation plans as this kind of subject (`user`, `user:*`, `group#member`) sees them. */
+  /** The relation plans for this kind of subject (`user`, `user:*`, `group#member`). */
   program(kind: string): RelationProgram {
     const known = this.#programs.get(kind)
     if (known !== undefined) return known
@@ -125,11 +128,12 @@ const loadedMax = 1_000
 const loadedByDigest = new Map<string, LoadedModel>()
 
 /**
- * Makes a model of a plan ready: compiles its conditions once and keeps the result by digest, so that a new plan with the same model costs nothing.
- * @throws TypeError when a condition does not compile: the model was not validated.
+ * Loads a model of a plan: compiles its conditions once and caches the result by digest, so that a new plan with the same model costs
+ * nothing.
+ * @throws TypeError when a condition does not compile: the model was not validated
  */
 export function loadModel(plan: ModelPlan): LoadedModel {
-  // The relation plans belong to the key: an older compiler may have made others for the same model.
+  // The relation plans are part of the key: an older compiler may have made others for the same model.
   const key = digestOf(plan)
   const known = loadedByDigest.get(key)
   if (known !== undefined) {

@@ -8,16 +8,15 @@ import { CheckError, type Commit } from "./ports.ts"
 import type { MatrixAnswer, MatrixRequest } from "./questions.ts"
 import type { EngineWork, View } from "./work.ts"
 
-/** Users × relations × objects of one matrix. */
+/** Maximum of users × relations × objects in one matrix. */
 export const matrixCellsMax = 10_000
 
 type Cell = boolean | CheckError
 
 /**
- * Each user × each relation × each object, at one revision. All cells of a user share what is learned. A relation that an object's type does not have is false; a
- * cell that can't be decided is an error of its own.
- * Begin throws CheckError: `validation_error` for users, objects and more than `matrixCellsMax` cells, `type_not_found`,
- * `invalid_tuple` for contextual tuples.
+ * Each user × each relation × each object, at one revision. All cells of a user share intermediate results. A relation that an object's
+ * type does not have is false; an undecidable cell gets an error of its own. Begin throws CheckError: `validation_error` for users, objects
+ * and more than `matrixCellsMax` cells, `type_not_found`, `invalid_tuple` for contextual tuples.
  */
 export function matrix(
   model: LoadedModel,
@@ -30,7 +29,7 @@ export function matrix(
 class Matrix implements Inquiry<MatrixAnswer> {
   readonly #checks: SubjectChecks
   readonly #asked: readonly SubjectNodes[]
-  /** Of each relation and object, in the order of cells: its place among the nodes asked, -1 where there is nothing to ask. */
+  /** For each relation and object, in the order of cells: its position among the checked nodes; -1 where there is nothing to check. */
   readonly #places: readonly (readonly number[])[]
   readonly #cells: Cell[][][] = []
 

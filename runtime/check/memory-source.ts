@@ -16,17 +16,17 @@ import { rowOf } from "./tuple.ts"
 const batchRows = 1000
 
 /**
- * Tuples in memory instead of a database, of one store, whatever id it is asked for: for models under test, where a question is asked of a
- * few tuples that live no longer than the process. It keeps every change, and never fails.
+ * Tuples of one store in memory instead of a database, for any store id. For models under test, where a question needs a few tuples that
+ * live no longer than the process. It keeps every change and never fails.
  */
 export class MemorySource implements TupleSource {
   readonly rows = new Map<string, TupleRow>()
   readonly feed: TupleChange[] = []
-  /** As many rows as a page may have. */
+  /** The maximum number of rows of a page. */
   pageRowsMax = Number.POSITIVE_INFINITY
   protected latest: Commit = firstCommit
 
-  /** One transaction; returns its changes: none, and no new revision, when it changes nothing. A tuple that is there is replaced. */
+  /** One transaction; returns its changes. Without changes there is no new revision. An existing tuple is replaced. */
   write(...tuples: TupleKey[]): TupleChange[] {
     return this.#commit("write", tuples)
   }
@@ -56,7 +56,7 @@ export class MemorySource implements TupleSource {
     return changes
   }
 
-  /** Nothing here is ever lost: the number is stamp enough. */
+  /** A memory source loses nothing, so the number is unique enough as a stamp. */
   protected stampOfNext(revision: number): string {
     return String(revision)
   }

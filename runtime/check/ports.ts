@@ -9,8 +9,9 @@ export interface TupleKey {
 }
 
 /**
- * A stored tuple in the form the graph takes, one array per row (no object per column: a load moves millions):
- * object `type:id`, relation, subject `type:id` or `type:*`, the subject's relation (`""` when it has none), condition name (`""` when none), condition context as JSON text (`""` when none).
+ * A stored tuple in the graph's form, one array per row (no object per column, because a load moves millions of rows): object `type:id`,
+ * relation, subject `type:id` or `type:*`, the subject's relation (`""` when it has none), condition name (`""` when none), condition
+ * context as JSON text (`""` when none).
  */
 export type TupleRow = readonly [
   object: string,
@@ -22,35 +23,40 @@ export type TupleRow = readonly [
 ]
 
 /**
- * A commit of a history (of a store, of plans, of subscriptions). Numbers alone do not tell histories apart: after a failover or a restore that lost commits, others take their numbers. The stamp is
- * random and the commit's own, so that who holds both can prove that what it has read is still in the database's history. Recovery keeps a prefix: with one commit all before it are proved.
+ * A commit of a history (of a store, of plans, of subscriptions). A number alone does not identify a commit: after a failover or a restore
+ * that lost commits, new commits reuse their numbers. The stamp is random and belongs to the commit, so number and stamp together prove
+ * that a commit is still in the database's history. Recovery keeps a prefix: one proved commit proves all commits before it.
  */
 export interface Commit {
-  /** From 0, gapless. */
+  /** From 0, without gaps. */
   readonly revision: number
-  /** 12 characters; empty for revision 0, and for what was committed before stamps were. */
+  /** 12 characters; empty for revision 0, and for commits from before stamps existed. */
   readonly stamp: string
 }
 
-/** Where every history begins. */
+/** The start of every history. */
 export const firstCommit: Commit = { revision: 0, stamp: "" }
 
-/** Number and stamp are the same: it is the same commit. */
+/** Number and stamp are equal: it is the same commit. */
 export function isSameCommit(a: Commit, b: Commit): boolean {
   return a.revision === b.revision && a.stamp === b.stamp
 }
 
-/** One entry of a store's change feed. `revision` and `stamp` are of the commit that made the change; all changes of one transaction share them. */
+/**
+ * One entry of a store's change feed. `revision` and `stamp` are of the commit that made the change; all changes of one transaction share
+ * them.
+ */
 export interface TupleChange extends Commit {
-  /** Stamp of the commit before. */
+  /** Stamp of the previous commit. */
   readonly previous: string
   readonly operation: "write" | "delete"
   readonly row: TupleRow
 }
 
 /**
- * What the evaluator asked for and the graph does not hold: who stands on `object#relation`, where `subject[#subjectRelation]` stands, or whether a
- * single tuple does. With `among` a list is only that part of it where the other end has these: `subjectRelation` is `*` for the type's wildcard and `""` for its objects.
+ * A page that the evaluator needs and the graph does not hold: the subjects of `object#relation`, the objects of
+ * `subject[#subjectRelation]`, or a single tuple. `among` restricts a list to the part whose other end has these names: `subjectRelation`
+ * is `*` for the type's wildcard and `""` for its objects.
  */
 export type PageKey =
   | {
@@ -76,44 +82,51 @@ export type PageKey =
 /** A part of a list. */
 export type PartKey = Extract<PageKey, { readonly among?: unknown }> & { readonly among: object }
 
-/** What came of one page: its rows; or they are more than a page may have; or undefined: the answer was full before it, ask again. */
+/**
+ * The result for one page: its rows; "too many" when there are more than a page may have; undefined when the result was full before it:
+ * request it again.
+ */
 export type PageRows = readonly TupleRow[] | "too many" | undefined
 
-/** Pages in the order of the keys asked for, all read in one statement together with the store's newest commit. The first is never undefined. */
+/**
+ * Pages in the order of the requested keys, read in one statement together with the store's newest commit. The first is never undefined.
+ */
 export interface PageBatch {
   readonly at: Commit
   readonly pages: readonly PageRows[]
 }
 
 /**
- * Where a store's tuples come from; runtime/store implements it over SQL. Revisions of a store are whole numbers from 0, gapless, in order of commit.
- * Every method rejects with `SourceUnavailable` when the database cannot be asked, and with `StoreGone` when it has no such store.
+ * The source of a store's tuples; runtime/store implements it over SQL. Revisions of a store are whole numbers from 0, without gaps, in
+ * order of commit. Every method rejects with `SourceUnavailable` when the database is unavailable, and with `StoreGone` when it has no such
+ * store.
  */
 export interface TupleSource {
-  /** The store's newest commit in the database now. */
+  /** The store's newest commit in the database. */
   newest(storeId: string): Promise<Commit>
-  /** The stamp of a revision in the database now; undefined when it has no such revision, or keeps it no longer. */
+  /** The stamp of a revision in the database; undefined when the revision does not exist, or is no longer kept. */
   stampOf(storeId: string, revision: number): Promise<string | undefined>
   /**
-   * Everything at one commit, in batches of at most a few thousand rows so that the event loop is never held; resolves to that commit.
-   * What `onBatch` throws ends it.
+   * All tuples at one commit, in batches of at most a few thousand rows so that the event loop is not blocked; resolves to that commit. An
+   * exception of `onBatch` ends it.
    */
   load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit>
-  /** Adjacency pages of one store, by one SQL statement. A part may bring tuples whose subject's name begins like those of the part. */
+  /** Adjacency pages of one store, by one SQL statement. A part may contain extra tuples whose subject's name has the same beginning. */
   pages(storeId: string, keys: readonly PageKey[]): Promise<PageBatch>
-  /** A part of a list, however long, as `load` brings a store. */
+  /** A part of a list of any length, in batches like `load`. */
   list(storeId: string, key: PartKey, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit>
   /**
-   * Changes after a commit in order of revision, at most about `max` but always whole revisions; empty when there is none. A tuple that
-   * is written was not there before: what replaces another is a delete and then a write. Rejects with `HistoryLost` when the database does not have the commit.
+   * Changes after a commit in order of revision, at most about `max` but always whole revisions; empty when there are none. A written tuple
+   * did not exist before: a replacement is a deletion followed by a write. Rejects with `HistoryLost` when the database does not have the
+   * commit.
    */
   changes(storeId: string, after: Commit, max: number): Promise<readonly TupleChange[]>
   /**
-   * Tuples that stood at a past revision, by their keys (the first four columns), with the condition and context they had then, in the order of the
-   * keys: the feed's deletes don't say.
+   * Tuples that existed at a past revision, by their keys (the first four columns), with their condition and context of that time, in the
+   * order of the keys. The feed's deletions do not contain these.
    */
   stood(storeId: string, revision: number, keys: readonly TupleRow[]): Promise<readonly TupleRow[]>
-  /** Calls back when another process says that a store has changed, until the function it returns is called. A hint: none may be relied on. */
+  /** Calls back when another process reports a changed store. Returns a function that stops listening. A hint only: notices may be lost. */
   listen?(onChanged: (storeId: string) => void): () => void
 }
 
@@ -122,59 +135,65 @@ export class SourceUnavailable extends Error {
   override readonly name = "SourceUnavailable"
 }
 
-/** The database answered, and has no such store (any more). */
+/** The database answered that the store does not exist (any more). */
 export class StoreGone extends SourceUnavailable {}
 
-/** The database does not have a commit that it had: a standby without it was promoted, or a backup restored. What was read until then never was, as far as anybody can know. */
+/**
+ * The database lost a commit: a standby without it was promoted, or a backup restored. Data read before is not part of the history any
+ * more.
+ */
 export class HistoryLost extends Error {
   override readonly name = "HistoryLost"
 }
 
-/** May `user` have `relation` on `object`? `context` feeds conditions; contextual tuples count as stored for this question and shadow stored ones of the same key. */
+/**
+ * May `user` have `relation` on `object`? Conditions read `context`. For this question, contextual tuples count as stored and hide stored
+ * ones with the same key.
+ */
 export interface CheckRequest {
   readonly user: string
   readonly relation: string
   readonly object: string
   readonly contextualTuples?: readonly TupleKey[] | undefined
   readonly context?: Readonly<Record<string, unknown>> | undefined
-  /** `higher-consistency` asks the database for the revision first and catches up to it. */
+  /** `higher-consistency` first asks the database for its revision and catches up to it. */
   readonly consistency?: "minimize-latency" | "higher-consistency" | undefined
-  /** A commit (the token of a write) at or after which the answer must be true. */
+  /** A commit (the token of a write) that the answer must include. */
   readonly atLeast?: Commit | undefined
   /** Exactly this commit, past or present. */
   readonly exactly?: Commit | undefined
-  /** Also say why. */
+  /** Also explain the answer. */
   readonly explain?: boolean | undefined
-  /** Where values for conditions are missing that would decide it, the answer says so instead of failing. */
+  /** When missing values would decide a condition, the answer names them instead of failing. */
   readonly ternary?: boolean | undefined
 }
 
 /** The one commit of the store at which the answer is true. */
 export interface CheckAnswer extends Commit {
   readonly allowed: boolean
-  /** With `ternary`: the sorted names of the values that would decide it; `allowed` is false then. */
+  /** With `ternary`: the sorted names of the values that would decide it; `allowed` is then false. */
   readonly missingContext?: readonly string[] | undefined
   readonly explanation?: Explanation | undefined
 }
 
-/** What a tuple's condition saw and said. */
+/** The values and the outcome of a tuple's condition. */
 export interface ConditionSeen {
   readonly name: string
   readonly outcome: "true" | "false" | "error" | "missing_context"
-  /** The declared parameters it was given, the tuple's own over the request's. */
+  /** The values of its declared parameters; the tuple's own override the request's. */
   readonly values: Readonly<Record<string, unknown>>
-  /** With the outcome `missing_context`: the names it lacked, sorted. */
+  /** With the outcome `missing_context`: the sorted names of the missing values. */
   readonly missing_context?: readonly string[] | undefined
-  /** With the outcome `error`: why there is none. */
+  /** With the outcome `error`: the reason. */
   readonly error?: string | undefined
 }
 
 /**
  * The rule by which a relation holds on an object, or does not.
- * `tuple`: the tuple names the user or the user's wildcard. `userset`: the tuple names a userset the user is in, `from`: it names the object to
- * ask instead, `computed`: another relation of the same object; what they lead to is the child. `intersection`, `but not`: the children are the operands. `self`: the user
- * is this very userset. `none`: nothing makes it hold; children are only those exclusions that keep it from holding. `above`: shown elsewhere in the tree.
- * `cut`: the tree would be too large here.
+ * `tuple`: the tuple names the user or the user's wildcard. `userset`: the tuple names a userset that contains the user. `from`: the tuple
+ * names the object to check instead. `computed`: another relation of the same object. The child of the last three is the node they lead to.
+ * `intersection`, `but not`: the children are the operands. `self`: the user is this very userset. `none`: nothing makes it hold; the
+ * children are only the exclusions that prevent it. `above`: shown elsewhere in the tree. `cut`: the tree would be too large here.
  */
 export type ProofRule =
   | "tuple"
@@ -188,7 +207,7 @@ export type ProofRule =
   | "above"
   | "cut"
 
-/** One step of a proof. `relation` is that of the object, also for an operand of it that has no name of its own. */
+/** One step of a proof. `relation` is a relation of the object, also for an operand without a name of its own. */
 export interface ProofNode {
   readonly object: string
   readonly relation: string
@@ -202,8 +221,8 @@ export interface ProofNode {
 }
 
 /**
- * Tuples whose writing, and of `remove` whose deletion, turn the deny into an allow; no part of them is enough. With `missing_context` they do so only if those
- * values are given, and such that the conditions hold.
+ * Tuples that turn the deny into an allow when they are written, or deleted for `remove`; no subset is enough. With `missing_context` they
+ * also need these values, with which the conditions must hold.
  */
 export interface NearestMiss {
   readonly add: readonly TupleKey[]
@@ -218,13 +237,15 @@ export interface ConditionedTuple {
 }
 
 /**
- * Why a check came out as it did; this is its JSON, the same wherever it is shown.
+ * The reasons for a check's result. This is its JSON, which is the same everywhere.
  *
- * Of an allow `proof` is the proof and `tuples` are those it uses: with them alone the answer is the same. Of a deny `misses` are the nearest ways to an allow, the
- * smallest first: tuples of the user itself on the objects on the way, places the user already has, and exclusions undone; at most five sets of at most three
- * tuples, each tried by the engine. `blocked_by` are the proofs of exclusions that take an otherwise true relation away, `conditions` the tuples that
- * do not count because of their condition, `missing_context` the names that would have to be known, `undecided` that tuples and exclusions depend on each other so
- * that neither answer follows, which is a deny. `complete` is false where a bound cut something: the tree, or the search for misses.
+ * For an allow, `proof` is the proof and `tuples` are its tuples: with them alone the answer is the same. For a deny, `misses` are the
+ * nearest ways to an allow, the smallest first: tuples of the user itself on the objects on the way, places the user already has, and
+ * exclusions undone; at most five sets of at most three tuples, each tried by the engine. `blocked_by` are the proofs of exclusions that
+ * take an otherwise true relation away. `conditions` are the tuples that do not count because of their condition. `missing_context` are the
+ * names of the missing values.
+ * `undecided`: tuples and exclusions depend on each other so that neither answer follows, which is a deny. `complete` is false when a limit
+ * cut the tree or the search for misses.
  */
 export interface Explanation {
   readonly version: 1
@@ -232,7 +253,7 @@ export interface Explanation {
   readonly user: string
   readonly relation: string
   readonly object: string
-  /** The store's revision it is true at. */
+  /** The store's revision of the answer. */
   readonly revision: number
   readonly proof?: ProofNode | undefined
   readonly tuples?: readonly TupleKey[] | undefined
@@ -244,7 +265,10 @@ export interface Explanation {
   readonly complete: boolean
 }
 
-/** OpenFGA's error names this engine can answer with (reference: its `errors_ignore.proto`), and some of our own: for a source that is away, and for a commit that is in no history any more. */
+/**
+ * OpenFGA's error names that this engine uses (reference: its `errors_ignore.proto`), and additional ones: for an unavailable source, and
+ * for a commit that is no longer in any history.
+ */
 export type CheckErrorCode =
   | "validation_error"
   | "type_not_found"
@@ -260,7 +284,7 @@ export type CheckErrorCode =
   | "resource_exhausted"
   | "history_lost"
 
-/** Why a check has no answer. Never an allow. `message` may go to clients. */
+/** Why a check has no answer. It never allows. `message` may be sent to clients. */
 export class CheckError extends Error {
   override readonly name = "CheckError"
   readonly code: CheckErrorCode
@@ -271,10 +295,10 @@ export class CheckError extends Error {
   }
 }
 
-/** The outcome hangs on a condition that has none: a value is missing, or it failed on those it has. The question itself was right. */
+/** The outcome depends on a condition without a result: a value is missing, or the evaluation failed. The question itself was valid. */
 export class UndecidedCheck extends CheckError {}
 
-/** For a commit that a client or a cursor names, and that the store's history does not have. */
+/** The error for a commit that a client or a cursor names and that is not in the store's history. */
 export function commitLost({ revision }: Commit): CheckError {
   return new CheckError(
     "history_lost",

@@ -1,40 +1,40 @@
 import type { CheckError, CheckRequest, Commit, Explanation, TupleKey } from "./ports.ts"
 
-/** How fresh an answer must be. */
+/** The required freshness of an answer. */
 export interface Freshness {
-  /** `higher-consistency` asks the database for the revision first and catches up to it. */
+  /** `higher-consistency` first asks the database for its revision and catches up to it. */
   readonly consistency?: "minimize-latency" | "higher-consistency" | undefined
-  /** A commit (the token of a write) at or after which the answer must be true. */
+  /** A commit (the token of a write) that the answer must include. */
   readonly atLeast?: Commit | undefined
-  /** Exactly this commit, past or present: that of a cursor. */
+  /** Exactly this commit, past or present: the commit of a cursor. */
   readonly exactly?: Commit | undefined
 }
 
-/** What every question may bring along. */
+/** The optional parts of every question. */
 export interface Circumstances {
-  /** Count as stored for this question and hide stored ones of the same key; validated as writes. */
+  /** Count as stored for this question and hide stored ones with the same key; validated like writes. */
   readonly contextualTuples?: readonly TupleKey[] | undefined
   /** Values for conditions. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** How much of a list is wanted. Without `pageSize` all of it. */
+/** The requested part of a list. Without `pageSize`: the whole list. */
 export interface Paging {
-  /** At most so many items, in order of name. */
+  /** Maximum number of items, in order of name. */
   readonly pageSize?: number | undefined
-  /** The last name of the page before; only names after it (compared byte by byte in UTF-8) are given. */
+  /** The last name of the previous page; the list contains only names after it (compared byte by byte in UTF-8). */
   readonly after?: string | undefined
-  /** The most items one answer may have whether paged or not; what is cut by it says `truncated: "limit"`. No bound when absent. */
+  /** Maximum items of one answer, with or without pages; a list that it cuts has `truncated: "limit"`. Absent: no maximum. */
   readonly resultsMax?: number | undefined
-  /** Time for the list, in milliseconds; what is cut by it says `truncated: "deadline"`. */
+  /** Time for the list in milliseconds; a list that it cuts has `truncated: "deadline"`. */
   readonly deadlineMs?: number | undefined
 }
 
-/** What a list says of its own completeness, and the one commit all items are true at. */
+/** Whether a list is complete, and the one commit at which all items are true. */
 export interface ListEnd extends Commit {
-  /** Where the next page begins (its `after`); absent when the list is complete. */
+  /** The position of the next page (its `after`); absent when the list is complete. */
   readonly next?: string | undefined
-  /** Why the list ends before its end though no page size asked for that. */
+  /** Why the list is incomplete although no page size ended it. */
   readonly truncated?: "limit" | "deadline" | undefined
 }
 
@@ -46,35 +46,35 @@ export interface ListObjectsRequest extends Circumstances, Paging {
   readonly type: string
 }
 
-/** How a name is told in JSON: as a string, or inside a value. */
+/** The JSON form of a name: a string, or inside a value. */
 export interface JsonForm {
-  /** What stands before the name and behind it, the quotes of its string included. */
+  /** The text before and after the name, including the quotes of its string. */
   readonly before: string
   readonly behind: string
-  /** Bytes of the name that are left out at its beginning. */
+  /** Bytes to skip at the beginning of the name. */
   readonly skip: number
-  /** The suffix that all names have is left out as well. */
+  /** Omits the common suffix of all names as well. */
   readonly bare?: boolean
-  /** What a name is told as of which only `*` is left. */
+  /** The JSON for a name of which only `*` is left. */
   readonly wildcard?: string
-  /** Names that are told otherwise than they are stored. */
+  /** Names with a form that differs from the stored one. */
   readonly rewritten?: Rewriting
 }
 
-/** How some names are told, without what is skipped of them. Two of the same `name` do the same. */
+/** Rewrites some names, without their skipped bytes. Two with the same `name` are equivalent. */
 export interface Rewriting {
   readonly name: string
-  /** The ASCII character that every name has which is told otherwise. */
+  /** An ASCII character that every rewritten name contains. */
   readonly having: string
   readonly told: (name: string) => string
 }
 
-/** Objects as `type:id`, each once; in order of name where a page size, a limit or a deadline had a say. */
+/** Objects as `type:id`, each once; in order of name when a page size, a limit or a deadline applied. */
 export interface ListObjectsAnswer extends ListEnd {
   readonly objects: readonly string[]
 }
 
-/** Who has the relation on the object? Only users of the filter's type, or usersets `type#relation` when it names a relation. */
+/** Which users have the relation on the object? Only users of the filter's type, or usersets `type#relation` when it names a relation. */
 export interface ListUsersRequest extends Circumstances, Paging {
   readonly object: string
   readonly relation: string
@@ -82,9 +82,9 @@ export interface ListUsersRequest extends Circumstances, Paging {
 }
 
 /**
- * `users` are `type:id`, `type:id#relation` and `type:*`. Without `type:*` they are all single users whom the check allows. Beside `type:*`, which covers the others, a single
- * user is listed when the check allows it and a tuple that is not a wildcard names it on a branch that is true. `excluded` are users named in the store whom the wildcard in
- * `users` does not cover, because the check denies them.
+ * `users` are `type:id`, `type:id#relation` and `type:*`. Without `type:*` they are all single users that the check allows. `type:*` covers
+ * the others; then a single user is listed only when the check allows it and a tuple that is not a wildcard names it on a true branch.
+ * `excluded` are users named in the store that the wildcard in `users` does not cover, because the check denies them.
  */
 export interface ListUsersAnswer extends ListEnd {
   readonly users: readonly string[]
@@ -98,29 +98,29 @@ export interface ListRelationsRequest extends Circumstances {
   readonly relations?: readonly string[] | undefined
 }
 
-/** In the order of the request, or of the model. `errors` are relations that could not be decided. */
+/** In the order of the request, or of the model. `errors` contains the relations that could not be decided. */
 export interface ListRelationsAnswer extends Commit {
   readonly relations: readonly string[]
   readonly errors: readonly { readonly relation: string; readonly error: CheckError }[]
 }
 
-/** One check of a batch; its own circumstances. */
+/** One check of a batch, with its own context. */
 export type BatchItem = Omit<CheckRequest, "consistency" | "atLeast">
 
-/** Answers in the order of the checks, all at one revision; what one of them lacks is its own error and nobody else's. */
+/** Results in the order of the checks, all at one revision; an error in one check affects no other. */
 export interface BatchCheckAnswer extends Commit {
   readonly results: readonly (BatchResult | CheckError)[]
 }
 
-/** What one check of a batch came to. */
+/** The result of one check of a batch. */
 export interface BatchResult {
   readonly allowed: boolean
-  /** With `ternary`: the sorted names of the context's values that would decide it; then `allowed` is false. */
+  /** With `ternary`: the sorted names of the context values that would decide it; `allowed` is then false. */
   readonly missingContext?: readonly string[] | undefined
   readonly explanation?: Explanation | undefined
 }
 
-/** Each user × each relation × each object, all objects of types that may differ. */
+/** Each user × each relation × each object; objects may have different types. */
 export interface MatrixRequest extends Circumstances {
   readonly users: readonly string[]
   readonly relations: readonly string[]
@@ -132,13 +132,13 @@ export interface MatrixAnswer extends Commit {
   readonly cells: readonly (readonly (readonly (boolean | CheckError)[])[])[]
 }
 
-/** One level of how a relation on an object comes about, as OpenFGA's `expand` answers. */
+/** One level of the ways in which a relation on an object can hold, as in OpenFGA's `expand`. */
 export interface ExpandRequest extends Circumstances {
   readonly object: string
   readonly relation: string
 }
 
-/** A node of OpenFGA's `UsersetTree`: `name` is `object#relation`, and one of the other fields is there. */
+/** A node of OpenFGA's `UsersetTree`: `name` is `object#relation`, and exactly one of the other fields is present. */
 export interface UsersetTreeNode {
   readonly name: string
   readonly leaf?:
@@ -156,7 +156,7 @@ export interface UsersetTreeNode {
   readonly difference?: { readonly base: UsersetTreeNode; readonly subtract: UsersetTreeNode } | undefined
 }
 
-/** The tree, and the commit its tuples were read at. */
+/** The tree, and the commit of its tuples. */
 export interface ExpandAnswer extends Commit {
   readonly root: UsersetTreeNode
 }

@@ -3,7 +3,7 @@ import type { LoadedModel } from "./loaded-model.ts"
 import { blankOrSurrogate, splitObject } from "./object-name.ts"
 import { CheckError, type TupleKey, type TupleRow } from "./ports.ts"
 
-/** The left side of a tuple taken apart: `relation` is `""` for objects and wildcards, `kind` is `user`, `user:*` or `group#member`. */
+/** The parts of a tuple's user: `relation` is `""` for objects and wildcards, `kind` is `user`, `user:*` or `group#member`. */
 export interface Subject {
   readonly object: string
   readonly type: string
@@ -11,7 +11,7 @@ export interface Subject {
   readonly kind: string
 }
 
-/** What is wrong with a user in itself and against the model's names, or its parts. */
+/** The parts of a user, or its error, either in its form or against the model's names. */
 export function readSubject(model: LoadedModel, user: string): Subject | string {
   const hash = user.indexOf("#")
   const object = hash < 0 ? user : user.slice(0, hash)
@@ -30,7 +30,7 @@ export function readSubject(model: LoadedModel, user: string): Subject | string 
   return { object, type, relation, kind }
 }
 
-/** What is wrong with object and relation, or the relation's index in the plan. */
+/** The relation's index in the plan, or the error of object or relation. */
 export function readRelation(model: LoadedModel, object: string, relation: string): number | string {
   const parts = splitObject(object)
   if (parts === undefined) return "invalid 'object' field format"
@@ -48,15 +48,15 @@ function isRelation(text: string): boolean {
   return text !== "" && !/[:#]/.test(text) && !blankOrSurrogate.test(text)
 }
 
-/** `document:1#viewer@user:ann`, as error messages name tuples. */
+/** `document:1#viewer@user:ann`, the form of tuples in error messages. */
 export function tupleText({ object, relation, user }: TupleKey): string {
   return `${object}#${relation}@${user}`
 }
 
 /**
- * Whether a model lets this tuple be written (or given with a question): forms, names, type restrictions, condition and its context. The
- * same rules decide on reading which stored tuples count. Returns the error to answer with, as OpenFGA words it: `invalid_tuple`,
- * or `validation_error` for what concerns the condition.
+ * Whether a model allows this tuple in a write or a question: forms, names, type restrictions, condition and its context. The same rules
+ * decide at reading which stored tuples count. Returns the error in OpenFGA's words: `invalid_tuple`, or `validation_error` for errors of
+ * the condition.
  */
 export function validateTuple(model: LoadedModel, tuple: TupleKey): CheckError | undefined {
   const reason = shapeProblem(model, tuple)
@@ -104,7 +104,7 @@ function conditionProblem(model: LoadedModel, tuple: TupleKey): string | undefin
   return checkContext(condition, context)
 }
 
-/** A tuple in the form the store and the graph take. */
+/** A tuple in the form of the store and the graph. */
 export function rowOf({ user, relation, object, condition }: TupleKey): TupleRow {
   const hash = user.indexOf("#")
   const context = condition?.context

@@ -3,7 +3,7 @@ import type { Overlay } from "./graph/overlay.ts"
 import type { Commit, PageKey } from "./ports.ts"
 import type { KeptAt } from "./stores/kept.ts"
 
-/** How work on a question ended for now: decided, in need of pages, or out of time for this turn of the event loop. */
+/** The state of work after a slice: decided, in need of pages, or out of time for this turn of the event loop. */
 export type Progress =
   | { readonly kind: "done" }
   | { readonly kind: "miss"; readonly keys: readonly PageKey[] }
@@ -11,42 +11,48 @@ export type Progress =
 
 /** The answer can be read. */
 export const done: Progress = { kind: "done" }
-/** Others must have their turn. */
+/** Other work must have its turn. */
 export const suspended: Progress = { kind: "suspended" }
 
 /**
- * What a question is answered from: a store's graph, and how those tuples stood at the view's revision that the graph has changed since. It is read through
- * `Question` only, which lays the one over the other.
+ * The data for a question: a store's graph, and the past states of tuples that the graph has changed since the view's revision. Only
+ * `Question` reads it, and it lays the second over the first.
  */
 export interface View {
   readonly graph: Graph
-  /** May appear while work is under way. */
+  /** May appear while work is in progress. */
   readonly past?: Overlay | undefined
-  /** What was installed in the graph after this epoch is not of this view. */
+  /** Pages installed in the graph after this epoch do not belong to this view. */
   readonly epoch?: number | undefined
-  /** What other questions found at the view's revision. */
+  /** Results of other questions at the view's revision. */
   readonly kept?: KeptAt | undefined
 }
 
 /**
- * One question of any kind (a check, a batch, a list, an explanation) while it is at work. The engine gives it slices of time, loads what it lacks,
- * and begins it anew when the graph has changed, so that an answer is never of two revisions.
+ * One question of any kind (a check, a batch, a list, an explanation) in progress. The engine gives it slices of time, loads missing pages,
+ * and restarts it when necessary, so that an answer never mixes two revisions.
  */
 export interface EngineWork<Answer> {
-  /** Work done so far, in steps: a node visited, a list element read, a 64th of a condition. */
+  /** Work so far, in steps: a visited node, a read list element, 1/64 of a condition. */
   readonly steps: number
-  /** Steps that may be taken; more is `authorization_model_resolution_too_complex`. The engine's own bound when absent. */
+  /** Maximum steps; more is `authorization_model_resolution_too_complex`. Default: the engine's maximum. */
   readonly stepsMax?: number | undefined
-  /** Time for the whole question, in milliseconds; the engine's own when absent. */
+  /** Time for the whole question, in milliseconds. Default: the engine's. */
   readonly deadlineMs?: number | undefined
-  /** Takes the graph as it is now; what was found before is forgotten. @throws CheckError when the request does not fit the model. */
+  /**
+   * Starts on a view; forgets earlier results.
+   * @throws CheckError when the request does not fit the model
+   */
   begin(view: View): void
-  /** Goes on until it is decided or `isLate` says that others must have their turn. @throws CheckError when there is no answer. */
+  /**
+   * Continues until it is decided, or until `isLate` ends the slice.
+   * @throws CheckError when there is no answer
+   */
   run(isLate: () => boolean): Progress
-  /** The answer, once it is done, and the commit it is true at. */
+  /** The answer, once it is done, and its commit. */
   answer(at: Commit): Answer
-  /** The deadline has passed: what can be said by now and says of itself that it is cut; undefined when nothing can. */
+  /** At the deadline: a partial answer that is marked as cut; undefined when there is none. */
   cut?(at: Commit): Answer | undefined
-  /** The question has ended, in an answer or not: gives up what it holds. */
+  /** The question has ended, with or without an answer: frees its resources. */
   release(): void
 }

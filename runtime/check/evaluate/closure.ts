@@ -4,19 +4,19 @@ import type { BackHops } from "./program.ts"
 import type { EngineQuestion } from "./question.ts"
 
 /**
- * Where a subject stands, transitively, within the relations one relation depends on: grown level by level, as far as some
- * question needed it, and kept for the whole request. Level 0 are the nodes that hold by a tuple of the subject itself.
- * Among pure relations it is the truth; among others what is not in it does not hold, and what is may hold.
+ * All nodes that a subject reaches, transitively, within the relations that one relation depends on. It grows level by level, as far as a
+ * question needs it, and is kept for the whole request. Level 0 contains the nodes with a tuple of the subject itself. For pure relations
+ * it is exact. For others, a node outside it does not hold, and a node inside it may hold.
  */
 export class Closure {
-  /** Nodes found, with their level as state. */
+  /** Found nodes, with their level as state. */
   readonly #found = new NodeTable()
   readonly #question: EngineQuestion
   readonly #ways: BackHops
   #frontier = new IntList()
   #level = -1
   #missed = false
-  /** About how many nodes the next level will look at. */
+  /** Approximate number of nodes that the next level will visit. */
   pending: number
 
   constructor(question: EngineQuestion, target: number) {
@@ -25,28 +25,28 @@ export class Closure {
     this.pending = this.#seedCount()
   }
 
-  /** Level of a node, -1 when it was not found (yet). */
+  /** Level of a node; -1 when it is not found (yet). */
   level(object: number, relation: number): number {
     const at = this.#found.find(object, relation)
     return at < 0 ? -1 : this.#found.state(at)
   }
 
-  /** Nothing more can be found by growing. */
+  /** Growing further cannot find more nodes. */
   get exhausted(): boolean {
     return this.#level >= 0 && this.#frontier.length === 0
   }
 
-  /** Everything was found: what is not in here is not. */
+  /** All nodes are found: a node that is not in it does not hold. */
   get complete(): boolean {
     return this.exhausted && !this.#missed
   }
 
-  /** Nothing was found yet. */
+  /** No node is found yet. */
   get isEmpty(): boolean {
     return this.#found.size === 0
   }
 
-  /** Some list was not in memory. */
+  /** A list was not in memory. */
   get missed(): boolean {
     return this.#missed
   }
@@ -55,12 +55,12 @@ export class Closure {
     return this.#level
   }
 
-  /** Nobody asks it any more: its table serves others. */
+  /** Releases the table for reuse by other questions. */
   release(): void {
     this.#found.release()
   }
 
-  /** Grows one level, calling back for every new node; yields now and then. */
+  /** Grows one level and calls back for every new node; yields now and then. */
   *grow(onNode: (object: number, relation: number, level: number) => void): Generator<void> {
     const frontier = this.#frontier
     this.#frontier = new IntList()
@@ -98,7 +98,7 @@ export class Closure {
       return
     }
     const { list, listStart, listEnd } = question
-    // `list` may be the scratch list of a single id, which the next question for a list overwrites.
+    // `list` may be the scratch list of a single id, which the next list overwrites.
     if (listEnd - listStart === 1) {
       this.#add(list[listStart] as number, relation, onNode)
       if ((question.steps & 1023) === 0) yield

@@ -6,22 +6,25 @@ import { EngineQuestion, isError, isMiss, isTrue, type QuestionParts } from "./q
 import type { MachineLimits } from "./searches.ts"
 
 export interface EvaluationOptions extends MachineLimits {
-  /** Work of one question in steps (a list element read, a node visited); more is the same error. */
+  /** Maximum work of one question in steps (a read list element, a visited node); more is the same error. */
   readonly stepsMax: number
-  /** Steps between two looks at the clock. */
+  /** Steps between two readings of the clock. */
   readonly stepsPerLook: number
-  /** A condition grants without a parameter it does not depend on (`x < 1 || y < 1` with x = 0 alone). OpenFGA wants all that it reads, and its conformance suite checks that. */
+  /**
+   * A condition may grant without a parameter that does not affect its result (`x < 1 || y < 1` with only x = 0). OpenFGA requires all
+   * parameters that a condition reads, and its conformance suite checks that.
+   */
   readonly partialConditions: boolean
-  /** Time for a question that says nothing else, in milliseconds. */
+  /** Default time of a question, in milliseconds. */
   readonly deadlineMs?: number | undefined
 }
 
-/** Tables of smaller questions are kept for the next. */
+/** Tables of questions up to this size are kept for the next question. */
 const stepsKept = 10_000
 
 /**
- * One question at work: the machine first, and the slow path when the machine cannot tell. Reused from question to question;
- * it holds a stack and tables that have grown to what questions need.
+ * One question in progress: first the machine, then the slow path when the machine cannot decide. Reused from question to question; its
+ * stack and tables have grown to the size that questions need.
  */
 export class Evaluation {
   readonly question = new EngineQuestion()
@@ -45,7 +48,7 @@ export class Evaluation {
     this.restart()
   }
 
-  /** Begins the same question again: the graph has changed, or got the pages it lacked. */
+  /** Starts the same question again, because the graph has changed or got missing pages. */
   restart(): void {
     this.question.again()
     this.#slow = undefined
@@ -53,7 +56,7 @@ export class Evaluation {
     this.#machine.begin(this.question, this.#limits)
   }
 
-  /** Gives up the memory a large question took, once its answer has been read. */
+  /** Frees the memory of a large question, once its answer has been read. */
   release(): void {
     if (this.question.steps < stepsKept) return
     this.#slow = undefined
@@ -61,7 +64,10 @@ export class Evaluation {
     this.#machine.release()
   }
 
-  /** Works until it is decided or `isLate` says that others must have their turn. @throws CheckError when there is no answer. */
+  /**
+   * Works until it is decided, or until `isLate` ends the slice.
+   * @throws CheckError when there is no answer
+   */
   run(isLate: () => boolean): Progress {
     for (;;) {
       const value = this.#slow === undefined ? this.#runMachine() : this.#runSlowPath(this.#slow)
@@ -74,12 +80,12 @@ export class Evaluation {
     }
   }
 
-  /** The outcome, once it is decided. */
+  /** The result, once it is decided. */
   get allowed(): boolean {
     return this.#allowed
   }
 
-  /** The same as an answer that is true at a commit. */
+  /** The result as an answer at a commit. */
   answer({ revision, stamp }: Commit): CheckAnswer {
     return { allowed: this.#allowed, revision, stamp }
   }
@@ -109,7 +115,7 @@ export class Evaluation {
   #finish(value: number): Progress | undefined {
     const machine = this.#machine
     if (this.#slow === undefined) {
-      // Depth by the shortest way is known to the slow path only, and a cycle through negation is decided only there.
+      // Only the slow path knows shortest distances and decides cycles through negation.
       const unsure = machine.flagged || (machine.tooDeep && value === isError)
       if (unsure) {
         this.#slow = fixpoint(this.question, this.#parts.object, this.#parts.relation, this.#limits.depthMax)

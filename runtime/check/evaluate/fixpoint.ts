@@ -2,12 +2,12 @@ import { NodeTable } from "./node-table.ts"
 import type { AnyPart, ProgramPart } from "./program.ts"
 import { type EngineQuestion, isError, isFalse, isMiss, isTrue } from "./question.ts"
 
-/** Truth values in their order here: false < error < true, so that union is the greatest, intersection the least, negation the mirror image. */
+/** Truth values in order: false < error < true. So union is the maximum, intersection the minimum, and negation the mirror image. */
 export const no = 0
 export const unsure = 1
 export const yes = 2
 
-/** A node's part with its tuples filled in. `refs` are node numbers; a ref under an edge in error counts as error at most. */
+/** A node's part with its tuples filled in. `refs` are node numbers; a ref under an edge with an error counts as an error at most. */
 export type Formula =
   | { op: "any"; value: number; problem: number; refs: number[]; unsureRefs: number[]; parts: Formula[] }
   | { op: "all"; parts: Formula[] }
@@ -23,13 +23,13 @@ export interface FixpointNode {
 }
 
 /**
- * The slow path, exact for every graph: collects what the question depends on and computes its well-founded model by the alternating fixpoint
- * of Van Gelder. What remains undefined (a cycle through negation) is denied. Errors are a third truth value between false and true, for
- * which the same monotonicity holds. A node more than `depthMax` hops away by the shortest way is an error, so that the answer does not
- * depend on the order of evaluation.
+ * The slow path, exact for every graph. It collects all nodes that the question depends on, and computes their well-founded model by the
+ * alternating fixpoint of Van Gelder. What remains undefined (a cycle through negation) is denied. Errors are a third truth value between
+ * false and true, with the same monotonicity. A node more than `depthMax` hops away by the shortest path is an error, so that the answer
+ * does not depend on the order of evaluation.
  *
- * Yields now and then; returns a truth value of question.ts, with `question.problem` for an error. A miss is returned when anything collected was
- * not in memory: everything it lacked is then in `question.misses`.
+ * Yields now and then. Returns a truth value of question.ts, with `question.problem` for an error. Returns a miss when a collected node was
+ * not in memory; `question.misses` then contains everything that was missing.
  */
 export function* fixpoint(
   question: EngineQuestion,
@@ -43,7 +43,7 @@ export function* fixpoint(
   return value
 }
 
-/** What became of each node, by its place in the list of nodes asked about. */
+/** The result of each node, by its position in the list of requested nodes. */
 export interface Solution {
   /** True, false or error. */
   value(at: number): number
@@ -51,7 +51,10 @@ export interface Solution {
   problem(at: number): number
 }
 
-/** The same for many nodes at once, given as pairs of object and relation; undefined when something was not in memory. A node's distance is that from the nearest of them. */
+/**
+ * The same for many nodes at once, given as pairs of object and relation; undefined when something was not in memory. A node's distance is
+ * the one from the nearest of them.
+ */
 export function* fixpointOfAll(
   question: EngineQuestion,
   roots: readonly number[],
@@ -71,7 +74,7 @@ export function* fixpointOfAll(
   }
 }
 
-/** What a question depends on: the nodes below it, with their tuples filled in. */
+/** The nodes that a question depends on, with their tuples filled in. */
 export class Collector {
   readonly nodes: FixpointNode[] = []
   missed = false
@@ -88,20 +91,20 @@ export class Collector {
     this.#nodesMax = nodesMax
   }
 
-  /** There were more nodes than were allowed: what was collected is a part. */
+  /** There were more nodes than allowed, so only a part is collected. */
   get overflowed(): boolean {
     return this.nodes.length > this.#nodesMax
   }
 
-  /** The number of a node, -1 when it was not collected. */
+  /** The number of a node; -1 when it was not collected. */
   numberOf(object: number, relation: number): number {
     const at = this.#numbers.find(object, relation)
     return at < 0 ? -1 : this.#numbers.state(at)
   }
 
   /**
-   * Level by level, so that each node is opened at its least depth; computed relations of one object stay on its level. Returns the numbers of
-   * the nodes asked about.
+   * Collects level by level, so that each node is opened at its least depth; computed relations of one object stay on its level. Returns
+   * the numbers of the requested nodes.
    */
   *collect(roots: readonly number[]): Generator<void, number[]> {
     const numbers: number[] = []
@@ -117,7 +120,7 @@ export class Collector {
         yield* this.#open(node, number)
         yield
         if (!this.overflowed) continue
-        // What follows from the rest alone is true whatever these may be.
+        // These nodes have unknown values. Results that follow from the other nodes alone stay true.
         for (const waiting of this.nodes) waiting.formula ??= constant(unsure, -1)
         return numbers
       }
@@ -138,7 +141,7 @@ export class Collector {
       this.nodes.push({ object, relation, depth: -1, formula: undefined, dependents: [] })
     }
     const node = this.nodes[number] as FixpointNode
-    // A node waiting for the next level may still be met on this one.
+    // A node that waits for the next level may still be reached on this one.
     if (node.formula === undefined && (known < 0 || hops === 0))
       (hops === 0 ? this.#level : this.#next).push(number)
     if (dependent >= 0) node.dependents.push(dependent)
@@ -194,7 +197,7 @@ export class Collector {
         if ((at & 255) !== 255) continue
         yield
         if (!this.overflowed) continue
-        // The rest of the list may hold anything.
+        // The unread rest of the list may contain anything.
         formula.value = Math.max(formula.value, unsure)
         break
       }
@@ -214,10 +217,10 @@ export class Solver {
   readonly #question: EngineQuestion
   #low: Uint8Array
   #high: Uint8Array
-  /** Per node: the round in which it was found true, and that in which it was ruled out; 0 when it was not. */
+  /** Per node: the round in which it was found true, and the one in which it was ruled out; 0: in none. */
   readonly trueRound: Int32Array
   readonly falseRound: Int32Array
-  /** Per node found true: its place among those found true. What it rests on came before it. */
+  /** Per node found true: its position among the true nodes. The nodes that it depends on come before it. */
   readonly trueOrder: Int32Array
   #found = 0
 
@@ -231,12 +234,12 @@ export class Solver {
     this.trueOrder = new Int32Array(nodes.length)
   }
 
-  /** `yes` for what is true, `unsure` for what is so but for an error. */
+  /** `yes` for true; `unsure` for true unless an error decides otherwise. */
   truth(formula: Formula): number {
     return this.#value(formula, this.#low, this.#high)
   }
 
-  /** `no` for what is false; what is neither true nor false is possible. */
+  /** `no` for false; a node that is neither true nor false is possible. */
   possible(formula: Formula): number {
     return this.#value(formula, this.#high, this.#low)
   }
@@ -253,13 +256,15 @@ export class Solver {
     }
   }
 
-  /** The least model in which what is under a negation is read from `fixed`. `round` is that of an underestimate, 0 for an overestimate. */
+  /**
+   * The least model when nodes under a negation are read from `fixed`. `round` is the number of an underestimate, 0 for an overestimate.
+   */
   *#least(fixed: Uint8Array, round: number): Generator<void, Uint8Array> {
     const values = new Uint8Array(this.#nodes.length)
     const dirty = new Uint8Array(this.#nodes.length).fill(1)
     for (let changed = true; changed; ) {
       changed = false
-      // Nodes were collected from the question outwards: backwards, what a node depends on mostly comes first.
+      // Nodes were collected from the question outwards, so in reverse order most dependencies come first.
       for (let at = this.#nodes.length - 1; at >= 0; at--) {
         if ((at & 255) === 0) yield
         if (dirty[at] === 0 || values[at] === yes) continue
@@ -290,7 +295,7 @@ export class Solver {
     }
     if (formula.op === "but") {
       const base = this.#value(formula.base, values, fixed)
-      // Inside a subtraction the sides change: what is subtracted twice is positive again.
+      // A subtraction swaps the sides: a node that is subtracted twice is positive again.
       return Math.min(base, yes - this.#value(formula.subtract, fixed, values))
     }
     let greatest = formula.value
@@ -305,7 +310,7 @@ export class Solver {
     return greatest
   }
 
-  /** The problem to report for a node in error: the worst one found along nodes that are, or under a negation may be, in error. */
+  /** The problem to report for a node with an error: the worst one found along nodes that have, or under a negation may have, an error. */
   problemOf(root: number): number {
     let worst = -1
     const seen = new Set([root])

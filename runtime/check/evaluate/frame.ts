@@ -1,20 +1,23 @@
 import type { ProgramPart } from "./program.ts"
 import type { ReachSearch } from "./reach-search.ts"
 
-/** What a frame does: close a node over its part, go through the alternatives, the operands, base and subtract, or a search. */
+/** The task of a frame: finish a node after its part, or process the alternatives, the operands, base and subtraction, or a search. */
 export type FrameKind = "node" | "any" | "all" | "but" | "search"
 
 const nothing: Int32Array = new Int32Array(0)
-/** Frames kept for later: about 6 MB. */
+/** Frames kept for reuse: about 6 MB. */
 const spareMax = 32_768
-/** Frames of deep questions that have ended. Ten thousand new ones for every such question would keep the collector busier than the machine. */
+/**
+ * Frames of deep questions that have ended. Ten thousand new frames per question would take more garbage collection than the question
+ * itself.
+ */
 const spare: Frame[] = []
 
 export function takeFrame(): Frame {
   return spare.pop() ?? new Frame()
 }
 
-/** Gives up all of a stack's frames but the first so many. */
+/** Drops the frames of a stack beyond the first `kept`. */
 export function dropFrames(frames: Frame[], kept: number): void {
   for (let at = frames.length - 1; at >= kept && spare.length < spareMax; at--) {
     const frame = frames[at] as Frame
@@ -24,7 +27,7 @@ export function dropFrames(frames: Frame[], kept: number): void {
   if (frames.length > kept) frames.length = kept
 }
 
-/** A place on the machine's stack, reused. One shape for all kinds, so that the machine's code stays monomorphic. */
+/** A reusable place on the machine's stack. All kinds share one shape, so that the machine's code stays monomorphic. */
 export class Frame {
   kind: FrameKind = "node"
   part!: ProgramPart
@@ -32,23 +35,23 @@ export class Frame {
   relation = 0
   /** Hops from the question's object. */
   depth = 0
-  /** Of nodes: order of discovery, and how many tentative results there were before. */
+  /** For nodes: the order of discovery, and the number of tentative results before it. */
   discovery = 0
   mark = 0
-  /** Which alternative or operand is next. */
+  /** Index of the next alternative or operand. */
   index = 0
   /** Worst value so far that does not decide: false, error, miss. */
   flags = 0
   low = 0
   problem = -1
-  /** The list being walked for a hop: ids from `at` to `end`, a single one without an array; `target` is the relation asked of each. */
+  /** The list of the current hop: ids from `at` to `end`; a single id has no array. `target` is the relation to evaluate on each. */
   at = 0
   end = 0
   target = 0
   #list: Int32Array = nothing
   #begin = 0
   #single = 0
-  /** The list is only tested for direct tuples; what is left goes to a search. */
+  /** The list is only tested for direct tuples; the undecided ids go to a search. */
   testing = false
   /** Condition of the tuple that leads to the current id. */
   edge = 1
@@ -78,7 +81,7 @@ export class Frame {
     this.running = undefined
   }
 
-  /** Takes over a list; a single id is copied, because its array is a scratch of the question. */
+  /** Takes a list over. It copies a single id, because the array of a single id is a scratch of the question. */
   walk(list: Int32Array, from: number, to: number): void {
     const isSingle = to - from === 1
     this.#single = isSingle ? (list[from] as number) : 0
@@ -88,13 +91,13 @@ export class Frame {
     this.end = to
   }
 
-  /** The next id of the list, which must not be at its end. */
+  /** The next id; the list must not be at its end. */
   next(): number {
     const at = this.at++
     return this.#list === nothing ? this.#single : (this.#list[at] as number)
   }
 
-  /** The whole list as an array of its own. */
+  /** The whole list in a new array. */
   ids(): Int32Array {
     if (this.#list === nothing) return Int32Array.of(this.#single)
     return this.#list.slice(this.#begin, this.end)

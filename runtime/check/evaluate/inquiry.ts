@@ -2,20 +2,23 @@ import { CheckError, type Commit, type PageKey } from "../ports.ts"
 import { done, type EngineWork, type Progress, suspended, type View } from "../work.ts"
 import type { EvaluationOptions } from "./evaluation.ts"
 
-/** A question while it is at work on one view of the store, written as a generator: what `workOf` makes a `Work` of. */
+/** A question in progress on one view of the store, written as a generator; `workOf` turns it into a `Work`. */
 export interface Inquiry<Answer> {
   /** Work done so far. */
   readonly steps: number
-  /** Another question is at work on what this one needs: it goes on in a later turn. */
+  /** Another question is computing what this one needs, so it continues in a later turn. */
   readonly waits?: boolean
-  /** What was not in memory. */
+  /** The pages that were not in memory. */
   readonly misses: ReadonlyMap<string, PageKey>
-  /** Yields every few hundred steps at least. Ends true when it is decided, false when that hangs on what was not in memory. @throws CheckError */
+  /**
+   * Yields at least every few hundred steps. Returns true when decided, false when it depends on pages that are not in memory.
+   * @throws CheckError
+   */
   run(): Generator<void, boolean>
   answer(at: Commit): Answer
-  /** What can be answered before the end; undefined when nothing can. */
+  /** A partial answer before the end; undefined when there is none. */
   cut?(at: Commit): Answer | undefined
-  /** Gives up what it holds. */
+  /** Releases its resources. */
   close(): void
 }
 
@@ -24,23 +27,23 @@ export interface WorkBounds {
   readonly deadlineMs?: number | undefined
 }
 
-/** Lists look at far more than a check: this many times its steps. */
+/** Lists visit far more nodes than a check: this many times its steps. */
 const listSteps = 4
 
-/** What bounds a question about many things. */
+/** The limits of a question about many items. */
 export function boundsOfList(bounds: EvaluationOptions, deadlineMs?: number): WorkBounds {
   return { stepsMax: listSteps * bounds.stepsMax, deadlineMs }
 }
 
-/** The rest of its time is for telling the answer: who waits for it has the same deadline. */
+/** The rest of the time is for sending the answer, because the caller has the same deadline. */
 const reasonsShare = 0.8
 
-/** Until when reasons are looked for: then the answer is given without those that are not found yet. */
+/** Time for finding reasons; after it the answer contains only those found so far. */
 export function reasonsDeadline({ deadlineMs }: EvaluationOptions): number | undefined {
   return deadlineMs === undefined ? undefined : reasonsShare * deadlineMs
 }
 
-/** The work on a question that `open` begins anew on each view it is given. */
+/** The work on a question; `open` starts it anew for each view. */
 export function workOf<Answer>(
   { stepsMax, deadlineMs }: WorkBounds,
   open: (view: View) => Inquiry<Answer>,
@@ -48,7 +51,7 @@ export function workOf<Answer>(
   return new InquiryWork(stepsMax, deadlineMs, open)
 }
 
-/** A question that was answered before. */
+/** A question that already has its answer. */
 export function answered<Answer>(answer: Answer): Inquiry<Answer> {
   return { steps: 0, misses: nothing, run: ends, answer: () => answer, close: () => undefined }
 }

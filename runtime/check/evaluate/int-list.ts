@@ -2,9 +2,7 @@ const chunkBits = 14
 const chunkLength = 1 << chunkBits
 const chunkMask = chunkLength - 1
 
-/**
- * Many integers in order. It grows by chunks: an array that is copied when it is full holds the event loop for as long as a million of them take.
- */
+/** Many integers in order. It grows by chunks: copying one full array of a million integers would block the event loop. */
 export class IntList {
   readonly #chunks: Int32Array[] = [new Int32Array(16)]
   #length = 0
@@ -13,7 +11,7 @@ export class IntList {
     return this.#length
   }
 
-  /** What stands at a place below `length`. */
+  /** The integer at an index below `length`. */
   get(at: number): number {
     return (this.#chunks[at >>> chunkBits] as Int32Array)[at & chunkMask] as number
   }
@@ -29,14 +27,14 @@ export class IntList {
     else this.#grow(at)[at & chunkMask] = value
   }
 
-  /** Takes the last away. There must be one. */
+  /** Removes the last integer; the list must not be empty. */
   pop(): number {
     const last = this.get(this.#length - 1)
     this.#length--
     return last
   }
 
-  /** A part of it as an array. */
+  /** A part of the list as an array. */
   slice(from: number, to: number): number[] {
     const part: number[] = []
     for (let at = from; at < Math.min(to, this.#length); at++) part.push(this.get(at))

@@ -4,34 +4,34 @@ import type { AllPart, AnyPart, ButPart, Hop, ProgramPart } from "./program.ts"
 import { type EngineQuestion, isError, isFalse, isMiss, isTrue } from "./question.ts"
 import { type MachineLimits, Searches } from "./searches.ts"
 
-/** Besides the truth values: the work goes on in a frame pushed just now; or has run out of steps for this turn. */
+/** In addition to the truth values: the work continues in a newly pushed frame; or the steps of this turn are used up. */
 const pushed = -1
 export const suspended = -2
-/** No value has been handed to the top frame yet. */
+/** The top frame has not received a value yet. */
 const start = -3
 
 const framesKept = 1_024
-/** Nodes a search that found nothing leaves in the memo. */
+/** Maximum number of nodes that an unsuccessful search leaves in the memo. */
 const rememberedMax = 8_192
 
-/** Discovery number that no open node has: the value depends on nothing still open. */
+/** A discovery number above those of all open nodes: the value depends on no open node. */
 const free = 0x7fff_ffff
 
 /**
- * The evaluator: a depth-first walk with a stack of its own over (object, relation) nodes.
+ * The evaluator: a depth-first walk over (object, relation) nodes with a stack of its own.
  *
- * A node that is met again while it is open reads as false; a false that rests on that is *tentative* and known by the discovery number it depends on
- * (`low`, as in Tarjan's algorithm). A node that ends true or as an error drops the tentative results above it; one that ends false and depends
- * on nothing open makes them final. Where that reasoning does not hold (a tentative result under `but not`, an error inside a cycle) the machine gives up
- * with `flagged` and the caller takes the slow path.
+ * A node that is met again while it is open reads as false. A false result that depends on such a reading is *tentative*; `low` is the
+ * discovery number of the node that it depends on, as in Tarjan's algorithm. When a node ends true or with an error, the tentative results
+ * above it are dropped. When a node ends false and depends on no open node, they become final. In cases where this reasoning does not hold
+ * (a tentative result under `but not`, an error inside a cycle) the machine gives up with `flagged`, and the caller takes the slow path.
  */
 export class Machine {
   question!: EngineQuestion
-  /** The walk cannot tell; fixpoint.ts can. */
+  /** The walk cannot decide; fixpoint.ts can. */
   flagged = false
-  /** A node beyond the depth limit was met. */
+  /** The walk met a node beyond the depth limit. */
   tooDeep = false
-  /** Depends on the open node with this discovery number, or on none. Belongs to the value handed over last. */
+  /** Discovery number of the open node on which the last returned value depends, or `free`. */
   #low = free
   #limits: MachineLimits = { depthMax: 25, walkSteps: 256 }
   readonly #memo = new NodeMemo()
@@ -42,14 +42,14 @@ export class Machine {
   #handed = start
   #until = 0
 
-  /** Prepares for a question; anything unfinished is forgotten. */
+  /** Prepares for a question and forgets unfinished work. */
   begin(question: EngineQuestion, limits: MachineLimits): void {
     this.question = question
     this.flagged = false
     this.tooDeep = false
     this.#limits = limits
     this.#memo.clear()
-    // One deep question should not keep its stack for ever.
+    // One deep question must not keep its stack for ever.
     dropFrames(this.#frames, framesKept)
     this.#searches.begin(question, limits)
     this.#top = -1
@@ -58,15 +58,15 @@ export class Machine {
     this.#low = free
   }
 
-  /** Lets go of what a large question took. */
+  /** Frees the memory of a large question. */
   release(): void {
     this.begin(this.question, this.#limits)
     for (const frame of this.#frames) frame.release()
   }
 
   /**
-   * A node: a truth value at once, or `suspended`: then call `run`. When it is decided another may be asked about the same subject; what is known by then
-   * stays known. After `flagged` only once it was abandoned.
+   * Evaluates a node: returns a truth value, or `suspended`; then call `run`. After the decision another node may be asked about the same
+   * subject, and reuses known results. After `flagged`, call `abandon` first.
    */
   ask(object: number, relation: number): number {
     this.#handed = start
@@ -74,7 +74,10 @@ export class Machine {
     return value === pushed ? suspended : value
   }
 
-  /** Forgets what was under way when it gave up. What is decided stays known; what needs a node that was open then gives up at once. */
+  /**
+   * Forgets the unfinished work of a flagged question. Decided nodes stay known; a node that needs one of the open nodes is flagged at
+   * once.
+   */
   abandon(): void {
     const open: number[] = []
     for (let at = 0; at <= this.#top; at++) {
@@ -86,10 +89,10 @@ export class Machine {
     this.flagged = false
   }
 
-  /** Goes on for about so many steps. */
+  /** Continues for about this many steps. */
   run(steps: number): number {
     const { question } = this
-    // One more, because entering a frame is a step already: every call must get on by something.
+    // One more, because entering a frame is already a step, and every call must make progress.
     this.#until = question.steps + steps + 1
     while (question.steps < this.#until) {
       const frame = this.#frames[this.#top] as Frame
@@ -141,7 +144,7 @@ export class Machine {
     return frame
   }
 
-  /** Is `relation` true of `object`? What direct tuples or the memo decide is answered at once. */
+  /** Whether `relation` holds on `object`. Returns at once when direct tuples or the memo decide. */
   #enter(object: number, relation: number, depth: number): number {
     const { question } = this
     const { program } = question
@@ -192,11 +195,11 @@ export class Machine {
     return value
   }
 
-  /** A node's value is known: what it means for those that were left open above it. */
+  /** Records a node's value and updates the tentative results above it. */
   #closeNode({ object, relation, discovery, mark }: Frame, value: number): number {
     const rests = this.#low < discovery
     if (value === isFalse && rests) {
-      // Whoever reads this node depends on what it depends on: `low` stays.
+      // Nodes that read this one inherit its dependencies: `low` stays.
       this.#memo.suspect(object, relation, discovery, this.#low)
       return isFalse
     }
@@ -207,12 +210,12 @@ export class Machine {
     return value
   }
 
-  /** A part inside a node: a value at once when direct tuples decide it, else a frame of its own. */
+  /** A part inside a node: returns its value when direct tuples decide, else pushes a frame. */
   #part(part: ProgramPart, above: Frame): number {
     const { question } = this
     if (above.kind === "node") {
       const frame = this.#push(part.op, part, above)
-      // The tests were made on entering the node.
+      // The tests already ran when the node was entered.
       frame.flags = above.flags
       frame.problem = above.problem
       return pushed
@@ -259,7 +262,7 @@ export class Machine {
     }
   }
 
-  /** Adds an alternative's value; true when it decides. */
+  /** Adds an alternative's value; returns true when it decides. */
   #absorb(frame: Frame, handed: number): boolean {
     let value = handed
     const edge = frame.edge
@@ -292,7 +295,7 @@ export class Machine {
     return value
   }
 
-  /** Opens the list of a hop and decides how to go through it. */
+  /** Opens the list of a hop and decides how to process it. */
   #openHop(frame: Frame, hop: Hop): number {
     const { question } = this
     this.#low = free
@@ -343,7 +346,7 @@ export class Machine {
       question.steps++
       if (done !== true) continue
       if (value === isError) return this.#beyond()
-      // Of a large search it would take too long at once; what is met again is then searched again.
+      // Remembering a large search would block too long; nodes met again are searched again.
       if (value === isFalse && frame.search !== undefined && frame.search.seen.size <= rememberedMax)
         frame.search.seen.each((object, relation) => this.#memo.remember(object, relation))
       frame.search?.seen.release()
@@ -384,7 +387,7 @@ export class Machine {
       return isFalse
     }
     if (this.#low !== free) {
-      // The subtraction rests on a node that is still open: a cycle through negation.
+      // The subtraction depends on an open node: a cycle through negation.
       this.flagged = true
       return isFalse
     }

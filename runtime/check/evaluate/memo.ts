@@ -1,22 +1,22 @@
 import { NodeTable } from "./node-table.ts"
 import { isFalse } from "./question.ts"
 
-/** States of a node besides the truth values that are final: being evaluated, false for now, or forgotten again. */
+/** States of a node in addition to the final truth values: being evaluated, false for now, or forgotten again. */
 export const memoOpen = 4
 export const memoTentative = 5
 const memoForgotten = 6
-/** The machine gave up while this node was open: whoever needs it gives up too. */
+/** The machine gave up while this node was open, so a node that needs it gives up too. */
 export const memoFlagged = 7
 
 /**
- * What the machine knows of the nodes of one question. A node met while it is open reads as false; a false that rests on such a reading is
- * tentative until the node it depends on is closed.
+ * The machine's results for the nodes of one question. A node that is met while it is open reads as false. A false result that depends on
+ * such a reading is tentative until that open node is closed.
  */
 export class NodeMemo {
   readonly #nodes = new NodeTable()
-  /** Triples of tentative nodes in order of closing: object, relation, the discovery number they depend on. */
+  /** Tentative nodes in order of closing, as triples: object, relation, the discovery number that they depend on. */
   readonly #tentative: number[] = []
-  /** Of the state `read` gave last: the problem of an error, the discovery number of an open or tentative node. */
+  /** Belongs to the state that `read` returned last: the problem of an error, or the discovery number of an open or tentative node. */
   extra = 0
 
   clear(): void {
@@ -33,27 +33,27 @@ export class NodeMemo {
     return state === memoForgotten ? -1 : state
   }
 
-  /** Opens a node; returns the mark to close it with. */
+  /** Opens a node; returns the mark for closing it. */
   open(object: number, relation: number, discovery: number): number {
     this.#write(object, relation, memoOpen, discovery)
     return this.#tentative.length
   }
 
-  /** A node ended true, or in an error or miss: what was tentative above it assumed that it is false. */
+  /** Closes a node as true, an error or a miss. Drops the tentative results above it, which assumed that it is false. */
   decide(object: number, relation: number, value: number, problem: number, mark: number): void {
     this.#forget(mark)
     this.#write(object, relation, value, problem)
   }
 
-  /** A node ended false, but rests on the open node `low`. Its own discovery number stands for that from now on. */
+  /** Closes a node as false that depends on the open node `low`. From now on `low` replaces its own discovery number. */
   suspect(object: number, relation: number, discovery: number, low: number): void {
     this.#write(object, relation, memoTentative, discovery)
     this.#tentative.push(object, relation, low)
   }
 
   /**
-   * A node ended false and rests on nothing open: so do the tentative ones above it, unless one of them depends on a node further below
-   * by a branch that did not count; then they are forgotten, which costs time but is never wrong.
+   * Closes a node as false that depends on no open node. The tentative nodes above it become final too, unless one of them depends on a
+   * node further below by a branch that did not count. Then they are forgotten, which costs time but is never wrong.
    */
   deny(object: number, relation: number, discovery: number, mark: number): void {
     const tentative = this.#tentative
@@ -65,12 +65,12 @@ export class NodeMemo {
     this.#write(object, relation, isFalse, 0)
   }
 
-  /** A search found a node false; what the walk holds of it stays. */
+  /** Records a node that a search found false; existing entries of the walk stay. */
   remember(object: number, relation: number): void {
     if (this.read(object, relation) === -1) this.#write(object, relation, isFalse, 0)
   }
 
-  /** The machine gave up: `nodes` are the open ones, as pairs. */
+  /** Marks the open nodes (pairs in `nodes`) when the machine has given up. */
   abandon(nodes: readonly number[]): void {
     this.#forget(0)
     for (let at = 0; at < nodes.length; at += 2)

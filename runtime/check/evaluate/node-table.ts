@@ -1,17 +1,20 @@
-/** Beyond this many pairs the table is split, so that no rehash moves more than some thousands of them and holds the event loop. */
+/** The table is split beyond this many pairs, so that a rehash moves only some thousands of them and does not block the event loop. */
 const splitAt = 16_384
 const segmentBits = 6
 const slotBits = 24
 const slotMask = (1 << slotBits) - 1
 const capacityMin = 64
-/** Integers of an entry: the generation it belongs to, the pair, state and extra. Together, because they are read together. */
+/** Integers of an entry: generation, object, relation, state and extra. They are stored together because they are read together. */
 const stride = 5
-/** Segments of up to so many entries are used again, so many of each size: small questions come by the million, and making one costs more than filling it. */
+/**
+ * Segments up to this capacity are pooled, up to this many per size: small questions come by the million, and creating a segment costs more
+ * than filling it.
+ */
 const pooledCapacityMax = 4_096
 const pooledMax = 32
 const generationMax = 0x7fff_ffff
 
-/** Open addressing; emptying it takes no time, because entries of other generations do not count. */
+/** Open addressing. Clearing takes no time: it starts a new generation, and entries of other generations do not count. */
 class Segment {
   size = 0
   generation = 1
@@ -45,7 +48,7 @@ class Segment {
   }
 }
 
-/** By the logarithm of their capacity. */
+/** Index: the logarithm of the capacity. */
 const pool: Segment[][] = Array.from({ length: 32 }, () => [])
 
 function segmentOf(capacity: number): Segment {
@@ -62,8 +65,8 @@ function giveBack(segment: Segment): void {
 }
 
 /**
- * A hash table from pairs of integers (object, relation) to two integers, a state and an extra.
- * A position that `find` or `add` gave is valid until the next `add`.
+ * A hash table from pairs of integers (object, relation) to two integers, a state and an extra. A position returned by `find` or `add` is
+ * valid until the next `add`.
  */
 export class NodeTable {
   #segments: Segment[] = [segmentOf(capacityMin)]
@@ -73,7 +76,7 @@ export class NodeTable {
     return this.#size
   }
 
-  /** Position of the pair, -1 when it is not there. */
+  /** Position of the pair; -1 when it is absent. */
   find(object: number, relation: number): number {
     const hash = hashOf(object, relation)
     const index = this.#segments.length === 1 ? 0 : hash >>> (32 - segmentBits)
@@ -85,7 +88,7 @@ export class NodeTable {
     }
   }
 
-  /** Adds a pair that is not there; returns its position. */
+  /** Adds a pair that is absent; returns its position. */
   add(object: number, relation: number, state: number, extra: number): number {
     if (this.#size === splitAt && this.#segments.length === 1) this.#split()
     this.#size++
@@ -112,7 +115,7 @@ export class NodeTable {
         if (cells[cell] === generation) visit(cells[cell + 1] as number, cells[cell + 2] as number)
   }
 
-  /** Empties the table. One that has grown large gives its memory back. */
+  /** Empties the table. A large one frees its memory. */
   clear(): void {
     this.#size = 0
     const [only] = this.#segments
@@ -120,7 +123,7 @@ export class NodeTable {
     else if (only !== nothing) only.empty()
   }
 
-  /** Empties it for good: others use what it took. */
+  /** Empties the table for good and returns its segments to the pool. */
   release(): void {
     this.#size = 0
     for (const segment of this.#segments) giveBack(segment)
@@ -131,7 +134,7 @@ export class NodeTable {
     const hash = hashOf(object, relation)
     const index = this.#segments.length === 1 ? 0 : hash >>> (32 - segmentBits)
     let segment = this.#segments[index] as Segment
-    // Between 56 and 80 % full, each at another time: all at once would hold the event loop.
+    // Grow between 56 and 80 % full, at a different level for each segment: growing all at once would block the event loop.
     if (64 * segment.size >= (36 + (index & 15)) * (segment.mask + 1)) segment = this.#grow(index)
     const at = segment.place(object, relation, hash)
     segment.cells[stride * at + 3] = state
@@ -172,11 +175,11 @@ export class NodeTable {
   }
 }
 
-/** What a released table has: one place that is never taken. It counts as full. */
+/** The content of a released table: one entry that is never used. It counts as full. */
 const nothing = new Segment(1)
 nothing.size = 1
 
-/** Mixes all bits down: ids differ in few of them, and a mask that drops the high ones fills one corner of the table. */
+/** Mixes all bits: ids differ in few of them, and a mask that drops the high bits would fill one corner of the table. */
 function hashOf(object: number, relation: number): number {
   let hash = Math.imul(object, 0x9e37_79b1) ^ Math.imul(relation + 1, 0x85eb_ca6b)
   hash ^= hash >>> 16

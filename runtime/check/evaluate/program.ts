@@ -2,14 +2,14 @@ import type { CompiledCondition } from "../../expression/condition.ts"
 import { relationsReaching } from "../../model/reach.ts"
 import type { RelationNode, RelationPlans } from "../../plan/authorization-model.ts"
 
-/** Is the subject (or with `wildcard` the wildcard of its type) in this slot of the object? */
+/** Is the subject in this slot of the object? With `wildcard`: is the wildcard of its type? */
 export interface Test {
   readonly slot: number
   readonly wildcard: boolean
   readonly condition: CompiledCondition | undefined
 }
 
-/** For every id in this slot of the object: has the subject relation `target` there? Usersets and `from` alike. */
+/** For every id in this slot of the object: has the subject the relation `target` there? Used for usersets and `from`. */
 export interface Hop {
   readonly slot: number
   readonly target: number
@@ -19,9 +19,9 @@ export interface Hop {
 export interface AnyPart {
   readonly op: "any"
   readonly number: number
-  /** A relation inlined here is the subject's own: true when the object is the subject's. */
+  /** A relation inlined here is the subject's own relation: true when the object is the subject's. */
   readonly self: boolean
-  /** The relations of the same type that were inlined here. */
+  /** The inlined relations of the same type. */
   readonly same: readonly number[]
   readonly tests: readonly Test[]
   readonly refs: readonly number[]
@@ -42,35 +42,41 @@ export interface ButPart {
   readonly subtract: ProgramPart
 }
 
-/** `number` is the part's place in the program: a relation's own part has the relation's index, the parts inside it have numbers of their own. */
+/**
+ * `number` identifies the part in the program: a relation's part has the relation's index; the parts inside it have numbers of their own.
+ */
 export type ProgramPart = AnyPart | AllPart | ButPart
 
 /**
- * Where a userset or object found in a slot leads, backwards: the positive ways on which a relation may come about. For a pure relation they are the whole truth; else they
- * lead to all nodes that may hold, and to some that do not: what is taken away, conditions and all but one operand of an intersection are left out.
+ * The backward steps from a userset or object in a slot: the positive ways in which a relation can hold. For a pure relation they are
+ * exact. Otherwise they reach all nodes that may hold and some that do not, because they ignore subtractions, conditions and all but one
+ * operand of an intersection.
  */
 export interface BackHops {
-  /** By plan slot: relations that hold when the subject (`wildcard`: its wildcard) stands in the slot. */
+  /** By plan slot: relations that hold when the subject (`wildcard`: its wildcard) is in the slot. */
   readonly seeds: readonly { readonly slot: number; readonly wildcard: boolean; readonly relation: number }[]
   /** By relation r: slots whose object has `relation` when r holds on the id in the slot. */
   readonly steps: readonly (readonly { readonly slot: number; readonly relation: number }[])[]
-  /** By relation r: relations of the same object that hold when r does. */
+  /** By relation r: relations of the same object that hold when r holds. */
   readonly same: readonly (readonly number[] | undefined)[]
-  /** Relations that hold of the subject's own object. */
+  /** Relations that hold on the subject's own object. */
   readonly selves: readonly number[]
 }
 
-/** The relation plans of a model seen by one kind of subject: all that this kind can never reach is cut away. */
+/** The relation plans of a model for one kind of subject, without the parts that this kind can never reach. */
 export class RelationProgram {
   /** `user`, `user:*` or `group#member`. */
   readonly kind: string
   /** Index of the subject's own relation for usersets, else -1. */
   readonly own: number
-  /** Per relation; undefined when this kind of subject cannot have it. After the relations come the parts inside their parts, so that those can be asked about like a relation. */
+  /**
+   * Per relation; undefined when this kind of subject cannot have it. The inner parts follow the relations, so that they can be evaluated
+   * like a relation.
+   */
   readonly parts: readonly (ProgramPart | undefined)[]
-  /** Per part: decided by unconditioned tuples and unions alone, all the way down. Then it is plain reachability. */
+  /** Per part: unconditioned tuples and unions alone decide it, at every level. Then it is plain reachability. */
   readonly pure: readonly boolean[]
-  /** Some test asks for the wildcard of the subject's type. */
+  /** Some test needs the wildcard of the subject's type. */
   readonly asksWildcard: boolean
   readonly #backHops = new Map<number, BackHops>()
 
@@ -83,7 +89,7 @@ export class RelationProgram {
     this.pure = pureParts(this.parts)
   }
 
-  /** The way back to the relations (or parts) that `target` depends on. */
+  /** The backward steps to the relations (or parts) that `target` depends on. */
   backHops(target: number): BackHops {
     const known = this.#backHops.get(target)
     if (known !== undefined) return known
@@ -117,7 +123,7 @@ export class RelationProgram {
   }
 }
 
-/** The unions one of which must hold when the part does. */
+/** The unions of which at least one must hold when the part holds. */
 function supportsOf(part: ProgramPart | undefined): AnyPart[] {
   if (part === undefined) return []
   if (part.op === "any") return [part, ...part.branches.flatMap(supportsOf)]
@@ -144,7 +150,7 @@ class Specializer {
     this.#own = own
     this.#conditions = conditions
     const column = own < 0 ? plans.subjects.indexOf(kind) : -1
-    // The table has no column for usersets, and none for a type that only its wildcard stands for.
+    // The table has no column for usersets, and none for a type that occurs only as a wildcard.
     const computed = column < 0 ? relationsReaching(plans, kind) : undefined
     this.#reaching = (relation) =>
       computed === undefined
@@ -173,7 +179,7 @@ class Specializer {
     return [...parts, ...inner]
   }
 
-  /** Numbers are given when it is known what is kept. */
+  /** Numbers are assigned later, when it is known which parts are kept. */
   #part(node: RelationNode): Unnumbered | undefined {
     if ("all" in node) {
       const children = node.all.map((child) => this.#part(child))
@@ -227,7 +233,7 @@ class Specializer {
 
 type Unnumbered = ProgramPart & { number: number }
 
-/** The parts inside a part, all the way down. */
+/** The parts inside a part, at every level. */
 export function innerParts(part: ProgramPart): Unnumbered[] {
   const found: ProgramPart[] = [part]
   for (const next of found) {

@@ -11,15 +11,15 @@ import { type EvaluationProblem, worseProblem } from "./problem.ts"
 import type { AnyPart, RelationProgram } from "./program.ts"
 
 /**
- * Truth values. A miss is "not in memory yet": it outranks an error, because once loaded it may decide otherwise.
- * They are numbers because hot loops compare them.
+ * Truth values. A miss means "not in memory yet". It outranks an error, because the loaded page may decide otherwise. They are numbers
+ * because hot loops compare them.
  */
 export const isFalse = 0
 export const isTrue = 1
 export const isError = 2
 export const isMiss = 3
 
-/** What a question consists of once its names are ids. */
+/** A question whose names are resolved to ids. */
 export interface QuestionParts {
   readonly view: View
   readonly graph: Graph
@@ -33,23 +33,24 @@ export interface QuestionParts {
   readonly wildcard: number
   readonly context: Readonly<Record<string, unknown>> | undefined
   readonly temporaryNames: ReadonlyMap<number, string> | undefined
-  /** Only to find out what would be if values that are missing were such that their conditions hold. */
+  /** Treats conditions with missing values as true, to find out what would be allowed then. */
   readonly missingHolds?: boolean | undefined
 }
 
-/** What is known of a question's subject before its nodes are walked: whole sets, found for a list. */
+/** Known facts about a question's subject before its nodes are walked: whole sets, found for a list. */
 export interface KnownSets {
-  /** Is a part (by its number in the program) true of an object? -1 where that is not known. */
+  /** Whether a part (by its number in the program) is true on an object; -1 when unknown. */
   truth(object: number, part: number): number
 }
 
-/** Conditions may be costly; reading a list element is not. */
+/** A condition may be costly, unlike reading a list element. */
 const conditionSteps = 64
 const problemsMax = 10_000
 
 /**
- * One question being answered: the graph at its revision, the overlay of contextual tuples, the subject, and what was met on the way
- * (problems, misses, work). All strategies read tuples through it, so that shadowing, wildcards, conditions and misses are decided here only.
+ * One question in progress: the graph at its revision, the overlay of contextual tuples, the subject, and what was met on the way
+ * (problems, misses, work). All strategies read tuples through it, so that shadowing, wildcards, conditions and misses are decided only
+ * here.
  */
 export class EngineQuestion {
   graph!: Graph
@@ -81,7 +82,7 @@ export class EngineQuestion {
   listEnd = 0
   readonly #single = new Int32Array(1)
 
-  /** Takes up another question: questions are reused, because one is asked a million times a second. */
+  /** Starts another question. Questions are reused, because a process answers a million of them a second. */
   begin(parts: QuestionParts, partialConditions: boolean): void {
     this.graph = parts.graph
     this.model = parts.model
@@ -100,22 +101,24 @@ export class EngineQuestion {
     this.again()
   }
 
-  /** What lies over the graph: the tuples that came with the question, or how those stood that the graph has changed since it began. */
+  /**
+   * The tuples laid over the graph: those of the question, or past states of tuples that the graph has changed since the question began.
+   */
   get overlay(): Overlay | undefined {
     return this.#overlay ?? this.#view.past
   }
 
-  /** The question's own overlay with some tuples more, and some that do not count. */
+  /** The question's overlay with additional tuples, and with some tuples hidden. */
   overlayWith(...change: Parameters<Overlay["changed"]>): Overlay {
     return (this.#overlay ?? new Overlay(this.graph, this.#view)).changed(...change)
   }
 
-  /** Did the tuple come with the question? */
+  /** Whether the tuple came with the question. */
   brings(object: number, slot: number, other: number): boolean {
     return this.#overlay?.holds(object, this.graph.slots[slot] as TupleSlot, other) === true
   }
 
-  /** Starts the same question over. The work done so far still counts. */
+  /** Starts the same question again. The work so far still counts. */
   again(): void {
     if (this.problems.length > 0) this.problems.length = 0
     if (this.misses.size > 0) this.misses.clear()
@@ -127,7 +130,7 @@ export class EngineQuestion {
     return this.#temporaryNames?.get(id) ?? (id < firstTemporaryId ? this.graph.names.text(id) : "?")
   }
 
-  /** Do the direct tuples of an object decide it? True, false, error (see `problem`) or miss. */
+  /** Whether direct tuples of an object decide the part: true, false, error (see `problem`) or miss. */
   tests(object: number, part: AnyPart): number {
     if (part.self && object === this.subject) return isTrue
     const { tests } = part
@@ -147,7 +150,10 @@ export class EngineQuestion {
     return outcome
   }
 
-  /** May more than the direct tuples of an object decide a part? Most objects have no lists to follow: this spares them a place on the stack. */
+  /**
+   * Whether more than the direct tuples of an object may decide a part. Most objects have no lists to follow, and then need no frame on the
+   * stack.
+   */
   leadsOn(object: number, part: AnyPart): boolean {
     const { hops, refs, branches } = part
     if (refs.length > 0 || branches.length > 0) return true
@@ -163,7 +169,7 @@ export class EngineQuestion {
     return false
   }
 
-  /** Does this tuple stand in a graph slot, whatever its condition says? True, false or miss. */
+  /** Whether this tuple is in a graph slot, regardless of its condition: true, false or miss. */
   has(object: number, slot: number, other: number): number {
     this.steps++
     const { graph, overlay } = this
@@ -186,7 +192,7 @@ export class EngineQuestion {
     return this.graph.hasForward(object, this.graph.slots[slot] as TupleSlot, this.#epoch)
   }
 
-  /** What is known of a tuple of an object whose list is not in memory; of one too large for a page it is asked for alone. */
+  /** Looks up a tuple whose list is not in memory. If the list is too large for a page, it requests the single tuple. */
   #point(object: number, slotId: number, other: number): number {
     const { pages } = this.graph
     const slot = this.graph.slots[slotId] as TupleSlot
@@ -231,7 +237,7 @@ export class EngineQuestion {
     return false
   }
 
-  /** Opens what stands in a slot of an object as `list`, `listStart`, `listEnd`; false when that is a miss. */
+  /** Opens the content of a slot of an object as `list`, `listStart`, `listEnd`; returns false for a miss. */
   open(object: number, planSlot: number): boolean {
     this.steps++
     const slot = this.slots[planSlot] as number
@@ -247,7 +253,7 @@ export class EngineQuestion {
     return true
   }
 
-  /** The same backwards: the objects on which a subject stands in a slot. */
+  /** The reverse direction: the objects that have a subject in a slot. */
   openBack(subject: number, planSlot: number): boolean {
     this.steps++
     const slot = this.slots[planSlot] as number
@@ -293,7 +299,7 @@ export class EngineQuestion {
     this.listEnd = end
   }
 
-  /** The context stored with the tuple that stands in this graph slot. */
+  /** The context stored with the tuple in this graph slot. */
   storedContext(object: number, slot: number, other: number): Readonly<Record<string, unknown>> | undefined {
     return this.overlay?.forward.touches(object) &&
       this.overlay.forward.has(object, this.graph.slots[slot] as TupleSlot, other)
@@ -301,7 +307,7 @@ export class EngineQuestion {
       : this.graph.context(object, slot, other)
   }
 
-  /** What a condition says under a tuple's own context, which wins, and the request's. */
+  /** Evaluates a condition with the tuple's own context, which wins, and the request's. */
   judge(
     condition: CompiledCondition,
     stored: Readonly<Record<string, unknown>> | undefined,
@@ -312,7 +318,7 @@ export class EngineQuestion {
     return this.#missingHolds && typeof outcome === "object" && "missing" in outcome ? true : outcome
   }
 
-  /** Does the condition of the tuple that stands in this graph slot hold? */
+  /** Whether the condition of the tuple in this graph slot holds. */
   edge(object: number, slot: number, other: number, condition: CompiledCondition): number {
     const outcome = this.judge(condition, this.storedContext(object, slot, other))
     if (typeof outcome === "boolean") return outcome ? isTrue : isFalse
@@ -326,7 +332,7 @@ export class EngineQuestion {
     return isError
   }
 
-  /** The one problem of all nodes beyond the depth limit. */
+  /** The problem shared by all nodes beyond the depth limit. */
   tooDeepProblem(): number {
     if (this.#tooDeep < 0)
       this.#tooDeep = this.addProblem({
@@ -338,14 +344,14 @@ export class EngineQuestion {
   }
 
   addProblem(problem: EvaluationProblem): number {
-    // Only one will be reported; a list of a million tuples without their context must not fill the memory.
+    // Only one problem will be reported; a list of a million tuples without context must not fill the memory.
     if (this.problems.length >= problemsMax) return problemsMax - 1
     return this.problems.push(problem) - 1
   }
 
   /**
-   * Which of two problems to report (-1 is none). By their texts and not by the order they were met in, because that follows
-   * internal ids, which differ between processes.
+   * The problem to report (-1: none). It compares texts and not the order of discovery, because that depends on internal ids, which differ
+   * between processes.
    */
   worse(first: number, second: number): number {
     const one = this.problems[first]
@@ -358,7 +364,7 @@ export class EngineQuestion {
 
 const single = new Int32Array(0)
 
-/** What is said of a condition that has no outcome: OpenFGA's sentences, with the tuple in each. */
+/** The message for a condition without a result: OpenFGA's sentences, with the tuple in each. */
 function conditionMessage(name: string, tuple: string, outcome: Exclude<ConditionOutcome, boolean>): string {
   const begin = "failed to evaluate relationship condition:"
   if ("missing" in outcome)

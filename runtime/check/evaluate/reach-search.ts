@@ -10,29 +10,29 @@ export interface SearchStart {
   /** The objects were already tested for tuples of the subject itself. */
   readonly tested: boolean
   readonly target: number
-  /** Hops between the question's own object and `objects`, and the most allowed. */
+  /** Hops between the question's own object and `objects`, and the maximum. */
   readonly depth: number
   readonly depthMax: number
 }
 
 /**
- * Has the subject the pure relation `target` on one of some objects? Plain reachability, searched from both ends: whichever side would look at
- * fewer nodes next grows by a level. That bounds both traps: bushy groups above a user with few memberships, and a user in
- * thousands of groups against one small group. A generator, because only searches of thousands of nodes are ever interrupted.
+ * Has the subject the pure relation `target` on one of some objects? Plain reachability, searched from both ends: the side that would visit
+ * fewer nodes next grows by one level. This bounds both bad cases: many nested groups above a user with few memberships, and a user in
+ * thousands of groups against one small group. A generator, because only searches of thousands of nodes are interrupted.
  *
  * Returns true, false, miss, or error when only paths beyond the depth limit are left.
  */
 export class ReachSearch {
-  /** Nodes seen from the objects, with their depth as state. */
+  /** Nodes reached from the objects, with their depth as state. */
   readonly seen = new NodeTable()
   readonly #start: SearchStart
   #frontier: number[] = []
   #depth: number
   #missed = false
   #met = false
-  /** Both sides met, but on a path of too many hops. */
+  /** Both sides met, but on a path with too many hops. */
   #metTooFar = false
-  /** The limit stopped this side before it had seen all. */
+  /** The limit stopped this side before it had visited all nodes. */
   #cut = false
 
   constructor(start: SearchStart) {
@@ -43,7 +43,7 @@ export class ReachSearch {
   *run(): Generator<void, number> {
     const { question, closure, objects, target, depthMax, tested } = this.#start
     if (!tested) yield* this.#test()
-    // A subject that stands nowhere: no need to look at the objects at all.
+    // The subject is in no tuple, so the objects need no search.
     if (closure.complete && closure.isEmpty) return isFalse
     for (let at = 0; at < objects.length; at++) {
       this.#see(objects[at] as number, target)
@@ -66,7 +66,7 @@ export class ReachSearch {
     return isTrue
   }
 
-  /** Level 0 of the closure are the direct tuples; only when it has holes are the objects tested one by one. */
+  /** Level 0 of the closure contains the direct tuples; the objects are tested one by one only when it has gaps. */
   *#test(): Generator<void> {
     const { question, closure, objects, target } = this.#start
     if (closure.reached < 0) yield* closure.grow(() => {})
@@ -86,7 +86,7 @@ export class ReachSearch {
     return question.tests(object, question.program.parts[relation] as AnyPart)
   }
 
-  /** A node new to the closure: seen from the other side? */
+  /** A new node of the closure: checks whether the other side has seen it. */
   #meet(object: number, relation: number, level: number): void {
     const at = this.seen.find(object, relation)
     if (at >= 0) this.#join(this.seen.state(at) + level)

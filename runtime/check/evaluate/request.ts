@@ -9,15 +9,15 @@ import { readRelation, readSubject, rowOf, type Subject, tupleText, validateTupl
 import type { View } from "../work.ts"
 import type { QuestionParts } from "./question.ts"
 
-/** The names of a request as ids, and its contextual tuples. One of them serves every question under the same circumstances. */
+/** The names of a request as ids, and its contextual tuples. Shared by all questions with the same context. */
 export interface QuestionContext {
   readonly names: Ids
   readonly overlay: Overlay | undefined
 }
 
 /**
- * The same contextual tuple may come more than once, but not with another condition or context.
- * @throws CheckError `invalid_tuple` and `duplicate_contextual_tuple`.
+ * A contextual tuple may occur more than once, but not with another condition or context.
+ * @throws CheckError `invalid_tuple` and `duplicate_contextual_tuple`
  */
 export function readSurroundings(
   view: View,
@@ -34,7 +34,8 @@ export function readSurroundings(
 
 /**
  * Reads a request against a model and a graph: names become ids, contextual tuples an overlay.
- * @throws CheckError `validation_error` for user, relation and object, `invalid_tuple` and `duplicate_contextual_tuple` for contextual tuples.
+ * @throws CheckError `validation_error` for user, relation and object, `invalid_tuple` and `duplicate_contextual_tuple` for contextual
+ * tuples
  */
 export function readRequest(view: View, model: LoadedModel, request: CheckRequest): QuestionParts {
   const known = readKnown(view, model, request)
@@ -45,13 +46,13 @@ export function readRequest(view: View, model: LoadedModel, request: CheckReques
   return partsOf(view, model, { subject, object, relation, surroundings, context: request.context })
 }
 
-// Used again by every request.
+// Reused by every request.
 const subjectFound: FoundName = { id: -1, mark: 0 }
 const objectFound: FoundName = { id: -1, mark: 0 }
 
 /**
- * The same of two objects the graph has names for, where nothing else comes with the question: nearly every check. The graph knows of a name whether it is well formed and of which type,
- * so that its text need not be taken apart. Undefined where something is not as it mostly is, or wrong.
+ * Fast path for two objects with names in the graph and no contextual tuples, which is the usual check. The graph knows whether a name is
+ * well formed and its type, so the text need not be parsed. Undefined when the request is unusual or invalid.
  */
 function readKnown(view: View, model: LoadedModel, request: CheckRequest): QuestionParts | undefined {
   const { contextualTuples, context } = request
@@ -81,7 +82,10 @@ function readKnown(view: View, model: LoadedModel, request: CheckRequest): Quest
   }
 }
 
-/** Who is asked about, and the relation's index. @throws CheckError `validation_error`. */
+/**
+ * The subject, and the relation's index.
+ * @throws CheckError `validation_error`
+ */
 export function readNames(
   model: LoadedModel,
   request: Pick<CheckRequest, "user" | "relation" | "object">,
@@ -124,7 +128,7 @@ function partsOf(
   }
 }
 
-/** A subject about whom many nodes will be asked; their names must have got their ids from the surroundings before. */
+/** The parts for a subject with many questions. The names must have got their ids from the surroundings before. */
 export function subjectParts(
   view: View,
   model: LoadedModel,
@@ -135,15 +139,16 @@ export function subjectParts(
   return partsOf(view, model, { subject, object: -1, relation: -1, surroundings, context })
 }
 
-/** Names that are not found say so themselves, as OpenFGA words it; the rest names the tuple. */
+/** Errors about unknown names already name them, in OpenFGA's words; other errors get the tuple added. */
 function inTuple(reason: string, { user, relation, object }: TupleKey): string {
   if (reason.endsWith("not found")) return reason
   return `Invalid tuple '${tupleText({ user, relation, object })}'. Reason: ${reason}`
 }
 
 /**
- * Ids for the names of one request. A name the graph does not have gets a temporary one: asking must not make the graph grow.
- * That holds for a graph of pages too: pages that came since the question began are not of its view, so that the name can't become another's meanwhile.
+ * Ids for the names of one request. A name that the graph does not have gets a temporary id, because a question must not make the graph
+ * grow. This also holds for a graph of pages: pages installed after the question began are not part of its view, so the name cannot get
+ * another id meanwhile.
  */
 export class Ids {
   temporary: Map<number, string> | undefined
@@ -154,7 +159,7 @@ export class Ids {
     this.#graph = graph
   }
 
-  /** Names will be asked for while the question is at work: it must know their texts. */
+  /** The question will ask for names while it runs, so keep their texts. */
   expectMore(): void {
     this.temporary ??= new Map()
   }
@@ -170,14 +175,14 @@ export class Ids {
     return id
   }
 
-  /** -1 for a name that nothing is known of. */
+  /** -1 for a name without any known tuple. */
   known(name: string): number {
-    // First: the graph may have got the name since, but not in this question's view.
+    // Look here first: the graph may have got the name since, but not in this question's view.
     const id = this.#byName?.get(name)
     return id ?? this.#graph.names.find(name)
   }
 
-  /** A whole graph without the name has no tuple of the wildcard; one of pages may have it yet. */
+  /** A whole graph without the name has no tuple of the wildcard; a graph of pages may still load one. */
   wildcard(name: string): number {
     return this.#graph.pages === undefined ? this.known(name) : this.id(name)
   }

@@ -3,14 +3,20 @@ import { splitObject } from "../object-name.ts"
 import { CheckError } from "../ports.ts"
 import { readSubject, type Subject } from "../tuple.ts"
 
-/** The relations of a type. @throws CheckError `type_not_found`. */
+/**
+ * The relations of a type.
+ * @throws CheckError `type_not_found`
+ */
 export function requireType(model: LoadedModel, type: string): ReadonlyMap<string, number> {
   const relations = model.types.get(type)
   if (relations === undefined) throw new CheckError("type_not_found", `type '${type}' not found`)
   return relations
 }
 
-/** The index of a relation. @throws CheckError `type_not_found` or `relation_not_found`. */
+/**
+ * The index of a relation.
+ * @throws CheckError `type_not_found` or `relation_not_found`
+ */
 export function requireRelation(model: LoadedModel, type: string, relation: string): number {
   const index = requireType(model, type).get(relation)
   if (index === undefined)
@@ -26,7 +32,10 @@ export function requireSubject(model: LoadedModel, user: string): Subject {
   return subject
 }
 
-/** The type of a single object. @throws CheckError `validation_error`. */
+/**
+ * The type of a single object.
+ * @throws CheckError `validation_error`
+ */
 export function requireObject(object: string): string {
   const parts = splitObject(object)
   if (parts === undefined)

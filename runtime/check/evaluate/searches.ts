@@ -4,16 +4,16 @@ import { type EngineQuestion, isTrue } from "./question.ts"
 import { ReachSearch } from "./reach-search.ts"
 
 export interface MachineLimits {
-  /** Hops (usersets and `from`) from the question's object; a node beyond is an error. */
+  /** Maximum hops (usersets and `from`) from the question's object; a node beyond is an error. */
   readonly depthMax: number
-  /** After so many steps, or at a list an eighth as long, plain reachability is no longer walked but searched from both ends. */
+  /** After this many steps, or at a list of an eighth of this length, plain reachability is searched from both ends instead of walked. */
   readonly walkSteps: number
 }
 
-/** How to go through a list of objects that are asked about one relation. */
+/** How to process a list of objects for one relation. */
 export type Manner = "walk" | "test" | "search"
 
-/** Decides where plain reachability is searched instead of walked, and keeps the subject's closures of a question. */
+/** Decides where plain reachability is searched instead of walked, and keeps the closures of the question's subject. */
 export class Searches {
   #question!: EngineQuestion
   #walkSteps = 0
@@ -30,8 +30,8 @@ export class Searches {
   }
 
   /**
-   * Short questions are walked: that needs no tables. Later, or at a long list, the objects are tested for direct tuples and what is
-   * left is searched from both ends; at once when the subject stands in fewer places than the list is long.
+   * Short questions are walked, which needs no tables. Later, or at a long list, the objects are tested for direct tuples, and the
+   * remaining ones are searched from both ends. When the subject is in fewer places than the list is long, the search starts at once.
    */
   mannerOf(hop: Hop, length: number): Manner {
     const { steps, program } = this.#question
@@ -40,7 +40,7 @@ export class Searches {
     return length > this.#walkSteps >> 3 && this.#closure(hop.target).pending < length ? "search" : "test"
   }
 
-  /** Does a tuple of the subject itself decide `target` on an object? */
+  /** Whether a tuple of the subject itself decides `target` on an object. */
   test(object: number, target: number): number {
     const { program, subject } = this.#question
     this.#question.steps++
@@ -48,7 +48,7 @@ export class Searches {
     return this.#question.tests(object, program.parts[target] as AnyPart)
   }
 
-  /** Undefined when tested objects lead nowhere else. */
+  /** Undefined when the tested objects lead to no other nodes. */
   start(objects: Int32Array, target: number, depth: number, tested: boolean): ReachSearch | undefined {
     if (tested && (this.#question.program.parts[target] as AnyPart).hops.length === 0) return undefined
     return new ReachSearch({

@@ -7,7 +7,7 @@ import { type Decided, DecisionProof } from "./proof.ts"
 const blocksMax = 5
 const nodesMax = 2_000
 
-/** The exclusions that take away what would otherwise hold: of each the proof of what is subtracted, nearest first. */
+/** The exclusions that take away a relation that would otherwise hold; for each the proof of the subtraction, nearest first. */
 export class Blocks {
   readonly proofs: ProofNode[] = []
   complete = true
@@ -43,7 +43,7 @@ export class Blocks {
       if (!this.#holds(formula.base)) yield* this.#part(part.base, formula.base, number)
       else if (this.#holds(formula.subtract)) yield* this.#prove(part.subtract, formula.subtract, number)
     } else if (part.op === "all" && formula.op === "all") {
-      // Where more than one operand is false, an exclusion in one of them is not what is in the way.
+      // When more than one operand is false, an exclusion in one of them is not the only obstacle.
       const [only, ...others] = formula.parts.flatMap((inner, at) => (this.#holds(inner) ? [] : [at]))
       if (only !== undefined && others.length === 0)
         yield* this.#part(part.children[only] as ProgramPart, formula.parts[only] as Formula, number)

@@ -10,8 +10,8 @@ const nodesMax = 2_000
 const listMax = 1_000
 
 /**
- * The names of all values on which the outcome of a question that ended in an error hangs: those that tuples' conditions lack, along the nodes and operands
- * that are in error themselves. With all of them given there is an outcome, unless a condition fails for another reason. Sorted.
+ * Sorted names of all values that could decide a question that ended in an error: those missing in tuples' conditions, along nodes and
+ * operands with errors. With all of them the question has a result, unless a condition fails for another reason.
  */
 export function missingNames(decided: Decided): readonly string[] {
   const walk = new UnsureWalk(decided)
@@ -39,7 +39,7 @@ class UnsureWalk {
     }
   }
 
-  /** Under a negation it is what is possible that counts. */
+  /** Under a negation, use the possible value. */
   #value(formula: Formula, negated: boolean): number {
     const { solver } = this.#decided
     return negated ? solver.possible(formula) : solver.truth(formula)
@@ -98,7 +98,7 @@ class UnsureWalk {
   }
 }
 
-/** Tuples that do not count because of their condition, where what they lead to might have held; the nearest first. */
+/** Tuples that do not count because of their condition, where the node they lead to might have held; nearest first. */
 export function untrueConditions({ question, collector, solver }: Decided): ConditionedTuple[] {
   const found: ConditionedTuple[] = []
   const take = ({ slot, condition }: TuplePlace, object: number, other: number) => {
@@ -117,7 +117,7 @@ export function untrueConditions({ question, collector, solver }: Decided): Cond
         const end = Math.min(question.listEnd, question.listStart + listMax)
         for (const other of question.list.slice(question.listStart, end)) {
           const formula = collector.nodes[collector.numberOf(other, hop.target)]?.formula
-          // Where the condition is false the tuple was not followed.
+          // A tuple with a false condition was not followed.
           if (formula === undefined || solver.possible(formula) !== no) take(hop, object, other)
         }
       }

@@ -6,14 +6,14 @@ import type { Decided } from "./proof.ts"
 import { slotOf } from "./tuples.ts"
 import { costs, type Edit, type Repair } from "./ways.ts"
 
-/** Elements looked at of one list. */
+/** Elements to read of one list. */
 const listMax = 1_000
 
 export type AnyFormula = Extract<Formula, { op: "any" }>
 
-/** One way in which a place may be true: a tuple alone, the node a computed relation leads to, or a tuple and the node it leads to. */
+/** One way in which a place can be true: a tuple alone, the node of a computed relation, or a tuple and the node it leads to. */
 export interface Support {
-  /** Number of the node, -1 when it was not collected; undefined: the tuple alone is enough. */
+  /** Number of the node; -1 when it was not collected; undefined: the tuple alone is enough. */
   readonly node: number | undefined
   /** The deletion of the tuple. */
   readonly without: Repair | undefined
@@ -21,29 +21,29 @@ export interface Support {
 
 /** The tuples that could be written or deleted at each place of a question, each as a repair of its own. */
 export class Edits {
-  /** Something was left out because there was too much. */
+  /** Something was omitted because there was too much. */
   cut = false
   readonly #decided: Decided
   readonly #places: ReachedPlaces
   readonly #known: Map<string, Edit>
-  /** By edit: where it costs least. */
+  /** By edit: the cheapest repair. */
   readonly #cheapest: Repair[] = []
   readonly #adding = new Map<AnyFormula, readonly Repair[]>()
   readonly #supports = new Map<AnyFormula, readonly Support[]>()
 
-  /** `known` are the edits that have ids already. */
+  /** `known` contains the edits that already have ids. */
   constructor(decided: Decided, places: ReachedPlaces, known: Map<string, Edit>) {
     this.#decided = decided
     this.#places = places
     this.#known = known
   }
 
-  /** The edit of that id as a repair of its own; undefined when it was not met here. */
+  /** The edit with that id as a repair of its own; undefined when it did not occur here. */
   alone(id: number): Repair | undefined {
     return this.#cheapest[id]
   }
 
-  /** The tuples whose writing may make a part of a node true. */
+  /** The tuples whose writing can make a part of a node true. */
   adding(part: AnyPart, formula: AnyFormula, number: number): readonly Repair[] {
     const known = this.#adding.get(formula)
     if (known !== undefined) return known
@@ -65,7 +65,7 @@ export class Edits {
     return found
   }
 
-  /** All that may make a part of a node true as things are, but for its branches. */
+  /** The current supports that can make a part of a node true, except its branches. */
   supports(part: AnyPart, formula: AnyFormula, number: number): readonly Support[] {
     const known = this.#supports.get(formula)
     if (known !== undefined) return known
@@ -88,7 +88,7 @@ export class Edits {
     return found
   }
 
-  /** A tuple that is not there yet, if its condition does not forbid it. */
+  /** A tuple that does not exist yet, unless its condition is false. */
   #add(found: Repair[], { slot, condition }: Test | Hop, object: number, other: number, cost: number): void {
     const { question } = this.#decided
     if (other < 0) return

@@ -11,32 +11,32 @@ import { Repairs } from "./repairs.ts"
 import { slotOf, tupleIn } from "./tuples.ts"
 import { type Edit, editsMax, join, keyOf, type Repair } from "./ways.ts"
 
-/** What is looked for, and how hard. */
+/** Limits of the search. */
 const missesMax = 5
 const triesMax = 400
 const statesMax = 12
-/** Nodes nearest to the question that proposals are read from. */
+/** Number of nodes nearest to the question that proposals come from. */
 const nodesMax = 3_000
 const stepsMax = 400_000
-/** For whether the user has a relation somewhere else. */
+/** Steps for checking whether the user has a relation elsewhere. */
 const quickSteps = 2_000
 
 interface Found {
   readonly repair: Repair
-  /** Values that are needed too; empty when none is. */
+  /** Additional values that are needed; empty when none is. */
   readonly missing: readonly string[]
 }
 
-/** `conditional`: an allow if values that are missing are such that their conditions hold. */
+/** `conditional`: allowed if missing values make their conditions true. */
 type Outcome = "allow" | "deny" | "conditional"
 
-/** The truth values of what a question depends on, of the `nodesMax` nearest nodes of it; undefined when something was not in memory. */
+/** The truth values of the `nodesMax` nearest nodes that a question depends on; undefined when something was not in memory. */
 export function* decide(
   question: EngineQuestion,
   { object, relation }: QuestionParts,
   nodesMax: number,
 ): Generator<void, Decided | undefined> {
-  // What was decided is explained however deep it lies.
+  // A decided question is explained at any depth.
   const collector = new Collector(question, Number.POSITIVE_INFINITY, nodesMax)
   yield* collector.collect([object, relation])
   if (collector.missed) return undefined
@@ -46,8 +46,9 @@ export function* decide(
 }
 
 /**
- * Looks for the smallest sets of tuples that turn a deny into an allow. What the formulas propose is tried by the engine on the graph under an overlay; a proposal that is not
- * enough, because it changes more than was meant, is read anew and added to. Every part of a set is tried as well, so that none is larger than it must be.
+ * Searches the smallest sets of tuples that turn a deny into an allow. The engine tries each proposal of the formulas on the graph under an
+ * overlay. A proposal that is not enough, because it has side effects, is evaluated again and extended. Every subset is tried as well, so
+ * that no set is larger than necessary.
  */
 export class MissSearch {
   readonly misses = new Map<string, PageKey>()
@@ -60,7 +61,7 @@ export class MissSearch {
   readonly #evaluation = new Evaluation()
   #question!: EngineQuestion
   #hangsOnValues = false
-  /** Steps of questions that have ended; the one at work is counted on its own. */
+  /** Steps of questions that have ended; the question in progress is counted separately. */
   #done = 0
   #at: EngineQuestion | undefined
 
@@ -82,7 +83,7 @@ export class MissSearch {
       const tuples = (adds: boolean) =>
         repair.edits.filter((edit) => edit.adds === adds).map((edit) => this.#tupleOf(edit))
       const add = tuples(true)
-      // A name may be one that nothing can be written about.
+      // The name may be invalid in a written tuple.
       if (add.some((tuple) => validateTuple(model, tuple) !== undefined)) continue
       sets.push({ add, remove: tuples(false), ...(missing.length > 0 ? { missing_context: missing } : {}) })
     }
@@ -91,7 +92,7 @@ export class MissSearch {
     return sets.slice(0, missesMax)
   }
 
-  /** Ends false when it hangs on what was not in memory. */
+  /** Returns false when it depends on pages that are not in memory. */
   *run(first: Decided): Generator<void, boolean> {
     this.#question = first.question
     const now = yield* this.#outcome([])
@@ -110,7 +111,7 @@ export class MissSearch {
         if (this.#exhausted()) break
         const repair = join({ edits: state, cost: 0 }, proposed)
         if (repair === undefined) this.complete = false
-        // Nothing to add: what there is would do but for values that are missing.
+        // Nothing to add: the tuples would be enough if values were not missing.
         else if (repair.edits.length === state.length) continue
         else if (!(yield* this.#try(repair, states))) return false
       }
@@ -134,7 +135,7 @@ export class MissSearch {
     return proposed
   }
 
-  /** Tries a set. What is not enough becomes a state to go on from. False when something was not in memory. */
+  /** Tries a set. A set that is not enough becomes a state to continue from. Returns false when something was not in memory. */
   *#try(repair: Repair, states: (readonly Edit[])[]): Generator<void, boolean> {
     const { edits } = repair
     if (this.#tried.has(keyOf(edits)) || this.#found.some((known) => isWithin(known.repair.edits, edits)))
@@ -171,14 +172,14 @@ export class MissSearch {
     let outcome = yield* this.#evaluate(parts)
     if (outcome === "conditional") {
       outcome = yield* this.#evaluate({ ...parts, missingHolds: true })
-      // What hangs on values as it is does not need tuples to do so.
+      // A question that already depends on missing values needs no tuples to become conditional.
       if (outcome === "allow") outcome = this.#hangsOnValues ? "deny" : "conditional"
     }
     if (outcome !== undefined) this.#tried.set(key, outcome)
     return outcome
   }
 
-  /** A quick look: what takes long does not hold. */
+  /** A quick check; a node that takes too long counts as false. */
   #holds(parts: QuestionParts): boolean {
     const evaluation = this.#evaluation
     this.#done += evaluation.question.steps
@@ -191,7 +192,7 @@ export class MissSearch {
     }
   }
 
-  /** An error that values might mend is `conditional`, any other a deny. */
+  /** An error that values could resolve is `conditional`; any other is a deny. */
   *#evaluate(parts: QuestionParts): Generator<void, Outcome | undefined> {
     const evaluation = this.#evaluation
     this.#done += evaluation.question.steps
@@ -210,7 +211,7 @@ export class MissSearch {
     }
   }
 
-  /** What would have to be known beside a set. */
+  /** The values that a set additionally needs. */
   *#missingWith(edits: readonly Edit[]): Generator<void, readonly string[] | undefined> {
     const decided = yield* this.#decide(this.#partsWith(edits))
     if (decided === undefined) return undefined
@@ -260,7 +261,7 @@ function isWithin(part: readonly Edit[], whole: readonly Edit[]): boolean {
   return part.every((edit) => whole.includes(edit))
 }
 
-/** All parts but the whole and nothing, smallest first. */
+/** All proper, non-empty subsets, smallest first. */
 function properParts(edits: readonly Edit[]): (readonly Edit[])[] {
   const parts: Edit[][] = []
   for (let bits = 1; bits < (1 << edits.length) - 1; bits++)

@@ -2,29 +2,29 @@ import { Closure } from "../evaluate/closure.ts"
 import type { Hop, ProgramPart } from "../evaluate/program.ts"
 import type { EngineQuestion } from "../evaluate/question.ts"
 
-/** Places of the user's own proposed for a relation, how many are tried for it, and how far they are looked for. */
+/** Limits: proposed places of the user per relation, places tried for it, and the extent of the search. */
 const placesMax = 3
 const candidatesMax = 12
 const placeStepsMax = 3_000
 
-/** Where the user stands already: what a new tuple may lead to. */
+/** The places where the user already has relations, to which a new tuple can lead. */
 export class ReachedPlaces {
-  /** Something was left out because there was too much. */
+  /** Something was omitted because there was too much. */
   cut = false
   readonly #question: EngineQuestion
   readonly #known = new Map<number, readonly number[]>()
   readonly #targets = new Map<number, Set<number>>()
   readonly #holds: (object: number, relation: number) => boolean
 
-  /** `holds` says whether the user has a relation on an object. */
+  /** `holds` tells whether the user has a relation on an object. */
   constructor(question: EngineQuestion, holds: (object: number, relation: number) => boolean) {
     this.#question = question
     this.#holds = holds
   }
 
   /**
-   * Places for a tuple of a tupleset: where the user has any relation that is read through it, because the same tuple may be what gives the others. A userset has its relation on its
-   * own object.
+   * Places for a tuple of a tupleset: objects on which the user has any relation that is read through it, because the same tuple may also
+   * provide the others. A userset has its relation on its own object.
    */
   behind(slot: number): ReadonlySet<number> {
     const { program, subject } = this.#question
@@ -47,7 +47,7 @@ export class ReachedPlaces {
     return this.#targets.get(slot) ?? new Set()
   }
 
-  /** Some objects on which the user has a relation already, those nearest to the user. */
+  /** Some objects on which the user already has a relation, those nearest to the user. */
   of(target: number): readonly number[] {
     const known = this.#known.get(target)
     if (known !== undefined) return known
@@ -57,11 +57,11 @@ export class ReachedPlaces {
     return places.slice(0, placesMax)
   }
 
-  /** Where the user may have the relation: backwards from the user. */
+  /** Objects on which the user may have the relation: backwards from the user. */
   #candidatesOf(target: number): number[] {
     const question = this.#question
     const found = new Set<number>()
-    // Pages of where a user stands may be large, and an explanation should not push others out of memory.
+    // The pages of a user's places may be large, and an explanation must not evict others from memory.
     if (question.graph.pages !== undefined) {
       this.cut = true
       return []
@@ -80,7 +80,7 @@ export class ReachedPlaces {
   }
 }
 
-/** All hops of a relation, wherever they stand. The depth is that of the limit on models. */
+/** All hops of a relation, at every level. The depth is that of the limit on models. */
 function* hopsOf(part: ProgramPart): Generator<Hop> {
   if (part.op === "all") for (const child of part.children) yield* hopsOf(child)
   else if (part.op === "but") {

@@ -13,16 +13,16 @@ import { tupleText } from "../tuple.ts"
 import { type ProofItem, type ProofStep, TreeWriter } from "./tree.ts"
 import { counts, isUserset, shown, slotOf } from "./tuples.ts"
 
-/** Nodes of the question a proof may rest on. */
+/** Maximum nodes of a proof. */
 const itemsMax = 30_000
 
-/** What a step may rest on without going in circles. */
+/** What a step may depend on without a cycle. */
 interface Known {
   holds(number: number): boolean
   fails(number: number): boolean
 }
 
-/** What the truth values of a question are read from. */
+/** The source of a question's truth values. */
 export interface Decided {
   readonly question: EngineQuestion
   readonly collector: Collector
@@ -30,9 +30,9 @@ export interface Decided {
 }
 
 /**
- * Reads a proof from the truth values of a question. It is well-founded: a node found true rests on nodes found before it, and on nodes ruled out by then, and those
- * on what was true before that. So the proof's tuples alone prove the same: what is ruled out with more tuples stays so with fewer, but
- * for its own exclusions, whose tuples are part of the proof.
+ * Reads a proof from the truth values of a question. It is well-founded: a true node depends only on nodes that were found true before it,
+ * and on nodes that were ruled out by then because of earlier truths. So the proof's tuples alone prove the same: a node that is ruled out
+ * with more tuples stays so with fewer, except by its own exclusions, whose tuples are part of the proof.
  */
 export class DecisionProof {
   readonly #decided: Decided
@@ -101,7 +101,7 @@ export class DecisionProof {
     }
   }
 
-  /** The tree to be shown. */
+  /** The tree to show. */
   get tree(): ProofNode | undefined {
     if (this.#root === undefined) return undefined
     const writer = new TreeWriter(this.#decided.question, (item) => this.#bare(item.number))
@@ -123,7 +123,7 @@ export class DecisionProof {
     return made
   }
 
-  /** Notes who rests on whom, and hands down that there is something to tell. */
+  /** Records which item depends on which, and passes on that there is an exclusion to show. */
   #adopt(item: ProofItem, step: ProofStep): void {
     const steps = [step]
     let telling = false
@@ -225,7 +225,7 @@ export class DecisionProof {
     throw new Error("a node found true has nothing to rest on")
   }
 
-  /** The nearest of what stands there and holds. */
+  /** The nearest element of the slot that holds. */
   *#hopThatHolds(part: AnyPart, number: number, known: Known): Generator<void, ProofStep | undefined> {
     const { question, collector } = this.#decided
     const { object } = this.#node(number)
@@ -255,7 +255,7 @@ export class DecisionProof {
     return userset ? this.#through(step, slotOf(question, found.hop.slot).relation) : step
   }
 
-  /** A relation that was inlined has its own step in between. */
+  /** An inlined relation gets a step of its own in between. */
   #through(step: ProofStep, relation: string): ProofStep {
     if (relation === step.relation) return step
     return { ...step, by: "computed", shown: undefined, links: undefined, children: [{ ...step, relation }] }
@@ -288,7 +288,7 @@ export class DecisionProof {
     return { ...bare, by: "none", holds: false, children, links }
   }
 
-  /** What a part is called: an operand that is a relation by itself has that relation's name, any other the node's. */
+  /** The name of a part: an operand that is a relation of its own has that relation's name, any other the node's. */
   #place(number: number, part: ProgramPart): { object: number; relation: string } {
     const bare = this.#bare(number)
     const { question } = this.#decided
@@ -303,7 +303,7 @@ export class DecisionProof {
         : { ...bare, relation: relations[ref]?.relation ?? bare.relation }
     const isOwn = ({ slot }: { slot: number }) => slotOf(question, slot).relation === bare.relation
     if (part.tests.some(isOwn) || part.hops.some(isOwn)) return bare
-    // The relation that was inlined first has inlined all others.
+    // The relation that was inlined first contains all others.
     const first = part.same.find((one) => {
       const own = parts[one]
       return own?.op === "any" && part.same.every((other) => other === one || own.same.includes(other))

@@ -7,22 +7,22 @@ import { Settled } from "./settled.ts"
 import { Singles } from "./singles.ts"
 import { already, distinct, type Edit, type Repair, sameRepairs, Ways } from "./ways.ts"
 
-/** Steps of looking for what would make something false. */
+/** Maximum steps of the search for edits that make something false. */
 const blockStepsMax = 3_000
-/** Single tuples told of the question's node. */
+/** Maximum single tuples listed for the question's node. */
 const singlesMax = 64
-/** Single tuples that what is kept of any other node is chosen from, beside what was put together. */
+/** Single tuples of each other node that are candidates, in addition to combined repairs. */
 const singlesOfNode = 8
 
-/** The nodes that are being broken further up. */
+/** The nodes that are already being broken further up. */
 type Path = ReadonlySet<number>
 
 const nowhere: Path = new Set()
 const pathMax = 20
 
 /**
- * Proposes what would have to be written or deleted for a node to become true, read from its formulas. It only proposes: what a proposal would change besides is
- * not looked at, so each has to be tried.
+ * Proposes tuples to write or delete so that a node becomes true, read from its formulas. It ignores side effects of a proposal, so each
+ * one must be tried.
  */
 export class Repairs {
   readonly #decided: Decided
@@ -35,7 +35,7 @@ export class Repairs {
   #blockSteps = 0
   #cut = false
 
-  /** `edits` are those that have ids already; `holds` says whether the user has a relation on an object. */
+  /** `edits` contains the edits that already have ids; `holds` tells whether the user has a relation on an object. */
   constructor(
     decided: Decided,
     edits: Map<string, Edit>,
@@ -48,12 +48,12 @@ export class Repairs {
     this.#singles = new Singles(decided, this.#settled, this.#edits)
   }
 
-  /** Something was left out because there was too much. */
+  /** Something was omitted because there was too much. */
   get cut(): boolean {
     return [this.#ways, this.#places, this.#edits, this.#singles].some(({ cut }) => cut) || this.#cut
   }
 
-  /** The best for a node, and every single tuple that is enough, as long as they are not too many; the best first. */
+  /** The best repairs of a node, and every single tuple that is enough up to the limit; best first. */
   *of(number: number): Generator<void, readonly Repair[]> {
     yield* this.#singles.solve()
     yield* this.#solve()
@@ -128,7 +128,7 @@ export class Repairs {
     return this.#ways.best(found)
   }
 
-  /** What would make a part false: every way in which it may be true has to go. `path` are the nodes this is asked for. */
+  /** Repairs that make a part false: they must remove every way in which it can be true. `path` contains the nodes in progress. */
   #block(part: ProgramPart, formula: Formula, number: number, path: Path): readonly Repair[] {
     if (this.#settled.fails(formula)) return already
     if (++this.#blockSteps > blockStepsMax) {

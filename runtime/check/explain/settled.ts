@@ -1,6 +1,6 @@
 import { type Formula, no, type Solver, yes } from "../evaluate/fixpoint.ts"
 
-/** What is true or false already, of formulas that are asked about again and again. */
+/** Caches which formulas are already true or false, because they are needed again and again. */
 export class Settled {
   readonly #solver: Solver
   readonly #true = new Map<Formula, boolean>()

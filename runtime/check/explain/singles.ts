@@ -5,27 +5,29 @@ import type { Decided } from "./proof.ts"
 import type { Settled } from "./settled.ts"
 import type { Repair } from "./ways.ts"
 
-/** A set of edits, as bits by id. -1 is all of them. */
+/** A set of edits, as bits by id. -1: all edits. */
 type EditSet = bigint
 const all: EditSet = -1n
 const none: EditSet = 0n
 
-/** How often needs and blocks are computed from one another. */
+/** Maximum rounds in which needs and blocks are computed from each other. */
 const roundsMax = 4
-/** Values computed, per node and beside that. */
+/** Maximum computed values: per node, and in addition. */
 const valuesPerNode = 8
 const valuesMore = 1_000
 const readsMax = 400_000
 
 /**
- * Of each node every edit that alone makes it true, and of those that are subtracted somewhere every edit that alone makes it false, whatever the distance and the number. Two things have to come about where an intersection or an exclusion is: what
- * gives both may be far for either, and would be missed among the best few of each.
+ * For each node, every edit that alone makes it true; for subtracted nodes, every edit that alone makes it false, at any distance and in
+ * any number. An intersection or an exclusion needs two things at once. An edit that provides both may be far from either, so the few best
+ * edits of each would not include it.
  *
- * What makes true is a least fixpoint: a cycle gives nothing. What makes false is a greatest one: that nodes of a cycle hold one another up is no support. Each is read where the other has a negation, so they take turns.
- * An edit's side effects are not looked at: each has to be tried.
+ * Edits that make a node true are a least fixpoint: a cycle contributes nothing. Edits that make a node false are a greatest fixpoint:
+ * nodes of a cycle that only support each other have no support. Each is read where the other has a negation, so they alternate. Side
+ * effects of an edit are ignored, so each one must be tried.
  */
 export class Singles {
-  /** Something was left out because there was too much. */
+  /** Something was omitted because there was too much. */
   cut = false
   readonly #decided: Decided
   readonly #settled: Settled
@@ -33,10 +35,10 @@ export class Singles {
   readonly #needs: EditSet[] = []
   readonly #adding = new Map<AnyFormula, EditSet>()
   #blocks = new Map<number, EditSet>()
-  /** Nodes whose blocks were asked for. */
+  /** Nodes whose blocks are needed. */
   readonly #wanted = new Set<number>()
   #fresh: number[] = []
-  /** What the blocks of a node are as long as they were not computed. */
+  /** The blocks of a node until they are computed. */
   #unknown = none
   #left: number
   #reads = 0
@@ -61,12 +63,12 @@ export class Singles {
     this.cut = true
   }
 
-  /** The edits that make a node true, the best first. */
+  /** The edits that make a node true, best first. */
   needs(number: number): readonly Repair[] {
     return this.#repairs(this.#needs[number] ?? none)
   }
 
-  /** The edits that make a node false, the best first. */
+  /** The edits that make a node false, best first. */
   blocks(number: number): readonly Repair[] {
     return this.#repairs(this.#blocks.get(number) ?? none)
   }
@@ -82,7 +84,7 @@ export class Singles {
     return found.sort((a, b) => a.cost - b.cost)
   }
 
-  /** True when something has changed. */
+  /** Returns true when something has changed. */
   *#solveNeeds(): Generator<void, boolean> {
     const { nodes } = this.#decided.collector
     const dirty = new Uint8Array(nodes.length).fill(1)
@@ -105,7 +107,7 @@ export class Singles {
     return ever
   }
 
-  /** Undefined when it was too much: what was not computed to the end holds too many. */
+  /** Undefined when it was too much: an unfinished computation contains too many edits. */
   *#solveBlocks(): Generator<void, Map<number, EditSet> | undefined> {
     const { nodes } = this.#decided.collector
     const before = this.#blocks
@@ -142,7 +144,7 @@ export class Singles {
     const { program, subject } = question
     const part = program.parts[relation]
     if (formula === undefined) return none
-    // A userset is in itself whatever is written.
+    // A userset contains itself, whatever is written.
     if (part === undefined || (relation === program.own && object === subject))
       return (needed ? this.#settled.holds(formula) : this.#settled.fails(formula)) ? all : none
     return needed ? this.#need(part, formula, number) : this.#block(part, formula, number)
@@ -213,7 +215,7 @@ export class Singles {
 
   #blocksOf(number: number): EditSet {
     const formula = this.#decided.collector.nodes[number]?.formula
-    // What was not collected did not matter; whether it does without the rest, a try says.
+    // A node that was not collected did not matter; trying the edit shows whether the rest is enough.
     if (formula === undefined || this.#settled.fails(formula)) return all
     if (!this.#wanted.has(number)) this.#fresh.push(number)
     this.#wanted.add(number)

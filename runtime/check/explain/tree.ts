@@ -2,10 +2,10 @@ import type { EngineQuestion } from "../evaluate/question.ts"
 import type { ProofNode, ProofRule } from "../ports.ts"
 import type { ShownTuple } from "./tuples.ts"
 
-/** Larger trees help nobody; JSON is written by recursion, so depth is bounded too. */
+/** Larger trees are not readable. JSON is written recursively, so the depth is limited too. */
 const treeNodesMax = 2_000
 const treeDepthMax = 100
-/** What is shown of one place: a rule, its tuple, its operands, and the nodes it rests on. */
+/** The displayed content of one place: a rule, its tuple, its operands, and the nodes it depends on. */
 export interface ProofStep {
   readonly by: ProofRule
   readonly holds: boolean
@@ -16,17 +16,17 @@ export interface ProofStep {
   readonly links?: readonly ProofItem[] | undefined
 }
 
-/** A node that has to be shown true, or false. */
+/** A node to show as true or false. */
 export interface ProofItem {
   readonly holds: boolean
   readonly number: number
   step: ProofStep | undefined
-  /** Of a false one: there is an exclusion to show in what it rests on. */
+  /** For a false node: it depends on an exclusion that must be shown. */
   telling: boolean
   readonly usedBy: ProofItem[]
 }
 
-/** Writes steps as a tree: each node is shown once. */
+/** Writes steps as a tree; each node is shown once. */
 export class TreeWriter {
   cut = false
   readonly #question: EngineQuestion
@@ -59,7 +59,7 @@ export class TreeWriter {
     }
     this.#count++
     const children = [
-      // An operand is shown in any case; below what fails, only what keeps something from holding.
+      // An operand is always shown; below a failed node only the exclusions that prevent something are shown.
       ...(step.children ?? [])
         .filter((child) => step.by !== "none" || isTelling(child))
         .map((child) => this.step(child, depth + 1)),

@@ -3,14 +3,14 @@ import { type EngineQuestion, isTrue } from "../evaluate/question.ts"
 import type { TupleSlot } from "../graph/slots.ts"
 import type { ConditionSeen, TupleKey } from "../ports.ts"
 
-/** A place of the plan where a tuple may stand. */
+/** A place of the plan that a tuple can be in. */
 export interface TuplePlace {
-  /** Of the plan. */
+  /** Slot of the plan. */
   readonly slot: number
   readonly condition: CompiledCondition | undefined
 }
 
-/** A tuple that counted, as an explanation shows it. */
+/** A tuple that counted, in the form of explanations. */
 export interface ShownTuple {
   readonly tuple: TupleKey
   readonly contextual?: true | undefined
@@ -21,7 +21,7 @@ export function slotOf(question: EngineQuestion, planSlot: number): TupleSlot {
   return question.graph.slots[question.slots[planSlot] as number] as TupleSlot
 }
 
-/** The tuple in a slot with the context stored with it. */
+/** The tuple in a slot, with its stored context. */
 export function tupleIn(question: EngineQuestion, planSlot: number, object: number, other: number): TupleKey {
   const slot = slotOf(question, planSlot)
   const context = slot.condition === "" ? undefined : question.storedContext(object, slot.id, other)
@@ -57,7 +57,7 @@ export function shown(
   }
 }
 
-/** What a condition says of a tuple with this stored context, and the values it went by. */
+/** The outcome of a condition for a tuple with this stored context, and the values it used. */
 export function seen(
   question: EngineQuestion,
   condition: CompiledCondition,
@@ -76,19 +76,19 @@ export function seen(
   return { name, outcome: "error", values, error: outcome.error }
 }
 
-/** Contexts are JSON; a caller in process may give whole numbers that JSON has no form for. */
+/** Contexts are JSON; a caller in the same process may pass integers that JSON cannot express. */
 function plain(value: unknown): unknown {
   return typeof value === "bigint" ? String(value) : value
 }
 
-/** Does the tuple stand there, and does its condition hold? */
+/** Whether the tuple exists and its condition holds. */
 export function counts(question: EngineQuestion, place: TuplePlace, object: number, other: number): boolean {
   const slot = question.slots[place.slot] as number
   if (question.has(object, slot, other) !== isTrue) return false
   return place.condition === undefined || question.edge(object, slot, other, place.condition) === isTrue
 }
 
-/** The relation a `from` or a userset is named by in the tuple. */
+/** Whether a hop over this slot follows usersets; otherwise it follows a `from`. */
 export function isUserset(question: EngineQuestion, planSlot: number): boolean {
   return slotOf(question, planSlot).subjectRelation !== ""
 }

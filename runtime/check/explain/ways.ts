@@ -1,10 +1,13 @@
-/** The most tuples of one repair. */
+/** Maximum tuples of one repair. */
 export const editsMax = 3
 
-/** Best ones kept per node. */
+/** Best repairs kept per node. */
 const keptMax = 8
 
-/** One more tuple counts more than any distance; a tuple of the user itself is preferred to another for its group, that to a new place of the object. */
+/**
+ * One more tuple costs more than any distance. A tuple of the user itself is preferred to one of its group, and that to a new place of the
+ * object.
+ */
 export const costs = {
   edit: 10_000,
   hop: 10,
@@ -15,32 +18,32 @@ export const costs = {
   remove: 20,
 }
 
-/** One tuple written or deleted. `slot` is of the plan. */
+/** One tuple to write or delete. `slot` is a slot of the plan. */
 export interface Edit {
   readonly id: number
   readonly adds: boolean
   readonly object: number
   readonly slot: number
   readonly other: number
-  /** The same for all edits of one tuple's key. */
+  /** Equal for all edits of one tuple's key. */
   readonly key: string
 }
 
-/** A set of edits that may turn a deny into an allow, in order of their ids. The smaller the cost, the more likely it is what somebody meant. */
+/** A set of edits that may turn a deny into an allow, in order of their ids. A lower cost means that it is more likely the intended one. */
 export interface Repair {
   readonly edits: readonly Edit[]
   readonly cost: number
 }
 
-/** What has come about needs nothing. */
+/** A node that is already true needs nothing. */
 export const already: readonly Repair[] = [{ edits: [], cost: 0 }]
 
-/** Puts repairs together and keeps the best. */
+/** Combines repairs and keeps the best. */
 export class Ways {
-  /** Something was left out because there was too much. */
+  /** Something was omitted because there was too much. */
   cut = false
 
-  /** The best of those that bring two things about. */
+  /** The best repairs that achieve both. */
   both(one: readonly Repair[], two: readonly Repair[]): readonly Repair[] {
     if (one === already) return two
     if (two === already) return one
@@ -62,7 +65,7 @@ export class Ways {
   }
 }
 
-/** Each set of edits once, the best first. */
+/** Each set of edits once, best first. */
 export function distinct(found: readonly Repair[]): readonly Repair[] {
   const byKey = new Map<string, Repair>()
   for (const repair of found) {
@@ -73,12 +76,12 @@ export function distinct(found: readonly Repair[]): readonly Repair[] {
   return [...byKey.values()].sort((a, b) => a.cost - b.cost)
 }
 
-/** The same edits have the same key. */
+/** Equal for equal sets of edits. */
 export function keyOf(edits: readonly Edit[]): string {
   return edits.map(({ id }) => id).join()
 }
 
-/** Undefined when it would be too many, or two of one key. */
+/** Undefined when there would be too many edits, or two with one key. */
 export function join(one: Repair, two: Repair): Repair | undefined {
   const edits = [...new Set([...one.edits, ...two.edits])].sort((a, b) => a.id - b.id)
   if (edits.length > editsMax || new Set(edits.map(({ key }) => key)).size < edits.length) return undefined

@@ -3,16 +3,16 @@ import { IntColumn } from "./int-column.ts"
 import { IntPool } from "./int-pool.ts"
 import { sortedIds } from "./sort-ids.ts"
 
-/** What `find` answers when the object has nothing in the slot. */
+/** Returned by `find` when the object has nothing in the slot. */
 export const none = 0x7fff_ffff
 
 /** Names whose lists are sorted between two yields, if their lists are short. */
 const sortStep = 2_048
 
 /**
- * Who stands where: for each id, slots with one other id inline or a sorted list of them. `find` answers a value:
- * not negative is the one id itself, negative a list (read it with `stretch`), `none` nothing.
- * A block is a header (pairs in use), then pairs of slot and value.
+ * For each id, the slots that contain other ids: one inline id or a sorted list. `find` returns a value: not negative for the single id
+ * itself, negative for a list (read it with `stretch`), `none` for nothing. A block is a header (pairs in use), then pairs of slot and
+ * value.
  */
 export class Adjacency {
   readonly #heads = new IntColumn()
@@ -25,7 +25,7 @@ export class Adjacency {
     return this.#pool.bytes + this.lists.bytes
   }
 
-  /** Bytes held, in use or not. */
+  /** Allocated bytes, in use or not. */
   get reservedBytes(): number {
     return this.#heads.bytes + this.#pool.reservedBytes + this.lists.bytes
   }
@@ -40,7 +40,7 @@ export class Adjacency {
     return none
   }
 
-  /** Is `other` in the value that `find` gave? */
+  /** Whether `other` is in the value that `find` returned. */
   has(value: number, other: number): boolean {
     return value >= 0 ? value === other : this.lists.has(value, other)
   }
@@ -50,12 +50,12 @@ export class Adjacency {
     return this.lists.length(value)
   }
 
-  /** The ids of a list (a negative value) where they lie. The object is reused by the next call. */
+  /** The ids of a list (a negative value) in their place in memory. The next call reuses the object. */
   stretch(value: number): Stretch {
     return this.lists.stretch(value)
   }
 
-  /** Has the id nothing in any slot? */
+  /** Whether the id has nothing in any slot. */
   isEmpty(id: number): boolean {
     return this.#heads.get(id) === 0
   }
@@ -70,12 +70,12 @@ export class Adjacency {
     for (let at = start + 1; at < end; at += 2) visit(array[at] as number, array[at + 1] as number)
   }
 
-  /** From now on lists are only appended to; nothing may be read until `sort` has come to its end. */
+  /** From now on lists are only appended to. Reading is not allowed until `sort` has finished. */
   startBulk(): void {
     this.#bulk = true
   }
 
-  /** Sorts the lists of the ids below `count` and drops repetitions, yielding now and then. */
+  /** Sorts the lists of the ids below `count` and removes duplicates; yields now and then. */
   *sort(count: number): Generator<void> {
     for (let id = 0; id < count; id++) {
       if (id % sortStep === 0) yield
@@ -93,7 +93,7 @@ export class Adjacency {
     this.#bulk = false
   }
 
-  /** Short ones only: a long one is looked at in the turns of its sorting, which also cuts it to its length. */
+  /** For short lists only. A long list is checked in the turns of its sorting, which also trims it to its length. */
   #isSorted(value: number): boolean {
     const { array, start, end } = this.lists.stretch(value)
     if (end - start > sortStep) return false
@@ -102,7 +102,7 @@ export class Adjacency {
     return true
   }
 
-  /** False when it was there already. */
+  /** False when the tuple was already present. */
   insert(id: number, slot: number, other: number): boolean {
     const value = this.find(id, slot)
     if (value === none) {
@@ -120,7 +120,7 @@ export class Adjacency {
     return true
   }
 
-  /** False when it was not there. */
+  /** False when the tuple was absent. */
   remove(id: number, slot: number, other: number): boolean {
     const value = this.find(id, slot)
     if (value === none) return false
@@ -135,12 +135,12 @@ export class Adjacency {
     return true
   }
 
-  /** Puts sorted ids into a slot of an id that has nothing in it; the array may be kept. */
+  /** Puts sorted ids into an empty slot of an id; takes ownership of the array. */
   lay(id: number, slot: number, ids: Int32Array): void {
     if (ids.length > 0) this.#addPair(id, slot, this.lists.of(ids))
   }
 
-  /** Gives up all that stands in a slot of an id. */
+  /** Removes the content of a slot of an id. */
   drop(id: number, slot: number): void {
     const value = this.find(id, slot)
     if (value === none) return

@@ -2,13 +2,13 @@ import { IntColumn } from "./int-column.ts"
 import { NameArena } from "./names.ts"
 import { TripleTable } from "./triple-table.ts"
 
-/** Contexts kept in the form conditions read. */
+/** Contexts kept in the parsed form that conditions read. */
 const parsedMax = 4_096
 
 /** A condition's context stored with a tuple. */
 export type StoredContext = Readonly<Record<string, unknown>>
 
-/** The contexts stored with tuples, as their JSON text, each text once; parsed when a condition asks for it. */
+/** The contexts stored with tuples, as JSON text, each text once; parsed when a condition needs one. */
 export class Contexts {
   readonly #ofTuple = new TripleTable()
   readonly #texts = new NameArena()
@@ -34,9 +34,9 @@ export class Contexts {
     return parsed
   }
 
-  /** `text` is `""` for none. */
+  /** `text` is `""` for no context. */
   set(object: number, slot: number, subject: number, text: string): void {
-    // Nearly all tuples have none, and most stores no tuple that has.
+    // Nearly all tuples have no context, and most stores have no tuple with one.
     if (text === "" && this.#ofTuple.size === 0) return
     const before = this.#ofTuple.delete(object, slot, subject)
     if (text !== "") {

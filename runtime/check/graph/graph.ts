@@ -14,14 +14,14 @@ import {
 } from "./pages.ts"
 import { isWildcard, Slots, type TupleSlot, typeOfMark } from "./slots.ts"
 
-/** What the graph no longer refers to, but work under way may be reading. */
+/** Memory that the graph no longer uses, but that work in progress may be reading. */
 export interface Retired {
   readonly forward: readonly number[]
   readonly reverse: readonly number[]
   readonly names: readonly number[]
 }
 
-/** A stored tuple as the graph has it. */
+/** A stored tuple in the graph's form. */
 export interface Stored {
   readonly slot: TupleSlot
   readonly context: StoredContext | undefined
@@ -36,37 +36,38 @@ export interface TuplePresence {
 const whole: TuplePresence = { forward: true, reverse: true }
 const bytesPerSlot = 256
 
-/** Names given back in a turn: about a millisecond. */
+/** Names released in one turn: about a millisecond. */
 const idsAtOnce = 1_024
 
 /**
- * The tuples of a store at one revision: names as integers, adjacency both ways. It knows no model: slots are made of the names in the
- * tuples, so that one graph serves every model of the store, and tuples a model forbids lie in slots its plans never name.
+ * The tuples of a store at one revision, with names as integers and adjacency in both directions. It knows no model: slots are made of the
+ * names in the tuples. So one graph serves every model of the store, and tuples that a model forbids are in slots that its plans never use.
  *
- * A graph is whole, or it holds pages: then an adjacency that is not in memory is a miss, and changes are applied only to what is.
+ * A graph is whole, or it holds pages. In a graph of pages an adjacency that is not in memory is a miss, and changes apply only to the
+ * pages in memory.
  */
 export class Graph {
   readonly forward = new Adjacency()
   readonly reverse = new Adjacency()
-  /** The commit it stands at. */
+  /** The commit of its content. */
   at: Commit
-  /** Counts what makes the graph another: changes applied, pages installed. */
+  /** Incremented by everything that changes the graph: applied changes and installed pages. */
   epoch = 1
-  /** Work is under way: ids of names that are given up are not given to others before `reclaim`. */
+  /** Work is in progress: ids of released names are not reused before `reclaim`. */
   held = false
   /** Pages in memory of a partial graph; undefined when the graph is whole. */
   readonly pages: Pages | undefined
-  /** Counted as if it were gone. */
+  /** Already counted as freed. */
   readonly leaving = new Leaving()
   readonly #slots = new Slots()
   readonly slots: readonly TupleSlot[] = this.#slots.all
   readonly names = new NameArena((name) => this.#slots.markOf(name))
   readonly #contexts = new Contexts()
-  /** Of a partial graph: how many pages and list entries a name stands for. In a whole one a name without neighbours is none. */
+  /** In a partial graph: the number of pages and list entries that use a name. In a whole graph a name without neighbours is removed. */
   readonly #uses = new IntColumn()
   /** Contexts of single tuples that have a page of their own. */
   readonly #pointContexts = new Map<string, StoredContext>()
-  /** Names that snapshots speak of, with how often they do. */
+  /** Names used by snapshots, with their reference counts. */
   readonly #kept = new Map<number, number>()
   #retiredNames: number[] = []
 
@@ -79,7 +80,7 @@ export class Graph {
     return this.at.revision
   }
 
-  /** Bytes in use: what the memory budget counts. */
+  /** Bytes in use, which the memory limit counts. */
   get bytes(): number {
     const { names, forward, reverse, pages } = this
     const slots = bytesPerSlot * this.slots.length
@@ -95,13 +96,13 @@ export class Graph {
     )
   }
 
-  /** Bytes held, in use or not. */
+  /** Allocated bytes, in use or not. */
   get reservedBytes(): number {
     const lists = this.forward.reservedBytes + this.reverse.reservedBytes
     return this.#uses.bytes + lists + this.names.reservedBytes + this.#contexts.reservedBytes
   }
 
-  /** The slot of these names; made when it is new. */
+  /** The slot of these names; created when it is new. */
   slot(
     objectType: string,
     relation: string,
@@ -113,7 +114,7 @@ export class Graph {
     return slots.of(slots.typeId(objectType), relation, slots.typeId(subjectType), subjectRelation, condition)
   }
 
-  /** The number of a type, as the marks of `names` have it. */
+  /** The number of a type, as in the marks of `names`. */
   typeId(type: string): number {
     return this.#slots.typeId(type)
   }
@@ -123,7 +124,7 @@ export class Graph {
     return this.#slots.relationId(relation)
   }
 
-  /** The slot of a row that may be no tuple of this graph. */
+  /** The slot of a row, which need not be a tuple of this graph. */
   slotOfRow(row: TupleRow): TupleSlot {
     return this.#slots.ofRow(row)
   }
@@ -140,7 +141,7 @@ export class Graph {
     )
   }
 
-  /** Takes one row of a first load; between `startLoad` and the end of `finishLoad` nothing may be asked. */
+  /** Adds one row of a first load. Reading is not allowed between `startLoad` and the end of `finishLoad`. */
   loadRow(row: TupleRow): void {
     const object = this.names.intern(row[0])
     const subject = this.names.intern(row[2])
@@ -155,13 +156,15 @@ export class Graph {
     this.reverse.startBulk()
   }
 
-  /** Sorts what was loaded, yielding every few milliseconds so that the caller can let others run. */
+  /** Sorts the loaded tuples; yields every few milliseconds so that the caller can let others run. */
   *finishLoad(): Generator<void> {
     yield* this.forward.sort(this.names.idsEnd)
     yield* this.reverse.sort(this.names.idsEnd)
   }
 
-  /** A tuple written: it replaces one of the same key under another condition. A partial graph takes what its pages cover. */
+  /**
+   * Applies a written tuple; it replaces one with the same key and another condition. A partial graph applies it to the pages in memory.
+   */
   write(row: TupleRow): void {
     const known = this.#lists(row)
     const point = this.point(row)
@@ -169,7 +172,7 @@ export class Graph {
     const object = this.names.intern(row[0])
     const subject = this.names.intern(row[2])
     const slot = this.#slotOf(object, subject, row)
-    // So that neither name is given up while its tuple changes place.
+    // Keeps both names while their tuple moves to another slot.
     this.#use(object)
     this.#use(subject)
     if (slot.base.slots.length > 1) this.#erase(slot, object, subject)
@@ -183,13 +186,13 @@ export class Graph {
     this.#unuse(subject)
   }
 
-  /** In which of its two places is a tuple, or is it known not to be, in memory? */
+  /** In which of its two places the tuple, or its absence, is in memory. */
   holds(row: TupleRow): TuplePresence {
     const { forward, reverse } = this.#lists(row)
     return forward ? { forward, reverse } : { forward: this.point(row) !== undefined, reverse }
   }
 
-  /** Which of the lists it stands in are in memory. */
+  /** Which of the tuple's lists are in memory. */
   #lists(row: TupleRow): TuplePresence {
     const { pages } = this
     if (pages === undefined) return whole
@@ -208,7 +211,7 @@ export class Graph {
     }
   }
 
-  /** The page of the tuple alone, when it is in memory. */
+  /** The page of the single tuple, when it is in memory. */
   point(row: TupleRow): PagePlace | undefined {
     const { pages } = this
     if (pages === undefined || !pages.hasPoints) return undefined
@@ -219,7 +222,7 @@ export class Graph {
     return pages.holds(place) ? place : undefined
   }
 
-  /** In which slot the tuple of such a page stands, undefined for none. */
+  /** Sets the slot of a single tuple's page; undefined when the tuple does not exist. */
   setPoint(place: PagePlace, slot: TupleSlot | undefined, context: string): void {
     this.pages?.setPoint(place, slot?.id ?? -1)
     const key = pointKey(place.id, place.of, place.kind - firstPoint)
@@ -231,7 +234,7 @@ export class Graph {
     this.#pointContexts.delete(pointKey(id, of, kind - firstPoint))
   }
 
-  /** A tuple deleted, whatever its condition was. */
+  /** Applies the deletion of a tuple, whatever its condition was. */
   delete(row: TupleRow): void {
     const object = this.names.find(row[0])
     const subject = this.names.find(row[2])
@@ -252,7 +255,7 @@ export class Graph {
     }
   }
 
-  /** How the tuple with a row's key stands here now; undefined when it does not, or its pages are not in memory. */
+  /** The current tuple with a row's key; undefined when it does not exist, or its pages are not in memory. */
   stored(row: TupleRow): Stored | undefined {
     const object = this.names.find(row[0])
     const subject = this.names.find(row[2])
@@ -275,18 +278,18 @@ export class Graph {
     return this.#pointContexts.get(pointKey(object, (this.slots[slot] as TupleSlot).base.id, subject))
   }
 
-  /** `text` is `""` for none. */
+  /** `text` is `""` for no context. */
   setContext(object: number, slot: number, subject: number, text: string): void {
     this.#contexts.set(object, slot, subject, text)
   }
 
-  /** While true, a list that changes is written anew beside what it was, which is kept until `reclaim`: work under way may be reading it. */
+  /** While true, a list that changes is copied, and the old copy is kept until `reclaim`, because work in progress may be reading it. */
   share(shared: boolean): void {
     this.forward.lists.shared = shared
     this.reverse.lists.shared = shared
   }
 
-  /** What was given up since the last call while the graph was shared. */
+  /** The memory given up since the last call while the graph was shared. */
   takeRetired(): Retired | undefined {
     const forward = this.forward.lists.takeRetired()
     const reverse = this.reverse.lists.takeRetired()
@@ -296,14 +299,14 @@ export class Graph {
     return { forward, reverse, names }
   }
 
-  /** Nobody reads it any more. */
+  /** Frees memory that no work reads any more. */
   reclaim({ forward, reverse, names }: Retired): void {
     this.forward.lists.reclaim(forward)
     this.reverse.lists.reclaim(reverse)
     for (const id of names) this.names.release(id)
   }
 
-  /** Is the list of who stands in a slot of an object in memory, and was it by this epoch? */
+  /** Whether the list of a slot of an object is in memory, and was at this epoch. */
   hasForward(object: number, slot: TupleSlot, epoch: number): boolean {
     const { pages } = this
     return (
@@ -322,7 +325,7 @@ export class Graph {
     )
   }
 
-  /** Is a list in memory by either of the pages it may be in? */
+  /** Whether a list is in memory by one of the two pages that can contain it. */
   isListed(id: number, slot: TupleSlot, forward: boolean): boolean {
     const { pages } = this
     const of = forward ? slot.relationId : slot.subjectRelationId
@@ -333,7 +336,7 @@ export class Graph {
     )
   }
 
-  /** The id of a name that stays as long as it is not released as often. */
+  /** The id of a name; the name stays until it is released as often as it was retained. */
   retain(name: string): number {
     const id = this.names.intern(name)
     this.#use(id)
@@ -344,7 +347,7 @@ export class Graph {
     this.#unuse(id)
   }
 
-  /** Gives the names of long lists back that have left memory. */
+  /** Releases the names of long lists that have left memory. */
   async sweep(turn: () => Promise<void>): Promise<void> {
     if (this.leaving.count > 0) await this.leaving.sweep((id) => this.#unuse(id), turn)
   }
@@ -359,7 +362,7 @@ export class Graph {
     this.#forgetUnused(id)
   }
 
-  /** The id of a name that is to be found, whether a tuple here has it or not, until it is given to `unkeep`. */
+  /** The id of a name that must be findable until `unkeep`, even when no tuple here contains it. */
   keep(name: string): number {
     const id = this.names.intern(name)
     this.#kept.set(id, (this.#kept.get(id) ?? 0) + 1)
@@ -375,7 +378,7 @@ export class Graph {
     }
   }
 
-  /** Gives a name up that stands for nothing any more. */
+  /** Releases a name that nothing uses any more. */
   #forgetUnused(id: number): void {
     const used =
       this.pages === undefined
@@ -392,7 +395,7 @@ function pointKey(object: number, base: number, subject: number): string {
   return `${object}/${base}/${subject}`
 }
 
-/** Ids of a long list that has left memory, whose names are yet to be given back: each takes a microsecond, and there may be a million. */
+/** Ids of long lists that have left memory, whose names are not released yet. Each takes a microsecond, and there may be a million. */
 class Leaving {
   readonly #lists: Int32Array[] = []
   #sweeping = false
@@ -407,7 +410,7 @@ class Leaving {
     this.#count += ids.length
   }
 
-  /** Gives them back, some in each turn. */
+  /** Releases them, some in each turn. */
   async sweep(release: (id: number) => void, turn: () => Promise<void>): Promise<void> {
     if (this.#sweeping) return
     this.#sweeping = true

@@ -1,13 +1,13 @@
 import type { IntPool } from "./int-pool.ts"
 
-/** A list longer than this has an array of its own: what lies in the pool is moved by every change. */
+/** A longer list has an array of its own, because every change moves a list in the pool. */
 const pooledMax = 16_383
-/** References at or above this name a list with an own array. */
+/** References from this value on name a list with an array of its own. */
 const bigBase = 0x4000_0000
-/** Changes of a large list are kept beside it until there are so many. */
+/** Changes of a large list are kept apart from its array until there are this many. */
 const pendingMax = 4_096
 
-/** Ids of a list as a stretch of an array. Where works are under way it is never changed, so that they may go on reading it. */
+/** Ids of a list as a stretch of an array. While work is in progress the array is never changed, so it can be read safely. */
 export interface Stretch {
   array: Int32Array
   start: number
@@ -15,30 +15,30 @@ export interface Stretch {
 }
 
 /**
- * A large list: an array that is never changed once it is sorted, and what came and went since. Merging them makes another array. So a change
- * costs the same however long the list is, and whoever reads the old array may go on.
+ * A large list: an array that is never changed once it is sorted, and the changes since then. Merging creates a new array. So a change
+ * costs the same for any length, and readers of the old array can continue.
  */
 interface BigList {
   array: Int32Array
   count: number
-  /** Sorted, and not in the array. */
+  /** Sorted ids that are not in the array. */
   added: number[]
-  /** In the array, but no longer in the list. */
+  /** Ids in the array that are no longer in the list. */
   dropped: Set<number>
 }
 
 /**
- * Sorted lists of two and more ids. They are referred to by negative values: `~address` in the pool, where the count comes before the
- * ids, or `~(2^30 + index)` when they have an own array.
+ * Sorted lists of two or more ids. References are negative: `~address` in the pool, where the count precedes the ids, or `~(2^30 + index)`
+ * for a list with an array of its own.
  */
 export class IdLists {
-  /** Somebody may be reading: a list is not changed where it lies, but written anew, and its old place is kept until `reclaim`. */
+  /** Work may be reading: a changed list is written to a new place, and its old place is kept until `reclaim`. */
   shared = false
   readonly #pool: IntPool
   readonly #big: (BigList | undefined)[] = []
   readonly #bigFree: number[] = []
   #bigInts = 0
-  /** Pairs of address and length that nobody refers to, but somebody may be reading. */
+  /** Pairs of address and length that are unused, but that work may be reading. */
   #retired: number[] = []
   readonly #place: Stretch = { array: new Int32Array(0), start: 0, end: 0 }
 
@@ -46,12 +46,12 @@ export class IdLists {
     this.#pool = pool
   }
 
-  /** Bytes of the large lists; the others are the pool's. */
+  /** Bytes of the large lists; the others belong to the pool. */
   get bytes(): number {
     return 4 * this.#bigInts + 64 * this.#big.length
   }
 
-  /** Where the ids lie. The object is reused by the next call. */
+  /** The place of the ids. The next call reuses the object. */
   stretch(value: number): Stretch {
     const place = this.#place
     const reference = ~value
@@ -95,7 +95,7 @@ export class IdLists {
     return ~address
   }
 
-  /** The list's value with the id in it, which changes when it moves; undefined when it was there. */
+  /** The list's value with the id added, which changes when the list moves; undefined when the id was already in it. */
   insert(value: number, id: number): number | undefined {
     const reference = ~value
     if (reference >= bigBase) return this.#insertBig(value, this.#bigAt(reference), id)
@@ -104,7 +104,7 @@ export class IdLists {
     return found >= 0 ? undefined : this.#insertAt(value, -(found + 1) - start, id)
   }
 
-  /** Adds at the end, sorted or not: for a first load, which sorts when it has all. */
+  /** Appends without sorting, for a first load, which sorts at its end. */
   append(value: number, id: number): number {
     const reference = ~value
     if (reference < bigBase) return this.#insertAt(value, this.length(value), id)
@@ -119,7 +119,10 @@ export class IdLists {
     return value
   }
 
-  /** The list's value without the id, which changes when it moves; one that is left stands for itself. Undefined when it was not there. */
+  /**
+   * The list's value without the id, which changes when the list moves. A single remaining id becomes the value itself. Undefined when the
+   * id was not in the list.
+   */
   remove(value: number, id: number): number | undefined {
     const reference = ~value
     if (reference >= bigBase) return this.#removeBig(value, this.#bigAt(reference), id)
@@ -138,13 +141,13 @@ export class IdLists {
     return value
   }
 
-  /** Other ids instead, sorted and at least one; the array may be kept. Returns the list's new value. */
+  /** Replaces the ids by others: sorted, and at least one. Takes ownership of the array. Returns the list's new value. */
   replace(value: number, ids: Int32Array): number {
     this.drop(value)
     return this.of(ids)
   }
 
-  /** Gives a list up. */
+  /** Frees a list. */
   drop(value: number): void {
     const reference = ~value
     if (reference >= bigBase) {
@@ -158,7 +161,7 @@ export class IdLists {
     }
   }
 
-  /** What was retired until now, to be given to `reclaim` when nobody reads it any more. */
+  /** Places retired so far; pass them to `reclaim` when no work reads them any more. */
   takeRetired(): readonly number[] {
     const retired = this.#retired
     this.#retired = []
@@ -170,7 +173,7 @@ export class IdLists {
       this.#pool.free(retired[at] as number, retired[at + 1] as number)
   }
 
-  /** The value of sorted ids, at least one; the array may be kept. */
+  /** The value of sorted ids, at least one. Takes ownership of the array. */
   of(ids: Int32Array): number {
     if (ids.length === 1) return ids[0] as number
     if (ids.length > pooledMax) {
@@ -227,7 +230,7 @@ export class IdLists {
     if (at >= 0) big.added.splice(at, 1)
     else if (search(big.array, 0, big.count, id) < 0 || big.dropped.has(id)) return undefined
     else big.dropped.add(id)
-    // Half of where it began, so that a list at the border does not move with every change.
+    // Half of the threshold, so that a list near it does not move with every change.
     const left = big.count + big.added.length - big.dropped.size
     if (left <= pooledMax >> 1) {
       this.#merge(big)
@@ -237,7 +240,7 @@ export class IdLists {
     return value
   }
 
-  /** Makes array, added and dropped one sorted array: stretches between the changes are copied whole. */
+  /** Merges array, added and dropped into one sorted array; copies the stretches between changes whole. */
   #merge(big: BigList): void {
     const { array, count, added, dropped } = big
     const merged = new Int32Array(count + added.length - dropped.size)
@@ -285,7 +288,7 @@ export function search(ids: Int32Array, start: number, end: number, wanted: numb
   return -(low + 1)
 }
 
-/** The same in an array of numbers: apart, so that the search of typed arrays stays one for the compiler. */
+/** The same for an array of numbers. Separate, so that the search of typed arrays stays monomorphic. */
 function placeIn(ids: readonly number[], wanted: number): number {
   let low = 0
   let high = ids.length - 1

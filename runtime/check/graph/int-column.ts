@@ -2,14 +2,14 @@ const chunkBits = 18
 const chunkMask = (1 << chunkBits) - 1
 
 /**
- * A growing column of 32-bit integers, 0 where nothing was set. It grows by chunks of 1 MB: copying one large array would hold the
- * event loop for tens of milliseconds.
+ * A growing column of 32-bit integers, 0 by default. It grows by chunks of 1 MB, because copying one large array would block the event loop
+ * for tens of milliseconds.
  */
 export class IntColumn {
   readonly #chunks: Int32Array[] = []
   #small = new Int32Array(16)
 
-  /** Bytes held. */
+  /** Allocated bytes. */
   get bytes(): number {
     return this.#chunks.length === 0 ? 4 * this.#small.length : 4 * (chunkMask + 1) * this.#chunks.length
   }
@@ -26,7 +26,7 @@ export class IntColumn {
     else this.#grow(index)[index & chunkMask] = value
   }
 
-  /** A store of a hundred names should not cost a megabyte: the first chunk starts small and doubles. */
+  /** The first chunk starts small and doubles, so that a store of a hundred names does not take a megabyte. */
   #grow(index: number): Int32Array {
     if (this.#chunks.length === 0 && index <= chunkMask) {
       if (index < this.#small.length) return this.#small

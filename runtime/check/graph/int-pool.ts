@@ -1,7 +1,7 @@
 const chunkBits = 20
 const chunkInts = 1 << chunkBits
 const chunkMask = chunkInts - 1
-/** A first chunk this small lets a store of a few hundred tuples cost kilobytes. */
+/** The first chunk is small, so that a store of a few hundred tuples takes only kilobytes. */
 const firstChunkInts = 1024
 /** Size classes are powers of two: 4 to 65,536 ints. */
 const classMin = 2
@@ -9,7 +9,7 @@ const classMax = 16
 const nothing = -1
 const nowhere = new Int32Array(0)
 
-/** One chunk: its integers, a bit per four of them where a free stretch begins, and how many are free. */
+/** One chunk: its integers, one bit per four of them that marks the start of a free stretch, and the number of free integers. */
 interface Chunk {
   array: Int32Array
   starts: Int32Array
@@ -17,13 +17,13 @@ interface Chunk {
 }
 
 /**
- * Memory for stretches of 32-bit integers in chunks of 4 MB: a buddy allocator. A stretch's class follows from its length alone, so that none stores its
- * capacity; free neighbours join again, and a chunk that is free altogether goes back to the system, so that churn does not eat memory.
- * A free stretch holds its list's links and its class in its own first integers.
+ * Allocates stretches of 32-bit integers in chunks of 4 MB: a buddy allocator. A stretch's class follows from its length, so no stretch
+ * stores its capacity. Free neighbours join again, and a chunk that is entirely free is returned to the system, so that churn does not
+ * waste memory. A free stretch stores its list's links and its class in its own first integers.
  */
 export class IntPool {
   readonly #chunks: (Chunk | undefined)[] = []
-  /** Their integers once more, which are read a million times a second. */
+  /** The integers of the chunks again, because they are read a million times a second. */
   readonly #arrays: Int32Array[] = []
   /** First free stretch per class. */
   readonly #heads = new Int32Array(classMax + 1).fill(nothing)
@@ -32,16 +32,16 @@ export class IntPool {
 
   constructor() {
     this.#addChunk(firstChunkInts)
-    // Address 0 means "none", so the first ints are never given out.
+    // Address 0 means "none", so the first integers are never allocated.
     this.allocate(1)
   }
 
-  /** Bytes of the stretches in use, as large as they were made. */
+  /** Bytes of the stretches in use, at their allocated size. */
   get bytes(): number {
     return 4 * this.#used
   }
 
-  /** Bytes held, in use or not. */
+  /** Allocated bytes, in use or not. */
   get reservedBytes(): number {
     return 4 * this.#reserved
   }
@@ -54,7 +54,7 @@ export class IntPool {
     return address & chunkMask
   }
 
-  /** Does a stretch of `used` ints have no room for `need`? */
+  /** Whether a stretch of `used` integers has no room for `need`. */
   isFull(used: number, need: number): boolean {
     return classOf(used) !== classOf(need)
   }
@@ -70,7 +70,7 @@ export class IntPool {
     }
     const address = this.#heads[from] as number
     this.#unlink(address, from)
-    // The upper halves of what is larger than needed stay free.
+    // Free the upper halves of a stretch that is larger than needed.
     while (from > size) this.#link(address + (1 << --from), from)
     this.#used += 1 << size
     ;(this.#chunks[address >>> chunkBits] as Chunk).free -= 1 << size
@@ -92,7 +92,7 @@ export class IntPool {
     this.array(to).set(this.array(from).subarray(source, source + ints), this.offset(to))
   }
 
-  /** Puts a free stretch back, joined with its free neighbours. */
+  /** Returns a free stretch, joined with its free neighbours. */
   #join(address: number, size: number): void {
     const { array, starts } = this.#chunks[address >>> chunkBits] as Chunk
     let start = address & chunkMask
@@ -130,7 +130,7 @@ export class IntPool {
     else this.array(previous)[previous & chunkMask] = next
   }
 
-  /** Room for a stretch of the class: the first chunk doubles up to its full size, then come whole ones. */
+  /** Adds memory for a stretch of the class: the first chunk doubles up to its full size, then whole chunks follow. */
   #grow(size: number): void {
     const [first] = this.#chunks
     if (this.#chunks.length > 1 || first === undefined || first.array.length === chunkInts) {
@@ -156,7 +156,7 @@ export class IntPool {
     this.#addFree(index, 0, length)
   }
 
-  /** Makes the integers [from, to) of a chunk free, as stretches as large as their place allows. */
+  /** Frees the integers [from, to) of a chunk, as stretches as large as their alignment allows. */
   #addFree(index: number, from: number, to: number): void {
     ;(this.#chunks[index] as Chunk).free += to - from
     for (let at = from; at < to; ) {
@@ -167,7 +167,7 @@ export class IntPool {
     }
   }
 
-  /** A chunk nobody uses any more. */
+  /** Removes an unused chunk. */
   #drop(index: number): void {
     for (let at = 0; at < chunkInts; at += 1 << classMax) this.#unlink(index * chunkInts + at, classMax)
     this.#chunks[index] = undefined
@@ -176,7 +176,7 @@ export class IntPool {
   }
 }
 
-/** The smallest power of two, as exponent and at least 2, that holds so many ints. */
+/** The smallest power of two, as exponent and at least 2, that holds this many integers. */
 function classOf(ints: number): number {
   return ints <= 4 ? classMin : 32 - Math.clz32(ints - 1)
 }

@@ -3,12 +3,12 @@ import { IntColumn } from "./int-column.ts"
 const chunkBits = 17
 const chunkBytes = 1 << chunkBits
 const firstChunkBytes = 4096
-/** Names beyond this live in 256 tables instead of one, each of which grows alone: no rehash moves more than a few thousand entries. */
+/** Beyond this many names there are 256 tables instead of one. Each grows alone, so a rehash moves only a few thousand entries. */
 const splitAt = 32_768
 const segmentCount = 256
-/** What a name takes beside its own bytes: its place in the hash, and a number in each of the columns by id. */
+/** Bytes of a name in addition to its text: its place in the hash, and a number in each of the columns by id. */
 const bytesBeside = 32
-/** In place of the address of a name that was given up: no record begins in the last byte there could be. */
+/** Replaces the address of a released name: no record can begin in the last possible byte. */
 const released = -1
 
 const utf8 = new TextEncoder()
@@ -37,7 +37,7 @@ interface Segment {
 
 const segmentOf = (): Segment => ({ table: new Int32Array(16), count: 0 })
 
-/** Records one after the other; `live` counts the bytes of those that are still names. */
+/** Records one after the other; `live` counts the bytes of records that are still in use. */
 interface Chunk {
   bytes: Uint8Array
   used: number
@@ -46,26 +46,28 @@ interface Chunk {
 
 const chunkOf = (length: number): Chunk => ({ bytes: new Uint8Array(length), used: 0, live: 0 })
 
-// A name as it lies in memory: what a search needs lies together, because a place in memory that was not read lately costs more than all the rest.
+// The record of a name keeps everything that a search needs together, because reading a place in memory that is not cached costs more than
+// all the rest.
 
-/** Before the name's UTF-8: its id in four bytes, its length in two, its mark in three. */
+/** Bytes before the name's UTF-8: its id in four, its length in two, its mark in three. */
 const recordHead = 9
 const lengthAfter = 4
 const markAfter = 6
 const markMax = 0xff_ffff
-/** First byte of a name nobody refers to any more; UTF-8 has no such byte. */
+/** First byte of an unused name; it does not occur in UTF-8. */
 const dead = 0xff
 
 /**
- * Names of one store as integers 0, 1, 2, …: bytes in an arena, found by a hash over typed arrays. A `Map` costs twice the memory,
- * makes the collector walk every name, and ends at 16.7 million. Equality is of code units; ill-formed text must not come here.
- * A name that is released gives its id to a later one, and its bytes when half of its chunk has gone.
+ * Names of one store as integers 0, 1, 2, …: bytes in an arena, found by a hash over typed arrays. A `Map` takes twice the memory, makes
+ * the garbage collector visit every name, and is limited to 16.7 million entries. Names are equal when their code units are; do not pass
+ * ill-formed text. A later name reuses the id of a released one. The bytes of released names are freed when they make up half of their
+ * chunk.
  */
 export class NameArena {
   readonly #arena: (Chunk | undefined)[] = [chunkOf(firstChunkBytes)]
-  /** The bytes of the chunks once more: reading a name should not go through another object. */
+  /** The bytes of the chunks again, so that reading a name does not go through another object. */
   readonly #bytes: Uint8Array[] = [(this.#arena[0] as Chunk).bytes]
-  /** The chunk that is being filled. */
+  /** The chunk that is currently filled. */
   #tail = 0
   #live = 0
   readonly #offsets = new IntColumn()
@@ -74,17 +76,17 @@ export class NameArena {
   readonly #unlinked = new Set<number>()
   #idsEnd = 0
   #segments: Segment[] = [segmentOf()]
-  // A seed of its own per table, so that nobody can prepare names that collide.
+  // Each table has a random seed, so that an attacker cannot prepare colliding names.
   readonly #seed = (Math.random() * 0x1_0000_0000) | 0
   readonly #recent = new Map<number, string>()
   readonly #markOf: (name: string) => number
 
-  /** `markOf` says what is to be known of a name as soon as it is found: a number of 24 bits, asked for when the name comes. */
+  /** `markOf` computes a number of 24 bits that is stored with each new name and available as soon as the name is found. */
   constructor(markOf: (name: string) => number = () => 0) {
     this.#markOf = markOf
   }
 
-  /** Every id is below. */
+  /** All ids are below it. */
   get idsEnd(): number {
     return this.#idsEnd
   }
@@ -93,12 +95,12 @@ export class NameArena {
     return this.#idsEnd - this.#freeIds.length
   }
 
-  /** Bytes in use, with what a name costs beside its text. */
+  /** Bytes in use, including the cost of a name in addition to its text. */
   get bytes(): number {
     return this.#live + bytesBeside * this.count
   }
 
-  /** Bytes held, in use or not. */
+  /** Allocated bytes, in use or not. */
   get reservedBytes(): number {
     let bytes = this.#offsets.bytes + 8 * this.#freeIds.length
     for (const chunk of this.#arena) bytes += chunk?.bytes.length ?? 0
@@ -106,12 +108,15 @@ export class NameArena {
     return bytes
   }
 
-  /** The name's id, -1 when it has none. */
+  /** The name's id; -1 when it has none. */
   find(name: string): number {
     return this.#lookup(name, this.#hash(name))
   }
 
-  /** Finds two names with their marks. False when that is not so easy: then `find` tells of each. What a look-up costs is waiting for memory, and these two wait together. */
+  /**
+   * Finds two names with their marks. False in uncommon cases: then use `find` for each. A look-up mostly waits for memory, and looking
+   * both up at once waits only once.
+   */
   findBoth(one: string, other: string, oneFound: FoundName, otherFound: FoundName): boolean {
     const oneHash = this.#hash(one)
     const otherHash = this.#hash(other)
@@ -133,19 +138,22 @@ export class NameArena {
     return true
   }
 
-  /** The mark of an id that `intern` gave. */
+  /** The mark of an id that `intern` returned. */
   mark(id: number): number {
     const offset = this.#offsets.get(id) >>> 0
     return markAt(this.#bytes[offset >>> chunkBits] as Uint8Array, offset & (chunkBytes - 1))
   }
 
-  /** Is this the id of a name that would be found? */
+  /** Whether the name of this id can be found. */
   isLinked(id: number): boolean {
     const offset = this.#offsets.get(id)
     return offset !== released && !this.#unlinked.has(offset >>> 0)
   }
 
-  /** The name's id; a new name gets the next one, or that of a name released. @throws RangeError above 65,535 bytes, or when its mark has more than 24 bits. */
+  /**
+   * The name's id; a new name gets the next id, or that of a released name.
+   * @throws RangeError above 65,535 bytes, or when its mark has more than 24 bits
+   */
   intern(name: string): number {
     const hash = this.#hash(name)
     const known = this.#lookup(name, hash)
@@ -158,25 +166,25 @@ export class NameArena {
     return id
   }
 
-  /** The name of an id that `intern` gave. */
+  /** The name of an id that `intern` returned. */
   text(id: number): string {
     const recent = this.#recent.get(id)
     if (recent !== undefined) return recent
     const text = this.#textAt(this.#offsets.get(id) >>> 0)
-    // Explanations and errors name the same few things again and again.
+    // Explanations and errors use the same few names repeatedly.
     if (this.#recent.size >= 1024) this.#recent.clear()
     this.#recent.set(id, text)
     return text
   }
 
-  /** The name is no longer found, and comes anew with another id; its text stays until `release`. */
+  /** Makes the name unfindable; interned again it gets another id. Its text stays until `release`. */
   unlink(id: number): void {
     const offset = this.#offsets.get(id) >>> 0
     this.#remove(this.#hash(this.#textAt(offset)), offset)
     this.#unlinked.add(offset)
   }
 
-  /** Gives up an unlinked name: its id will be another's. */
+  /** Releases an unlinked name; another name may get its id. */
   release(id: number): void {
     const offset = this.#offsets.get(id) >>> 0
     this.#unlinked.delete(offset)
@@ -193,7 +201,7 @@ export class NameArena {
     if (index !== this.#tail && chunk.live <= chunkBytes >> 1) this.#evacuate(index, chunk)
   }
 
-  /** Fills in where a name's bytes lie; valid until names come or go. */
+  /** Fills in the place of a name's bytes; valid until names are added or removed. */
   place(id: number, into: NamePlace): NamePlace {
     const offset = this.#offsets.get(id) >>> 0
     const bytes = this.#bytes[offset >>> chunkBits] as Uint8Array
@@ -204,7 +212,7 @@ export class NameArena {
     return into
   }
 
-  /** Mixed per character: FNV's plain multiplication leaves the low bits of similar names alike. */
+  /** Mixes after each character: FNV's plain multiplication leaves the low bits of similar names equal. */
   #hash(name: string): number {
     let hash = this.#seed
     for (let at = 0; at < name.length; at++) {
@@ -219,7 +227,7 @@ export class NameArena {
     return this.#segments[this.#segments.length === 1 ? 0 : hash >>> 24] as Segment
   }
 
-  /** Where the first record of a hash lies, -1 when there is none. */
+  /** The place of the first record with a hash; -1 when there is none. */
   #first(hash: number): number {
     const { table } = this.#segment(hash)
     const mask = (table.length >> 1) - 1
@@ -242,7 +250,7 @@ export class NameArena {
     }
   }
 
-  /** Is the name the one of the record that starts there? */
+  /** Whether the record at that place contains the name. */
   #equals(bytes: Uint8Array, record: number, name: string): boolean {
     const start = record + recordHead
     const length = lengthAt(bytes, record)
@@ -288,7 +296,7 @@ export class NameArena {
     return this.#tail * chunkBytes + used
   }
 
-  /** The chunk that is being filled, with room for so many bytes. */
+  /** The chunk that is currently filled, with room for this many bytes. */
   #reserve(need: number): Chunk {
     const chunk = this.#arena[this.#tail] as Chunk
     if (chunk.used + need <= chunk.bytes.length) return chunk
@@ -311,7 +319,7 @@ export class NameArena {
     return this.#reserve(need)
   }
 
-  /** Moves what is left in a chunk to the end of the arena, so that the chunk can go. */
+  /** Moves the remaining records of a chunk to the end of the arena, so that the chunk can be freed. */
   #evacuate(index: number, { bytes, used, live }: Chunk): void {
     for (let at = 0; at < used; ) {
       const length = lengthAt(bytes, at)
@@ -355,7 +363,7 @@ export class NameArena {
     table[2 * slot + 1] = value
   }
 
-  /** Takes an entry out and moves up those that had to go past its place, so that no search ends too early. */
+  /** Removes an entry, and moves up entries that were placed after it, so that no search ends too early. */
   #remove(hash: number, offset: number): void {
     const entry = this.#entryOf(hash, offset)
     const { segment, table, mask } = entry
@@ -371,7 +379,7 @@ export class NameArena {
     segment.count--
   }
 
-  /** Where the entry of a name that has one stands. */
+  /** The place of a name's entry, which must exist. */
   #entryOf(hash: number, offset: number) {
     const segment = this.#segment(hash)
     const { table } = segment
@@ -392,7 +400,7 @@ export class NameArena {
   }
 }
 
-/** Bytes of the record of a name of so many. An empty one would have no byte to mark it by. */
+/** Bytes of the record of a name with this many bytes. An empty name gets one byte, which the mark of unused names needs. */
 function recordSize(length: number): number {
   return recordHead + Math.max(1, length)
 }
@@ -420,7 +428,7 @@ function markAt(bytes: Uint8Array, at: number): number {
   return low | ((bytes[at + markAfter + 2] as number) << 16)
 }
 
-/** Does the text stand there, in ASCII? */
+/** Whether the bytes at that place are the text, in ASCII. */
 function isText(bytes: Uint8Array, start: number, text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

@@ -3,24 +3,24 @@ import type { StoredContext } from "./contexts.ts"
 import type { Graph, Stored, TuplePresence } from "./graph.ts"
 import type { Base, TupleSlot } from "./slots.ts"
 
-/** Ids of names the graph does not have, valid for one question. */
+/** Ids from here on are for names that the graph does not have; valid for one question. */
 export const firstTemporaryId = 0x4000_0000
 
 interface Touched {
-  /** By base: the others whose tuples below do not count. */
+  /** By base: the other ids whose tuples in the graph below do not count. */
   readonly hidden: Map<number, Set<number>>
   /** By slot. */
   readonly added: Map<number, Set<number>>
-  /** By slot: what was asked for. What an overlay says never changes, only what it has to say itself. */
+  /** By slot: cached results. The content of an overlay never changes, only this cache. */
   readonly merged: Map<number, Int32Array>
 }
 
-/** What an overlay is laid on, besides the graph: what the graph has changed since the revision that is asked about. */
+/** What an overlay covers in addition to the graph: changes of the graph since the requested revision. */
 export interface Ground {
   readonly past?: Overlay | undefined
 }
 
-/** What a name that is spoken of takes, and a tuple's other end beside that; measured. */
+/** Bytes of a mentioned name, and additional bytes of a tuple's other end; measured. */
 const bytesPerName = 600
 const bytesPerTuple = 250
 
@@ -38,7 +38,7 @@ export class OverlaySide {
     this.#below = below
   }
 
-  /** The tuple stands in this slot, or with undefined in none; false when something is said about it already. */
+  /** Puts the tuple into this slot; undefined: the tuple does not exist. Returns false when the overlay already contains its key. */
   put(id: number, base: Base, other: number, slot: TupleSlot | undefined): boolean {
     let touched = this.#touched.get(id)
     if (touched === undefined) {
@@ -60,12 +60,12 @@ export class OverlaySide {
     return this.#touched.has(id) || this.#below()?.touches(id) === true
   }
 
-  /** Of a touched id: is `other` in the slot? Undefined when the overlay says nothing about it. */
+  /** For a touched id: whether `other` is in the slot. Undefined when the overlay does not contain the tuple. */
   has(id: number, slot: TupleSlot, other: number): boolean | undefined {
     return this.own(id, slot, other) ?? this.#below()?.has(id, slot, other)
   }
 
-  /** The same of this overlay alone, without what it is laid on. */
+  /** The same for this overlay alone, without the layer below. */
   own(id: number, slot: TupleSlot, other: number): boolean | undefined {
     const touched = this.#touched.get(id)
     if (touched === undefined) return undefined
@@ -73,7 +73,7 @@ export class OverlaySide {
     return touched.hidden.get(slot.base.id)?.has(other) ? false : undefined
   }
 
-  /** Of a touched id: what the slot holds, stored tuples and the overlay's together. */
+  /** For a touched id: the content of the slot, from the store and the overlay. */
   list(id: number, slot: TupleSlot): Int32Array {
     const touched = this.#touched.get(id)
     if (touched === undefined) return this.#listBelow(id, slot)
@@ -86,7 +86,7 @@ export class OverlaySide {
     return list
   }
 
-  /** The slots of a touched id that may hold something. */
+  /** The slots of a touched id that may have content. */
   slots(id: number): TupleSlot[] {
     const found = new Set<number>(this.#touched.get(id)?.added.keys())
     const below = this.#below()
@@ -109,7 +109,7 @@ export class OverlaySide {
 const empty = new Int32Array(0)
 const everywhere: TuplePresence = { forward: true, reverse: true }
 
-/** A list without what is hidden and with what is added; an array of its own. */
+/** A list without the hidden and with the added ids, in a new array. */
 function merged(
   list: Int32Array,
   hidden: ReadonlySet<number> | undefined,
@@ -125,7 +125,7 @@ function merged(
   return count === result.length ? result : result.slice(0, count)
 }
 
-/** A tuple by its ids: `slot` is the graph's. */
+/** A tuple by its ids; `slot` is a slot of the graph. */
 export interface OverlayTuple {
   readonly object: number
   readonly slot: TupleSlot
@@ -134,9 +134,9 @@ export interface OverlayTuple {
 }
 
 /**
- * Tuples that are said to stand, or not to stand, whatever the graph says: those that come with a question, and those the graph has changed
- * since the revision a question is asked at. A tuple here hides the stored one of the same key, whatever the condition of either, in both
- * directions: there is no path on which both are seen.
+ * Tuples that exist or do not exist regardless of the graph: those of a question, and past states of tuples that the graph has changed
+ * since the question's revision. A tuple here hides the stored one with the same key, whatever their conditions, in both directions, so
+ * that no path sees both.
  */
 export class Overlay {
   readonly forward: OverlaySide
@@ -154,24 +154,27 @@ export class Overlay {
     this.reverse = new OverlaySide(graph, graph.reverse, () => ground.past?.reverse)
   }
 
-  /** What it takes, but for contexts. */
+  /** Bytes in use, without contexts. */
   get bytes(): number {
     return this.forward.bytes + this.reverse.bytes
   }
 
-  /** A tuple that counts beside the stored ones. */
+  /** Adds a tuple to the stored ones. */
   add(object: number, slot: TupleSlot, subject: number, context: StoredContext | undefined): void {
     this.#put(object, slot.base, subject, { slot, context }, everywhere)
     this.#added.push({ object, slot, subject, context })
   }
 
-  /** No tuple of this key counts. */
+  /** Hides all tuples with this key. */
   hide({ object, slot, subject }: OverlayTuple): void {
     this.#put(object, slot.base, subject, undefined, everywhere)
     this.#hidden.push({ object, slot, subject })
   }
 
-  /** How a tuple stood, undefined for not at all, in those of its places the graph holds. What was said of it first, holds. */
+  /**
+   * Records the past state of a tuple (undefined: it did not exist) in those of its places that the graph holds. The first record of a
+   * tuple wins.
+   */
   remember(
     object: number,
     base: Base,
@@ -189,7 +192,7 @@ export class Overlay {
       this.#contexts.set(`${object}/${stored.slot.id}/${subject}`, stored.context)
   }
 
-  /** Another one that says the same, but for these. */
+  /** A copy of the overlay with these changes. */
   changed(added: readonly OverlayTuple[], hidden: readonly OverlayTuple[]): Overlay {
     const made = new Overlay(this.#graph, this.#ground)
     const gone = ({ object, slot, subject }: OverlayTuple) =>
@@ -200,12 +203,12 @@ export class Overlay {
     return made
   }
 
-  /** Does the tuple come from here, and not from the store? */
+  /** Whether the tuple comes from this overlay and not from the store. */
   holds(object: number, slot: TupleSlot, subject: number): boolean {
     return this.forward.own(object, slot, subject) === true
   }
 
-  /** The context of a tuple that stands by this overlay. */
+  /** The context of a tuple of this overlay. */
   context(object: number, slot: number, subject: number): StoredContext | undefined {
     if (this.forward.own(object, this.#graph.slots[slot] as TupleSlot, subject) === undefined)
       return this.#ground.past?.context(object, slot, subject)

@@ -2,13 +2,13 @@ import type { PageKey, TupleRow } from "../ports.ts"
 import { firstPoint, forwardPage, forwardPart, type PagePlace, reversePage, reversePart } from "./pages.ts"
 import type { Base, TupleSlot } from "./slots.ts"
 
-/** What of a graph is needed to find the place of a page. */
+/** The parts of a graph that are needed to find the place of a page. */
 interface Numbers {
   relationId(relation: string): number
   slotOfRow(row: TupleRow): TupleSlot
 }
 
-/** Where a page has its place in memory; `idOf` gives names their ids, -1 for none, and then there is no place. */
+/** The place of a page in memory. `idOf` returns the ids of names, -1 for an unknown name, which means that there is no place. */
 export function placeOf(
   key: PageKey,
   numbers: Numbers,
@@ -32,7 +32,7 @@ export function placeOf(
     : { id, of: base.id, kind: reversePart }
 }
 
-/** Of a part: of which base its tuples are. */
+/** For a part: the base of its tuples. */
 function baseOf(key: PageKey, numbers: Numbers): Base | undefined {
   if (key.direction === "point" || key.among === undefined) return undefined
   if (key.direction === "reverse") {
@@ -51,13 +51,13 @@ export function rowOfPoint(key: PageKey): TupleRow | undefined {
   return [key.object, key.relation, key.subject, key.subjectRelation, "", ""]
 }
 
-/** Does a page of a name bring what stands in this slot of it? */
+/** Whether a page of a name contains the content of this slot. */
 export function coveredBy(slot: TupleSlot, { of, kind }: PagePlace): boolean {
   if (kind === forwardPage) return slot.relationId === of
   return (kind === reversePage ? slot.subjectRelationId : slot.base.id) === of
 }
 
-/** Is a tuple one of a page's, by its names? */
+/** Whether a tuple belongs to a page, by its names. */
 export function covers(key: PageKey, row: TupleRow, numbers: Numbers): boolean {
   const [object, relation, subject, subjectRelation] = row
   const ofObject = key.direction === "reverse" || (object === key.object && relation === key.relation)
@@ -68,7 +68,7 @@ export function covers(key: PageKey, row: TupleRow, numbers: Numbers): boolean {
   return base === undefined || numbers.slotOfRow(row).base === base
 }
 
-/** A page's tuples, as people name them. */
+/** A page's tuples, as text for people. */
 export function pageText(key: PageKey): string {
   if (key.direction !== "reverse") return `${key.object}#${key.relation}`
   return `${key.subject}${key.subjectRelation === "" ? "" : `#${key.subjectRelation}`}`

@@ -2,9 +2,9 @@ import { IntColumn } from "./int-column.ts"
 import { TripleTable } from "./triple-table.ts"
 
 /**
- * What a page is of. The first two are all that stands on an object under one relation, or where a subject stands with one relation of its own. The next are parts of
- * those that are large: what is of one base (types and relations; see slots.ts). From `firstPoint` on it is a single tuple of a large one, there or
- * not: `firstPoint` and the subject's id.
+ * The kind of a page. The first two are all tuples of an object with one relation, and all tuples of a subject with one relation of its
+ * own. The next are parts of large ones: the tuples of one base (types and relations; see slots.ts). From `firstPoint` on it is a single
+ * tuple of a large one, existing or not: `firstPoint` plus the subject's id.
  */
 export type Kind = number
 export const forwardPage = 0
@@ -13,20 +13,20 @@ export const forwardPart = 2
 export const reversePart = 3
 export const firstPoint = 4
 
-/** Which page: `id` is its name's, `of` the number of the relation, or of the base. */
+/** Identifies a page: `id` is the name's, `of` the number of the relation or of the base. */
 export interface PagePlace {
   readonly id: number
   readonly of: number
   readonly kind: Kind
 }
 
-/** A page that says only that what it is of is too large for one. */
+/** A page that only records that its content is too large. */
 const large = -1
 
-/** What a page takes beside its tuples and names. */
+/** Bytes of a page in addition to its tuples and names. */
 const bytesPerPage = 64
 
-/** Pages one piece of work has touched; they stay in memory until it has ended. */
+/** Pages that one piece of work has touched; they stay in memory until it has ended. */
 export class Pins {
   readonly pages: number[] = []
   readonly mark: number
@@ -37,16 +37,17 @@ export class Pins {
 }
 
 /**
- * Which pages of a graph are in memory. Those least used go first, found by a hand that goes round and spares once what was touched since it last came by.
+ * The pages of a graph in memory. Eviction takes the least used ones by the clock algorithm: a hand goes round and spares pages that were
+ * touched since its last visit.
  */
 export class Pages {
   readonly #table = new TripleTable()
   readonly #ids = new IntColumn()
   readonly #of = new IntColumn()
   readonly #kinds = new IntColumn()
-  /** Of a tuple its slot and 1, 0 for none. */
+  /** For a single tuple its slot plus 1; 0: it does not exist. */
   readonly #values = new IntColumn()
-  /** 1: touched since the hand came by; 0: not; -1: no page. */
+  /** 1: touched since the hand's last visit; 0: not touched; -1: no page. */
   readonly #touched = new IntColumn()
   readonly #pinned = new IntColumn()
   readonly #marks = new IntColumn()
@@ -67,18 +68,18 @@ export class Pages {
     return this.#table.bytes + bytesPerPage * this.size
   }
 
-  /** Were there ever pages of single tuples? */
+  /** Whether there were ever pages of single tuples. */
   get hasPoints(): boolean {
     return this.#hasPoints
   }
 
-  /** A list for the pages a piece of work touches. */
+  /** A list for the pages that a piece of work touches. */
   newPins(): Pins {
     this.#marksGiven = (this.#marksGiven + 1) & 0x7fff_ffff
     return new Pins(this.#marksGiven)
   }
 
-  /** From now on what is touched is pinned for this work; for none with undefined. */
+  /** From now on, touched pages are pinned for this work; undefined: for none. */
   record(pins: Pins | undefined): void {
     this.#recording = pins
   }
@@ -88,7 +89,7 @@ export class Pages {
     pages.length = 0
   }
 
-  /** Is the page in memory, and was it installed by then? Then it is touched. */
+  /** Whether the page is in memory and was installed by this epoch. Touches it. */
   has(id: number, of: number, kind: Kind, epoch: number): boolean {
     const page = this.#table.get(id, of, kind)
     if (page < 0 || this.#values.get(page) === large || this.#since.get(page) > epoch) return false
@@ -96,13 +97,13 @@ export class Pages {
     return true
   }
 
-  /** The same without being a use of it. */
+  /** The same without touching it. */
   holds({ id, of, kind }: PagePlace): boolean {
     const page = this.#table.get(id, of, kind)
     return page >= 0 && this.#values.get(page) !== large
   }
 
-  /** Is it known to be too large for a page? Then that is touched. */
+  /** Whether it is known to be too large for a page. Touches that record. */
   isLarge(id: number, of: number, kind: Kind): boolean {
     const page = this.#table.get(id, of, kind)
     if (page < 0 || this.#values.get(page) !== large) return false
@@ -110,7 +111,7 @@ export class Pages {
     return true
   }
 
-  /** In which slot does a single tuple stand? -1 for none; undefined when that is not known, or was not by then. */
+  /** The slot of a single tuple; -1 when it does not exist. Undefined when that is unknown, or was unknown at this epoch. */
   point(object: number, base: number, subject: number, epoch: number): number | undefined {
     const page = this.#table.get(object, base, firstPoint + subject)
     if (page < 0 || this.#since.get(page) > epoch) return undefined
@@ -118,17 +119,17 @@ export class Pages {
     return this.#values.get(page) - 1
   }
 
-  /** Other than it was. */
+  /** Changes the slot. */
   setPoint({ id, of, kind }: PagePlace, slot: number): void {
     this.#values.set(this.#table.get(id, of, kind), slot + 1)
   }
 
-  /** `slot` is that of a single tuple, -1 for none. False when there was a mark that it is large, which goes. */
+  /** `slot` is that of a single tuple, -1 when it does not exist. Returns false when it replaced a "too large" record. */
   add({ id, of, kind }: PagePlace, epoch: number, slot = -1): boolean {
     return this.#add({ id, of, kind }, epoch, slot + 1)
   }
 
-  /** It is too large for a page. */
+  /** Records that it is too large for a page. */
   addLarge(place: PagePlace, epoch: number): boolean {
     return this.#add(place, epoch, large)
   }
@@ -151,9 +152,9 @@ export class Pages {
     return known < 0
   }
 
-  /** Takes the least used page that nobody has pinned out, and tells what it was; false when there is none. */
+  /** Evicts the least used unpinned page and reports it; false when there is none. */
   evict(onEvicted: (place: PagePlace) => void): boolean {
-    // Twice round: once to forget what was touched.
+    // Two rounds: the first may only clear the touched flags.
     for (let tried = 0; tried <= 2 * this.#end; tried++) {
       const page = this.#hand
       this.#hand = this.#hand + 1 >= this.#end ? 0 : this.#hand + 1

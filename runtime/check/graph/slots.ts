@@ -1,7 +1,7 @@
 import { splitObject } from "../object-name.ts"
 import type { TupleRow } from "../ports.ts"
 
-/** The tuples of one restriction: `subjectRelation` is `""` for objects, `*` for the wildcard, `condition` `""` for none. */
+/** The tuples of one restriction. `subjectRelation` is `""` for objects and `*` for the wildcard; `condition` is `""` for none. */
 export interface TupleSlot {
   readonly id: number
   readonly objectType: string
@@ -9,7 +9,7 @@ export interface TupleSlot {
   readonly subjectType: string
   readonly subjectRelation: string
   readonly condition: string
-  /** The slot without its condition: a tuple's key stands in one slot of a base only. */
+  /** The slot without its condition: a tuple's key is in only one slot of a base. */
   readonly base: Base
   /** For pages: one number per relation name, one per subject relation name. */
   readonly relationId: number
@@ -21,7 +21,7 @@ export interface Base {
   readonly slots: TupleSlot[]
 }
 
-/** The slots of a graph, made of the names in its tuples and in the models asked about; they only become more. */
+/** The slots of a graph, made of the names in its tuples and in the models of its questions. Slots are never removed. */
 export class Slots {
   readonly all: TupleSlot[] = []
   /** By object type, relation and subject type, which are small numbers. */
@@ -31,7 +31,7 @@ export class Slots {
   readonly #types: string[] = []
   readonly #relationIds = new Map<string, number>()
 
-  /** The slot of these types (by number) and names; made when it is new. */
+  /** The slot of these types (by number) and names; created when it is new. */
   of(
     objectType: number,
     relation: string,
@@ -84,7 +84,7 @@ export class Slots {
     return this.typeId(name.slice(0, name.indexOf(":")))
   }
 
-  /** What is to be known of a name as soon as it is found: its type's number, and whether it is an object's. */
+  /** The mark of a name: its type's number, and whether it is an object. */
   markOf(name: string): number {
     const parts = splitObject(name)
     if (parts === undefined) return 2 * this.typeOfName(name)
@@ -101,12 +101,12 @@ export class Slots {
   }
 }
 
-/** The type's number in what `markOf` gave. */
+/** The type's number in a mark. */
 export function typeOfMark(mark: number): number {
   return mark >>> 1
 }
 
-/** Is it the mark of `type:id`, neither a wildcard nor anything that is no name? */
+/** Whether a mark is that of `type:id`, and not of a wildcard or an invalid name. */
 export function isObjectMark(mark: number): boolean {
   return (mark & 1) === 1
 }

@@ -2,8 +2,8 @@
 const run = 16_384
 
 /**
- * The ids of a stretch, sorted and each once, as an array of their own; yields every few thousand ids, because sorting millions at once would hold the event
- * loop for a tenth of a second. Runs are sorted and then merged two by two.
+ * The ids of a stretch, sorted and without duplicates, in a new array. Yields every few thousand ids, because sorting millions at once
+ * would block the event loop for a tenth of a second. Runs are sorted and then merged two by two.
  */
 export function* sortedIds(array: Int32Array, start: number, end: number): Generator<void, Int32Array> {
   let ids = array.slice(start, end)
@@ -45,7 +45,7 @@ function* mergeRuns(from: Int32Array, to: Int32Array, width: number): Generator<
   }
 }
 
-/** Returns how many ids are left, at the front. */
+/** Returns the number of remaining ids, at the front. */
 function* dropRepetitions(ids: Int32Array): Generator<void, number> {
   let kept = 0
   for (let at = 0; at < ids.length; at++) {

@@ -1,7 +1,7 @@
-/** Beyond this many entries the table is split, so that no rehash moves more than some thousands of them and holds the event loop. */
+/** The table is split beyond this many entries, so that a rehash moves only some thousands of them and does not block the event loop. */
 const splitAt = 16_384
 const segmentBits = 8
-/** Three numbers of the key and the value plus 1; 0 is an empty place. */
+/** Three numbers of the key, and the value plus 1; 0 is an empty place. */
 const entryInts = 4
 
 interface Segment {
@@ -11,7 +11,7 @@ interface Segment {
 
 const segmentOf = (capacity: number): Segment => ({ entries: new Int32Array(entryInts * capacity), count: 0 })
 
-/** A hash table from three integers to one that is not negative. Entries can be taken out. */
+/** A hash table from three integers to a non-negative integer. Entries can be removed. */
 export class TripleTable {
   #segments: Segment[] = [segmentOf(16)]
   #size = 0
@@ -20,19 +20,19 @@ export class TripleTable {
     return this.#size
   }
 
-  /** Bytes of what is in it, with the room open addressing needs. */
+  /** Bytes of the entries, including the free room that open addressing needs. */
   get bytes(): number {
     return 2 * 4 * entryInts * this.#size
   }
 
-  /** Bytes held, in use or not. */
+  /** Allocated bytes, in use or not. */
   get reservedBytes(): number {
     let bytes = 0
     for (const { entries } of this.#segments) bytes += 4 * entries.length
     return bytes
   }
 
-  /** The value, -1 when there is none. */
+  /** The value; -1 when there is none. */
   get(a: number, b: number, c: number): number {
     const hash = hashOf(a, b, c)
     const { entries } = this.#segment(hash)
@@ -55,7 +55,7 @@ export class TripleTable {
     this.#add(segment, hash, a, b, c, value + 1)
   }
 
-  /** Takes an entry out; returns its value, -1 when there was none. */
+  /** Removes an entry; returns its value, -1 when there was none. */
   delete(a: number, b: number, c: number): number {
     const hash = hashOf(a, b, c)
     const segment = this.#segment(hash)
@@ -82,7 +82,7 @@ export class TripleTable {
     return this.#segments[this.#segments.length === 1 ? 0 : hash >>> (32 - segmentBits)] as Segment
   }
 
-  /** Where the key is, or the empty place where its search ends. */
+  /** The position of the key, or the empty place at which its search ends. */
   #position(entries: Int32Array, hash: number, a: number, b: number, c: number): number {
     const mask = entries.length / entryInts - 1
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
@@ -124,7 +124,7 @@ export class TripleTable {
   }
 }
 
-/** Mixes all bits down: ids differ in few of them, and a mask that drops the high ones fills one corner of the table. */
+/** Mixes all bits: ids differ in few of them, and a mask that drops the high bits would fill one corner of the table. */
 function hashOf(a: number, b: number, c: number): number {
   let hash = Math.imul(a, 0x9e37_79b1) ^ Math.imul(b + 1, 0x85eb_ca6b) ^ Math.imul(c + 7, 0xc2b2_ae35)
   hash ^= hash >>> 16

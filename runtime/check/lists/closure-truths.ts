@@ -3,7 +3,7 @@ import { IntList } from "../evaluate/int-list.ts"
 import { innerParts, type ProgramPart } from "../evaluate/program.ts"
 import { type EngineQuestion, isFalse, isTrue, type KnownSets } from "../evaluate/question.ts"
 
-/** The closures of one subject over pure parts: what is in one is true, and when it is complete, what is not is false. */
+/** The closures of one subject over pure parts: a node in a closure is true, and a node outside a complete closure is false. */
 export class ClosureTruths implements KnownSets {
   readonly #question: EngineQuestion
   /** By the part's number. */
@@ -13,7 +13,9 @@ export class ClosureTruths implements KnownSets {
     this.#question = question
   }
 
-  /** The closure of a part, as far as it has grown. Of a part that is not pure it says only who may hold it, and is not taken for the truth. */
+  /**
+   * The closure of a part, as far as it has grown. For a part that is not pure it contains only candidates and is not used as the truth.
+   */
   closure(part: number): Closure {
     const known = this.#closures[part]
     if (known !== undefined) return known
@@ -29,20 +31,20 @@ export class ClosureTruths implements KnownSets {
     return closure.complete ? isFalse : -1
   }
 
-  /** Nobody asks them any more. */
+  /** Releases the closures. */
   release(): void {
     for (const closure of this.#closures) closure?.release()
     this.#closures.length = 0
   }
 
-  /** Forgets a closure whose growing was broken off: it can't tell any more what it lacks. */
+  /** Drops a closure whose growth was interrupted, because it no longer knows what it lacks. */
   drop(part: number): void {
     this.#closures[part] = undefined
   }
 
   /**
-   * Finds the sets of the pure parts inside a part, but gives each up after so many steps: looking into a set that is at hand is cheaper than a walk for
-   * every object, yet a set may be far larger than the objects asked about.
+   * Finds the sets of the pure parts inside a part, but stops each after this many steps. Looking into a known set is cheaper than a walk
+   * for every object, but a set may be much larger than the list of objects.
    */
   *prepare(part: ProgramPart, steps: number): Generator<void> {
     const { program } = this.#question

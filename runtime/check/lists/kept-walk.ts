@@ -9,7 +9,8 @@ const utf8 = new TextEncoder()
 const yieldEvery = 512
 
 /**
- * What a list hangs on besides the store's tuples: two lists with the same key are the same at the same revision. Undefined where a question brings tuples or values along.
+ * Everything that a list depends on, apart from the store's tuples: two lists with the same key are equal at the same revision. Undefined when
+ * the question has contextual tuples or context.
  */
 export function listKey(
   model: LoadedModel,
@@ -22,17 +23,17 @@ export function listKey(
   return JSON.stringify([model.serial, String(depthMax), partialConditions, ...question])
 }
 
-/** A page size, a limit or a cursor: names are wanted in order. */
+/** With a page size, a limit or a cursor, names are needed in order. */
 export function isPaged({ pageSize, resultsMax, after }: Paging): boolean {
   return pageSize !== undefined || resultsMax !== undefined || after !== undefined
 }
 
 /**
- * The candidates of a list in order of name, found by one walk for all of its pages at a revision, also for those that are asked for at the same time. There is room for them or
- * there is not; then every page walks.
+ * The candidates of a list in order of name. One walk serves all pages at a revision, also concurrent ones. When memory has no room for
+ * them, every page walks.
  */
 export class KeptWalk {
-  /** Another question is at the same walk. */
+  /** Another question is doing the same walk. */
   waits = false
   readonly #kept: KeptAt
   readonly #key: string
@@ -43,7 +44,10 @@ export class KeptWalk {
     this.#key = `walk ${key}`
   }
 
-  /** Those after a name at least. `find` gives all ids, or undefined when that hangs on what is not in memory; then this is undefined too. */
+  /**
+   * At least the candidates after a name. `find` returns all ids, or undefined when that depends on pages that are not in memory; then this
+   * returns undefined too.
+   */
   *candidates(
     after: string,
     bytes: NameBytes,
@@ -64,7 +68,7 @@ export class KeptWalk {
     return found
   }
 
-  /** The question has ended, or begins anew: others need not wait for it. */
+  /** Call it when the question has ended or starts again, so that others do not wait for it. */
   close(): void {
     this.waits = false
     if (this.#claimed) this.#kept.unclaim(this.#key)

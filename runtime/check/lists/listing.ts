@@ -9,20 +9,20 @@ import { type NameBytes, NameHeap } from "./named-ids.ts"
 import type { Candidates } from "./ordered-names.ts"
 import type { Outcomes } from "./verification.ts"
 
-/** Besides the truth values: named in the list's second column. */
+/** In addition to the truth values: belongs in the list's second column. */
 export const isAside = 4
 
-/** Where names go. */
+/** Receives names. */
 export interface NameSink {
   add(name: NamePlace, suffix: Uint8Array): void
 }
 
-/** What a list is made of. */
+/** The parts of a list. */
 export interface ListingParts {
   readonly paging: Paging
   readonly bytes: NameBytes
   readonly names: NameSink
-  /** Second column, for items that are to be told apart from the others. */
+  /** Second column, for items to separate from the others. */
   readonly aside?: NameSink | undefined
   /** Work done so far. */
   readonly steps: () => number
@@ -30,14 +30,17 @@ export interface ListingParts {
   readonly decide: (ids: readonly number[]) => Generator<void, Outcomes>
 }
 
-/** Candidates decided together: what is undecided among them shares one pass of the slow path. Costly ones a few at a time: a list can only be cut between chunks. */
+/**
+ * Number of candidates decided together: undecided ones share one pass of the slow path. Costly candidates are taken a few at a time,
+ * because a list can only be cut between chunks.
+ */
 const chunkMin = 64
 const chunkMax = 1_024
 const chunkSteps = 5_000
 const yieldEvery = 512
-/** Finding the next name is a way through a heap. */
+/** Finding the next name walks through a heap. */
 const shiftsBetween = 128
-/** After so many steps candidates are decided in order of name, so that a deadline can cut the list. */
+/** After this many steps candidates are decided in order of name, so that a deadline can cut the list. */
 const unorderedSteps = 20_000
 
 function sizeAfter(size: number, steps: number): number {
@@ -45,19 +48,19 @@ function sizeAfter(size: number, steps: number): number {
 }
 
 /**
- * Makes a list of candidates: decides each and names those that belong to it. A whole list comes as it is found; a page, or a list that takes long, in order of
- * name, so that it can end anywhere and say where it goes on.
+ * Makes a list of candidates: decides each one and adds the names of members. A whole list is in the order of discovery. A page, or a list
+ * that takes long, is in order of name, so that it can end anywhere and name the position to continue from.
  */
 export class Listing {
   end: Omit<ListEnd, keyof Commit> = {}
   readonly #parts: ListingParts
-  /** How many may still be named. */
+  /** Number of names that may still be added. */
   #left: number
-  /** Decided before the list was put in order, and not named yet; those of the second column. */
+  /** Decided before the list was sorted, and not added yet. `#earlyAside` contains those of the second column. */
   readonly #early: NameHeap
   readonly #earlyAside = new Set<number>()
   #isOrdered = false
-  /** The last that is decided; the last that was named. */
+  /** The last decided candidate; the last added one. */
   #last = -1
   #named = -1
   #problem: EvaluationProblem | undefined
@@ -74,14 +77,17 @@ export class Listing {
     return isPaged(this.#parts.paging)
   }
 
-  /** False when something was not in memory. @throws CheckError when a candidate can't be decided. */
+  /**
+   * Returns false when something was not in memory.
+   * @throws CheckError when a candidate cannot be decided
+   */
   *run(candidates: IntList): Generator<void, boolean> {
     const done = this.#isPaged ? 0 : yield* this.#inAnyOrder(candidates)
     if (done < candidates.length) yield* this.#inOrder(yield* this.#ordered(candidates, done))
     return this.#isDecided()
   }
 
-  /** The same of candidates that are in order. */
+  /** The same for sorted candidates. */
   *runOrdered(candidates: Candidates): Generator<void, boolean> {
     yield* this.#inOrder(candidates)
     return this.#isDecided()
@@ -93,7 +99,7 @@ export class Listing {
     return true
   }
 
-  /** Decides candidates as they come and names them all in the end; when that takes long it returns how many are decided. */
+  /** Decides candidates in any order and adds their names at the end. When that takes long it returns the number of decided ones. */
   *#inAnyOrder(candidates: IntList): Generator<void, number> {
     const late = this.#parts.steps() + unorderedSteps
     const found = new IntList()
@@ -135,7 +141,7 @@ export class Listing {
     return heap
   }
 
-  /** Decides and names candidates in order of name until the page is full. */
+  /** Decides candidates and adds names in order of name until the page is full. */
   *#inOrder(undecided: Candidates): Generator<void> {
     this.#isOrdered = true
     let size = chunkMin
@@ -157,13 +163,13 @@ export class Listing {
     yield* this.#nameBefore(-1)
   }
 
-  /** True when the list ends here. */
+  /** Returns true when the list ends here. */
   *#takeInOrder(ids: readonly number[], { values, problems }: Outcomes): Generator<void, boolean> {
     for (let at = 0; at < ids.length; at++) {
       const value = values[at] as number
       const belongs = value === isTrue || value === isAside
       if (!belongs) this.#note(value, problems.get(at))
-      // Of a page, what stands before the first that can't be told is told, but nothing after it.
+      // A page contains the names before the first undecidable candidate, but none after it.
       const ends = belongs || (value === isError && this.#isPaged)
       if (ends && this.#left === 0) {
         this.#closePage()
@@ -182,7 +188,7 @@ export class Listing {
     this.end = resultsMax < pageSize ? { next, truncated: "limit" } : { next }
   }
 
-  /** Names what was found, and what was found early and stands before it. */
+  /** Adds a name, preceded by early results that come before it. */
   *#name(id: number, aside: boolean): Generator<void> {
     if (this.#early.size > 0) yield* this.#nameBefore(id)
     this.#add(id, aside)
@@ -190,7 +196,7 @@ export class Listing {
     this.#left--
   }
 
-  /** Names what was found early and stands before an id; all of it when the id is -1. */
+  /** Adds the early results before an id; all of them when the id is -1. */
   *#nameBefore(id: number): Generator<void> {
     const early = this.#early
     for (let count = 1; early.size > 0; count++) {
@@ -211,14 +217,14 @@ export class Listing {
     else names.add(bytes.of(id), bytes.suffix)
   }
 
-  /** A value that leaves a candidate out. */
+  /** Records a value that excludes a candidate. */
   #note(value: number, problem: EvaluationProblem | undefined): void {
     if (value === isMiss) this.#missed = true
     if (value !== isError || problem === undefined) return
     this.#problem = this.#problem === undefined ? problem : worseProblem(this.#problem, problem)
   }
 
-  /** Ends the list where it is decided so far; false when nothing is. What was found early and is not named yet comes after the end. */
+  /** Ends the list at the last decided candidate; false when none is decided. Early results that are not added yet come after the end. */
   cut(): boolean {
     if (!this.#isOrdered || this.#missed || this.#problem !== undefined) return false
     const { bytes } = this.#parts

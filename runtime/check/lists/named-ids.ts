@@ -9,7 +9,7 @@ const chunkBytes = 1 << 16
 const newline = 10
 const noBytes = new Uint8Array(0)
 
-/** The bytes of names by id: those of the graph where they lie, those a request brought along beside them. All may carry the same suffix (`#member`). */
+/** The bytes of names by id: those of the graph in place, and those that a request brought. All may have the same suffix (`#member`). */
 export class NameBytes {
   readonly suffix: Uint8Array
   readonly #suffixText: string
@@ -34,12 +34,12 @@ export class NameBytes {
     return `${this.#question.nameOf(id)}${this.#suffixText}`
   }
 
-  /** Negative, 0 or positive as the one name stands before, at or after the other, byte by byte. */
+  /** Negative, 0 or positive when the first name is before, equal to or after the second, byte by byte. */
   order(id: number, other: number): number {
     return orderOf(this.#place(id, this.#one), this.suffix, this.#place(other, this.#other), this.suffix)
   }
 
-  /** The same beside a whole name that has no id. */
+  /** The same for a whole name without an id. */
   orderOf(id: number, name: Uint8Array): number {
     const other = this.#other
     other.bytes = name
@@ -81,15 +81,13 @@ function orderOf(one: NamePlace, suffix: Uint8Array, other: NamePlace, otherSuff
   return 0
 }
 
-/**
- * Ids given out in order of their names, of which often only the first few are wanted: a heap, four bytes an id, with no name copied.
- */
+/** Returns ids in order of their names, of which often only the first few are needed: a heap with four bytes per id and no copied names. */
 export class NameHeap {
   readonly #names: NameBytes
   readonly #ids = new IntList()
   readonly #after: Uint8Array | undefined
 
-  /** Only ids of names after `after` are taken. */
+  /** Accepts only ids of names after `after`. */
   constructor(names: NameBytes, after: string | undefined) {
     this.#names = names
     this.#after = after === undefined ? undefined : utf8.encode(after)
@@ -99,12 +97,12 @@ export class NameHeap {
     return this.#ids.length
   }
 
-  /** The first of those that are left; -1 when none is. */
+  /** The first remaining id; -1 when the heap is empty. */
   get first(): number {
     return this.#ids.length === 0 ? -1 : this.#ids.get(0)
   }
 
-  /** Is an id's name after the heap's `after`? */
+  /** Whether an id's name is after the heap's `after`. */
   takes(id: number): boolean {
     return this.#after === undefined || this.#names.orderOf(id, this.#after) > 0
   }
@@ -124,7 +122,7 @@ export class NameHeap {
     ids.set(at, id)
   }
 
-  /** Takes out the first. */
+  /** Removes the first id. */
   shift(): number {
     const ids = this.#ids
     const first = this.first
@@ -151,8 +149,8 @@ export class NameHeap {
 }
 
 /**
- * Many names, for those who want strings. They are gathered as bytes and become strings by thousands: one decoding is cheaper than many. Names hold no white space, so that
- * a newline parts them.
+ * Many names for callers that need strings. They are collected as bytes and decoded by thousands, because one decoding is cheaper than
+ * many. Names contain no white space, so a newline separates them.
  */
 export class PackedNames {
   readonly #strings: string[] = []

@@ -7,31 +7,31 @@ const chunkBytes = 1 << chunkBits
 const firstChunkBytes = 1 << 10
 const headBytes = 2
 const yieldEvery = 1_024
-/** Taking one out is a way through the whole heap. */
+/** Removing an item walks through the whole heap. */
 const takenBetween = 128
 
-/** Candidates in order of name, taken out one by one. */
+/** Candidates in order of name, taken one by one. */
 export interface Candidates {
   readonly size: number
   shift(): number
 }
 
 /**
- * Names of their own bytes, put in order only as far as somebody reads: pages of a long list are mostly not read to its end. A heap whose taken-out
- * items stay behind it, as in heapsort; what is in order already is found by halves.
+ * Names with their bytes, sorted only as far as they are read, because pages of a long list are mostly not read to the end. It is a heap
+ * whose removed items stay behind it, as in heapsort. The sorted part is searched by binary search.
  */
 export class OrderedNames {
-  /** Only names after it are in here; without bytes: all are. */
+  /** Contains only names after it; empty: all names. */
   readonly #after: Uint8Array
-  /** Names, each behind its length in two bytes. */
+  /** Names, each after its length in two bytes. */
   readonly #chunks: Uint8Array[] = [new Uint8Array(firstChunkBytes)]
   #used = 0
-  /** Where names lie. The heap first, then what is in order, backwards. */
+  /** Addresses of names: first the heap, then the sorted part, backwards. */
   readonly #order: Int32Array
   #count = 0
   #heap = 0
 
-  /** For so many names at most. */
+  /** For at most this many names. */
   constructor(after: string, most: number) {
     this.#after = utf8.encode(after)
     this.#order = new Int32Array(most)
@@ -41,17 +41,17 @@ export class OrderedNames {
     return this.#count
   }
 
-  /** Bytes it takes. */
+  /** Bytes in use. */
   get bytes(): number {
     return this.#chunks.reduce((sum, { length }) => sum + length, 4 * this.#order.length)
   }
 
-  /** Are all names after this one in here? */
+  /** Whether it contains all names after this one. */
   reaches(after: string): boolean {
     return Buffer.compare(this.#after, utf8.encode(after)) <= 0
   }
 
-  /** Before `seal`. */
+  /** Call it before `seal`. */
   add({ bytes, start, end }: NamePlace, suffix: Uint8Array): void {
     const length = end - start + suffix.length
     const chunk = this.#chunkFor(length + headBytes)
@@ -64,7 +64,7 @@ export class OrderedNames {
     this.#used = at
   }
 
-  /** All have come. */
+  /** Call it when all names are added. */
   *seal(): Generator<void> {
     this.#heap = this.#count
     for (let at = (this.#heap >> 1) - 1; at >= 0; at--) {
@@ -73,7 +73,7 @@ export class OrderedNames {
     }
   }
 
-  /** Those after a name, which need not be among them, one by one: `take` makes of a name what is given out. */
+  /** The names after a name, which need not be among them, one by one; `take` turns a name into the returned value. */
   *from(after: string, take: (name: string) => number): Generator<void, Candidates> {
     const { count } = this
     let place = yield* this.#placeAfter(after)
@@ -103,7 +103,7 @@ export class OrderedNames {
     return grown
   }
 
-  /** The name at a place of the order, which must be below `count`. */
+  /** The name at a position of the order, which must be below `count`. */
   #text(place: number): string {
     while (this.#count - this.#heap <= place) this.#take()
     const name = this.#order[this.#count - 1 - place] as number
@@ -112,7 +112,7 @@ export class OrderedNames {
     return fromUtf8.decode(chunk.subarray(start + headBytes, start + headBytes + lengthAt(chunk, start)))
   }
 
-  /** The place of the first name after this one. */
+  /** The position of the first name after this one. */
   *#placeAfter(name: string): Generator<void, number> {
     if (name === "") return 0
     const bytes = utf8.encode(name)
@@ -130,7 +130,7 @@ export class OrderedNames {
     return low
   }
 
-  /** -1 while nothing is in order. */
+  /** -1 while nothing is sorted. */
   get #lastInOrder(): number {
     return this.#heap === this.#count ? -1 : (this.#order[this.#heap] as number)
   }
@@ -139,7 +139,7 @@ export class OrderedNames {
     return name >= 0 && this.#compareWith(name, bytes, 0, bytes.length) > 0
   }
 
-  /** Puts the next in order. */
+  /** Moves the next name into the sorted part. */
   #take(): void {
     const order = this.#order
     const first = order[0] as number

@@ -15,9 +15,7 @@ const star = 0x2a
 /** A name as a string. */
 export const plainForm: JsonForm = { before: '"', behind: '"', skip: 0 }
 
-/**
- * The items of a JSON list, made of names where they lie: a million of them are never strings, and a list that is kept needs no more than its bytes.
- */
+/** The items of a JSON list, made of names in place: a million of them never become strings, and a kept list takes only its bytes. */
 export class PackedJson {
   readonly #before: Uint8Array
   readonly #behind: Uint8Array
@@ -25,7 +23,7 @@ export class PackedJson {
   readonly #bare: boolean
   readonly #wildcard: Uint8Array | undefined
   readonly #told: ((name: string) => string) | undefined
-  /** Names with this character are told otherwise; -1 for none. */
+  /** Names with this character are written differently; -1: none. */
   readonly #having: number
   readonly #chunks: Uint8Array[] = []
   #chunk = new Uint8Array(firstChunkBytes)
@@ -43,12 +41,12 @@ export class PackedJson {
     this.#having = rewritten?.having.charCodeAt(0) ?? -1
   }
 
-  /** Items so far. */
+  /** Number of items so far. */
   get count(): number {
     return this.#count
   }
 
-  /** Bytes of all. */
+  /** Bytes of all items. */
   get bytes(): number {
     return this.#bytes + this.#used
   }
@@ -78,17 +76,17 @@ export class PackedJson {
       }
       chunk[at++] = byte
     }
-    // Of the model's names, which need no escape.
+    // The suffix consists of the model's names, which need no escaping.
     for (let from = 0; from < suffix.length; from++) chunk[at++] = suffix[from] as number
     for (let from = 0; from < behind.length; from++) chunk[at++] = behind[from] as number
     chunk[at++] = comma
     this.#used = at
   }
 
-  /** The chunks so far, each with items that a comma parts, and without one at its end. */
+  /** The chunks so far, each with comma-separated items and without a comma at its end. */
   chunks(): readonly Uint8Array[] {
     if (this.#used > 0) {
-      // A copy: the rest of the chunk would be held with it.
+      // A copy, because a view would keep the rest of the chunk in memory.
       this.#push(this.#chunk.slice(0, this.#used))
       this.#chunk = noBytes
     }
@@ -122,7 +120,7 @@ export class PackedJson {
     this.#chunk = grown
   }
 
-  /** Takes a full chunk; its last comma is left out. */
+  /** Adds a full chunk without its last comma. */
   #push(full: Uint8Array): void {
     this.#chunks.push(full.subarray(0, full.length - 1))
     this.#bytes += full.length

@@ -3,13 +3,13 @@ import { isError, isMiss, isTrue, type QuestionParts } from "../evaluate/questio
 import { CheckError, type PageKey } from "../ports.ts"
 import { CandidateVerification } from "./verification.ts"
 
-/** Nodes asked of one subject under the same circumstances, as pairs of object and relation. */
+/** Nodes to check for one subject in one context, as pairs of object and relation. */
 export interface SubjectNodes {
   readonly parts: QuestionParts
   readonly nodes: readonly number[]
 }
 
-/** Checks of several subjects, those of each sharing what is learned. Counts its work and keeps what was missing. */
+/** Checks of several subjects; those of one subject share intermediate results. Counts its work and keeps what was missing. */
 export class SubjectChecks {
   readonly misses = new Map<string, PageKey>()
   readonly #limits: EvaluationOptions

@@ -5,8 +5,8 @@ import type { UserSets } from "./user-sets.ts"
 import type { CandidateVerification } from "./verification.ts"
 
 /**
- * A user has a relation on an object; does a tuple that names the user, and not only a wildcard, have part in that? It is looked for on the branches that
- * are true: of an intersection on any operand, of an exclusion on its base. True, false or miss.
+ * A user has a relation on an object. Does a tuple that names the user, and not only a wildcard, contribute to it? Only true branches are
+ * searched: any operand of an intersection, the base of an exclusion. True, false or miss.
  */
 export function* isMentioned(
   verification: CandidateVerification,

@@ -4,10 +4,10 @@ import type { AnyPart, Hop, ProgramPart, Test } from "../evaluate/program.ts"
 import { type EngineQuestion, isError, isFalse, isTrue, type KnownSets } from "../evaluate/question.ts"
 import { UserWalk } from "./user-walk.ts"
 
-/** Exactly those who hold a part of an object. */
+/** Exactly the users that hold a part of an object. */
 interface UserSet {
   readonly users: Pick<IntList, "length" | "get">
-  /** Everybody of the type does, by the wildcard. */
+  /** All users of the type hold it, by the wildcard. */
   readonly wildcard: boolean
   has(user: number): boolean
 }
@@ -29,15 +29,17 @@ class FoundSet implements UserSet {
 }
 
 /**
- * Who holds what on which object, as whole sets: found once for a list of users instead of asked for each. Of a pure part it is plain reachability; else sets are put together from those
- * of the parts and objects below, the deepest first. Where that does not go (a cycle through more than tuples and unions, a condition that can't be told, a wildcard under an operator, a set that costs more than asking), nothing is known.
+ * Which users hold which part of which object, as whole sets: found once for a list of users instead of one check per user. For a pure part
+ * it is plain reachability. Other sets are combined from those of the parts and objects below, the deepest first. No set is known where
+ * that is impossible: a cycle through more than tuples and unions, an undecidable condition, a wildcard under an operator, a set that costs
+ * more than checks.
  */
 export class UserSets implements KnownSets {
-  /** The user whose truth is asked. */
+  /** The user to look up. */
   user = -1
   readonly #question: EngineQuestion
   readonly #depthMax: number
-  /** By object and part: the number of its set; -1 where there is none. */
+  /** By object and part: the number of its set; -1: no set. */
   readonly #numbers = new NodeTable()
   readonly #sets: UserSet[] = []
   #setSteps = 0
@@ -48,17 +50,17 @@ export class UserSets implements KnownSets {
     this.#depthMax = depthMax
   }
 
-  /** Finds the sets of nodes (pairs of object and relation, the deepest last) for a list of so many users. */
+  /** Finds the sets of nodes (pairs of object and relation, the deepest last) for a list of this many users. */
   *prepare(nodes: readonly number[], users: number): Generator<void> {
     const { program } = this.#question
-    // A set far larger than the list is not worth being found; nor are very many.
+    // Sets that are much larger than the list are not worth finding, and neither are very many sets.
     this.#setSteps = 256 + 4 * users
     this.#end = this.#question.steps + 16 * this.#setSteps + 10_000
     const open: number[] = []
     for (let at = nodes.length - 2; at >= 0; at -= 2)
       if (program.pure[nodes[at + 1] as number] !== true)
         open.push(nodes[at] as number, nodes[at + 1] as number)
-    // What a node rests on mostly lies deeper, but not always: as long as some are found, others may follow.
+    // A node mostly depends on deeper nodes, but not always. So repeat while new sets are found.
     for (let before = -1; before !== this.#sets.length && this.#question.steps <= this.#end; ) {
       before = this.#sets.length
       for (let at = 0; at < open.length; at += 2) {
@@ -87,7 +89,7 @@ export class UserSets implements KnownSets {
     return found.has(this.user) || (found.wildcard && this.#question.wildcard >= 0) ? isTrue : isFalse
   }
 
-  /** Does a tuple other than the wildcard's name the user on the way to a part? -1 where that is not known. */
+  /** Whether a tuple other than the wildcard's names the user on the way to a part; -1 when unknown. */
   mentions(object: number, part: number): number {
     const found = this.#known(object, part)
     if (found === undefined) return -1
@@ -112,7 +114,7 @@ export class UserSets implements KnownSets {
     if (this.#numbers.find(object, number) >= 0) return this.#known(object, number)
     if (this.#question.steps > this.#end) return undefined
     if (this.#question.program.pure[number] === true) return yield* this.#pure(object, number)
-    // Sets of inner parts are found even where the whole is not: the machine reads them.
+    // Sets of inner parts are found even when the whole has none, because the machine reads them.
     const found =
       part.op === "any"
         ? yield* this.#union(object, part)
@@ -133,7 +135,7 @@ export class UserSets implements KnownSets {
     return this.#keep(object, part, walk.missed || walk.tooDeep || walk.cut ? undefined : walk)
   }
 
-  /** Of a relation of an object below. */
+  /** The set of a relation of an object below. */
   *#ofNode(object: number, relation: number): Generator<void, UserSet | undefined> {
     if (this.#numbers.find(object, relation) >= 0) return this.#known(object, relation)
     if (this.#question.program.pure[relation] !== true || this.#question.steps > this.#end) return undefined
@@ -190,7 +192,7 @@ export class UserSets implements KnownSets {
     return true
   }
 
-  /** Are all sets at hand that a hop leads to? */
+  /** Whether all sets that a hop leads to are known. */
   *#canJoin(object: number, { slot, target }: Hop): Generator<void, boolean> {
     if (this.#question.program.pure[target] === true) return true
     const ids = this.#list(object, slot)
@@ -228,7 +230,7 @@ export class UserSets implements KnownSets {
     return question.open(object, slot) ? question.list.slice(question.listStart, question.listEnd) : undefined
   }
 
-  /** False when the other is not known, or everybody. */
+  /** False when the other set is unknown, or contains all users. */
   *#join(found: FoundSet, other: UserSet | undefined): Generator<void, boolean> {
     if (other === undefined || other.wildcard) return false
     return (yield* this.#addAll(found, other, () => true)) !== undefined

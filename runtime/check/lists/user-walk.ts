@@ -3,42 +3,43 @@ import { NodeTable } from "../evaluate/node-table.ts"
 import type { AnyPart, Hop, ProgramPart } from "../evaluate/program.ts"
 import { type EngineQuestion, isError, isFalse } from "../evaluate/question.ts"
 
-/** Where a walk begins, and what bounds it. */
+/** The start of a walk, and its limits. */
 export interface WalkStart {
   /** Pairs of object and relation (or a part inside one). */
   readonly nodes: readonly number[]
-  /** Also through what is taken away, and whatever conditions say. */
+  /** Also walks through subtractions, and ignores conditions. */
   readonly everything: boolean
   readonly depthMax: number
-  /** The walk is given up after so many steps. */
+  /** The walk stops after this many steps. */
   readonly stepsMax: number
 }
 
 const foundMark = 1
 
 /**
- * The users named by tuples on the ways a relation on an object may come about, found from the object forwards, level by level. Of a pure relation they are those who have it;
- * else nothing is taken away, and of conditions only those are looked at that lead on: whoever has the relation by more than a wildcard is among them.
+ * The users named by tuples on the ways in which a relation on an object may hold, found from the object forwards, level by level. For a
+ * pure relation they are the users that have it. Otherwise nothing is subtracted, and conditions are evaluated only on tuples that lead on.
+ * So the walk finds every user that has the relation by more than a wildcard.
  */
 export class UserWalk {
   /** Objects of users (of usersets: the object before the `#`), each once. */
   readonly users = new IntList()
   /** Pairs of object and relation that were walked through. */
   readonly nodes: number[] = []
-  /** Pairs of object and relation behind tuples whose condition can't be told, and the problem. */
+  /** Pairs of object and relation behind tuples with an undecidable condition, and the problem. */
   readonly uncertain: number[] = []
   problem = -1
   /** A tuple of the wildcard was met. */
   wildcard = false
   missed = false
-  /** Something lies beyond the depth limit. */
+  /** Some nodes are beyond the depth limit. */
   tooDeep = false
-  /** Given up. */
+  /** The walk was stopped. */
   cut = false
   readonly #question: EngineQuestion
   readonly #start: WalkStart
   readonly #seen = new NodeTable()
-  /** Users are kept in a table of their own: a user may be an object that is walked through. */
+  /** Users have a table of their own, because a user may also be an object that is walked through. */
   readonly #found = new NodeTable()
   #frontier = new IntList()
   #depth = 0
@@ -68,7 +69,7 @@ export class UserWalk {
     }
   }
 
-  /** Was this user named? */
+  /** Whether this user was named. */
   has(user: number): boolean {
     return this.#found.find(user, foundMark) >= 0
   }
@@ -87,7 +88,7 @@ export class UserWalk {
     this.users.push(user)
   }
 
-  /** A node with all relations of the same object it is computed from. */
+  /** Opens a node with all relations of the same object that it is computed from. */
   *#open(object: number, number: number): Generator<void> {
     const { program } = this.#question
     const here = [number]
@@ -136,7 +137,7 @@ export class UserWalk {
     yield
   }
 
-  /** Does the condition of a tuple let others through? Where that can't be told, it may. */
+  /** Whether the condition of a tuple lets the walk pass. It may pass an undecidable condition. */
   #leads(object: number, { slot, target, condition }: Hop, other: number): boolean {
     if (condition === undefined || this.#start.everything) return true
     const question = this.#question
@@ -148,7 +149,7 @@ export class UserWalk {
     return value !== isFalse
   }
 
-  /** A copy, because lists move when the graph changes while others have their turn. */
+  /** A copy, because lists move when the graph changes in the turns of other work. */
   #list(object: number, slot: number): Int32Array {
     const question = this.#question
     if (!question.open(object, slot)) {

@@ -4,35 +4,35 @@ import { Machine, suspended } from "../evaluate/machine.ts"
 import type { EvaluationProblem } from "../evaluate/problem.ts"
 import { EngineQuestion, isError, isMiss, type QuestionParts } from "../evaluate/question.ts"
 
-/** What became of nodes, each by its place in the list of nodes asked about. */
+/** The outcomes of nodes, each by its position in the list of requested nodes. */
 export interface Outcomes {
   readonly values: Uint8Array
-  /** Of the errors. */
+  /** Problems of the nodes with errors. */
   readonly problems: ReadonlyMap<number, EvaluationProblem>
 }
 
-/** Tables of smaller questions are kept for the next. */
+/** Tables of questions up to this size are kept for the next question. */
 const stepsKept = 10_000
 const idleMax = 16
 const idle: CandidateVerification[] = []
 
 /**
- * Checks of one subject under the same circumstances, on many objects: by the same machine as a single check, which keeps what it learned
- * from one to the next. What the machine cannot tell is decided for all of them together on the slow path.
+ * Checks of one subject in one context on many objects, by the machine that also runs single checks; it keeps its results from one to the
+ * next. Nodes that the machine cannot decide are decided together on the slow path.
  */
 export class CandidateVerification {
   readonly question = new EngineQuestion()
   readonly #machine = new Machine()
   #limits!: EvaluationOptions
 
-  /** One ready for a subject; `release` it at the end. */
+  /** One that is ready for a subject; call `release` at the end. */
   static of(parts: QuestionParts, limits: EvaluationOptions): CandidateVerification {
     const verification = idle.pop() ?? new CandidateVerification()
     verification.begin(parts, limits)
     return verification
   }
 
-  /** Takes up another subject. */
+  /** Starts another subject. */
   begin(parts: QuestionParts, limits: EvaluationOptions): void {
     this.#limits = limits
     this.question.begin(parts, limits.partialConditions)
@@ -47,7 +47,7 @@ export class CandidateVerification {
     if (idle.length < idleMax) idle.push(this)
   }
 
-  /** The truth of nodes given as pairs of object and relation (or part). */
+  /** The truth of nodes, given as pairs of object and relation (or part). */
   *decide(nodes: readonly number[]): Generator<void, Outcomes> {
     const { question } = this
     const machine = this.#machine

@@ -1,25 +1,25 @@
 import { type Commit, isSameCommit, type TupleChange } from "../ports.ts"
 
-/** Stamps of so many commits are remembered: more than are made while an answer of the source is on its way. */
+/** Number of commits with remembered stamps: more than happen while the source answers one request. */
 const stampsMax = 10_000
 
-/** What becomes of changes that are offered. `lost`: they follow another history than the one held. */
+/** The result of offering changes. `lost`: they follow another history than the one held. */
 export type Accepted = "accepted" | "known" | "gap" | "lost"
 
-/** Changes accepted but not applied: whole revisions, without a gap, following those of a graph. It knows which commits they are of. */
+/** Changes that are accepted but not applied: whole revisions without a gap, following those of a graph. It knows their commits. */
 export class ChangeQueue {
   #changes: TupleChange[] = []
   #last: Commit
-  /** Stamps by revision, in order: of `last` and those before it, as far as they came by here. */
+  /** Stamps by revision, in order: of `last` and of earlier commits that were seen here. */
   readonly #stamps = new Map<number, string>()
 
-  /** Begins behind a graph that stands at this commit. */
+  /** Starts after a graph at this commit. */
   constructor(at: Commit) {
     this.#last = at
     this.#stamps.set(at.revision, at.stamp)
   }
 
-  /** The newest commit accepted, applied or not. */
+  /** The newest accepted commit, applied or not. */
   get last(): Commit {
     return this.#last
   }
@@ -35,7 +35,7 @@ export class ChangeQueue {
     return known === undefined ? undefined : known === stamp
   }
 
-  /** Accepts what is new of these. `gap`: something is missing before them, and nothing is accepted. */
+  /** Accepts the new ones of these changes. `gap`: earlier changes are missing, and nothing is accepted. */
   accept(changes: readonly TupleChange[]): Accepted {
     const [first] = changes
     const end = changes.at(-1)
@@ -44,7 +44,7 @@ export class ChangeQueue {
     if (this.includes(previous) === false && previous.revision <= this.#last.revision) return "lost"
     if (end.revision <= this.#last.revision) return this.includes(end) === false ? "lost" : "known"
     if (previous.revision > this.#last.revision) return "gap"
-    // They begin before what is held and go beyond: where both know a commit it must be the same.
+    // The changes overlap the held ones: a commit that both contain must be the same.
     const met = changes.find(({ revision }) => revision === this.#last.revision)
     if (met !== undefined && !isSameCommit(met, this.#last)) return "lost"
     for (const change of changes) if (change.revision > this.#last.revision) this.#changes.push(change)
@@ -57,7 +57,7 @@ export class ChangeQueue {
     return "accepted"
   }
 
-  /** All of them, to be applied. */
+  /** All changes, to be applied. */
   take(): TupleChange[] {
     const changes = this.#changes
     this.#changes = []

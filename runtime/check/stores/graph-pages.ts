@@ -4,15 +4,15 @@ import { firstPoint, forwardPage, forwardPart, type PagePlace, type Pins } from 
 import type { TupleSlot } from "../graph/slots.ts"
 import type { PageKey, TupleRow } from "../ports.ts"
 
-/** Names of longer lists are given back in turns. */
+/** Names of longer lists are released over several turns. */
 const longList = 2_048
 
-/** Where a page is to be found; undefined when its name is not in the graph, and so it is not. */
+/** The place of a page; undefined when its name is not in the graph, and so the page is not either. */
 function placeIn(graph: Graph, key: PageKey): PagePlace | undefined {
   return placeOf(key, graph, (name) => graph.names.find(name))
 }
 
-/** Is a page in memory? Then it is pinned. */
+/** Whether a page is in memory. Pins it. */
 export function usePage(graph: Graph, key: PageKey, pins: Pins): boolean {
   const { pages } = graph
   const place = placeIn(graph, key)
@@ -23,13 +23,13 @@ export function usePage(graph: Graph, key: PageKey, pins: Pins): boolean {
   return held
 }
 
-/** Is it known to be too large for a page? */
+/** Whether it is known to be too large for a page. */
 export function isLarge(graph: Graph, key: PageKey): boolean {
   const place = placeIn(graph, key)
   return place !== undefined && graph.pages?.isLarge(place.id, place.of, place.kind) === true
 }
 
-/** It is too large: from now on single tuples are asked for, and parts of it. */
+/** Records that it is too large: from now on its single tuples and parts are loaded. */
 export function installLarge(graph: Graph, key: PageKey): void {
   const known = placeIn(graph, key)
   if (known !== undefined && graph.pages?.holds(known) === true) return
@@ -37,7 +37,7 @@ export function installLarge(graph: Graph, key: PageKey): void {
   if (place !== undefined && graph.pages?.addLarge(place, graph.epoch) === false) graph.release(place.id)
 }
 
-/** A single tuple as the graph's revision has it, or that there is none. */
+/** A single tuple at the graph's revision, or its absence. */
 export function installPoint(graph: Graph, key: PageKey, found: TupleRow | undefined): void {
   const { pages } = graph
   const names = rowOfPoint(key)
@@ -49,7 +49,7 @@ export function installPoint(graph: Graph, key: PageKey, found: TupleRow | undef
   graph.setPoint(place, found === undefined ? undefined : graph.slotOfRow(found), found?.[5] ?? "")
 }
 
-/** Takes the least used page out of memory; false when all that is left is in use. */
+/** Evicts the least used page; false when all remaining pages are in use. */
 export function evictPage(graph: Graph): boolean {
   return graph.pages?.evict((place) => remove(graph, place)) === true
 }

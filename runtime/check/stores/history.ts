@@ -16,17 +16,17 @@ const changesMax = 2_000
 export interface HistoryOptions {
   readonly source: TupleSource
   readonly storeId: string
-  /** Changes were put into the queue: `take` them, now or in a while. */
+  /** Changes were queued: call `take`, now or soon. */
   readonly onQueued: () => void
-  /** The database does not have `held` any more; it stands at `found`. Nothing of what is held may be answered from, and `begin` comes next. */
+  /** The database no longer contains `held`; its newest commit is `found`. Do not answer from the held data; call `begin` next. */
   readonly onLost: (held: Commit, found: Commit) => void
-  /** The store is not there any more. */
+  /** The store no longer exists. */
   readonly onGone: () => void
 }
 
 /**
- * What is known of a store's history: the commits up to one that are held, and that there are later ones. Whatever the source answers is proved against it: what it reads at, and what its changes follow, must be
- * of one history with what is held. Where it is not, commits were lost.
+ * The known history of a store: the commits that are held, and the existence of later ones. Everything that the source returns must belong
+ * to the same history as the held data: the commit of a read, and the commit before changes. If it does not, commits were lost.
  */
 export class History {
   readonly #options: HistoryOptions
@@ -34,7 +34,7 @@ export class History {
   /** The newest revision known to exist. */
   #floor = 0
   #catchingUp: Promise<void> | undefined
-  /** Counts what was given up: what was asked for before is of no use then. */
+  /** Incremented each time data is given up: results requested before are then useless. */
   #generation = 0
 
   constructor(options: HistoryOptions) {
@@ -54,25 +54,25 @@ export class History {
     return !this.#queue.isEmpty
   }
 
-  /** What is held begins with what was read at this commit. */
+  /** Starts with data that was read at this commit. */
   begin(at: Commit): void {
     this.#queue = new ChangeQueue(at)
   }
 
-  /** Before something is held: what this process wrote or heard of before it asked must be there, or else it was lost. */
+  /** For the first data: it must include everything that this process wrote or heard of before the read, or that was lost. */
   meetFirst(floor: number, at: Commit): void {
     if (floor <= at.revision) return
     this.#floor = Math.min(this.#floor, at.revision)
     this.#options.onLost({ revision: floor, stamp: "" }, at)
   }
 
-  /** What is held is given up, and with it what is known of own writes. */
+  /** Forgets the held data, and with it the knowledge of own writes. */
   giveUp(): void {
     this.#generation++
     this.#floor = 0
   }
 
-  /** Takes changes of this process's own write; a gap before them is closed from the source. `held`: there is something that they follow. */
+  /** Accepts changes of this process's own write; a gap before them is filled from the source. `held`: there is data that they follow. */
   applied(changes: readonly TupleChange[], held: boolean): void {
     const last = changes.at(-1)
     if (last === undefined) return
@@ -82,7 +82,7 @@ export class History {
     if (accepted === "gap") this.catchUp(this.#floor).catch(() => undefined)
   }
 
-  /** All that is queued, to be applied. */
+  /** All queued changes, to be applied. */
   take(): TupleChange[] {
     return this.#queue.take()
   }
@@ -95,12 +95,15 @@ export class History {
     return accepted
   }
 
-  /** Whether a commit is in the history of what is held; undefined when only the source can say. */
+  /** Whether a commit is in the history of the held data; undefined when only the source knows. */
   includes(commit: Commit): boolean | undefined {
     return this.#queue.includes(commit)
   }
 
-  /** @throws CheckError `history_lost` when the store's history does not have this commit (any more); `validation_error` when it is too long ago to tell. */
+  /**
+   * Requires that the store's history contains a commit.
+   * @throws CheckError `history_lost` when it does not (any more); `validation_error` when the commit is too old to tell
+   */
   async require(commit: Commit): Promise<void> {
     if (this.includes(commit) === true) return
     const { source, storeId } = this.#options
@@ -111,7 +114,7 @@ export class History {
     if (stamp !== commit.stamp) throw commitLost(commit)
   }
 
-  /** Asks the source for its newest commit, and meets it. Rejects with the source's error. */
+  /** Asks the source for its newest commit, and compares it. Rejects with the source's error. */
   async refresh(): Promise<void> {
     const before = this.last
     const generation = this.#generation
@@ -120,7 +123,10 @@ export class History {
     await this.meet(newest, before)
   }
 
-  /** The source stands at `found`, or did a moment ago: what was held `before` it was asked must be in its history. Resolves when everything up to there is queued at least, or what is held is given up. */
+  /**
+   * The source is, or was, at `found`: the commit held `before` the request must be in its history. Resolves when everything up to `found`
+   * is at least queued, or the held data was given up.
+   */
   async meet(found: Commit, before: Commit): Promise<void> {
     const generation = this.#generation
     if (found.revision < before.revision || this.#contradicts(found)) this.#lose(found)
@@ -146,7 +152,7 @@ export class History {
     throw error
   }
 
-  /** Resolves when everything up to `revision` is queued at least, or what is held is given up. */
+  /** Resolves when everything up to `revision` is at least queued, or the held data was given up. */
   async catchUp(revision: number): Promise<void> {
     if (revision > this.#floor) this.#floor = revision
     const generation = this.#generation
@@ -158,7 +164,7 @@ export class History {
     }
   }
 
-  /** Takes the next changes. There are some, or the source does not have what it announced or what this process wrote. */
+  /** Fetches the next changes. Without changes, the source lacks a revision that it announced or that this process wrote. */
   async #fetch(): Promise<void> {
     const { source, storeId } = this.#options
     const generation = this.#generation

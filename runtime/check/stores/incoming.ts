@@ -6,12 +6,12 @@ import { sortedIds } from "../graph/sort-ids.ts"
 import type { PageKey, TupleChange, TupleRow } from "../ports.ts"
 
 const bytesPerRow = 16
-/** Names given back between two yields. */
+/** Names released between two yields. */
 const step = 2_048
 
 /**
- * The tuples of a page on their way into a graph: put together aside, over as many turns as it takes, and laid in their place in one. Their names are kept
- * meanwhile, but nobody sees them.
+ * The tuples of a page on their way into a graph: collected apart, over as many turns as necessary, and put in place in one turn. Their
+ * names are kept meanwhile, but questions do not see them.
  */
 export class Incoming {
   readonly #graph: Graph
@@ -23,7 +23,7 @@ export class Incoming {
   readonly #sorted = new Map<TupleSlot, Int32Array>()
   readonly #contexts: { readonly slot: TupleSlot; readonly other: number; readonly text: string }[] = []
   #rows = 0
-  /** It has become a page, or will not. */
+  /** It has become a page, or was discarded. */
   #settled = false
 
   constructor(graph: Graph, key: PageKey) {
@@ -33,7 +33,7 @@ export class Incoming {
     this.#forward = this.#place.kind === forwardPage || this.#place.kind === forwardPart
   }
 
-  /** What it takes beside its names. */
+  /** Bytes in use, without its names. */
   get bytes(): number {
     return bytesPerRow * this.#rows
   }
@@ -42,7 +42,7 @@ export class Incoming {
     const graph = this.#graph
     for (const row of rows) {
       const slot = graph.slotOfRow(row)
-      // A range of names may have others in it: `type:*` among those of the type.
+      // A range of names may contain others: `type:*` is among those of the type.
       if (!coveredBy(slot, this.#place)) continue
       const other = graph.retain(this.#forward ? row[2] : row[0])
       const ids = this.#ids.get(slot)
@@ -53,12 +53,12 @@ export class Incoming {
     }
   }
 
-  /** Makes lists of what was taken. */
+  /** Turns the tuples into lists. */
   *sort(): Generator<void> {
     for (const [slot, ids] of this.#ids) {
       const sorted = yield* sortedIds(Int32Array.from(ids), 0, ids.length)
       this.#sorted.set(slot, sorted)
-      // A source may have begun anew and brought some twice.
+      // A source may have started again and returned some tuples twice.
       if (sorted.length === ids.length) continue
       for (const id of sorted) this.#graph.retain(this.#graph.names.text(id))
       for (const id of ids) this.#graph.release(id)
@@ -66,8 +66,8 @@ export class Incoming {
   }
 
   /**
-   * Now it is a page, of the graph's revision: `recent` are the changes the graph got while it was on its way, of which those after `revision` are
-   * not in it yet.
+   * Makes it a page at the graph's revision. `recent` are the changes applied to the graph since the load began; those after `revision` are
+   * not in the page yet.
    */
   lay(revision: number, recent: readonly TupleChange[]): void {
     const graph = this.#graph
@@ -86,7 +86,7 @@ export class Incoming {
       if (!known.has(slot)) graph.setContext(id, slot.id, other, text)
     for (const change of recent)
       if (change.revision > revision && covers(this.#key, change.row, graph)) this.#change(change)
-    // Where there was a mark that it is large, the name is kept for that already.
+    // When a "too large" record existed, it already keeps the name.
     if (graph.pages?.holds(this.#place) === true || graph.pages?.add(this.#place, graph.epoch) === false)
       graph.release(id)
     this.#settled = true
@@ -109,7 +109,7 @@ export class Incoming {
     } else graph.release(other)
   }
 
-  /** It will not be a page. */
+  /** Discards it; it does not become a page. */
   *discard(): Generator<void> {
     if (this.#settled) return
     this.#settled = true

@@ -2,42 +2,42 @@ import { LRUCache } from "lru-cache"
 import type { Commit } from "../ports.ts"
 import type { Memory, Tenant } from "./memory.ts"
 
-/** What was found at one revision of one store, for questions that ask the same at the same revision. */
+/** Results at one revision of one store, for equal questions at the same revision. */
 export interface KeptAt {
-  /** What was put under this key; the key says what kind of thing that is. */
+  /** The value under this key; the key determines the type of the value. */
   get(key: string): unknown
-  /** `value` takes so many bytes. It must hang on nothing but the key and the store's tuples at this revision. */
+  /** Stores a value of this many bytes. It must depend only on the key and the store's tuples at this revision. */
   put(key: string, value: object, bytes: number): void
-  /** Somebody is about to find it: others better wait. False when somebody is already. */
+  /** Announces that the caller computes the value, so that others wait. False when another question already computes it. */
   claim(key: string): boolean
-  /** Whether it was found or not. */
+  /** Ends the claim, whether the value was found or not. */
   unclaim(key: string): void
 }
 
-/** Of all memory, what may be used for it; and the part of that which one of them may take. */
+/** Divisors: the part of all memory that kept results may use, and the part of that for one result. */
 const shareOfMemory = 8
 const shareOfOne = 2
-/** What an entry takes beside its key and value. */
+/** Bytes of an entry in addition to its key and value. */
 const bytesBeside = 200
 
 let eras = 0
 
-/** Tells one history of a store's tuples from another: within one, a revision always means the same tuples. */
+/** A number for one history of a store's tuples: within it, a revision always means the same tuples. */
 export function newEra(): number {
   return ++eras
 }
 
 /**
- * What questions of a process found and others will ask for again, the least used giving way. It is found again only at exactly the revision it was found at, so that a
- * write makes all of its store unreachable; nothing is ever out of date. It is the first to go when memory is short.
+ * Results of a process for later questions; the least used are evicted. A result is found only at exactly its revision, so a write makes
+ * all results of its store unreachable, and no result is ever out of date. Kept results are the first to be dropped when memory is short.
  */
 export class Kept implements Tenant {
-  /** Counts as asked for at any time: it goes before idle graphs do, not as one of them. */
+  /** Infinity, because it is not an idle graph: `Memory` evicts it first, as `spare`. */
   readonly usedMs = Number.POSITIVE_INFINITY
-  /** How often something was found here. */
+  /** Number of results that were reused. */
   hits = 0
   readonly #memory: Memory
-  /** How much it may hold changes with the memory, so that `put` evicts and the library only counts. */
+  /** Its maximum changes with the memory limit, so `put` evicts and the library only counts. */
   readonly #entries = new LRUCache<string, object>({ maxSize: Number.MAX_SAFE_INTEGER })
   readonly #claimed = new Set<string>()
 

@@ -1,28 +1,28 @@
 import { CheckError } from "../ports.ts"
 
-/** One that uses memory: a store's graph. */
+/** A user of memory: a store's graph. */
 export interface Tenant {
-  /** When it was asked last, by the engine's clock. */
+  /** Time of the last question, by the engine's clock. */
   readonly usedMs: number
-  /** Gives the least used page up; false when it has none to give. */
+  /** Evicts the least used page; false when it has none to evict. */
   evict(): boolean
-  /** A whole graph becomes one of pages, with none yet; false when it is one. */
+  /** Turns a whole graph into one of pages, without pages yet; false when it already is one. */
   giveWay(): boolean
-  /** Gives all up; what is asked next is loaded again. */
+  /** Drops everything; the next question loads it again. */
   forget(): void
 }
 
-/** The pages a question needs do not fit beside what others need at the same time. */
+/** The pages of a question do not fit in memory next to those in use by others. */
 export class NoRoom extends CheckError {}
 
-/** A graph that was not asked for so long gives way to one that is. */
+/** A graph without questions for this long gives way to an active one. */
 const idleMs = 60_000
 
-/** The memory of all graphs of a process together. What each takes is counted where it grows. */
+/** The memory of all graphs of a process. Each one is counted where it grows. */
 export class Memory {
-  /** Bytes all may take together. */
+  /** Maximum bytes of all together. */
   limit: number
-  /** The first to give way, because nothing needs it. */
+  /** The first to be dropped, because nothing needs it. */
   spare: Tenant | undefined
   readonly #now: () => number
   readonly #taken = new Map<Tenant, number>()
@@ -38,7 +38,7 @@ export class Memory {
     return this.#total
   }
 
-  /** What one may take beside what the others need. */
+  /** Bytes available to one tenant next to the needs of the others. */
   roomFor(tenant: Tenant): number {
     const spare = this.spare === undefined ? 0 : (this.#taken.get(this.spare) ?? 0)
     return this.limit - this.#total + spare + (this.#taken.get(tenant) ?? 0)
@@ -51,8 +51,8 @@ export class Memory {
   }
 
   /**
-   * Makes all fit together again: what is spare goes, then graphs nobody asks, then pages; with `urgent`, also graphs of others that were whole, the largest first.
-   * False when that was not enough.
+   * Frees memory until all fit: first the spare results, then idle graphs, then pages. With `urgent` also whole graphs of others, the
+   * largest first. Returns false when that was not enough.
    */
   makeRoom(asking: Tenant, urgent = false): boolean {
     while (this.#total > this.limit) if (this.spare?.evict() !== true) break

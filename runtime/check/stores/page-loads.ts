@@ -6,11 +6,11 @@ import { installLarge, installPoint, isLarge } from "./graph-pages.ts"
 import { Incoming } from "./incoming.ts"
 import { NoRoom } from "./memory.ts"
 
-/** Putting pages together goes on in turns of this length. */
+/** Pages are built in turns of this length. */
 const sliceMs = 2
 const sliceRows = 500
 
-/** A graph of pages that lacks some, and its surroundings. */
+/** A graph of pages that lacks some, and the functions that a load needs. */
 export interface PageLoad {
   readonly source: TupleSource
   readonly storeId: string
@@ -18,29 +18,30 @@ export interface PageLoad {
   readonly pins: Pins
   readonly now: () => number
   readonly turn: () => Promise<void>
-  /** Is the graph still the store's? */
+  /** Whether the graph is still the store's. */
   readonly isCurrent: () => boolean
-  /** The newest commit known of. */
+  /** The newest known commit. */
   readonly newest: () => Commit
-  /** Brings the graph to the commit that something was read at, at least; `before` was known of when it was asked for. */
+  /** Brings the graph at least to the commit of a read; `before` was the known commit when the read was requested. */
   readonly reach: (at: Commit, before: Commit) => Promise<void>
-  /** All changes the graph has got since the load began. */
+  /** All changes applied to the graph since the load began. */
   readonly recent: () => readonly TupleChange[]
-  /** The graph is another than before; so many bytes are on their way into it. Returns false when it does not fit. */
+  /** The graph has changed, and this many bytes are on their way into it. Returns false when they do not fit. */
   readonly fits: (bytesComing: number) => boolean
   readonly onChanged: () => void
-  /** Bytes of all stores together. */
+  /** Maximum bytes of all stores together. */
   readonly memoryBytes: number
 }
 
 /**
- * Loads what a round lacked, by one statement; what turns out to be too large for a page is marked as such: then single tuples and parts are asked for. Of
- * parts that are too large in turn, which must be read row by row, one is loaded, and only when nothing else is lacking: it may not be needed.
- * @throws NoRoom when what is asked for does not fit beside what is in use.
+ * Loads the pages that a round lacked, by one statement. A page that is too large is marked as such; then its single tuples and parts are
+ * requested. A part that is too large must be read row by row. Only one such part is loaded, and only when nothing else is missing, because
+ * it may turn out to be unnecessary.
+ * @throws NoRoom when the pages do not fit next to those in use
  */
 export async function loadPages(load: PageLoad, keys: readonly PageKey[]): Promise<void> {
   const some = keys.filter((key) => !isLarge(load.graph, key))
-  // Of whole ones that another question has found too large meanwhile, parts will be asked for.
+  // Another question may have found some of them too large meanwhile; their parts will be requested.
   if (some.length === 0) return loadOne(load, keys.filter(isPart))
   const before = load.newest()
   const read = await load.source.pages(load.storeId, some)
@@ -87,7 +88,7 @@ function* installList(
   laid(load, () => incoming.lay(revision, load.recent()))
 }
 
-/** Makes it the graph's, for the work that asked. */
+/** Adds it to the graph, for the work that requested it. */
 function laid(load: PageLoad, lay: () => void): void {
   const { graph, pins } = load
   graph.epoch++
@@ -98,7 +99,7 @@ function laid(load: PageLoad, lay: () => void): void {
   if (!load.fits(0)) throw noRoom(load, "the question needs more tuples in memory than are allowed")
 }
 
-/** A single tuple as the graph's revision has it. */
+/** A single tuple at the graph's revision. */
 function standing(
   load: PageLoad,
   key: PageKey,
@@ -116,7 +117,7 @@ function isPart(key: PageKey): key is PartKey {
   return key.direction !== "point" && key.among !== undefined
 }
 
-/** The first that fits. */
+/** Loads the first one that fits. */
 async function loadOne(load: PageLoad, keys: readonly PartKey[]): Promise<void> {
   let failed: unknown
   for (const key of keys) {
@@ -151,7 +152,7 @@ async function loadLarge(load: PageLoad, key: PartKey): Promise<void> {
   }
 }
 
-/** The graph is no longer the store's: nobody needs the rest. */
+/** The graph is no longer the store's, so the rest is not needed. */
 class Superseded extends Error {}
 
 function noRoom({ memoryBytes }: PageLoad, what: string): NoRoom {

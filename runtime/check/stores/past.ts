@@ -3,20 +3,20 @@ import type { Snapshot } from "./snapshot.ts"
 
 /** Changes read at a time. */
 const batch = 1_000
-/** A revision that more tuples have changed since is too far away to be laid over the present. */
+/** A past revision cannot be reconstructed when more tuples than this have changed since. */
 const changesMax = 100_000
 
 export interface PastSource {
   readonly source: TupleSource
   readonly storeId: string
   readonly turn: () => Promise<void>
-  /** Makes room for what the snapshot takes by now; false when there is none. */
+  /** Makes room for the snapshot's current size; false when there is none. */
   readonly fits: () => boolean
 }
 
 /**
- * Fills a snapshot of a past revision from the change feed: how every tuple stood then that has changed until the graph's revision.
- * @throws CheckError when the feed does not reach back that far, or memory is short.
+ * Fills a snapshot of a past revision from the change feed: the past state of every tuple that has changed up to the graph's revision.
+ * @throws CheckError when the feed does not reach back that far, or memory is short
  */
 export async function layPast(view: Snapshot, { source, storeId, turn, fits }: PastSource): Promise<void> {
   const upTo = view.graph.revision
@@ -44,7 +44,7 @@ export async function layPast(view: Snapshot, { source, storeId, turn, fits }: P
     const deleted = part.filter(({ operation }) => operation === "delete").map(({ row }) => row)
     const stood = deleted.length === 0 ? [] : await source.stood(storeId, view.revision, deleted)
     let next = 0
-    // What a write brought was not there; what a delete took was.
+    // A written tuple did not exist before; a deleted one did.
     for (const { operation, row } of part)
       view.lay(row, operation === "delete" ? (stood[next++] as TupleRow) : undefined)
     if (!fits())

@@ -1,15 +1,15 @@
 import type { StoreGraph } from "./store-graph.ts"
 
-/** So many stores in a row that can't be asked, and it is the source that is away. */
+/** After this many failed stores in a row, the source itself counts as unavailable. */
 const failuresMax = 3
 
 export interface PollSettings {
-  /** 0 is never. */
+  /** 0: never. */
   readonly pollMs: number
   readonly now: () => number
 }
 
-/** Asks the source again and again whether stores have changed. */
+/** Polls the source for changes of stores. */
 export class Poll {
   readonly #stores: Map<string, StoreGraph>
   readonly #settings: PollSettings
@@ -21,7 +21,7 @@ export class Poll {
     this.#settings = settings
   }
 
-  /** There are stores: the next round comes. */
+  /** Schedules the next round, when there are stores. */
   soon(): void {
     const { pollMs } = this.#settings
     if (this.#timer !== undefined || this.#closed || pollMs === 0) return
@@ -37,8 +37,8 @@ export class Poll {
   }
 
   /**
-   * Store after store, so that a thousand stores do not put a thousand questions at once. A store that can't be asked grows stale; after some
-   * in a row it is the source that is away, and the round ends: each of its answers may take a second not to come.
+   * Polls one store after the other, so that a thousand stores do not send a thousand requests at once. Several failures in a row mean that
+   * the source is unavailable. Then the round ends, because each further request may take a second to fail.
    */
   async #all(): Promise<void> {
     let failures = 0
@@ -52,7 +52,7 @@ export class Poll {
         failures = 0
       } catch {
         if (++failures >= failuresMax) break
-        // To the end of the line, so that the next round begins with others.
+        // Move the store to the end of the queue, so that the next round starts with others.
         if (this.#stores.delete(storeId)) this.#stores.set(storeId, store)
       }
     }

@@ -5,41 +5,50 @@ import { NoRoom } from "./memory.ts"
 import type { Snapshot } from "./snapshot.ts"
 import type { StoreGraph } from "./store-graph.ts"
 
-/** No turn of the event loop is held longer than about this by a question's first part, which nearly always is all. */
+/** Length of a question's first slice, and so of the longest block of the event loop; it is usually the whole question. */
 const firstSliceMs = 1
-/** The same of what follows: it may be long, and others wait for it in every turn. A turn of its own costs some hundredths of that. */
+/**
+ * Length of later slices. They are shorter, because a long question has many of them and others wait in every turn. The overhead of a turn
+ * is a few hundredths of it.
+ */
 const sliceMs = 0.25
-/** So long after a part that took all its time first parts are no longer than others: who asks one long question after the other would have most of every turn. */
+/**
+ * For this long after a slice that used all its time, first slices are as short as others. Otherwise a client that sends one long question
+ * after the other would take most of every turn.
+ */
 const calmMs = 100
-/** Work that has had so much time is long: it waits for the long ones before it, so that they end one after the other and not all of them too late. */
+/**
+ * Work that has run for this long counts as long: it waits for the long ones before it, so that they finish one after the other and not all
+ * too late.
+ */
 const longMs = 50
-/** How many that ended tell how long long ones take. */
+/** Number of ended long questions that give the expected duration of long ones. */
 const longKnown = 8
-/** Node knows no longer timers. */
+/** Maximum delay of Node's timers. */
 const timerMsMax = 0x7fff_ffff
-/** Changes gather for so long at most. */
+/** Maximum time for which changes gather. */
 const changesWaitMs = 100
 
 export interface RunSettings {
-  /** For work that says nothing else. */
+  /** Default deadline. */
   readonly deadlineMs: number
-  /** What suspended evaluations hold grows with their steps: this bounds the memory of all together. */
+  /** Suspended evaluations use memory in proportion to their steps, so this limits the memory of all together. */
   readonly stepsTogetherMax: number
   readonly now: () => number
 }
 
-/** Where work is done: a store, at its present or at one revision of its past. */
+/** The place of work: a store, in its present or at one past revision. */
 export interface WorkTarget {
   readonly store: StoreGraph
   readonly view: Snapshot
-  /** The commit asked for; undefined for the present. */
+  /** The requested commit; undefined: the present. */
   readonly exactly: Commit | undefined
-  /** When the question must be answered, by the engine's clock; undefined where it has not waited for anything yet. */
+  /** When the question must be answered, by the engine's clock; undefined when it has not waited for anything yet. */
   readonly deadline?: number | undefined
 }
 
 interface Running {
-  /** In the order in which they began. */
+  /** Increases in the order of their start. */
   readonly number: number
   readonly work: EngineWork<unknown>
   readonly store: StoreGraph
@@ -49,43 +58,43 @@ interface Running {
   readonly reject: (error: unknown) => void
   view: Snapshot
   pins: Pins | undefined
-  /** Time its slices took. */
+  /** Time used by its slices. */
   ownMs: number
-  /** What it began on never was: it must start over. */
+  /** The data that it started on was lost: it must start again. */
   outdated: boolean
-  /** Its deadline has passed while it waited for the source: it is refused already, and must not be gone on with. */
+  /** Its deadline passed while it waited for the source: it is already refused and must not continue. */
   expired: boolean
   /** Set while it waits for the source. */
   timer: ReturnType<typeof setTimeout> | undefined
-  /** It has ended, in an answer or not. */
+  /** It has ended, with or without an answer. */
   ended: boolean
 }
 
-/** Work that did not end in its first turn: each gets one slice per turn of the event loop, in order. */
+/** Work that did not end in its first turn. Each turn of the event loop runs one slice. */
 export class RunQueue {
   readonly #settings: RunSettings
   readonly #running = new Set<Running>()
   readonly #waiting: Running[] = []
-  /** Those that found no room for their pages beside the others', and begin anew when one of those has ended. */
+  /** Work whose pages did not fit next to those of others. It starts again when one of those has ended. */
   readonly #starved: Running[] = []
   readonly #flushes = new Map<StoreGraph, ReturnType<typeof setTimeout>>()
   #ticking = false
   #turns = 0
-  /** What the last long ones that ended took. */
+  /** Durations of the last long questions that ended. */
   readonly #longTook: number[] = []
   #numbers = 0
   #sliceEnd = 0
   #sliceMs = sliceMs
-  /** From then on nothing long has been at work for a while. */
+  /** From this time on, no long work has run recently. */
   #calmAt = Number.NEGATIVE_INFINITY
 
   constructor(settings: RunSettings) {
     this.#settings = settings
   }
 
-  /** Runs for a first slice. The clock is first read after some steps: most questions never ask it. */
+  /** Runs for a first slice. The clock is read only after some steps, so most questions never read it. */
   runOnce(work: Pick<EngineWork<unknown>, "run">): Progress {
-    // With others at work it is one of several already, perhaps of several in this very turn.
+    // With other work waiting, it is one of several in this turn already.
     return this.#run(work, this.#waiting.length === 0 ? firstSliceMs : sliceMs)
   }
 
@@ -103,7 +112,7 @@ export class RunQueue {
     return true
   }
 
-  /** Brings work that was suspended, or lacks pages, to its end in later turns. `pins` are those of its first. */
+  /** Brings work that was suspended, or lacks pages, to its end in later turns. `pins` are the pins of its first turn. */
   finish<Answer>(
     work: EngineWork<Answer>,
     { store, view, exactly, deadline: given }: WorkTarget,
@@ -134,18 +143,18 @@ export class RunQueue {
     }) as Promise<Answer>
   }
 
-  /** When a question asked now must be answered. */
+  /** The deadline of a question that starts now. */
   deadlineOf({ deadlineMs = this.#settings.deadlineMs }: Pick<EngineWork<unknown>, "deadlineMs">): number {
     return this.#settings.now() + deadlineMs
   }
 
-  /** Calls when a deadline has passed. */
+  /** Calls `expire` when a deadline has passed. */
   expireAt(deadline: number, expire: () => void): ReturnType<typeof setTimeout> {
     const left = deadline - this.#settings.now()
     return setTimeout(expire, Math.min(Math.max(left, 0), timerMsMax))
   }
 
-  /** Applies what the store has queued in a short while. */
+  /** Applies the store's queued changes shortly. */
   flushSoon(store: StoreGraph): void {
     if (this.#flushes.has(store)) return
     const flush = () => {
@@ -155,7 +164,7 @@ export class RunQueue {
     this.#flushes.set(store, setTimeout(flush, changesWaitMs))
   }
 
-  /** What the store's graph showed never was. */
+  /** Restarts the work on a store whose held data was lost. */
   replaced(store: StoreGraph): void {
     for (const running of this.#running) if (running.store === store) running.outdated = true
   }
@@ -169,7 +178,7 @@ export class RunQueue {
     else this.#wait(running)
   }
 
-  /** The answer is read before the snapshot is left, because it may be made of names that go with it. */
+  /** Reads the answer before it leaves the snapshot, because the answer may use names that the snapshot keeps. */
   #end(running: Running, settle: () => void): void {
     if (running.ended) return
     try {
@@ -196,7 +205,9 @@ export class RunQueue {
     this.#tickSoon()
   }
 
-  /** Those before it will take until after its deadline, even if they are as short as the shortest of late: it hears so now. */
+  /**
+   * Refuses work early when the work before it will last beyond its deadline, even if each takes only as long as the shortest recent one.
+   */
   #refuseHopeless(running: Running): void {
     if (running.ownMs < longMs || this.#longTook.length === 0 || running.ended) return
     const least = Math.min(...this.#longTook)
@@ -218,7 +229,7 @@ export class RunQueue {
     setImmediate(() => this.#tick())
   }
 
-  /** The largest gives way, so that many small ones are not refused for its sake. */
+  /** Fails the largest work, so that many small ones are not refused because of it. */
   #keepInBounds(): void {
     let together = 0
     let largest: Running | undefined
@@ -236,7 +247,7 @@ export class RunQueue {
     this.#end(running, () => running.reject(error))
   }
 
-  /** One slice of the work whose turn it is. */
+  /** Runs one slice of the next work. */
   #tick(): void {
     this.#ticking = false
     const [running] = this.#waiting.splice(this.#next(), 1)
@@ -244,7 +255,10 @@ export class RunQueue {
     this.#tickSoon()
   }
 
-  /** Every other slice goes to the oldest, because with equal shares many that are long would all miss their deadlines; the others go round among those that are not long, or else half of them among all. */
+  /**
+   * Every other slice goes to the oldest work, because with equal shares many long ones would all miss their deadlines. The other slices
+   * rotate among work that is not long. Without such work, half of them rotate among all.
+   */
   #next(): number {
     this.#turns = (this.#turns + 1) % 4
     if (this.#turns % 2 === 0) return this.#oldest()
@@ -280,7 +294,7 @@ export class RunQueue {
     }
   }
 
-  /** What an answer can be given of when there is no more time. */
+  /** Ends work at its deadline with a partial answer, if possible. */
   #cut(running: Running): void {
     const { work, view, outdated, resolve } = running
     const answer = outdated ? undefined : work.cut?.(view.at)
@@ -293,7 +307,7 @@ export class RunQueue {
     try {
       if (this.#settings.now() > deadline) throw pastDeadline()
       this.#watch(running)
-      // Another graph by now, perhaps a whole one: it is asked first.
+      // The graph has been replaced, perhaps by a whole one: run on it first.
       if (pins !== undefined && store.graph === view.graph) await store.loadPages(keys, pins)
       await this.#again(running)
     } catch (error) {
@@ -302,7 +316,10 @@ export class RunQueue {
     }
   }
 
-  /** It waits for the source: when its deadline passes meanwhile it is refused, and what it holds goes when the source has answered. */
+  /**
+   * Watches the deadline of work that waits for the source. At the deadline the work is refused; its resources are freed when the source
+   * has answered.
+   */
   #watch(running: Running): void {
     running.timer ??= this.expireAt(running.deadline, () => {
       running.expired = true
@@ -310,7 +327,7 @@ export class RunQueue {
     })
   }
 
-  /** Lets go of its pages so that others can end, if there are others. */
+  /** Releases its pages so that others can end, if there are others. */
   #makesWay(running: Running): boolean {
     const { pages } = running.view.graph
     const isAtWork = (other: Running) =>
@@ -322,7 +339,7 @@ export class RunQueue {
     return true
   }
 
-  /** Begins anew, on the present or on the past as it looks now. */
+  /** Starts again, on the present or on the same past revision as the graph is now. */
   async #again(running: Running): Promise<void> {
     const { store, exactly, work } = running
     try {
@@ -346,7 +363,7 @@ export class RunQueue {
   }
 }
 
-/** No answer in time. */
+/** The error after the deadline. */
 export function pastDeadline(): CheckError {
   return new CheckError("deadline_exceeded", "Request Deadline Exceeded")
 }
@@ -355,7 +372,7 @@ function tooMany(): CheckError {
   return new CheckError("resource_exhausted", "too many large questions are running at the same time")
 }
 
-/** A source that does not answer, as clients are told of it. */
+/** The error for clients when the source is unavailable. */
 export function unreadable(cause: unknown): CheckError {
   const message = "the authorization data can't be read: the database has not answered"
   return new CheckError("unavailable", message, { cause })

@@ -5,21 +5,21 @@ import type { View } from "../work.ts"
 import type { KeptAt } from "./kept.ts"
 
 /**
- * A store at one revision, for as long as somebody asks about it: the graph as it is, and over it how those tuples stood that the graph has
- * changed since. The graph goes on; what a snapshot shows never changes.
+ * A store at one revision, for as long as a question needs it: the current graph, and over it the past states of the tuples that have
+ * changed since. The graph continues to change; the content of a snapshot never does.
  */
 export class Snapshot implements View {
   readonly graph: Graph
   readonly at: Commit
-  /** The graph's epoch when it was made: what is installed later shows a newer state, and is not read. */
+  /** The graph's epoch when the snapshot was made. Pages installed later contain a newer state and are not read. */
   readonly epoch: number
   readonly kept: KeptAt
   past: Overlay | undefined
-  /** Work under way on it. */
+  /** Number of questions in progress on it. */
   users = 0
-  /** Changes of the graph while the feed is read for what came before them. */
+  /** Changes of the graph that wait while the feed is read for earlier ones. */
   #waiting: (() => void)[] | undefined
-  /** Names it speaks of: questions must find them as long as it lives. */
+  /** Names in its tuples; questions must find them while the snapshot exists. */
   readonly #kept: number[] = []
 
   constructor(graph: Graph, at: Commit, kept: KeptAt) {
@@ -33,24 +33,24 @@ export class Snapshot implements View {
     return this.at.revision
   }
 
-  /** What it remembers takes. */
+  /** Bytes of the remembered tuples. */
   get bytes(): number {
     return this.past?.bytes ?? 0
   }
 
-  /** A tuple will be, or is, another than it was: `stored` is how it stood before. */
+  /** Call it when a tuple changes: `stored` is its state before. */
   remember(row: TupleRow, stored: Stored | undefined, held: TuplePresence): void {
     const remembered = () => this.#put(row, stored, held)
     if (this.#waiting === undefined) remembered()
     else this.#waiting.push(remembered)
   }
 
-  /** From now on until `gathered`, what the feed says comes before what the graph changes. */
+  /** From now on until `gathered`, changes from the feed are applied before changes of the graph. */
   gather(): void {
     this.#waiting = []
   }
 
-  /** How a tuple stood at the revision, by the feed; undefined for not at all. */
+  /** The state of a tuple at the revision, from the feed; undefined: it did not exist. */
   lay(row: TupleRow, stood: TupleRow | undefined): void {
     const context = stood === undefined || stood[5] === "" ? undefined : JSON.parse(stood[5])
     this.#put(
@@ -66,7 +66,7 @@ export class Snapshot implements View {
     for (const remember of waiting) remember()
   }
 
-  /** Nobody works on it any more. */
+  /** No question needs it any more. */
   end(): void {
     this.past = undefined
     for (const id of this.#kept) this.graph.unkeep(id)

@@ -20,53 +20,53 @@ import { Snapshot } from "./snapshot.ts"
 import { Views } from "./views.ts"
 import { loadWhole } from "./whole-load.ts"
 
-/** With so many revisions under work changes gather a little, because each is remembered for each of them. */
+/** With this many revisions in use, changes gather briefly, because every change is remembered for each of them. */
 const viewsAtOnce = 8
 
 export interface StoreGraphOptions {
   readonly source: TupleSource
   readonly storeId: string
   readonly paged: boolean
-  /** So long a question waits for a whole load before it is answered from pages. */
+  /** How long a question waits for a whole load before it is answered from pages. */
   readonly coldMs: number
   readonly memory: Memory
   readonly kept: Kept
   readonly now: () => number
-  /** Lets timers and I/O run before going on. */
+  /** Lets timers and I/O run. */
   readonly turn: () => Promise<void>
-  /** Changes gather: `flush` is to be called in a while. */
+  /** Changes are queued: call `flush` soon. */
   readonly onQueued: () => void
-  /** What is held never was: work under way must start over. */
+  /** The held data was lost: work in progress must start again. */
   readonly onReplaced: () => void
-  /** The database does not have `held` any more; it stands at `found`. */
+  /** The database no longer contains `held`; its newest commit is `found`. */
   readonly onLost: (held: Commit, found: Commit) => void
 }
 
 const firstRetryMs = 60_000
 const longestRetryMs = 3_600_000
-/** So much more room than before is worth another try at once. */
+/** With this factor more room than before, loading the whole store is tried again at once. */
 const roomWorth = 1.25
 
 class DoesNotFit extends Error {}
-/** What was loaded is of a history that was given up meanwhile. */
+/** The loaded data belongs to a history that was given up meanwhile. */
 class Superseded extends Error {}
 
 /**
- * The graph of one store, kept up to date: loaded, then changed by whole revisions in their order, whether they come from a write of this process or
- * from the source's feed. The graph always stands at exactly one commit; work under way goes on at the one it began at.
- * Where the source has lost commits nothing is answered from what is held, nor is any write of this process counted as known, until the store is loaded anew.
+ * The graph of one store, kept up to date: loaded, then changed by whole revisions in order, from writes of this process or from the
+ * source's feed. The graph is always at exactly one commit; work in progress continues at the commit where it began. After the source has
+ * lost commits, no question is answered from the held data, and no write of this process counts as known, until the store is loaded again.
  */
 export class StoreGraph implements Tenant {
-  /** A store is the place (see run-queue.ts) of its present. */
+  /** The store itself is the place (see run-queue.ts) of its present. */
   readonly store = this
   readonly exactly = undefined
   graph: Graph
   /** The present. */
   view: Snapshot
-  /** When the source last confirmed what we have: the time the question was put, not answered. */
+  /** When the source last confirmed the held data: the time of the request, not of the response. */
   contactMs = Number.NEGATIVE_INFINITY
   ready = false
-  /** Was asked since the engine last looked for a store to give up. */
+  /** Was used since the engine last looked for a store to drop. */
   used = false
   usedMs = 0
   readonly #history: History
@@ -76,7 +76,7 @@ export class StoreGraph implements Tenant {
   #paged: boolean
   readonly #tooLarge: TooLarge
   readonly #views = new Views()
-  /** Changes applied while pages are being read, because those may be older. */
+  /** Changes applied while pages are read, because those pages may be older. */
   #recent: TupleChange[] = []
   #reading = 0
   #era = newEra()
@@ -98,7 +98,7 @@ export class StoreGraph implements Tenant {
     this.view = this.#viewAt(this.graph, firstCommit)
   }
 
-  /** May a question be answered now, as far as own writes are concerned? */
+  /** Whether all own writes are applied, so that a question may be answered now. */
   get isCurrent(): boolean {
     return this.ready && this.graph.revision >= this.#history.floor
   }
@@ -107,7 +107,7 @@ export class StoreGraph implements Tenant {
     return this.#history.hasQueue
   }
 
-  /** Resolves when questions can be answered; several callers share one load, a failed one may be tried again. */
+  /** Resolves when questions can be answered. Concurrent callers share one load; a failed load may be tried again. */
   async load(): Promise<void> {
     if (this.ready) return
     this.#starting ??= this.#start().finally(() => {
@@ -116,7 +116,7 @@ export class StoreGraph implements Tenant {
     await this.#starting
   }
 
-  /** Resolves when the whole store is in memory, or it is clear that it will not be. */
+  /** Resolves when the whole store is in memory, or when it is clear that it will not be. */
   async loaded(): Promise<void> {
     await this.load()
     await this.#loading
@@ -125,7 +125,7 @@ export class StoreGraph implements Tenant {
   async #start(): Promise<void> {
     if (this.#paged) return this.#startPaged()
     const loading = this.#loadWhole()
-    // A load that goes on after questions are answered from pages is tried again when it fails, by the next poll.
+    // The next poll retries a load that fails while questions are already answered from pages.
     loading.catch(() => undefined)
     let timer: ReturnType<typeof setTimeout> | undefined
     const cold = new Promise<void>((resolve) => {
@@ -146,7 +146,7 @@ export class StoreGraph implements Tenant {
     this.#adopt(new Graph({ paged: true, at }), asked)
   }
 
-  /** Loads the store beside what is answered from meanwhile; one that does not fit is left to pages. */
+  /** Loads the whole store while questions are answered from pages; a store that does not fit stays in pages. */
   #loadWhole(): Promise<void> {
     const { source, storeId, now, turn, memory } = this.#options
     if (this.#loading !== undefined) return this.#loading
@@ -176,7 +176,7 @@ export class StoreGraph implements Tenant {
         this.#report()
         if (error instanceof Superseded) return undefined
         if (error instanceof DoesNotFit) this.#outgrown()
-        // Where what follows is of another history than what was loaded, what is there now is asked for next.
+        // When later changes belong to another history than the loaded data, the current data is loaded next.
         else if (!(error instanceof HistoryLost)) throw error
         return this.ready ? undefined : this.#startPaged()
       })
@@ -198,12 +198,12 @@ export class StoreGraph implements Tenant {
     this.#report()
   }
 
-  /** Takes changes of this process's own write. */
+  /** Accepts changes of this process's own write. */
   applied(changes: readonly TupleChange[]): void {
     this.#history.applied(changes, this.ready)
   }
 
-  /** Applies what is queued. Who is at work on the graph as it was goes on seeing it so. */
+  /** Applies the queued changes. Work in progress on the previous state continues to see it. */
   flush(): void {
     if (!this.hasQueue) return
     const { graph } = this
@@ -215,7 +215,7 @@ export class StoreGraph implements Tenant {
     if (!this.#options.memory.makeRoom(this)) this.giveWay()
   }
 
-  /** The graph is another than before. */
+  /** The graph has been replaced. */
   #changed(): void {
     const { graph } = this
     this.#views.retire(graph)
@@ -223,7 +223,7 @@ export class StoreGraph implements Tenant {
     this.#report()
   }
 
-  /** It has outgrown the memory: from now on pages. */
+  /** The graph does not fit in memory any more: use pages from now on. */
   giveWay(): boolean {
     if (!this.ready || this.graph.pages !== undefined) return false
     this.#outgrown()
@@ -256,7 +256,7 @@ export class StoreGraph implements Tenant {
 
   forget(): void {
     this.ready = false
-    // What comes next may be another history.
+    // Later data may belong to another history.
     this.#era = newEra()
     this.#loading = undefined
     this.#unfinished = undefined
@@ -264,7 +264,7 @@ export class StoreGraph implements Tenant {
     this.#report()
   }
 
-  /** Somebody works on a snapshot: until it is left, it does not change. */
+  /** A question uses a snapshot: until it is released, its content does not change. */
   hold(view: Snapshot): void {
     this.#views.hold(view)
   }
@@ -275,21 +275,24 @@ export class StoreGraph implements Tenant {
     if (bytes > 0) this.#report()
   }
 
-  /** Work has ended: what it held may go. */
+  /** Work has ended: frees memory that only it used. */
   settle(): void {
     if (this.graph.pages === undefined) return
     this.#report()
     this.#options.memory.makeRoom(this)
   }
 
-  /** Asks the source for its newest commit, proves that what is held is in its history, and takes what is new. Rejects with the source's error. */
+  /**
+   * Asks the source for its newest commit, proves that the held commit is in its history, and reads new changes. Rejects with the source's
+   * error.
+   */
   async refresh(): Promise<void> {
     const asked = this.#options.now()
     await this.#history.refresh()
     await this.load()
     this.contactMs = Math.max(this.contactMs, asked)
     if (this.#paged && this.#tooLarge.mayFit(this.#options.now())) this.#paged = this.#options.paged
-    // One that failed while questions are answered from pages, or did not fit.
+    // Retries a whole load that failed while questions are answered from pages, or that did not fit.
     if (this.graph.pages !== undefined && !this.#paged && this.ready) this.#loadWhole().catch(() => undefined)
   }
 
@@ -298,7 +301,7 @@ export class StoreGraph implements Tenant {
     if (this.ready) this.#hints.heard()
   }
 
-  /** A backup was restored, or a standby took over that had not everything. What is loaded before anything is held cannot be given up. */
+  /** A backup was restored, or a standby without the newest commits took over. During a first load there is no held data to give up. */
   #lost(held: Commit, found: Commit): void {
     if (this.ready) {
       this.#giveUp()
@@ -312,12 +315,15 @@ export class StoreGraph implements Tenant {
     this.#options.onReplaced()
   }
 
-  /** Whether a commit is in the history of what is held; undefined when only the source can say. */
+  /** Whether a commit is in the history of the held data; undefined when only the source knows. */
   includes(commit: Commit): boolean | undefined {
     return this.ready ? this.#history.includes(commit) : undefined
   }
 
-  /** @throws CheckError `history_lost` when the store's history does not have this commit (any more); `validation_error` when it is too long ago to tell. */
+  /**
+   * Requires that the store's history contains a commit.
+   * @throws CheckError `history_lost` when it does not (any more); `validation_error` when the commit is too old to tell
+   */
   require(commit: Commit): Promise<void> {
     return this.#history.require(commit)
   }
@@ -325,7 +331,7 @@ export class StoreGraph implements Tenant {
   /** Resolves when all changes known to exist are applied. */
   async caughtUp(): Promise<void> {
     await this.#history.catchUp(this.#history.floor)
-    // Changes gather for a tenth of a second at most.
+    // Changes gather for at most a tenth of a second.
     while (!this.isCurrent) {
       await this.load()
       if (this.hasQueue) await this.#options.turn()
@@ -333,7 +339,10 @@ export class StoreGraph implements Tenant {
     }
   }
 
-  /** The store at one commit, held: `leave` it. @throws CheckError when the commit is not to be had. */
+  /**
+   * The store at one commit, held until it is released.
+   * @throws CheckError when the commit is not available
+   */
   async at(commit: Commit): Promise<Snapshot> {
     const { source, storeId, turn, memory } = this.#options
     if (commit.revision > this.graph.revision) await this.refresh()
@@ -356,8 +365,8 @@ export class StoreGraph implements Tenant {
   }
 
   /**
-   * Loads pages and installs them, pinned. They may be older than the graph is by then: what has changed is added.
-   * @throws CheckError `resource_exhausted` when they do not fit beside what else is in use.
+   * Loads pages and installs them, pinned. They may be older than the graph by then, so changes since are added.
+   * @throws CheckError `resource_exhausted` when they do not fit next to others in use
    */
   async loadPages(wanted: readonly PageKey[], pins: Pins): Promise<void> {
     const { now, memory } = this.#options
@@ -365,7 +374,7 @@ export class StoreGraph implements Tenant {
     const keys = wanted.filter((key) => !usePage(graph, key, pins))
     if (graph.pages === undefined || keys.length === 0) return
     const asked = now()
-    // What is large comes with the whole store, when that is being loaded.
+    // While the whole store is loading, wait for it instead of loading large lists.
     if (this.#loading !== undefined && keys.every((key) => isLarge(graph, key))) await this.#loading
     if (this.graph !== graph) return
     this.#reading++
@@ -377,7 +386,7 @@ export class StoreGraph implements Tenant {
     }
   }
 
-  /** How pages come into the graph. */
+  /** The functions by which pages enter the graph. */
   #pageLoad(graph: Graph) {
     let own = 0
     return {
@@ -401,12 +410,12 @@ export class StoreGraph implements Tenant {
   }
 }
 
-/** Somebody says that there may be something new. Hints that come while one is followed become one more. */
+/** Follows hints about possible changes. Hints that arrive meanwhile are combined into one. */
 class Hints {
   readonly #follow: () => Promise<unknown>
   #heard = 0
 
-  /** What `follow` rejects with is let pass: a hint is never needed. */
+  /** Ignores rejections of `follow`: a hint is never required. */
   constructor(follow: () => Promise<unknown>) {
     this.#follow = follow
   }
@@ -425,7 +434,7 @@ class Hints {
   }
 }
 
-/** A store that did not fit into the memory whole: when to try again. Each try reads as much of it as there is room. */
+/** Decides when to load a store whole again that did not fit in memory. Each attempt reads as much as there is room for. */
 class TooLarge {
   readonly #memory: Memory
   readonly #tenant: Tenant
@@ -438,14 +447,14 @@ class TooLarge {
     this.#tenant = tenant
   }
 
-  /** It was found not to fit. */
+  /** Records that it did not fit. */
   found(now: number): void {
     this.#room = this.#memory.roomFor(this.#tenant)
     this.#waitMs = Math.min(2 * this.#waitMs, longestRetryMs)
     this.#again = now + this.#waitMs
   }
 
-  /** Others have gone, there is more memory, or it may have become smaller. */
+  /** Whether another attempt is worthwhile: other stores are gone, the limit was raised, or the store may have shrunk. */
   mayFit(now: number): boolean {
     return now >= this.#again || this.#memory.roomFor(this.#tenant) > roomWorth * this.#room
   }

@@ -2,10 +2,10 @@ import type { Graph, Retired } from "../graph/graph.ts"
 import type { TupleChange } from "../ports.ts"
 import type { Snapshot } from "./snapshot.ts"
 
-/** A few hundred changes are no reason to give pages away. */
+/** A few hundred changes must not cause the eviction of pages. */
 const bytesUncounted = 1024 * 1024
 
-/** The snapshots of a store that somebody works on, and what the graph keeps for their sake. */
+/** The snapshots of a store that are in use, and the memory that the graph keeps for them. */
 export class Views {
   readonly #views = new Set<Snapshot>()
   readonly #retired: { readonly graph: Graph; readonly epoch: number; readonly retired: Retired }[] = []
@@ -14,14 +14,14 @@ export class Views {
     return this.#views.size
   }
 
-  /** What the snapshots remember takes, as far as it is more than what any question takes for itself. */
+  /** Bytes of the snapshots, above the amount that every question needs for itself. */
   get bytes(): number {
     let bytes = -bytesUncounted
     for (const view of this.#views) bytes += view.bytes
     return Math.max(0, bytes)
   }
 
-  /** Until it is left, what the snapshot shows does not change. */
+  /** Until it is released, the content of the snapshot does not change. */
   hold(view: Snapshot): void {
     view.users++
     view.graph.held = true
@@ -35,7 +35,7 @@ export class Views {
     this.reclaim(view.graph)
   }
 
-  /** Applies changes to a graph. Who works on it as it was goes on seeing it so. */
+  /** Applies changes to a graph. Work in progress on the previous state continues to see it. */
   apply(graph: Graph, changes: readonly TupleChange[]): void {
     const views = [...this.#views].filter((view) => view.graph === graph)
     graph.epoch++
@@ -46,14 +46,14 @@ export class Views {
     graph.share(false)
   }
 
-  /** What the graph has given up until now may be read by those who began before. */
+  /** Keeps the memory that the graph has given up so far for the work that began before. */
   retire(graph: Graph): void {
     const retired = graph.takeRetired()
     if (retired !== undefined) this.#retired.push({ graph, epoch: graph.epoch, retired })
     this.reclaim(graph)
   }
 
-  /** Gives back what nobody can be reading any more. */
+  /** Frees memory that no work can be reading any more. */
   reclaim(graph: Graph): void {
     let oldest = Number.POSITIVE_INFINITY
     for (const view of this.#views) if (view.graph === graph) oldest = Math.min(oldest, view.epoch)
@@ -73,7 +73,7 @@ function applyUnder(views: readonly Snapshot[], graph: Graph, { operation, row }
   const held = graph.holds(row)
   const remembering = held.forward || held.reverse ? views : []
   const stored = graph.stored(row)
-  // While its names are there: a delete may take them with it, a write bring them.
+  // Remember it while its names exist: a deletion may remove them, a write may add them.
   if (operation === "delete") for (const view of remembering) view.remember(row, stored, held)
   graph[operation](row)
   if (operation === "write") for (const view of remembering) view.remember(row, stored, held)

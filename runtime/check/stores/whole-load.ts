@@ -1,7 +1,7 @@
 import { Graph } from "../graph/graph.ts"
 import { SourceUnavailable, type TupleChange, type TupleSource } from "../ports.ts"
 
-/** Sorting goes on in turns of this length. */
+/** Sorting runs in turns of this length. */
 const sliceMs = 8
 /** Changes read from the source at a time. */
 const changesMax = 2_000
@@ -11,15 +11,15 @@ export interface WholeLoad {
   readonly storeId: string
   readonly now: () => number
   readonly turn: () => Promise<void>
-  /** Some more was read. What it throws ends the load. */
+  /** More rows were read. An exception ends the load. */
   readonly onRead: (graph: Graph) => void
-  /** The revision that is known of by now: the graph is brought there. */
+  /** The newest known revision, up to which the graph is brought. */
   readonly known: () => number
-  /** The graph stands; called in the same turn as `known` was asked for the last time. */
+  /** The graph is complete. Called in the same turn as the last call of `known`. */
   readonly onLoaded: (graph: Graph) => void
 }
 
-/** Reads a store into a graph of its own while others are asked, and brings it up to what has changed meanwhile. */
+/** Reads a store into a new graph over several turns, and applies the changes that happen meanwhile. */
 export async function loadWhole(load: WholeLoad): Promise<void> {
   const { source, storeId, now, turn } = load
   const graph = new Graph()
