@@ -25,7 +25,7 @@ export function createMemoryCache(options: MemoryCacheOptions = {}): MemoryCache
 class MemoryCache implements Cache {
   readonly flights = new Flights()
   readonly vectors = new Vectors()
-  /** Expiry is ours and not the library's `ttl`: when an entry ends is read with it, and ends are told by the clock we are given. */
+  /** This class checks the expiry instead of the library's `ttl`: readers need the expiry of an entry, and tests set the clock. */
   readonly #entries: LRUCache<string, Cached>
   readonly #bytesMax: number
   readonly #now: () => number

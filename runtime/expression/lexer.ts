@@ -78,7 +78,7 @@ export class Lexer {
   kind: CelTokenKind = "end"
   start = 0
   end = 0
-  /** The binding strength of the token as an operator; 0 if it is none. */
+  /** The binding strength of the token as an operator; 0 if it is not an operator. */
   strength = 0
   /** The name, the field, or the value of a literal. */
   value: unknown
