@@ -74,6 +74,7 @@ export interface Call {
   readonly span: Span
 }
 
+/** The argument `=`. */
 export interface Equals {
   readonly kind: "equals"
   readonly span: Span
