@@ -64,7 +64,7 @@ export class EngineListeners {
     const opened = new Map<string, AuthzListeners>()
     const discard = async () => {
       access.discard()
-      // In reverse order, so that an address that was replaced twice ends with its first owner.
+      // In reverse order of opening, so that each address returns to the listener from which it was taken.
       for (const { listeners } of [...opened.values()].toReversed())
         for (const listener of listeners) await listener.discard(leftGraceMs)
     }
@@ -94,8 +94,8 @@ export class EngineListeners {
   }
 
   /**
-   * Only listeners of the running plan answer. A listener that takes over another's address answers the connections of that address until
-   * the plan is activated, and later until those connections end.
+   * Listeners of the running plan answer all requests. Another listener answers only connections to an address of the running plan: a new
+   * one that has already taken over such an address, and an old one whose address a running listener has taken over.
    */
   #serves(listeners: AuthzListeners | undefined, local: string | undefined): boolean {
     if (listeners === undefined) return false

@@ -85,7 +85,7 @@ export function keyOf(edits: readonly Edit[]): string {
 export function join(one: Repair, two: Repair): Repair | undefined {
   const edits = [...new Set([...one.edits, ...two.edits])].sort((a, b) => a.id - b.id)
   if (edits.length > editsMax || new Set(edits.map(({ key }) => key)).size < edits.length) return undefined
-  // Common edits are paid for once.
+  // Count the cost of common edits only once.
   const twice = one.edits.length + two.edits.length - edits.length
   return { edits, cost: one.cost + two.cost - twice * costs.edit }
 }

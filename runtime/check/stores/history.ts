@@ -59,7 +59,7 @@ export class History {
     this.#queue = new ChangeQueue(at)
   }
 
-  /** For the first data: it must include everything that this process wrote or heard of before the read, or that was lost. */
+  /** Checks the first data: if it lacks revisions that this process wrote or heard of before, they were lost. */
   meetFirst(floor: number, at: Commit): void {
     if (floor <= at.revision) return
     this.#floor = Math.min(this.#floor, at.revision)
