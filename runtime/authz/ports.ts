@@ -134,7 +134,7 @@ export interface AuthzParts {
   /** Default: no cross-origin requests. */
   readonly cors?: (() => AuthzCors) | undefined
   /**
-   * Additional host names that the listeners accept, in addition to IP addresses, `localhost` and the machine's name (`OwnNames.more`). Default:
+   * Host names that the listeners accept in addition to IP addresses, `localhost` and the machine's name (`OwnNames.more`). Default:
    * none.
    */
   readonly hosts?: readonly string[] | undefined

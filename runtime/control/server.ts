@@ -20,7 +20,7 @@ import { addUsageRoutes } from "./usage-desk.ts"
 /** Where to listen. */
 export interface ListenSettings {
   readonly listen: Address
-  /** Additional accepted host names, in addition to IP addresses, `localhost` and the machine's name (`OwnNames.more`); absent: none. */
+  /** Accepted host names in addition to IP addresses, `localhost` and the machine's name (`OwnNames.more`); absent: none. */
   readonly hosts?: readonly string[] | undefined
   readonly log: Log
 }

@@ -20,7 +20,7 @@ export interface RuntimeSettings {
    */
   readonly control: { readonly listen: Address; readonly token?: string } | undefined
   /**
-   * Additional host names that the engine's and the control listener accept, in addition to IP addresses, `localhost` and the machine's name;
+   * Host names that the engine's and the control listener accept in addition to IP addresses, `localhost` and the machine's name;
    * absent: none.
    */
   readonly hosts?: readonly string[]
