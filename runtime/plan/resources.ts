@@ -54,6 +54,7 @@ export const clientCertificate = z.strictObject({
   cert: z.strictObject({ file: z.string().min(1) }),
   key: z.strictObject({ file: z.string().min(1) }),
 })
+/** A certificate with its key that the gateway shows to backends and other services. */
 export type ClientCertificatePlan = z.infer<typeof clientCertificate>
 
 /**
@@ -68,6 +69,7 @@ export const tokenClient = z.strictObject({
   audience: loadText.optional(),
   inBody: z.boolean().optional(),
 })
+/** An OAuth client of the gateway: where it requests tokens (RFC 6749 §4.4), and with which credentials. */
 export type TokenClientPlan = z.infer<typeof tokenClient>
 
 /** Introspection of opaque tokens (RFC 7662), with the gateway's own credentials. A result is cached for at most `cacheSeconds`, and never beyond `exp`. */
@@ -94,6 +96,7 @@ export const users = z.strictObject({
     .min(1)
     .max(10_000),
 })
+/** Users with password hashes for `auth basic`. */
 export type UsersPlan = z.infer<typeof users>
 
 /** How the gateway authenticates every request to a backend. */
@@ -116,6 +119,7 @@ const breaker = z.strictObject({
   statuses: z.array(status).max(500),
   ejectedMaxPercent: z.number().int().min(0).max(100),
 })
+/** When a target gets no requests after failures, and for how long. Times in milliseconds. */
 export type BreakerPlan = z.infer<typeof breaker>
 
 /** Active health checks of every target. A target is down after `downAfter` failures in a row, and up after `upAfter` successes. It starts as up. */
@@ -128,6 +132,7 @@ const health = z.strictObject({
   downAfter: z.number().int().min(1).max(100),
   upAfter: z.number().int().min(1).max(100),
 })
+/** Active health checks of the targets of a backend. Times in milliseconds. */
 export type HealthPlan = z.infer<typeof health>
 
 /** When a request is sent again. `connect-error`: nothing was sent. `reset`: the connection broke before a response. `timeout`: no response head in time. */
@@ -207,6 +212,7 @@ export const pdp = z.strictObject({
   authentication: pdpAuthentication.optional(),
   breaker: breaker.optional(),
 })
+/** An AuthZEN decision point, with its limits and credentials. Times in milliseconds. */
 export type PdpPlan = z.infer<typeof pdp>
 
 /** Types of the claims that an issuer guarantees (notation of runtime/expression/types.ts). */

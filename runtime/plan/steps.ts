@@ -114,7 +114,9 @@ const contracts = [
 type Contract = (typeof contracts)[number]
 /** One step of a section. */
 export type Step = z.infer<Contract["schema"]>
+/** The digest that identifies a step in the plan. */
 export type StepId = z.infer<typeof stepId>
+/** The name of a kind of step, e.g. `rate-limit`. */
 export type StepKind = Step["kind"]
 /** The step type of one kind, e.g. `StepOf<"rate-limit">`. */
 export type StepOf<Kind extends StepKind> = Extract<Step, { kind: Kind }>
@@ -135,10 +137,12 @@ export interface NestedSteps {
   readonly steps: readonly StepId[]
 }
 
+/** The facts that are the same for all steps of a kind. */
 export function kindFacts(kind: StepKind): KindFacts {
   return byKind.get(kind) as Contract
 }
 
+/** The facts of one step: what it reads, writes and may do with these settings. */
 export function factsOf(step: Step): StepFacts {
   return (byKind.get(step.kind) as { readonly facts: (step: Step) => StepFacts }).facts(step)
 }
@@ -146,6 +150,7 @@ export function factsOf(step: Step): StepFacts {
 /** A step that authenticates by one credential: a token, a password or a subscription key. `any-of` tries several. */
 export type CredentialStep = StepOf<Extract<Contract, { readonly role: "credential" }>["kind"]>
 
+/** Whether a step verifies a credential of the caller. */
 export function isCredential(step: Step): step is CredentialStep {
   return kindFacts(step.kind).role === "credential"
 }
@@ -158,6 +163,7 @@ export function shownTo(step: CredentialStep): ShownCredential {
 /** A step that authenticates the caller: by one credential, or by any of several. */
 export type AuthStep = StepOf<Extract<Contract, { readonly role: "credential" | "ways" }>["kind"]>
 
+/** Whether a step decides who may call: a credential, or several of them as alternatives. */
 export function isAuth(step: Step): step is AuthStep {
   const { role } = kindFacts(step.kind)
   return role === "credential" || role === "ways"
@@ -179,6 +185,7 @@ export function credentialsOf(
 /** A step that checks whether a user has a relation on an object, or writes that relation. */
 export type RelationStep = Extract<Step, { readonly relation: string }>
 
+/** Whether a step asks about, grants or revokes a relation. */
 export function isRelation(step: Step): step is RelationStep {
   return "relation" in step
 }
@@ -207,6 +214,7 @@ export function isGuard(step: Pick<Step, "kind">): boolean {
 /** A step that rejects a request when too much was used: calls, bytes, slots. */
 export type LimitStep = StepOf<Extract<Contract, { readonly role: "limit" }>["kind"]>
 
+/** Whether a step counts requests against a limit. */
 export function isLimit(step: Step): step is LimitStep {
   return kindFacts(step.kind).role === "limit"
 }
@@ -227,6 +235,7 @@ export function isAnswer(step: Step | undefined): step is AnswerStep {
 /** A step that sends the request to the backend. */
 export type SendStep = StepOf<Extract<Contract, { readonly role: "send" }>["kind"]>
 
+/** Whether a step sends the request to the backend. */
 export function isSend(step: Step | undefined): step is SendStep {
   return step !== undefined && kindFacts(step.kind).role === "send"
 }

@@ -39,9 +39,9 @@ test.each<[string, object, string[], RegExp]>([
     "the cost is not a power of two",
     { input: ["a"] },
     ["--cost", "20000"],
-    /no power of two from 1024 to 65536: 20000/,
+    /not a power of two from 1024 to 65536: 20000/,
   ],
-  ["the cost is too high", { input: ["a"] }, ["--cost", "131072"], /no power of two/],
+  ["the cost is too high", { input: ["a"] }, ["--cost", "131072"], /not a power of two/],
   ["the cost is not a number", { input: ["a"] }, ["--cost", "much"], /not a whole number/],
 ])("%s: refused", async (_, world, flags, message) => {
   const { code, out, err } = await run({ cwd, ...world }, "hash-password", ...flags)

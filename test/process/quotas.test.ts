@@ -47,13 +47,13 @@ describePostgres("a quota of a product or an API", () => {
     expect([(await gold()).status, (await gold()).status]).toEqual([200, 200])
     const out = await gold()
     expect(out).toMatchObject({ status: 403, retryAfter: null })
-    expect(JSON.parse(out.text)).toMatchObject({ status: 403, detail: "Out of call volume quota." })
+    expect(JSON.parse(out.text)).toMatchObject({ status: 403, detail: "The quota of calls is used up." })
     for (let index = 0; index < 3; index += 1) expect((await silver()).status).toBe(200)
     const wide = await silver()
     expect(wide.status).toBe(403)
     expect(Number(wide.retryAfter)).toBeGreaterThan(0)
     expect(JSON.parse(wide.text).detail).toMatch(
-      /^Out of bandwidth quota\. Quota will be replenished in (\d+\.)?\d\d:\d\d:\d\d\.$/,
+      /^The quota of bytes is used up\. It is renewed in \d+ seconds\.$/,
     )
     const paid = async (path: string) => (await call(ports, path, keyOf("paid"))).status
     expect([await paid("/paid"), await paid("/paid"), await paid("/paid"), await paid("/paid")]).toEqual([

@@ -50,6 +50,7 @@ export const numberTypes: Readonly<Record<string, NumberType>> = {
   decimal: { holds: "decimal", wrap: Number },
 }
 
+/** Whether `name` is a numeric type of C#, e.g. `int` or `decimal`. */
 export function isNumberType(name: string): boolean {
   return Object.hasOwn(numberTypes, name)
 }

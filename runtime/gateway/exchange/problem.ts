@@ -172,7 +172,8 @@ function apimHeaders(headers: readonly string[], realm: string): string[] {
 
 /** The message for clients of Azure API Management, by `reason`, otherwise by name. */
 export function apimMessage(found: Problem): string {
-  if (found.message !== undefined) return found.message
+  const own = found.apimMessage ?? found.message
+  if (own !== undefined) return own
   const byReason = found.reason === undefined ? undefined : apimReasons[found.reason]
   const words = byReason ?? apimNames[found.name] ?? problemTable[found.name].detail
   return words.replace("{retry}", retryAfterOf(found)) + faultsOf(found)

@@ -97,14 +97,15 @@ function wordsOf({ increment }: StepOf<"quota">): Words {
   return { calls: tokens ? "token" : "call volume", bytes: "bandwidth" }
 }
 
-/** The texts are those of Azure API Management, because clients may search for them. */
+/** Clients of Azure API Management may search for its texts. */
 function refusal({ out, resetSeconds }: Extract<QuotaAnswer, { allowed: false }>, words: Words): Outcome {
   const seconds = Math.max(1, resetSeconds ?? 1)
   const again = resetSeconds === null ? "" : ` Quota will be replenished in ${clock(seconds)}.`
   return problem("forbidden", {
     headers: resetSeconds === null ? [] : ["retry-after", String(seconds)],
     reason: "QuotaExceeded",
-    message: `Out of ${words[out]} quota.${again}`,
+    message: `The quota of ${out} is used up.${resetSeconds === null ? "" : ` It is renewed in ${seconds} seconds.`}`,
+    apimMessage: `Out of ${words[out]} quota.${again}`,
     cause: `the quota of ${out} is used up`,
   })
 }

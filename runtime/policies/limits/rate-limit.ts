@@ -1,7 +1,7 @@
 import type { Limiter, Taken } from "../../limits/limiter.ts"
 import type { StepOf } from "../../plan/steps.ts"
 import type { Exchange } from "../exchange.ts"
-import { problem } from "../messages/answer.ts"
+import { type ProblemOptions, problem } from "../messages/answer.ts"
 import type { Outcome, Policy, Provision, Run } from "../policy.ts"
 import { compileCount } from "../values/value.ts"
 import { compileLateCount, type LateCount } from "./late-count.ts"
@@ -109,18 +109,22 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
 }
 
 /**
- * The texts are those of Azure API Management, because clients may search for them. With the standard Retry-After field, the text about calls is
- * derived from that field.
+ * Clients of Azure API Management may search for its texts. With the standard Retry-After field, its text about calls is derived from that
+ * field.
  */
 function refusedWords(
   { increment, retryAfterHeader = "retry-after" }: StepOf<"rate-limit">,
   seconds: number,
-): { reason: string; message?: string } {
+): ProblemOptions {
   const again = `Try again in ${seconds} seconds.`
   if (typeof increment === "object" && "tokens" in increment)
-    return { reason: "TokenLimitExceeded", message: `Token limit is exceeded. ${again}` }
+    return {
+      reason: "TokenLimitExceeded",
+      message: `The limit of tokens is used up. ${again}`,
+      apimMessage: `Token limit is exceeded. ${again}`,
+    }
   const reason = "RateLimitExceeded"
   return retryAfterHeader === "retry-after"
     ? { reason }
-    : { reason, message: `Rate limit is exceeded. ${again}` }
+    : { reason, message: `The limit is used up. ${again}`, apimMessage: `Rate limit is exceeded. ${again}` }
 }

@@ -52,6 +52,8 @@ export interface Problem {
   readonly reason?: string | undefined
   /** Text for the client, from the configuration; replaces the default text of the name. */
   readonly message?: string | undefined
+  /** Text for clients of Azure API Management (`errors apim`) and for on-error sections, where it differs from `message`. */
+  readonly apimMessage?: string | undefined
   /** Text for on-error sections, when they may see more than the client. */
   readonly failure?: string | undefined
   /** What exactly was wrong with the message, so that the client can correct it: an extension member of the problem body. */
@@ -85,18 +87,7 @@ export interface CacheHit {
 export type Answer = Problem | DirectAnswer | CacheHit
 
 /** The optional members of a problem; see `Problem`. */
-export interface ProblemOptions {
-  readonly status?: number | undefined
-  readonly headers?: readonly string[] | undefined
-  readonly cause?: string | undefined
-  readonly reason?: string | undefined
-  readonly message?: string | undefined
-  readonly failure?: string | undefined
-  readonly errors?: readonly ProblemDetail[] | undefined
-  readonly errorsLeftOut?: number | undefined
-  readonly presented?: boolean | undefined
-  readonly expression?: FailedExpression | undefined
-}
+export type ProblemOptions = Omit<Problem, "kind" | "name">
 
 /** One error in a message. `pointer` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter. */
 export interface ProblemDetail {
