@@ -85,7 +85,7 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
   },
   FORCE_COLOR: {
     commands: ["all"],
-    docs: "Any value but `0`: colours also where the output is no terminal.",
+    docs: "Any value but `0`: colours also where the output is not a terminal.",
     byDefault: "colours on a terminal",
     example: "1",
   },

@@ -238,7 +238,7 @@ export const xmlCredentialRows: readonly StatementRow[] = [
         args: [slot("id", "constant", { label: '"ID"' }), slot("url", "url"), optional(tokenName)],
       },
     ],
-    docs: 'Where what documents write by `<log-to-eventhub logger-id="ID">` is sent by POST, by a token of a client; nobody waits for it. Without it nothing is sent.',
+    docs: 'The URL that gets the messages of `<log-to-eventhub logger-id="ID">` by POST, with a client token. Requests do not wait for it. Without this statement nothing is sent.',
     example: 'hub "audit" "https://acme.servicebus.example/audit/messages" hubs',
   },
 ]

@@ -130,13 +130,13 @@ export const engineJwtRows: readonly StatementRow[] = [
         blockRequired: true,
       },
     ],
-    docs: "What the tokens of these subjects (`sub`) may do.",
+    docs: "Permissions of tokens with these subjects (`sub`).",
     example: 'subject "orders-service" { read s }',
   },
   {
     keyword: "any-subject",
     forms: [{ args: [], block: "authz subject", blockRequired: true }],
-    docs: "What the tokens of all other subjects may do.",
+    docs: "Permissions of tokens with any other subject.",
     example: "any-subject { read s }",
   },
 ]

@@ -123,7 +123,7 @@ export const skipRow: StatementRow = {
   keyword: "skip",
   several: 1000,
   forms: [{ args: [slot("operation", "constant", { label: '"METHOD /PATH"', max: 2100 })] }],
-  docs: "An operation of the document that is no route, as it is written there; its mistakes are not told. Another route whose path fits still answers its requests.",
+  docs: "An operation of the document that does not become a route, written as in the document; its mistakes are not reported. Another route with a matching path still serves its requests.",
   example: 'skip "GET /internal/{id}"',
 }
 
@@ -132,7 +132,7 @@ export const lenientRow: StatementRow = {
   keyword: "lenient",
   forms: [{ args: [] }],
   byDefault: "a mistake is an error where requests would pass that the document refuses",
-  docs: "Mistakes in schemas, parameters and references of the document are warnings: what is not understood is left out, and checked by the backend alone.",
+  docs: "Reports mistakes in schemas, parameters and references of the document as warnings. The gateway does not check these parts; the backend must.",
   example: "lenient",
 }
 
@@ -149,7 +149,7 @@ export function securityRow(auth: StatementRow): StatementRow {
         ...args,
       ],
     })),
-    docs: "What a security scheme of the document is here. Operations that demand it get this `auth`; scopes they demand are asked of its tokens. `none` is for operations that demand nothing.",
+    docs: "Maps a security scheme of the document to an `auth`. Operations that require the scheme get this `auth`, and its tokens must have the required scopes. `none` applies to operations without a requirement.",
     example: "security bearerAuth auth jwt acme",
   }
 }

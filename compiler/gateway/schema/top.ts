@@ -251,7 +251,7 @@ export const productRows: readonly StatementRow[] = [
     keyword: "unpublished",
     forms: [{ args: [] }],
     byDefault: "published: callers with permission can subscribe",
-    docs: "Nobody new can subscribe to it. Keys that were issued count on.",
+    docs: "No new subscriptions are possible. Issued keys stay valid.",
     example: "unpublished",
   },
   {

@@ -16,7 +16,7 @@ export const xmlRows: readonly StatementRow[] = [
     forms: [
       { args: [slot("id", "constant", { label: '"ID"' }), slot("path", "constant", { label: '"FILE"' })] },
     ],
-    docs: 'The file that `<include-fragment fragment-id="ID" />` stands for.',
+    docs: 'The file that `<include-fragment fragment-id="ID" />` inserts.',
     example: 'fragment "session" "models/session.fragment.xml"',
   },
   {
@@ -50,7 +50,7 @@ export const xmlRows: readonly StatementRow[] = [
         ],
       },
     ],
-    docs: "The value or secret that `{{NAME}}` is, where it is not the one of this name. What a name here can't have, `.` or `-`, is `_` there anyway.",
+    docs: "The value or secret for `{{NAME}}` if it has another name. `.` and `-` in NAME become `_` by themselves.",
     example: 'value "Orders.Url" orders_url',
   },
 ]

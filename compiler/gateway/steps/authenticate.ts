@@ -14,7 +14,7 @@ export const authenticateStatement: StatementDefinition = {
     keyword: "authenticate",
     several: true,
     forms: stepIdentityForms(optional(word("as"), slot("variable", "value-name", { label: "NAME" }))),
-    docs: "Says to the backend who the gateway is, whichever backend that will be; with `as` the token is left in a variable instead. What one backend always gets stands in its `backend` block.",
+    docs: "Sends the credentials of the gateway to the backend of the request; with `as` the token is stored in a variable instead. Credentials for one backend belong in its `backend` block.",
     example: "authenticate token stock",
   },
   lower: (bound, context) => {

@@ -79,7 +79,7 @@ export const lookupRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "the response of the backend",
-    docs: "What Cache-Control tells callers, with the time that is left.",
+    docs: "Cache-Control for callers, with the remaining time.",
     example: "downstream private",
   },
 ]

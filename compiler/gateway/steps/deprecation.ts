@@ -17,19 +17,19 @@ export const deprecationRows: readonly StatementRow[] = [
   {
     keyword: "deprecated",
     forms: [{ args: [optional(slot("date", "date")), optional(slot("documentation", "constant"))] }],
-    docs: "Announces by a Deprecation header that the version should not be used any more, perhaps since or from a day on; the text is the URL of a page that says more.",
+    docs: "Sends a Deprecation header, optionally with a date. The string is the URL of a page with more information.",
     example: "deprecated 2026-03-01",
   },
   {
     keyword: "removed",
     forms: [{ args: [] }],
-    docs: "The version is gone: every request is answered 410, with a link to its successor where there is one.",
+    docs: "The version is retired: every request gets 410, with a link to its successor if there is one.",
     example: "removed",
   },
   {
     keyword: "successor",
     forms: [{ args: [slot("version", "name", { label: "VERSION" })] }],
-    docs: "The version to use instead, told by a Link header on every answer.",
+    docs: "The version to use instead; every response has a Link header with it.",
     example: "successor v2",
   },
   {

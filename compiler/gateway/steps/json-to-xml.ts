@@ -19,7 +19,7 @@ export const jsonToXmlRows: readonly StatementRow[] = [
     keyword: "separator",
     forms: [{ args: [slot("character", "constant", { max: 1 })] }],
     byDefault: '"_"',
-    docs: "The character that stands for the `:` of a namespace in the names of members.",
+    docs: "The character that replaces the `:` of a namespace in member names.",
     example: 'separator "."',
   },
   {

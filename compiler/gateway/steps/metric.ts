@@ -26,7 +26,7 @@ export const metricStatement: StatementDefinition = {
       },
       { args: [variable, optional(slot("amount", "expression"))], block: "metric" },
     ],
-    docs: "Adds to the counter `author_NAME_total` on /metrics, 1 unless an expression says how much; or the tokens a language model used for the call, as its answer says.",
+    docs: "Adds to the counter `author_NAME_total` on /metrics, by 1 or by the value of an expression, or by the tokens that a language model reports for the call.",
     example: 'metric orders_placed { label tenant "${request.header("X-Tenant")}" }',
   },
   lower: (bound, { texts, expressions, place, steps }) => {

@@ -32,7 +32,7 @@ export const rewriteStatement: StatementDefinition = {
         ],
       },
     ],
-    docs: "The path of the request to the backend, below the backend's own base path, perhaps with a query. What an expression brings is one segment; with `raw` it may be more. `without query` drops what the caller sent.",
+    docs: "The path of the request to the backend, below the base path of the backend, optionally with a query. The value of an expression is one segment; with `raw` it may contain several. `without query` drops the query of the caller.",
     example: 'rewrite "/internal/orders/${path.id}"',
   },
   lower: (bound, { texts, place, report, steps }) => {

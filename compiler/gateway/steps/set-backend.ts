@@ -28,7 +28,7 @@ export const use: StatementDefinition = {
       },
       { args: [word("by"), slot("value", "text")], block: "choices", blockRequired: true },
     ],
-    docs: "Sends the request to another backend: by name, by weight (with `by` the same for the same text), by what a text says, or to a URL. With `raw` an expression may decide the host.",
+    docs: "Sends the request to another backend: by name, by weight (with `by` the same one for the same value), by the value of a string, or to a URL. With `raw` an expression may decide the host.",
     example: "use backend orders_v2",
   },
   lower: (bound, context) => {

@@ -49,7 +49,7 @@ export const body = (block: "inbound" | "outbound" | "on-error"): StatementDefin
     forms: Object.values(forms)
       .filter((each) => block === "outbound" || each !== jsonpForm)
       .map(({ form }) => form),
-    docs: "Replaces the body, replaces a text in it wherever it stands, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value; `xml` escapes it for the text or the attribute it stands in. In `text` nothing is escaped. `mask-urls` makes absolute URLs of the backend in a text those of the gateway (in a request the other way round); the backend is then asked for whole answers, never for a part (`Range`); `jsonp` makes a script of a JSON answer to GET where the query parameter names a function.",
+    docs: "Replaces the body, replaces every occurrence of a string in it, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value; `xml` escapes it for the surrounding text or attribute. `text` escapes nothing. `mask-urls` makes absolute URLs of the backend in a text those of the gateway (in a request the other way round); the backend is then asked for whole answers, never for a part (`Range`); `jsonp` makes a script of a JSON answer to GET where the query parameter names a function.",
     example: 'body set json ({"error": "no such order"})',
   },
   lower: byFirstWord(forms),

@@ -35,7 +35,7 @@ export const header: StatementDefinition = {
       { args: [word("remove"), name] },
       renameForm,
     ],
-    docs: "Changes a header: `set` replaces it, `append` adds a line, `default` sets it only where it is absent, `remove` deletes it, `rename` gives its lines another name. An expression may say which. Several values are one list; of fields that are none, such as Set-Cookie, one line each.",
+    docs: "Changes a header: `set` replaces it, `append` adds a line, `default` sets it only where it is absent, `remove` deletes it, `rename` renames it. An expression may yield the value. Several values become one comma-separated list, or one line each for headers such as Set-Cookie.",
     example: 'header set "X-User-Id" "${jwt.sub}"',
   },
   lower: (bound, context) => {

@@ -79,7 +79,7 @@ export const validateContentRows: readonly StatementRow[] = [
     keyword: "json",
     several: 50,
     forms: [{ args: [optional(media), optional(action)], block: "validate content json" }],
-    docs: "Bodies of this media type are JSON that fits the schema: the one the block names, else that of the operation's OpenAPI document, else any JSON. Without a type those the document describes are meant, else all.",
+    docs: "Bodies of this media type must be JSON that matches the schema: the one in the block, else the one of the OpenAPI document, else any JSON. Without a media type: those in the document, else all.",
     example: 'json "application/json" { schema "models/order.schema.json" }',
   },
   form("xml", "well-formed XML"),
@@ -93,7 +93,7 @@ export const validateContentRows: readonly StatementRow[] = [
       { args: [slot("test", "condition"), ...to] },
     ],
     byDefault: "no media type is replaced",
-    docs: "What a media type counts as: what the first rule says whose type or condition fits; else what `missing` says of a body without a type, else what `any` says of all.",
+    docs: "The media type to use instead of the one sent: the first rule with a matching type or condition applies, then `missing` for a body without a type, then `any`.",
     example: 'map "application/hal+json" to "application/json"',
   },
   {

@@ -53,7 +53,7 @@ export const validateHeadersRows: readonly StatementRow[] = [
     keyword: "others",
     forms: [{ args: [action] }],
     byDefault: "as the statement says",
-    docs: "What happens to answers with headers nobody named.",
+    docs: "What happens to responses with other headers.",
     example: "others ignore",
   },
   errors,
