@@ -115,7 +115,7 @@ function refuseStale(base: SealedPlan["base"], running: PlanAnswer | undefined):
       ? "nothing is"
       : `serial ${running.record.serial} is, applied by ${running.record.who}${other}`
   throw new CliError(
-    `the plan is stale: it was made against ${then}, now there is ${now}; nothing was changed`,
+    `the plan is stale: when it was made ${then}, now ${now}; nothing was changed`,
     "Run `sallyport plan --out FILE` again and review what changed since.",
     exitCode.refused,
   )
