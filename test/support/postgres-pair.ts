@@ -25,7 +25,8 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   return {
     url: (database) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
     async withhold() {
-      const position = await ask(primary, "select pg_current_wal_flush_lsn()::text")
+      // Not the flushed position: commits are asynchronous here (`throw-away-postgres.ts`), so the latest ones may not be flushed yet.
+      const position = await ask(primary, "select pg_current_wal_insert_lsn()::text")
       await until(standby, `select pg_last_wal_replay_lsn() >= '${position}'::pg_lsn`)
       await ask(standby, "alter system set primary_conninfo = ''")
       await ask(standby, "select pg_reload_conf()")
