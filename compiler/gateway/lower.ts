@@ -31,7 +31,7 @@ import { dropStrayKeys } from "./lower/stray-keys.ts"
 import { TextLowering } from "./lower/text.ts"
 import { Validation } from "./lower/validation.ts"
 import { Values } from "./lower/values.ts"
-import type { PolicyFiles } from "./policy-files.ts"
+import { apimApis, type PolicyFiles } from "./policy-files.ts"
 import type { Program } from "./program.ts"
 import { type RouteSource, routesOf } from "./routes.ts"
 import type { SchemaFiles } from "./schema-files.ts"
@@ -79,7 +79,8 @@ export function lower(
   const validation = new Validation(schemas, steps, report)
   const places = new Places(values.names(), describedBodies(program, validation))
   const bodySchemas = new BodySchemas(schemaFiles, schemas)
-  const shared = { program, values, texts, expressions, models, report, azure, steps, bodySchemas }
+  const common = { program, values, texts, expressions, models, report, azure, steps, bodySchemas }
+  const shared = { ...common, apimApis: apimApis(program) }
   const policies = new Policies(new GatewayHost(shared, backends, policyFiles), policyFiles, steps)
   const timeoutMs = timeoutOf(program.gateway)
   const lowering = new RouteLowering(shared, places, backends, validation, policies, timeoutMs)

@@ -4,6 +4,7 @@ import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
 import { anyInside, type BoundBlock, type BoundStatement, statementOf, statementsOf } from "./bind/bound.ts"
+import { errorsOf } from "./lower/listeners.ts"
 import type { Program } from "./program.ts"
 
 /** The XML policy documents of a project by their `policy xml` statement, and fragments by id. */
@@ -55,7 +56,7 @@ export function readPolicyFiles(
 }
 
 /** Every `policy xml` of a block and of the blocks inside it. */
-export function policyStatements(block: BoundBlock | undefined): BoundStatement[] {
+function policyStatements(block: BoundBlock | undefined): BoundStatement[] {
   return (block?.statements ?? []).flatMap((each) =>
     isPolicyXml(each) ? [each] : [...policyStatements(each.block), ...policyStatements(each.otherwise)],
   )
@@ -74,6 +75,14 @@ export function needsAzure(root: BoundBlock): boolean {
       each.args.get("template") !== undefined ||
       isAuthPolicy(each),
   )
+}
+
+/** APIs with clients of Azure API Management: all with `errors apim` or a policy document of the gateway, otherwise those with a document of their own. */
+export function apimApis(program: Program): ReadonlySet<string> {
+  const { gateway } = program
+  const all = errorsOf(gateway) === "apim" || anyInside(gateway?.block, isPolicyXml)
+  const apis = program.all("api").filter(({ bound }) => all || anyInside(bound.block, isPolicyXml))
+  return new Set(apis.map(({ name }) => name))
 }
 
 /** @throws Error when the wing was not loaded. That is a mistake of the caller of `compile`, or of `needsAzure`. */

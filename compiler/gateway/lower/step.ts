@@ -42,6 +42,8 @@ export interface StepContext {
   readonly steps: PlanSteps
   readonly backends: Backends
   readonly bodySchemas: BodySchemas
+  /** APIs with clients of Azure API Management, which expect its defaults. */
+  readonly apimApis: ReadonlySet<string>
   readonly place: StatementPlace
   /** The name, for counters, of the block that contains the statement, with the conditions around it. */
   readonly scope: string

@@ -1,14 +1,11 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { breaking, closes, type FieldRules, type Finding, opens } from "../../analysis/finding.ts"
 import { textWords } from "../../analysis/words.ts"
-import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import { type AuthForm, authText } from "../credential-text.ts"
 import { reportDropped } from "../lower/header.ts"
-import { errorsOf } from "../lower/listeners.ts"
 import type { StepContext } from "../lower/step.ts"
-import { policyStatements } from "../policy-files.ts"
 import { statusText } from "../print.ts"
-import type { Program } from "../program.ts"
 import { refusalStatus } from "../schema/refusal.ts"
 import { oneOf, type StatementRow, slot, word } from "../schema/row.ts"
 import type { Fields, StepText } from "../step-text.ts"
@@ -51,11 +48,11 @@ export const authSubscriptionRows: readonly StatementRow[] = [
 
 function lowerKey(
   bound: BoundStatement,
-  { program, report }: StepContext,
+  { apimApis, report }: StepContext,
   api: string,
 ): StepOf<"validate-key"> {
   const { block, statement } = bound
-  const usual = { ...defaults, header: isFromApim(program, api) ? apimHeader : defaults.header }
+  const usual = { ...defaults, header: apimApis.has(api) ? apimHeader : defaults.header }
   const place = (keyword: "header" | "query"): string | null => {
     const said = statementOf(block, keyword)
     return said === undefined ? usual[keyword] : (said.args.value<string>("name") ?? null)
@@ -69,18 +66,6 @@ function lowerKey(
   }
   const status = statementOf(block, "status")?.args.value<number>("status") ?? defaults.status
   return { kind: "validate-key", api, header, query, status, forward: mentions(block, "forward") }
-}
-
-/**
- * Whether clients see an API as one of Azure API Management: because of the error format, or a policy document of the API or the gateway.
- */
-function isFromApim({ gateway, root }: Program, api: string): boolean {
-  const own = statementsOf(root, "api").find(({ args }) => args.value("name") === api)
-  return (
-    errorsOf(gateway) === "apim" ||
-    policyStatements(gateway?.block).length > 0 ||
-    policyStatements(own?.block).length > 0
-  )
 }
 
 /** Printing and comparison of a step that demands a subscription key. */
