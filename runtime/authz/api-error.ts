@@ -157,7 +157,7 @@ export function apiErrorOf(error: unknown): ApiError | undefined {
   if (error instanceof SourceUnavailable)
     return new ApiError("unavailable", "The database is unavailable; try again shortly")
   if (isSchemaFault(error))
-    return new ApiError("unavailable", "The database has not the schema that this version needs")
+    return new ApiError("unavailable", "The schema of the database does not match this version")
   if (!isCheckError(error)) return undefined
   // From the engine this code means too much work at once, not a large body.
   const code = error.code === "resource_exhausted" ? "unavailable" : error.code

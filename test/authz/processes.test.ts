@@ -122,7 +122,7 @@ describePostgres("processes on one database", () => {
       const answer = await fetch(`${base}/stores`)
       expect([answer.status, await answer.json()]).toEqual([
         503,
-        { code: "unavailable", message: "The database has not the schema that this version needs" },
+        { code: "unavailable", message: "The schema of the database does not match this version" },
       ])
       await migrate(database)
       expect((await fetch(`${base}/healthz`)).status).toBe(200)

@@ -13,11 +13,14 @@ import { type Fence, fences, placeOf } from "./pages.ts"
  * ```gateway api       a fragment, in the frame of this name (frames.ts)
  * ```gateway api SP3004   one with this finding: the page shows a mistake
  */
-const examples = fences("gateway").map((fence) => [placeOf(fence), fence] as const)
+const all = fences()
+const examples = all
+  .filter(({ language }) => language === "gateway")
+  .map((fence) => [placeOf(fence), fence] as const)
 
 /** The files that the same page tells the reader to save. */
 function savedBeside({ page }: Fence): (readonly [string, string])[] {
-  return fences()
+  return all
     .filter((fence) => fence.page === page)
     .flatMap(({ info, text }) =>
       info.flatMap((word) => (word.startsWith("save=") ? [[word.slice("save=".length), text] as const] : [])),

@@ -49,16 +49,11 @@ const languages: Readonly<Record<string, string>> = {
 }
 
 test("every fence has a language that a test looks after", () => {
-  expect(
-    fences()
-      .filter(({ language }) => languages[language] === undefined)
-      .map(placeOf),
-  ).toEqual([])
-  const run = fences().filter(({ language }) => ["js", "python", "go"].includes(language))
+  const all = fences()
+  expect(all.filter(({ language }) => languages[language] === undefined).map(placeOf)).toEqual([])
+  const run = all.filter(({ language }) => ["js", "python", "go"].includes(language))
   expect(run.filter(({ info }) => !info.some((word) => word.startsWith("save="))).map(placeOf)).toEqual([])
   // A fence without a language is no fence for `fences`.
   for (const { path, text } of pages.values())
-    expect((text.match(/^```/gm) ?? []).length, path).toBe(
-      2 * fences().filter(({ page }) => page === path).length,
-    )
+    expect((text.match(/^```/gm) ?? []).length, path).toBe(2 * all.filter(({ page }) => page === path).length)
 })

@@ -23,11 +23,11 @@ export const docs = command(docsLine, async ({ words }, io) => {
     return exitCode.ok
   }
   const page = pageNamed(pages, words.join("-"))
-  const hits = search(pages, words)
   if (page !== undefined) {
     await io.page(page.text)
     return exitCode.ok
   }
+  const hits = search(pages, words)
   if (hits.length === 0) throw nothingFound(pages, words)
   await io.page(hitsText(hits))
   return exitCode.ok
@@ -45,6 +45,7 @@ function nothingFound(pages: readonly ManualPage[], words: readonly string[]): C
       : `Did you mean ${meant.join(", ")}? \`sallyport docs\` lists the pages.`,
   )
 }
+
 /** Maximum number of further places that a search lists. */
 const othersMax = 6
 

@@ -58,9 +58,10 @@ export const plan = command(planLine, async ({ project, against, out, format }, 
   return old.plan?.digest === next.digest ? exitCode.ok : exitCode.changes
 })
 
-/** The plan that the text is compared with; undefined if there is none. */
+/** What the text is compared with. */
 interface Compared {
   readonly title: string
+  /** Undefined: everything is new. */
   readonly plan: Plan | undefined
   readonly base: SealedPlan["base"]
   /** Where the written plan can be applied; undefined: over the running plan under any name. */
