@@ -2,9 +2,9 @@ import type { Io } from "./io.ts"
 
 /**
  * The exit codes: `ok` done or nothing to do, `failed` errors, `changes` there are differences (or, with `check --exit-code`, a denial),
- * `refused` stale, not confirmed, or a risk that was not allowed.
+ * `refused` stale, not confirmed, or a risk that was not allowed, `notEverywhere` applied, but not every process serves the plan.
  */
-export const exitCode = { ok: 0, failed: 1, changes: 2, refused: 3 } as const
+export const exitCode = { ok: 0, failed: 1, changes: 2, refused: 3, notEverywhere: 4 } as const
 
 /** One of `exitCode`. */
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]

@@ -52,7 +52,7 @@ function newProgram(io: Io): Commander {
     })
     .addHelpText(
       "after",
-      "\nExit codes: 0 done or nothing to do, 1 errors, 2 changes, 3 refused (stale, not confirmed or dangerous).",
+      "\nExit codes: 0 done or nothing to do, 1 errors, 2 changes, 3 refused (stale, not confirmed or dangerous), 4 applied, but not every process serves it.",
     )
   return program
 }

@@ -73,6 +73,8 @@ export const processStatus = z.strictObject({
   reasons: z.array(z.string()),
   /** Revision of the newest change of issued subscriptions that it has read; null in a process without the gateway role. */
   subscriptions: z.number().int().nullable(),
+  /** Serial of the newest plan, when the process cannot serve it (`error` says why); else null. Absent: an older release. */
+  refusedSerial: z.number().int().nullable().optional(),
 })
 export type ProcessStatus = z.infer<typeof processStatus>
 

@@ -9,6 +9,7 @@ import {
   declareStores,
   hasPlan,
   insertPlan,
+  listenToPlans,
   type PlanBase,
   type PlanHeader,
   type PlanIdentity,
@@ -56,7 +57,7 @@ export interface PlanKeeperSettings {
   readonly log: Log
   /** Absent: no plan is kept on disk, and a start without the database runs no plan. */
   readonly disk?: PlanDisk | undefined
-  /** Interval of polls for a newer plan, in milliseconds. */
+  /** Interval of polls for a newer plan, in milliseconds (default: 1,000). Notices of other processes come earlier. */
   readonly pollMs?: number
   /** Called when the database no longer contains the running plan. */
   readonly onHistoryLost?: (held: PlanIdentity, found: PlanIdentity | undefined) => void
@@ -80,6 +81,9 @@ export class PlanKeeper {
   #turn: Promise<unknown> = Promise.resolve()
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
+  #stopListening: () => void = () => undefined
+  /** A round that starts later reads the change that a notice announced. */
+  #roundWaits = false
   #closed = false
   /** Called after every change of `serial` or `error`. */
   onChange: () => void = () => {}
@@ -103,6 +107,11 @@ export class PlanKeeper {
     return this.#error
   }
 
+  /** Serial of the newest plan, when this process cannot serve it; else null. */
+  get refusedSerial(): number | null {
+    return this.#refused?.identity.serial ?? null
+  }
+
   /** A message about the plan on disk while it is needed, else undefined. */
   get kept(): string | undefined {
     if (this.#kept === undefined) return this.#served === null ? this.#keptTrouble : undefined
@@ -117,7 +126,8 @@ export class PlanKeeper {
 
   /** Runs the newest plan, if there is one, and follows from then on. Does not reject: failures are in `error` and are retried. */
   async start(): Promise<void> {
-    await this.#round()
+    this.#stopListening = listenToPlans(this.#settings.database, () => this.#onNotice())
+    await this.#inTurn(() => this.#round())
     this.#schedule()
   }
 
@@ -138,6 +148,7 @@ export class PlanKeeper {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#stopListening()
     clearTimeout(this.#timer)
     await this.#turn
     await this.#writing
@@ -206,6 +217,15 @@ export class PlanKeeper {
   async #answer(read: () => Promise<StoredPlan | undefined>): Promise<PlanAnswer | undefined> {
     const stored = await read().catch(rethrowUnavailable)
     return stored === undefined ? undefined : { record: recordOf(stored), plan: stored.plan as Plan }
+  }
+
+  #onNotice(): void {
+    if (this.#roundWaits || this.#closed) return
+    this.#roundWaits = true
+    void this.#inTurn(() => {
+      this.#roundWaits = false
+      return this.#round()
+    })
   }
 
   #schedule(): void {

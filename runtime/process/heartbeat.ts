@@ -90,10 +90,18 @@ export class Heartbeat {
     const { roles, version, state } = this.#settings
     const now = new Date().toISOString()
     const startedAt = this.#startedAt.toISOString()
-    const { serial, error, subscriptions, ...own } = state()
+    const { serial, error, subscriptions, refusedSerial, ...own } = state()
     return {
       ...{ id: this.#id, host: hostname(), pid: process.pid, roles: [...roles], version, startedAt },
-      ...{ seenAt: now, serial, error, subscriptions, state: own.state, reasons: [...own.reasons] },
+      ...{
+        seenAt: now,
+        serial,
+        error,
+        subscriptions,
+        refusedSerial,
+        state: own.state,
+        reasons: [...own.reasons],
+      },
     }
   }
 

@@ -24,6 +24,8 @@ export interface ReportedState extends ProcessState {
   readonly serial: number | null
   readonly error: string | null
   readonly subscriptions: number | null
+  /** Serial of the newest plan, when this process cannot serve it. */
+  readonly refusedSerial: number | null
 }
 
 /** The parts that contribute to the state; undefined where the process does not have the role. */
@@ -65,13 +67,14 @@ export function reportOf(
   },
   { issued, usage, quotas }: Metering,
 ): ReportedState {
-  const { serial, error } = parts.keeper
+  const { serial, error, refusedSerial } = parts.keeper
   const subscriptions = parts.gateway === undefined ? null : issued.revision
   return {
     ...processState({ ...parts, issued, usage, quotas }),
     serial,
     error,
     subscriptions,
+    refusedSerial,
   }
 }
 

@@ -8,6 +8,7 @@ import {
 } from "./database.ts"
 import { type DeclaredStore, ensureDeclaredStores } from "./declared-stores.ts"
 import { newStamp } from "./ids.ts"
+import { noticesOf } from "./notices.ts"
 
 /**
  * Identifies a plan of the database's history. After a failover or a restore the same serial may belong to another plan, with another
@@ -195,9 +196,17 @@ export async function insertPlan(database: Database, entry: PlanInsert): Promise
       if (isSqlError(error, uniqueViolation)) return undefined
       throw error
     })
-  if (stored !== undefined) return { kind: "inserted", ...stored }
+  if (stored !== undefined) {
+    noticesOf(database).announce("plans")
+    return { kind: "inserted", ...stored }
+  }
   const [row] = await database.query<HeaderRow>(newestHeader)
   return { kind: "stale", current: row === undefined ? undefined : headerOf(row) }
+}
+
+/** Calls back when another process has applied a plan. Returns a function that stops listening. A lost notice only costs the time until the next poll. */
+export function listenToPlans(database: Database, onApplied: () => void): () => void {
+  return noticesOf(database).listen("plans", onApplied)
 }
 
 /** Like `insertPlan`, for a plan that is loaded from a file and not stored: it only creates its stores. */

@@ -18,6 +18,8 @@ export interface ProcessReport {
   readonly reasons: readonly string[]
   /** Revision of the issued subscriptions that the process has read; null: it needs none. */
   readonly subscriptions: number | null
+  /** Serial of the newest plan, when the process cannot serve it; else null. */
+  readonly refusedSerial: number | null
 }
 
 /** A report, and how old it is. */
@@ -44,14 +46,16 @@ type ProcessRow = [
   state: string,
   reasons: string,
   subscriptions: number | null,
+  refusedSerial: number | null,
 ]
 
 const upsert: PreparedStatement = {
   name: "process-report",
-  text: `insert into sallyport.processes (id, role, version, host, pid, active_serial, last_error, state, reasons, subscriptions)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+  text: `insert into sallyport.processes (id, role, version, host, pid, active_serial, last_error, state, reasons, subscriptions,
+    refused_serial) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
     on conflict (id) do update set role = excluded.role, version = excluded.version, active_serial = excluded.active_serial,
       last_error = excluded.last_error, state = excluded.state, reasons = excluded.reasons, subscriptions = excluded.subscriptions,
+      refused_serial = excluded.refused_serial,
       heartbeat_at = now()`,
 }
 /** Forget a process one hour after its last report, in case it ended without removing itself. */
@@ -66,12 +70,13 @@ const remove: PreparedStatement = {
 const list: PreparedStatement = {
   name: "process-list",
   text: `select id, role, version, active_serial, last_error, host, pid, started_at, heartbeat_at,
-    extract(epoch from now() - heartbeat_at)::double precision, state, reasons, subscriptions from sallyport.processes order by id`,
+    extract(epoch from now() - heartbeat_at)::double precision, state, reasons, subscriptions,
+    refused_serial from sallyport.processes order by id`,
 }
 
 /** The heartbeat; call it every few seconds. */
 export async function reportProcess(database: Queryable, report: ProcessReport): Promise<void> {
-  const { id, role, version, activeSerial, lastError, state, reasons, subscriptions } = report
+  const { id, role, version, activeSerial, lastError, state, reasons, subscriptions, refusedSerial } = report
   await database.query(upsert, [
     id,
     role,
@@ -83,6 +88,7 @@ export async function reportProcess(database: Queryable, report: ProcessReport):
     state,
     JSON.stringify(reasons.slice(0, 20).map((reason) => reason.slice(0, 1024))),
     subscriptions,
+    refusedSerial,
   ])
   await database.query(forgetSilent)
 }
@@ -110,6 +116,7 @@ export async function listProcesses(database: Queryable): Promise<readonly Proce
       state,
       reasons,
       subscriptions,
+      refusedSerial,
     ]) => ({
       id,
       role,
@@ -124,6 +131,7 @@ export async function listProcesses(database: Queryable): Promise<readonly Proce
       state,
       reasons: JSON.parse(reasons) as string[],
       subscriptions,
+      refusedSerial,
     }),
   )
 }

@@ -7,6 +7,7 @@ import {
   uniqueViolation,
 } from "./database.ts"
 import { newStamp } from "./ids.ts"
+import { noticesOf } from "./notices.ts"
 
 /** What a subscription gives access to: a product, one API, or all APIs. */
 export type SubscriptionScope =
@@ -180,8 +181,6 @@ const used: PreparedStatement = {
     from (select unnest($1::text[]) as digest, unnest($2::timestamptz[]) as at) u
     where k.digest = u.digest and (k.last_used_at is null or k.last_used_at < u.at)`,
 }
-const channel = "sallyport_subscriptions"
-const notify: PreparedStatement = { name: "subscription-notify", text: `select pg_notify('${channel}', '')` }
 
 /**
  * Stores a new subscription. `exists`: the name is taken. `same-key`: a key belongs to another subscription. `full`: the owner already has
@@ -335,7 +334,7 @@ export async function keysUsed(database: Queryable, times: ReadonlyMap<string, D
  * until the next poll.
  */
 export function listenToSubscriptions(database: Database, onChanged: () => void): () => void {
-  return database.listen?.(channel, onChanged) ?? (() => undefined)
+  return noticesOf(database).listen("subscriptions", onChanged)
 }
 
 /** From its end date on, an active or suspended subscription is `expired`. */
@@ -356,8 +355,7 @@ async function changing<T>(
     const [row] = await transaction.query<[number]>(raise, [newStamp()])
     return work(transaction, row?.[0] ?? 0)
   })
-  // Outside the transaction, because some servers do not support notices.
-  if (database.listen !== undefined) await database.query(notify).catch(() => undefined)
+  noticesOf(database).announce("subscriptions")
   return result
 }
 

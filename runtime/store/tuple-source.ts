@@ -11,8 +11,8 @@ import {
   type TupleRow,
   type TupleSource,
 } from "../check/ports.ts"
-import { changeNotices } from "./change-notices.ts"
 import type { Database, PreparedStatement, Queryable } from "./database.ts"
+import { noticesOf } from "./notices.ts"
 import { tupleColumns } from "./read-tuples.ts"
 
 /** Rows per fetch: reading them blocks the event loop for a few milliseconds only. */
@@ -137,7 +137,7 @@ export function createTupleSource(database: Database): TupleSource {
     pages: (storeId, keys) => pages(database, storeId, keys),
     changes: (storeId, after, max) => changes(database, storeId, after, max),
     stood: (storeId, revision, keys) => stood(database, storeId, revision, keys),
-    listen: (onChanged) => changeNotices(database).listen(onChanged),
+    listen: (onChanged) => noticesOf(database).listenToStores(onChanged),
   }
 }
 

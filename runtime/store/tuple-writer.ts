@@ -1,6 +1,6 @@
 import type { TupleChange } from "../check/ports.ts"
-import { changeNotices } from "./change-notices.ts"
 import type { Database } from "./database.ts"
+import { noticesOf } from "./notices.ts"
 import {
   tupleIdentity,
   type WriteConflict,
@@ -62,7 +62,7 @@ export class TupleWriter {
       )
       if (written !== undefined && written.changes.length > 0) {
         this.#applied(storeId, written.changes)
-        changeNotices(this.#database).announce(storeId)
+        noticesOf(this.#database).announce(`store ${storeId}`)
       }
       group.forEach(({ resolve }, index) => {
         resolve(written?.results[index])

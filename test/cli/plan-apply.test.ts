@@ -40,6 +40,7 @@ function atSeven(): Promise<FakeControl> {
       const { plan } = body as { plan: Plan }
       return { json: { applied: true, record: record(8, plan) } }
     },
+    "GET /v1/status": { json: { serial: 8, processes: [{ serial: 8 }], warnings: [], traffic: null } },
   })
 }
 

@@ -34,7 +34,13 @@ async function beating() {
   stops.push(() => real.close())
   const now = { serial: 1 }
   const database = slowFirstReport(real)
-  const rest = { error: null, subscriptions: null, state: "active" as const, reasons: [] }
+  const rest = {
+    error: null,
+    subscriptions: null,
+    refusedSerial: null,
+    state: "active" as const,
+    reasons: [],
+  }
   const state = () => ({ ...rest, serial: now.serial })
   const heartbeat = new Heartbeat({ database, roles: ["gateway"], version: "1.0.0", state })
   return { heartbeat, now }

@@ -145,6 +145,7 @@ describeDatabases("plans", (database) => {
       state: "active",
       reasons: [],
       subscriptions: null,
+      refusedSerial: null,
     })
     await reportProcess(database(), {
       id: "p1",
@@ -155,6 +156,7 @@ describeDatabases("plans", (database) => {
       state: "degraded",
       reasons: ["the spool is full"],
       subscriptions: 7,
+      refusedSerial: 5,
     })
     expect(await listProcesses(database())).toMatchObject([
       { id: "p1", role: "gateway", version: "1.2.3", activeSerial: 4, lastError: "no", pid: process.pid },

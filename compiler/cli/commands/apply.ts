@@ -3,6 +3,7 @@ import type { Plan, SealedPlan } from "../../../runtime/plan/plan.ts"
 import type { Change } from "../../diff/change.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
+import { readWait, waitForFleet, waitOptions } from "../fleet.ts"
 import type { Io } from "../io.ts"
 import { configOption, messageOption, type ProjectArgs, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
@@ -21,6 +22,8 @@ interface ApplyArgs {
   readonly allowDanger: boolean
   /** The reason, for the history. */
   readonly reason: string | undefined
+  /** Milliseconds, see `readWait`. */
+  readonly waitMs: number | undefined
 }
 
 const applyLine: CommandLine<ApplyArgs> = {
@@ -30,12 +33,13 @@ const applyLine: CommandLine<ApplyArgs> = {
     ["--yes", "do not ask; exit 3 when the plan would empty, halve or double the configuration"],
     ["--allow-danger", "with --yes: apply such a plan as well"],
     messageOption,
+    ...waitOptions,
   ],
   examples: [
     ["sallyport apply", "compile, show the changes, ask for confirmation, apply"],
     [
-      "sallyport apply next.json --yes",
-      "in CI: apply the reviewed plan; exit 3 when another was applied since",
+      "sallyport apply next.json --yes --wait 1m",
+      "in CI: apply the reviewed plan; exit 3 when another was applied since, 4 when a process does not serve it after a minute",
     ],
   ],
   parse: ([file], options) => ({
@@ -44,6 +48,7 @@ const applyLine: CommandLine<ApplyArgs> = {
     yes: options["yes"] === true,
     allowDanger: options["allowDanger"] === true,
     reason: textOf(options, "message"),
+    waitMs: readWait(options),
   }),
 }
 
@@ -67,7 +72,7 @@ export const apply = command(applyLine, async (args, io) => {
   io.out(
     applied ? `\nApplied as serial ${record.serial}.\n` : `\nSerial ${record.serial} is running already.\n`,
   )
-  return exitCode.ok
+  return applied ? waitForFleet(io, remote, record, args.waitMs) : exitCode.ok
 })
 
 /**

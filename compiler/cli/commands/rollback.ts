@@ -2,6 +2,7 @@ import type { ApplyAnswer, PlanAnswer } from "../../../runtime/control/api.ts"
 import { authorOf } from "../author.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import { confirm } from "../confirm.ts"
+import { readWait, waitForFleet, waitOptions } from "../fleet.ts"
 import { messageOption, readCount, textOf } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { baseOf } from "../running.ts"
@@ -11,11 +12,13 @@ interface RollbackArgs {
   readonly serial: number
   readonly yes: boolean
   readonly reason: string | undefined
+  /** Milliseconds, see `readWait`. */
+  readonly waitMs: number | undefined
 }
 
 const rollbackLine: CommandLine<RollbackArgs> = {
   operands: [["<serial>", "serial of the plan, see `sallyport history`"]],
-  options: [["--yes", "do not ask for confirmation"], messageOption],
+  options: [["--yes", "do not ask for confirmation"], messageOption, ...waitOptions],
   examples: [["sallyport rollback 41 --yes", "apply the plan of serial 41 again, under a new serial"]],
   parse([serial], options) {
     if (serial === undefined) throw new CliError("rollback needs a serial", "`sallyport history` lists them.")
@@ -23,6 +26,7 @@ const rollbackLine: CommandLine<RollbackArgs> = {
       serial: readCount(serial, "the serial"),
       yes: options["yes"] === true,
       reason: textOf(options, "message"),
+      waitMs: readWait(options),
     }
   },
 }
@@ -54,5 +58,5 @@ export const rollback = command(rollbackLine, async (args, io) => {
     }),
   )
   io.out(`\nApplied as serial ${record.serial}.\n`)
-  return exitCode.ok
+  return waitForFleet(io, remote, record, args.waitMs)
 })
