@@ -94,7 +94,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     await database.close()
   }
   try {
-    const parts = { keeper, heartbeat, metrics, gateway, listeners, notReady, metering, refused }
+    const parts = { database, keeper, heartbeat, metrics, gateway, listeners, notReady, metering, refused }
     control = await openControl(settings, parts)
     if (gateway !== undefined) await metering.start()
     if (settings.plan === undefined) await keeper.start()

@@ -12,24 +12,6 @@ export const ownFolder = ".sallyport"
 /** Version of this package. */
 export const version: string = manifest.version
 
-/** The database: `SALLYPORT_DATABASE_URL`, else embedded in the project. */
-export function databaseOf(io: Io): { readonly url: string } | { readonly folder: string } {
-  const url = io.env["SALLYPORT_DATABASE_URL"]
-  return url ? { url } : { folder: join(io.cwd, ownFolder) }
-}
-
-/** The database for messages, without the password of the URL. */
-export function databaseName(io: Io): string {
-  const database = databaseOf(io)
-  if ("folder" in database) return `${ownFolder}/ (embedded)`
-  try {
-    const { host, pathname, searchParams } = new URL(database.url.replace(/^postgres(ql)?:/, "http:"))
-    return `PostgreSQL at ${host || (searchParams.get("host") ?? "")}${pathname}`
-  } catch {
-    return "PostgreSQL"
-  }
-}
-
 /** `SALLYPORT_CONTROL_LISTEN` (default: 127.0.0.1:8082). */
 export function controlListenOf(io: Io): HostPort {
   return readHostPort(io.env["SALLYPORT_CONTROL_LISTEN"] || "127.0.0.1:8082", "SALLYPORT_CONTROL_LISTEN")

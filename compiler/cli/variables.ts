@@ -23,6 +23,30 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
     byDefault: "an embedded database in `.sallyport/`",
     example: "postgres://sallyport:secret@db.internal/sallyport",
   },
+  SALLYPORT_DATABASE_PASSWORD_FILE: {
+    commands: ["serve", "dev", "migrate"],
+    docs: "File that contains the database password alone. It is read for each new connection, so it may be replaced at any time.",
+    byDefault: "the password in the URL",
+    example: "/run/secrets/database-password",
+  },
+  SALLYPORT_DATABASE_PASSWORD_COMMAND: {
+    commands: ["serve", "dev", "migrate"],
+    docs: "Program with arguments that prints the database password, for tokens that expire. It runs without a shell, for at most 10 seconds, and again after a minute or when the server refuses the password.",
+    byDefault: "the password in the URL",
+    example: "aws rds generate-db-auth-token --hostname db.internal --port 5432 --username sallyport",
+  },
+  SALLYPORT_DATABASE_SCHEMA: {
+    commands: ["serve", "dev", "migrate"],
+    docs: "Schema of all tables in the PostgreSQL database; `search_path` is not used.",
+    byDefault: "`sallyport`",
+    example: "gateway_prod",
+  },
+  SALLYPORT_DATABASE_POOL_SIZE: {
+    commands: ["serve", "dev", "migrate"],
+    docs: "Number of connections to the PostgreSQL database that a process opens for statements at most: 1–1000. Two more listen for changes.",
+    byDefault: "10",
+    example: "20",
+  },
   SALLYPORT_CONTROL_LISTEN: {
     commands: ["serve", "dev"],
     docs: "Address and port of the control listener. A process without the role `control` serves only health and metrics there.",

@@ -98,6 +98,21 @@ const trafficStatus = z.strictObject({
 })
 
 /**
+ * The database as the process that answers sees it. `server`: `host:port`; null before the first connection and for the embedded database.
+ * `connections`: those for statements; `size` open or being opened, at most `max`; `waiting` statements wait for one.
+ */
+const databaseStatus = z.strictObject({
+  kind: z.enum(["postgres", "embedded"]),
+  server: z.string().nullable(),
+  connections: z.strictObject({
+    max: z.number().int(),
+    size: z.number().int(),
+    inUse: z.number().int(),
+    waiting: z.number().int(),
+  }),
+})
+
+/**
  * Response of `GET /v1/status`. `serial` is the newest plan in the database. `warnings` do not stop the service, e.g. an unavailable
  * issuer. `traffic` describes the process that answers; it is null without the gateway role.
  */
@@ -106,6 +121,7 @@ export const statusAnswer = z.strictObject({
   processes: z.array(processStatus),
   warnings: z.array(z.string()),
   traffic: trafficStatus.nullable(),
+  database: databaseStatus,
 })
 export type StatusAnswer = z.infer<typeof statusAnswer>
 

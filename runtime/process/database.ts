@@ -1,15 +1,28 @@
 import { join } from "node:path"
 import { SourceUnavailable } from "../check/ports.ts"
+import { DatabaseSettingsError } from "../store/connection-url.ts"
 import type { Database } from "../store/database.ts"
 import { FolderInUse } from "../store/owner-lock.ts"
+import type { PasswordSettings } from "../store/password-source.ts"
 import { NotEmbedded, openPglite } from "../store/pglite.ts"
-import { openPostgres } from "../store/postgres.ts"
+import { openPostgres, type PostgresOptions } from "../store/postgres.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 import { StartError } from "./start-error.ts"
 
+/** A server by URL. */
+interface ServerSettings extends PasswordSettings {
+  readonly url: string
+  /** Schema of all tables (default: `sallyport`). */
+  readonly schema?: string | undefined
+  /** Connections for statements (default: 10). */
+  readonly poolSize?: number | undefined
+  /** Variables for what the URL leaves open, such as `PGPASSWORD` (default: those of the process). */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+}
+
 /** A server by URL, or the embedded database in a folder. */
-export type DatabaseSettings = { readonly url: string } | { readonly folder: string }
+export type DatabaseSettings = ServerSettings | { readonly folder: string }
 
 const exampleUrl = "postgres://user:password@host:5432/database"
 
@@ -30,12 +43,42 @@ export async function openDatabase(
   )
   const onRepeat = (sqlState: string) => repeats?.series(sqlState).add()
   try {
-    return "url" in settings
-      ? openPostgres(settings.url, { onFault, onRepeat })
-      : await openPglite(settings.folder, { onFault, onRepeat })
+    const database =
+      "url" in settings
+        ? openServer(settings, { onFault, onRepeat })
+        : await openPglite(settings.folder, { onFault, onRepeat })
+    if (metrics !== undefined) addDatabaseMetrics(metrics, database)
+    return database
   } catch (error) {
     throw startErrorOf(error, settings)
   }
+}
+
+function openServer(settings: ServerSettings, options: PostgresOptions): Database {
+  const { url, poolSize, ...more } = settings
+  return openPostgres(url, { ...options, ...more, connectionsMax: poolSize })
+}
+
+/** Connections for statements, and whether the database can be used. */
+function addDatabaseMetrics(metrics: Metrics, database: Database): void {
+  const connections = "Connections to the database for statements: in use, idle, and the most there may be."
+  metrics.gauge("sallyport_database_connections", connections, ["state"], () => {
+    const { size, inUse, max } = database.state.connections
+    return [
+      [["in-use"], inUse],
+      [["idle"], size - inUse],
+      [["max"], max],
+    ]
+  })
+  metrics.gauge("sallyport_database_waiting", "Statements that wait for a connection.", [], () => [
+    [[], database.state.connections.waiting],
+  ])
+  metrics.gauge(
+    "sallyport_database_up",
+    "1 while the database can be used, 0 while statements are rejected.",
+    [],
+    () => [[[], database.state.unavailable === undefined ? 1 : 0]],
+  )
 }
 
 function startErrorOf(error: unknown, settings: DatabaseSettings): unknown {
@@ -52,10 +95,8 @@ function startErrorOf(error: unknown, settings: DatabaseSettings): unknown {
       `Set the variable to a PostgreSQL server: ${exampleUrl}. Or give this user the right to write to the folder.`,
     )
   }
-  if (!(error instanceof SourceUnavailable)) return error
-  const help =
-    "url" in settings
-      ? `Set SALLYPORT_DATABASE_URL like ${exampleUrl}.`
-      : `SALLYPORT_DATABASE_URL is not set, so the embedded database is used. If it is damaged, move ${join(settings.folder, "database")} to another place; the next start creates a new one.`
+  if (error instanceof DatabaseSettingsError) return new StartError(error.message, error.help)
+  if (!(error instanceof SourceUnavailable) || "url" in settings) return error
+  const help = `SALLYPORT_DATABASE_URL is not set, so the embedded database is used. If it is damaged, move ${join(settings.folder, "database")} to another place; the next start creates a new one.`
   return new StartError(error.message, help)
 }

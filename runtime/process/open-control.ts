@@ -5,6 +5,7 @@ import { type ControlPorts, type HealthPorts, Unavailable } from "../control/por
 import { type Control, startControl, startHealth } from "../control/server.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Address } from "../plan/resources.ts"
+import type { Database } from "../store/database.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
@@ -16,6 +17,7 @@ import { StartError } from "./start-error.ts"
 
 /** The parts of the process behind the control API. */
 export interface ControlParts {
+  readonly database: Database
   readonly keeper: PlanKeeper
   readonly heartbeat: Heartbeat
   readonly metrics: Metrics
@@ -76,17 +78,21 @@ function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts> {
 /** Without the database this process reports only itself, because operators need `status` most at such a time. */
 async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
   const { heartbeat, keeper } = parts
-  const traffic = trafficOf(parts.gateway)
+  const own = { traffic: trafficOf(parts.gateway), database: databaseOf(parts.database) }
   try {
     const processes = await heartbeat.fleet()
     const [newest] = await keeper.history(1)
-    return { serial: newest?.serial ?? null, processes, warnings: awayReasons(parts), traffic }
+    return { serial: newest?.serial ?? null, processes, warnings: awayReasons(parts), ...own }
   } catch (error) {
     if (!(error instanceof SourceUnavailable || error instanceof Unavailable)) throw error
     const away = `the database does not answer: only the process that was asked is shown (${error.message})`
     const warnings = [away, ...awayReasons(parts)]
-    return { serial: null, processes: [heartbeat.own()], warnings, traffic }
+    return { serial: null, processes: [heartbeat.own()], warnings, ...own }
   }
+}
+
+function databaseOf({ kind, state }: Database): StatusAnswer["database"] {
+  return { kind, server: state.server ?? null, connections: state.connections }
 }
 
 function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {

@@ -35,12 +35,30 @@ export interface TransactionOptions {
 /** For migrations, whose statements must not time out on our side either. */
 export const unbounded: TransactionOptions = { statementMs: 0 }
 
+/** What is known about the database now, for status and metrics. */
+export interface DatabaseState {
+  /** `host:port` of the server in use; undefined before the first connection, and of the embedded database. */
+  readonly server: string | undefined
+  /** Why statements are rejected now; undefined while they are sent. */
+  readonly unavailable: string | undefined
+  /** Connections for statements: open or being opened, at most `max`; those in use; callers that wait for one. */
+  readonly connections: {
+    readonly max: number
+    readonly size: number
+    readonly inUse: number
+    readonly waiting: number
+  }
+}
+
 /**
  * PostgreSQL 14+, a distributed server with its protocol, or the embedded database, all with one dialect. A fault of the database itself
  * (down, silent, full, read-only, too slow) rejects with `SourceUnavailable` within a second. Callers need not reopen anything afterwards.
  */
 export interface Database extends Queryable {
   readonly kind: "postgres" | "embedded"
+  /** Schema of all tables. Statements write it as `sallyport.`, migrations too. */
+  readonly schema: string
+  readonly state: DatabaseState
   /**
    * Runs `work` in one transaction; a rejection of `work` rolls back. When the server rolls back for an unrelated reason (40001, 40P01 and
    * others, see fault.ts), `work` runs again, up to five times in all, so it may have no other effects. After the last attempt:

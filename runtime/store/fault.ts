@@ -81,7 +81,7 @@ export function treatmentOf(code: string): Treatment {
 /** Turns any rejection of node-postgres into one of our two errors. */
 export function faultOf(error: unknown): SourceUnavailable | SqlError {
   if (error instanceof SourceUnavailable || error instanceof SqlError) return error
-  const { code, message } = describe(error)
+  const { code, message } = describeFault(error)
   // Node's codes (ECONNREFUSED …) do not have the five characters of a SQLSTATE; node-postgres' own errors have no code.
   if (!isSqlState(code) || endsConnection(treatmentOf(code)))
     return new SourceUnavailable(code === undefined ? message : `${message} (${code})`, { cause: error })
@@ -100,7 +100,7 @@ function endsConnection(treatment: Treatment): boolean {
 /** The SQLSTATE in one of our errors, if the server sent one. */
 export function sqlStateOf(error: unknown): string | undefined {
   if (error instanceof SqlError) return error.code
-  return error instanceof SourceUnavailable ? describe(error.cause).code : undefined
+  return error instanceof SourceUnavailable ? describeFault(error.cause).code : undefined
 }
 
 /** The SQLSTATE of a transaction that did nothing and may succeed on repetition; undefined for every other fault. */
@@ -116,7 +116,29 @@ export function isSchemaFault(error: unknown): boolean {
   return error instanceof SqlError && treatmentOf(error.code) === "schema"
 }
 
-function describe(error: unknown): { code: string | undefined; message: string } {
+/** The server does not accept writes. `why`: the end of a sentence. */
+export class ReadOnlyServer extends Error {
+  override readonly name = "ReadOnlyServer"
+  readonly code = readOnly
+
+  constructor(server: string, why: string) {
+    super(
+      `the database server ${server} is read-only (${why}): Sallyport needs the server that accepts writes`,
+    )
+  }
+}
+
+/** SQLSTATE of a write to a read-only server. */
+const readOnly = "25006"
+
+/** Whether an attempt to connect failed with a reply of a server that works, such as a wrong password: 57P0x says that it starts or stops. */
+export function isServerReply(error: unknown): boolean {
+  const { code } = describeFault(error)
+  return isSqlState(code) && code !== readOnly && !/^(57P|08)/.test(code)
+}
+
+/** SQLSTATE or Node's code, and message of any error of a connection. */
+export function describeFault(error: unknown): { code: string | undefined; message: string } {
   // After attempts on several addresses Node rejects with an AggregateError, which has no message of its own.
   const inner = error instanceof AggregateError ? (error.errors[0] as unknown) : error
   const code = (inner as { code?: unknown } | null)?.code

@@ -54,7 +54,7 @@ const lockNotAvailable = "55P03"
 /** SQLSTATEs of two processes that create the same object at the same moment; the code depends on the catalogue in which they collide. */
 const createdMeanwhile = ["23505", "42P06", "42P07", "42710", "XX000"]
 
-const createSchema = { name: "", text: "create schema if not exists sallyport" }
+const findSchema = { name: "", text: "select 1 from pg_catalog.pg_namespace where nspname = $1" }
 const createMigrations = {
   name: "",
   text: `create table if not exists sallyport.migrations (
@@ -120,9 +120,11 @@ async function migrateLocked(database: Database, options: MigrateOptions): Promi
   }
 }
 
-/** Creates the tables that locking needs. */
+/** Creates the schema and the tables that locking needs. A role that may not create schemas can be given one. */
 async function prepare(database: Database): Promise<void> {
-  for (const statement of [createSchema, createMigrations, createLock]) {
+  const createSchema = { name: "", text: `create schema if not exists "${database.schema}"` }
+  const found = await database.query(findSchema, [database.schema])
+  for (const statement of [...(found.length > 0 ? [] : [createSchema]), createMigrations, createLock]) {
     await retry(createdMeanwhile, () => database.query(statement))
   }
 }

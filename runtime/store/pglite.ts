@@ -3,9 +3,11 @@ import { mkdir } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { Worker } from "node:worker_threads"
+import { Client } from "pg"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database } from "./database.ts"
 import { type OwnerLock, takeOwnership } from "./owner-lock.ts"
+import { defaultSchema } from "./schema-name.ts"
 import { SqlDatabase } from "./sql-database.ts"
 import { type Wire, WorkerStream } from "./worker-stream.ts"
 
@@ -46,7 +48,14 @@ export async function openPglite(folder: string, options: PgliteOptions = {}): P
   }
   return new SqlDatabase({
     kind: "embedded",
-    connection: { stream: () => thread.stream(), user: "postgres", database: "postgres", password: "" },
+    schema: defaultSchema,
+    connect: async (config) => {
+      const client = new Client({ ...config, ...session, stream: () => thread.stream() })
+      // An `error` event without a listener ends the process.
+      client.on("error", () => undefined)
+      await client.connect()
+      return client
+    },
     connectionsMax: 1,
     statementMs: options.statementMs ?? 10_000,
     // There is one session, so this includes the wait for all other statements, and perhaps for a new thread.
@@ -56,6 +65,8 @@ export async function openPglite(folder: string, options: PgliteOptions = {}): P
     onClose: () => close(thread, lock),
   })
 }
+
+const session = { user: "postgres", database: "postgres", password: "" }
 
 async function close(thread: DatabaseThread, lock: OwnerLock): Promise<void> {
   await thread.close()

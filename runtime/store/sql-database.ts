@@ -1,9 +1,10 @@
-import type { Duplex } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from "pg"
+import { type Client, type ClientConfig, types } from "pg"
 import { SourceUnavailable } from "../check/ports.ts"
+import { ConnectionPool, cutClient } from "./connection-pool.ts"
 import type {
   Database,
+  DatabaseState,
   PreparedStatement,
   Queryable,
   SqlRow,
@@ -12,10 +13,16 @@ import type {
 } from "./database.ts"
 import { faultOf, repeatableState } from "./fault.ts"
 import { Liveness, type Probe } from "./liveness.ts"
+import { withSchema } from "./schema-name.ts"
 
 export interface SqlDatabaseOptions {
   readonly kind: Database["kind"]
-  readonly connection: ClientConfig
+  /** Schema of all tables. */
+  readonly schema: string
+  /** Opens a connection with these settings of node-postgres. */
+  readonly connect: (config: ClientConfig, signal?: AbortSignal) => Promise<Client>
+  /** Name of the server in use; undefined before the first connection. */
+  readonly server?: (() => string | undefined) | undefined
   readonly connectionsMax: number
   readonly statementMs: number
   /** Timeout for getting a connection, in milliseconds. */
@@ -33,7 +40,6 @@ export interface SqlDatabaseOptions {
 /** Five attempts have pauses of 5, 10, 20 and 40 ms, at most 75 ms together. */
 const attemptsMax = 5
 const firstPauseMs = 5
-const politeMs = 300
 const int8Oid = 20
 
 const begin: PreparedStatement = { name: "", text: "begin isolation level read committed" }
@@ -59,24 +65,46 @@ const longestReconnectMs = 10_000
  */
 export class SqlDatabase implements Database {
   readonly kind: Database["kind"]
+  readonly schema: string
   readonly listen: Database["listen"]
   readonly #options: SqlDatabaseOptions
   readonly #liveness: Liveness
-  readonly #clients = new Set<PoolClient>()
+  readonly #pool: ConnectionPool
   readonly #listeners = new Set<() => void>()
-  #pool: Pool
   #closed = false
 
   constructor(options: SqlDatabaseOptions) {
     this.kind = options.kind
+    this.schema = options.schema
     this.#options = options
     if (options.kind === "postgres") this.listen = (channel, heard) => this.#listen(channel, heard)
     this.#liveness = new Liveness({
       probe: options.probe,
       statementMs: options.statementMs,
-      onDown: () => this.#dropConnections(),
+      onDown: (reason) => this.#pool.drop(reason),
     })
-    this.#pool = this.#newPool()
+    this.#pool = new ConnectionPool({
+      connectionsMax: options.connectionsMax,
+      dial: (signal) => options.connect({ pipeline: true, types: typeParsers }, signal),
+      // A lost idle connection does not end the process: the next statement opens another one.
+      onLost: (error) => {
+        options.onFault?.(error)
+        if (!this.#closed) this.#liveness.suspect()
+      },
+    })
+  }
+
+  get state(): DatabaseState {
+    return {
+      server: this.#options.server?.(),
+      unavailable: this.#liveness.down?.message,
+      connections: this.#pool.state,
+    }
+  }
+
+  /** Cuts all connections: they lead to a server that is not the right one any more. */
+  reconnect(): void {
+    this.#pool.drop(new SourceUnavailable("the database server changed"))
   }
 
   query<Row extends SqlRow = SqlRow>(
@@ -106,18 +134,12 @@ export class SqlDatabase implements Database {
     this.#closed = true
     this.#liveness.close()
     for (const stop of this.#listeners) stop()
-    const ended = this.#pool.end().catch(() => undefined)
-    // Idle connections close gracefully. Cut those that do not (in use, or a silent server).
-    const cut = setTimeout(() => {
-      for (const client of this.#clients) streamOf(client).destroy()
-    }, politeMs)
-    await ended
-    clearTimeout(cut)
+    await this.#pool.close(closed())
     await this.#options.onClose?.()
   }
 
   #listen(channel: string, onNotice: (payload: string) => void): () => void {
-    const stop = listenOn(this.#options.connection, channel, onNotice)
+    const stop = listenOn(this.#options.connect, channel, onNotice)
     this.#listeners.add(stop)
     return () => {
       this.#listeners.delete(stop)
@@ -129,7 +151,7 @@ export class SqlDatabase implements Database {
    * Runs `work` on a connection, and again when the server rolled it back. A single statement is a transaction too. After the last attempt
    * the error is `SourceUnavailable`, because callers treat it like a database that is down.
    */
-  async #repeating<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  async #repeating<T>(work: (client: Client) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const client = await this.#acquire()
@@ -146,7 +168,7 @@ export class SqlDatabase implements Database {
   }
 
   async #transact<T>(
-    client: PoolClient,
+    client: Client,
     work: (transaction: Transaction) => Promise<T>,
     { snapshot, statementMs }: TransactionOptions,
   ): Promise<T> {
@@ -171,45 +193,44 @@ export class SqlDatabase implements Database {
   }
 
   /** Acquires a client or throws a fault. Pass the client to `#using`, which releases it. */
-  async #acquire(): Promise<PoolClient> {
-    if (this.#closed) throw new SourceUnavailable("the database was closed")
+  async #acquire(): Promise<Client> {
+    if (this.#closed) throw closed()
     if (this.#liveness.down !== undefined) throw this.#liveness.down
-    const acquired = this.#pool.connect()
+    const acquired = this.#pool.acquire()
     try {
       return await this.#liveness.watch(acquired, this.#options.connectMs)
     } catch (error) {
       // Release a client that arrives later, or the pool would lose it.
-      acquired.then((client) => client.release(true)).catch(() => undefined)
+      acquired.then((client) => this.#pool.release(client, true)).catch(() => undefined)
       this.#liveness.suspect()
       throw faultOf(error)
     }
   }
 
   /** Returns the client to the pool, or destroys it when its state is uncertain. */
-  async #using<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
+  async #using<T>(client: Client, work: () => Promise<T>): Promise<T> {
     try {
       const result = await work()
-      client.release()
+      this.#pool.release(client)
       return result
     } catch (error) {
-      const fault = error instanceof Error ? error : new Error(String(error))
-      const broken = fault instanceof SourceUnavailable
-      if (broken) streamOf(client).destroy()
-      client.release(broken)
+      const broken = error instanceof SourceUnavailable
+      this.#pool.release(client, broken)
       if (broken) this.#liveness.suspect()
       throw error
     }
   }
 
   async #send<Row extends SqlRow>(
-    client: PoolClient,
-    { name, text }: PreparedStatement,
+    client: Client,
+    statement: PreparedStatement,
     parameters: readonly unknown[] | undefined,
     statementMs = this.#options.statementMs,
   ): Promise<readonly Row[]> {
+    const { name } = statement
     // Without parameters and a name it is sent as a simple query, the only form that accepts several statements.
     const config = {
-      text,
+      text: withSchema(statement, this.schema),
       rowMode: "array" as const,
       ...(name === "" ? {} : { name }),
       ...(parameters === undefined || (name === "" && parameters.length === 0)
@@ -223,37 +244,10 @@ export class SqlDatabase implements Database {
       throw faultOf(error)
     }
   }
+}
 
-  #newPool(): Pool {
-    const config: PoolConfig = {
-      ...this.#options.connection,
-      max: this.#options.connectionsMax,
-      idleTimeoutMillis: 0,
-      pipeline: true,
-      types: typeParsers,
-    }
-    const pool = new Pool(config)
-    // A lost idle connection must not end the process. The pool drops it, and the next statement opens another.
-    pool.on("error", (error) => {
-      this.#options.onFault?.(error)
-      if (!this.#closed) this.#liveness.suspect()
-    })
-    pool.on("connect", (client) => {
-      this.#clients.add(client)
-      // The pool does not listen while a client is checked out, and an `error` event without a listener ends the process.
-      client.on("error", () => undefined)
-    })
-    pool.on("remove", (client) => this.#clients.delete(client))
-    return pool
-  }
-
-  #dropConnections(): void {
-    const old = this.#pool
-    this.#pool = this.#newPool()
-    old.end().catch(() => undefined)
-    for (const client of this.#clients) streamOf(client).destroy()
-    this.#clients.clear()
-  }
+function closed(): SourceUnavailable {
+  return new SourceUnavailable("the database was closed")
 }
 
 function usedUp(error: unknown, state: string): SourceUnavailable {
@@ -263,59 +257,44 @@ function usedUp(error: unknown, state: string): SourceUnavailable {
 }
 
 /**
- * Ending a client gracefully waits for its replies; this stream is for a client whose replies will not come. The property is not in the
- * public types.
- */
-function streamOf(client: PoolClient): Duplex {
-  return (client as unknown as { connection: { stream: Duplex } }).connection.stream
-}
-
-/**
  * A connection of its own that listens on a channel and reconnects when it is lost. Notices in between are lost. Returns a function that
  * stops listening.
  */
 function listenOn(
-  connection: ClientConfig,
+  connect: SqlDatabaseOptions["connect"],
   channel: string,
   onNotice: (payload: string) => void,
 ): () => void {
-  let ended = false
+  const ended = new AbortController()
   let client: Client | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let waitMs = firstReconnectMs
 
   const open = async () => {
     // No statement timeout, because it waits for ever.
-    const opened = new Client({ ...connection, statement_timeout: 0 })
+    const opened = await connect({ statement_timeout: 0 }, ended.signal)
     client = opened
     opened.on("notification", ({ payload }) => onNotice(payload ?? ""))
-    opened.on("error", () => undefined)
     opened.once("end", again)
-    try {
-      await opened.connect()
-      await opened.query(`listen ${channel}`)
-      waitMs = firstReconnectMs
-    } catch {
-      cut(opened)
-    }
-    if (ended) cut(opened)
+    await opened.query(`listen ${channel}`)
+    waitMs = firstReconnectMs
+    if (ended.signal.aborted) cutClient(opened)
+  }
+  const start = () => {
+    client = undefined
+    open().catch(() => (client === undefined ? again() : cutClient(client)))
   }
   const again = () => {
-    if (ended) return
+    if (ended.signal.aborted) return
     clearTimeout(timer)
-    timer = setTimeout(() => void open(), waitMs)
+    timer = setTimeout(start, waitMs)
     timer.unref()
     waitMs = Math.min(2 * waitMs, longestReconnectMs)
   }
-  void open()
+  start()
   return () => {
-    ended = true
+    ended.abort()
     clearTimeout(timer)
-    if (client !== undefined) cut(client)
+    if (client !== undefined) cutClient(client)
   }
-}
-
-/** Ending gracefully would wait for a server that may be silent. The property is not in the public types. */
-function cut(client: Client): void {
-  ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
 }

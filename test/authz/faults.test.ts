@@ -36,6 +36,14 @@ class FaultyDatabase implements Database {
     this.#mode = mode
   }
 
+  get schema() {
+    return this.#database.schema
+  }
+
+  get state() {
+    return this.#database.state
+  }
+
   async #run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.count++ !== this.#failing) return work()
     const gone = new SourceUnavailable("as the test wants it")

@@ -32,6 +32,11 @@ const planAnswer = (serial: number, digest = record(serial).digest): Answer => (
   json: { record: record(serial, { digest }), plan: { format: 1, digest, plan: emptyPlan, origins: {} } },
 })
 
+const database: StatusAnswer["database"] = {
+  ...{ kind: "postgres", server: "db1:5432" },
+  connections: { max: 10, size: 4, inUse: 3, waiting: 2 },
+}
+
 describe("reaching a Sallyport", () => {
   test("nobody listens there", async () => {
     const env = { SALLYPORT_CONTROL_URL: "http://127.0.0.1:1", SALLYPORT_CONTROL_TOKEN: token }
@@ -85,12 +90,20 @@ describe("reaching a Sallyport", () => {
     } as unknown as StatusAnswer["processes"][number]
     const warnings = ["the database does not answer: only the process that was asked is shown"]
     const shown = async (processes: StatusAnswer["processes"]) => {
-      const json = { serial: null, processes, warnings, traffic: null } satisfies StatusAnswer
+      const json = { serial: null, processes, warnings, traffic: null, database } satisfies StatusAnswer
       return (await run({ cwd: "/", env: (await fakeControl({ "GET /v1/status": { json } })).env }, "status"))
         .out
     }
     expect(await shown([process])).toMatch(/^The newest plan is not known\.\nPROCESS/)
     expect(await shown([])).toMatch(/^No plan was applied yet\.\n/)
+  })
+
+  test("a status names the database server and the connections in use", async () => {
+    const json = { serial: 3, processes: [], warnings: [], traffic: null, database } satisfies StatusAnswer
+    const control = await fakeControl({ "GET /v1/status": { json } })
+    expect((await run({ cwd: "/", env: control.env }, "status")).out).toContain(
+      "This process uses 3 of 10 database connections to db1:5432 (4 are open); 2 statements wait for one.\n",
+    )
   })
 
   test("what the API says is wrong is passed on", async () => {
@@ -168,6 +181,7 @@ describe("history, status, rollback", () => {
           spare: { origin: "http://p:2", health: "unknown", breaker: "none", outstanding: 0 },
         },
       },
+      database,
     }
     const control = await fakeControl({ "GET /v1/status": { json: status } })
     const { code, out } = await run({ cwd: "/", env: control.env }, "status")

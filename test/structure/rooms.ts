@@ -152,6 +152,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/store",
     doors: [
+      "connection-url",
       "continuation",
       "database",
       "declared-stores",
@@ -160,6 +161,7 @@ export const rooms: readonly Room[] = [
       "migrate",
       "models",
       "owner-lock",
+      "password-source",
       "pglite",
       "plans",
       "postgres",

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
-import { chownSync, mkdtempSync, rmSync } from "node:fs"
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -40,6 +40,10 @@ export interface ThrowAwayOptions {
   readonly port?: number
   /** An asynchronous standby of this server, in place of an empty one. */
   readonly standbyOf?: ThrowAwayPostgres
+  /** Further settings, as `name=value`. */
+  readonly settings?: readonly string[]
+  /** Files of its data folder, readable by the server alone; they replace those that are there. */
+  readonly files?: Readonly<Record<string, string>>
 }
 
 /** Starts one (about a second). */
@@ -52,6 +56,10 @@ export async function startThrowAwayPostgres(options: ThrowAwayOptions = {}): Pr
   const as = { ...user, cwd: folder, env: { ...process.env, LC_ALL: "C", FOLDER: folder } }
   const [program, make] = makingOf(data, options.standbyOf)
   await promisify(execFile)(postgresProgram(program), make, as)
+  for (const [name, text] of Object.entries(options.files ?? {})) {
+    writeFileSync(join(data, name), text, { mode: 0o600 })
+    if (user) chownSync(join(data, name), user.uid, user.gid)
+  }
   const port = options.port ?? (await freePort())
   const flags = [
     "-D",
@@ -62,7 +70,7 @@ export async function startThrowAwayPostgres(options: ThrowAwayOptions = {}): Pr
     folder,
     "-h",
     "127.0.0.1",
-    ...settings.flatMap((s) => ["-c", s]),
+    ...[...settings, ...(options.settings ?? [])].flatMap((s) => ["-c", s]),
   ]
   const shell = spawn("sh", ["-c", keeper, "sh", join(postgresFolder, "postgres"), ...flags], {
     ...as,

@@ -15,6 +15,8 @@ export function breakable(real: Database): Database & { away: boolean; swallow: 
   }
   return Object.assign(state, {
     kind: real.kind,
+    schema: real.schema,
+    state: real.state,
     query: real.query.bind(real),
     batch: real.batch.bind(real),
     transaction,

@@ -1,5 +1,6 @@
 import { type CommandLine, command, exitCode } from "../command.ts"
-import { databaseName, databaseOf, logLevelOf } from "../settings.ts"
+import { databaseName, databaseOf } from "../database-settings.ts"
+import { logLevelOf } from "../settings.ts"
 import { loadRuntime, rethrowForPeople } from "../start.ts"
 
 const migrateLine: CommandLine<Record<string, never>> = {

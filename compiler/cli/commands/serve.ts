@@ -2,20 +2,13 @@ import { resolve } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { RuntimeSettings } from "../../../runtime/process/settings.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
+import { databaseOf } from "../database-settings.ts"
 import type { Io } from "../io.ts"
 import { type ProjectArgs, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { compileProject, demandEntry, filesOf, planIn } from "../project.ts"
 import { tokenFile } from "../remote.ts"
-import {
-  controlListenOf,
-  controlTokenOf,
-  databaseOf,
-  hostsOf,
-  keepPlanOf,
-  logLevelOf,
-  version,
-} from "../settings.ts"
+import { controlListenOf, controlTokenOf, hostsOf, keepPlanOf, logLevelOf, version } from "../settings.ts"
 import { startRuntime } from "../start.ts"
 
 /** The roles of a process. */

@@ -38,7 +38,7 @@ function statusText(status: StatusAnswer): string {
     ]),
   )
   const warnings = status.warnings.map((warning) => `warning: ${warning}\n`).join("")
-  return newest + processes + trafficText(status.traffic) + warnings
+  return newest + processes + trafficText(status.traffic) + databaseText(status.database) + warnings
 }
 
 /** The traffic of the process that responded. */
@@ -55,6 +55,15 @@ function trafficText(traffic: StatusAnswer["traffic"]): string {
     rows.length === 0 ? "" : table(["BACKEND", "TARGET", ...heads], rows),
     points.length === 0 ? "" : table(["DECISION POINT", "ADDRESS", ...heads], points),
   ].join("")
+}
+
+/** The database connections of the process that responded; older ones do not report them. */
+function databaseText(database: StatusAnswer["database"] | undefined): string {
+  if (database?.kind !== "postgres") return ""
+  const { inUse, max, size, waiting } = database.connections
+  const server = database.server === null ? "" : ` to ${database.server}`
+  const wait = waiting === 0 ? "" : `; ${waiting} statements wait for one`
+  return `This process uses ${inUse} of ${max} database connections${server} (${size} are open)${wait}.\n`
 }
 
 type TargetStatus = NonNullable<StatusAnswer["traffic"]>["decisionPoints"][string]

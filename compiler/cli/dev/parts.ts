@@ -4,12 +4,12 @@ import { startSampleBackends } from "../../../runtime/dev/sample-backends.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import { addressText } from "../../../runtime/plan/resources.ts"
 import type { Runtime, RuntimeSettings } from "../../../runtime/process/settings.ts"
+import { databaseOf } from "../database-settings.ts"
 import type { HostPort } from "../host-port.ts"
 import type { Io } from "../io.ts"
 import {
   controlListenOf,
   controlTokenOf,
-  databaseOf,
   hostsOf,
   leaveToken,
   logLevelOf,

@@ -1,0 +1,258 @@
+import type { Socket } from "node:net"
+import { Client, type ClientConfig } from "pg"
+import { hostName, type ServerAddress, type ServerTarget } from "./connection-url.ts"
+import { describeFault, isServerReply, ReadOnlyServer } from "./fault.ts"
+import type { PasswordSource } from "./password-source.ts"
+import { type Encryption, openSocket, TlsFault } from "./server-socket.ts"
+
+/** All optional. */
+export interface DialOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Called for each reply of a server on the way. */
+  readonly onSign?: (() => void) | undefined
+  /** Settings of node-postgres for this connection. */
+  readonly config?: ClientConfig | undefined
+}
+
+/** SQLSTATE of a password that is wrong. */
+const wrongPassword = "28P01"
+/** SQLSTATE of a connection that pg_hba.conf does not allow, for example because it is (not) encrypted. */
+const notAllowed = "28000"
+
+interface DialerOptions {
+  readonly target: ServerTarget
+  /** Settings of all connections. */
+  readonly config: ClientConfig
+  readonly password: PasswordSource
+  /** The attempts found another server than the one in use: its connections are out of date. */
+  readonly onMoved: () => void
+}
+
+/**
+ * Connects to the server of the URL that accepts writes (`target_session_attrs`). With several hosts it dials all at once, takes the first
+ * one that fits, and stays with it until a probe finds that another one does.
+ */
+export class ServerDialer {
+  readonly #options: DialerOptions
+  #current: ServerAddress | undefined
+
+  constructor(options: DialerOptions) {
+    this.#options = options
+  }
+
+  /** The server in use, for messages; undefined before the first connection. */
+  get server(): string | undefined {
+    return this.#current === undefined ? undefined : hostName(this.#current)
+  }
+
+  /** A connection for statements. */
+  async connect(options: DialOptions = {}): Promise<Client> {
+    const { target } = this.#options
+    if (target.balanced) return this.#inTurn(shuffled(target.hosts), options)
+    if (this.#current !== undefined) return this.#dial(this.#current, options)
+    return (await this.#race(options)).client
+  }
+
+  /**
+   * Finds out whether a server that fits is there, by a connection of its own to each host. A refusal of the server in use (too many
+   * connections, wrong password) proves that it is alive.
+   */
+  async probe(signal: AbortSignal, onSign: () => void): Promise<void> {
+    try {
+      const { client, address } = await this.#race({ signal, onSign })
+      closeClient(client)
+      if (this.#options.target.balanced || signal.aborted) return
+      const previous = this.#current
+      this.#current = address
+      if (previous !== undefined && previous !== address) this.#options.onMoved()
+    } catch (error) {
+      const errors = error instanceof NoServer ? error.errors : [error]
+      const { hosts } = this.#options.target
+      const at = this.#current === undefined ? 0 : hosts.indexOf(this.#current)
+      if (!isServerReply(errors[at])) throw error
+    }
+  }
+
+  /** One after the other until one fits. */
+  async #inTurn(hosts: readonly ServerAddress[], options: DialOptions): Promise<Client> {
+    const errors: unknown[] = []
+    for (const address of hosts) {
+      try {
+        return await this.#dial(address, options)
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    throw noServer(hosts, errors)
+  }
+
+  /** All at once; the connections that lose are closed. */
+  async #race(options: DialOptions): Promise<{ client: Client; address: ServerAddress }> {
+    const { hosts } = this.#options.target
+    const won = new AbortController()
+    const signal = options.signal === undefined ? won.signal : AbortSignal.any([options.signal, won.signal])
+    const attempts = hosts.map(async (address) => ({
+      client: await this.#dial(address, { ...options, signal }),
+      address,
+    }))
+    try {
+      const winner = await Promise.any(attempts)
+      for (const attempt of attempts)
+        attempt.then(({ client }) => client === winner.client || closeClient(client)).catch(() => undefined)
+      this.#current ??= winner.address
+      return winner
+    } catch (error) {
+      throw noServer(hosts, (error as AggregateError).errors)
+    } finally {
+      won.abort()
+    }
+  }
+
+  /** A password that was rotated is refused once. */
+  async #dial(address: ServerAddress, options: DialOptions): Promise<Client> {
+    try {
+      return await this.#dialEncrypted(address, options)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== wrongPassword || !this.#options.password.refused())
+        throw error
+      return this.#dialEncrypted(address, options)
+    }
+  }
+
+  /** With libpq's `allow` and `prefer`, the other way is tried when the server refuses the first one. */
+  async #dialEncrypted(address: ServerAddress, options: DialOptions): Promise<Client> {
+    const [first, second] = encryptionsOf(this.#options.target)
+    try {
+      return await this.#attempt(address, first, options)
+    } catch (error) {
+      const isRefused = error instanceof TlsFault || (error as { code?: unknown }).code === notAllowed
+      if (second === undefined || !isRefused || options.signal?.aborted) throw error
+      return this.#attempt(address, second, options)
+    }
+  }
+
+  async #attempt(address: ServerAddress, encryption: Encryption, options: DialOptions): Promise<Client> {
+    const { target, config } = this.#options
+    const { onSign = () => undefined } = options
+    const late = target.connectTimeoutMs === undefined ? [] : [AbortSignal.timeout(target.connectTimeoutMs)]
+    const signal = AbortSignal.any([...late, ...(options.signal === undefined ? [] : [options.signal])])
+    signal.throwIfAborted()
+    const { tls, keepAliveMs } = target
+    const socket = await openSocket(address, { encryption, tls, keepAliveMs, signal, onSign })
+    const abort = () => socket.destroy()
+    signal.addEventListener("abort", abort)
+    socket.on("data", onSign)
+    const client = new Client({
+      ...{ user: target.user, database: target.database, options: target.options ?? "" },
+      ...{ enableChannelBinding: target.channelBinding, application_name: target.applicationName },
+      ...{ ...config, ...options.config },
+      // The socket is connected, and encrypted: node-postgres is not to do it again, nor to read libpq's variables.
+      ...{ stream: () => connected(socket), ssl: false, sslnegotiation: "postgres" },
+      password: () => this.#password(),
+    } as ClientConfig)
+    client.on("error", () => undefined)
+    try {
+      const isReadOnly = readOnlyReports(client)
+      await client.connect()
+      if (target.sessionAttributes !== "any") await this.#demandWritable(client, address, isReadOnly())
+      return client
+    } catch (error) {
+      socket.destroy()
+      throw error
+    } finally {
+      signal.removeEventListener("abort", abort)
+      socket.removeListener("data", onSign)
+    }
+  }
+
+  async #password(): Promise<string> {
+    const password = await this.#options.password.read()
+    if (password !== undefined) return password
+    throw new Error(
+      "the server asks for a password, and none is set: write it into the URL, or set SALLYPORT_DATABASE_PASSWORD_FILE",
+    )
+  }
+
+  /** Servers before PostgreSQL 14, and poolers, do not report it by themselves: ask. */
+  async #demandWritable(client: Client, address: ServerAddress, reported: ReadOnlyReport): Promise<void> {
+    const { sessionAttributes } = this.#options.target
+    if (reported.standby) throw new ReadOnlyServer(hostName(address), "it is a standby")
+    if (sessionAttributes === "read-write" && reported.byDefault)
+      throw new ReadOnlyServer(hostName(address), "its default_transaction_read_only is on")
+    if (reported.isComplete) return
+    const text =
+      sessionAttributes === "primary"
+        ? "select case when pg_catalog.pg_is_in_recovery() then 'on' else 'off' end"
+        : "show transaction_read_only"
+    const { rows } = await client.query<string[]>({ text, rowMode: "array" })
+    if (rows[0]?.[0] === "on")
+      throw new ReadOnlyServer(hostName(address), "it is a standby, or read-only by default")
+  }
+}
+
+/** No host fits; `errors` has the reason of each in the order of the URL. */
+class NoServer extends Error {
+  override readonly name = "NoServer"
+  readonly errors: readonly unknown[]
+
+  constructor(message: string, errors: readonly unknown[]) {
+    super(message)
+    this.errors = errors
+  }
+}
+
+function noServer(hosts: readonly ServerAddress[], errors: readonly unknown[]): unknown {
+  if (errors.length === 1) return errors[0]
+  const reasons = errors.map((error, at) => {
+    const address = hosts[at]
+    return `${address === undefined ? "?" : hostName(address)}: ${describeFault(error).message}`
+  })
+  return new NoServer(`none of the database servers can be used: ${reasons.join("; ")}`, errors)
+}
+
+/** What a server says about itself while a connection starts (PostgreSQL 14 and later). */
+interface ReadOnlyReport {
+  readonly standby: boolean
+  readonly byDefault: boolean
+  readonly isComplete: boolean
+}
+
+function readOnlyReports(client: Client): () => ReadOnlyReport {
+  const reports = new Map<string, string>()
+  const { connection } = client as unknown as { connection: NodeJS.EventEmitter }
+  connection.on("parameterStatus", (message: { parameterName: string; parameterValue: string }) =>
+    reports.set(message.parameterName, message.parameterValue),
+  )
+  return () => ({
+    standby: reports.get("in_hot_standby") === "on",
+    byDefault: reports.get("default_transaction_read_only") === "on",
+    isComplete: reports.has("in_hot_standby"),
+  })
+}
+
+function encryptionsOf({ tls }: ServerTarget): readonly [Encryption, Encryption?] {
+  if (tls.mode === "disable") return ["plain"]
+  if (tls.mode === "allow") return ["plain", "tls"]
+  if (tls.mode === "prefer") return ["tls-if-offered", "plain"]
+  return ["tls"]
+}
+
+/** node-postgres connects the stream that it is given: this one already is. */
+function connected(socket: Socket): Socket {
+  const connect = () => {
+    process.nextTick(() => socket.emit("connect"))
+    return socket
+  }
+  return Object.assign(socket, { connect })
+}
+
+function closeClient(client: Client): void {
+  client.end().catch(() => undefined)
+}
+
+function shuffled<T>(items: readonly T[]): readonly T[] {
+  return items
+    .map((item) => [Math.random(), item] as const)
+    .sort(([one], [other]) => one - other)
+    .map(([, item]) => item)
+}
