@@ -1,6 +1,11 @@
 import { jsonValuesDefault } from "../../runtime/plan/json-scan.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import { type Address, addressText, ipv6PrefixDefault } from "../../runtime/plan/resources.ts"
+import {
+  type Address,
+  addressText,
+  ipv6PrefixDefault,
+  limitKeysDefault,
+} from "../../runtime/plan/resources.ts"
 import {
   breaking,
   closes,
@@ -18,7 +23,9 @@ import { trustChanges } from "./trust-changes.ts"
 
 type Gateway = NonNullable<PlanBody["gateway"]>
 type Authz = NonNullable<PlanBody["authz"]>
-type Limits = Gateway["limits"] & { readonly ipv6Prefix: number; readonly jsonValuesMax: number }
+type Limits = {
+  readonly [Name in keyof Gateway["limits"]]-?: Exclude<Gateway["limits"][Name], undefined>
+}
 
 const gatewayScope = { kind: "gateway", name: "" } as const
 const authzScope = { kind: "authz", name: "" } as const
@@ -266,6 +273,7 @@ const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string }
   timeoutMs: ({ timeoutMs }) => `limits { timeout ${durationWords(timeoutMs)} }`,
   ipv6Prefix: ({ ipv6Prefix }) => `limits { ipv6-prefix ${ipv6Prefix} }`,
   jsonValuesMax: ({ jsonValuesMax }) => `limits { json-values ${jsonValuesMax} }`,
+  limitKeysMax: ({ limitKeysMax }) => `limits { limit-keys ${limitKeysMax} }`,
 }
 
 const limitNames: { readonly [Key in keyof Limits]: string } = {
@@ -276,6 +284,7 @@ const limitNames: { readonly [Key in keyof Limits]: string } = {
   timeoutMs: "timeout",
   ipv6Prefix: "ipv6-prefix",
   jsonValuesMax: "json-values",
+  limitKeysMax: "limit-keys",
 }
 
 const limitRules: FieldRules<Limits> = {
@@ -306,6 +315,12 @@ const limitRules: FieldRules<Limits> = {
     after > before
       ? opens("JSON bodies with more values pass where a statement reads them")
       : closes("JSON bodies with more values are refused where a statement reads them"),
+  limitKeysMax: (before, after) =>
+    after > before
+      ? neutral("each limit counts more callers at a time, which takes more memory")
+      : opens(
+          "each limit counts fewer callers at a time: with more, those with the fewest calls start again",
+        ),
 }
 
 function limitChanges(plans: {
@@ -332,6 +347,10 @@ function limitChanges(plans: {
 }
 
 function withDefaults(limits: Gateway["limits"]): Limits {
-  const { ipv6Prefix = ipv6PrefixDefault, jsonValuesMax = jsonValuesDefault } = limits
-  return { ...limits, ipv6Prefix, jsonValuesMax }
+  const {
+    ipv6Prefix = ipv6PrefixDefault,
+    jsonValuesMax = jsonValuesDefault,
+    limitKeysMax = limitKeysDefault,
+  } = limits
+  return { ...limits, ipv6Prefix, jsonValuesMax, limitKeysMax }
 }

@@ -8,10 +8,10 @@ import { type Listener, leftGraceMs, openListener } from "../http/server/listene
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
-import type { Limiter } from "../limits/limiter.ts"
+import type { LimiterStats, LocalLimiter } from "../limits/limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
 import type { Plan } from "../plan/plan.ts"
-import { type Address, addressText } from "../plan/resources.ts"
+import { type Address, addressText, limitKeysDefault } from "../plan/resources.ts"
 import { type Problem, problem } from "../policies/messages/answer.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { QuotaCounters } from "../policies/ports.ts"
@@ -35,7 +35,7 @@ import { Tunnels } from "./tunnels/tunnels.ts"
 export interface GatewayOptions {
   readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
-  readonly limiter: Limiter
+  readonly limiter: LocalLimiter
   /** Absent: plans with quotas are refused. */
   readonly quotas?: QuotaCounters | undefined
   /** Answers `require` for the steps of a plan. When it is the same for two plans, their steps may be reused. */
@@ -84,6 +84,8 @@ export interface GatewayState {
   >
   /** Statistics of the cache since the process started. */
   readonly cache: CacheStats
+  /** The counts of limits in this process. */
+  readonly limits: LimiterStats
   /** Targets of each backend, in the order of the plan. */
   readonly backends: Readonly<Record<string, readonly TargetState[]>>
   /** Names of backends without an available target. */
@@ -230,6 +232,7 @@ class RunningGateway implements Gateway {
       tunnels: this.#context.tunnels.size,
       generations: this.#generations.size,
       cache: this.#shared.cache.stats(),
+      limits: this.#options.limiter.stats(),
       issuers: Object.fromEntries(issuers),
       backends: Object.fromEntries(backends.map(([name, { value }]) => [name, value.states()])),
       backendsAway: backends.filter(([, { value }]) => value.isAway).map(([name]) => name),
@@ -351,6 +354,7 @@ class RunningGateway implements Gateway {
   #activate(plan: Plan, next: Provisioned, opened: readonly Listener[]): Applied {
     const previous = this.#current
     this.#current = next
+    this.#options.limiter.keysMax = plan.plan.gateway?.limits.limitKeysMax ?? limitKeysDefault
     this.#generations.add(next)
     const gone = this.#leaving(plan)
     for (const listener of opened) listener.activate()

@@ -26,3 +26,18 @@ export interface Limiter {
   /** Takes one of `max` slots of `key` in `counter`; undefined if all are taken. Call the returned function to release the slot; repeated calls have no effect. */
   enter(counter: string, key: string, max: number): (() => void) | undefined
 }
+
+/** The counts of limits in this process. `evicted`: keys that were given up since the start while they had calls in the window. */
+export interface LimiterStats {
+  readonly keys: number
+  readonly evicted: number
+  /** Memory of the counts. */
+  readonly bytes: number
+}
+
+/** Counters of one process. */
+export interface LocalLimiter extends Limiter {
+  /** Keys per counter. Beyond it a new key takes the place of the one with the fewest calls. May change at any time. */
+  keysMax: number
+  stats(): LimiterStats
+}

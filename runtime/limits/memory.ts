@@ -1,14 +1,15 @@
-import { createHash } from "node:crypto"
-import type { Limiter, Taken } from "./limiter.ts"
+import { createHash, randomBytes } from "node:crypto"
+import { limitKeysDefault } from "../plan/resources.ts"
+import type { LimiterStats, LocalLimiter, Taken } from "./limiter.ts"
 import { SlidingWindows } from "./sliding-windows.ts"
 
-/** `keysMax`: keys with their own counts per counter (default: 100,000, about 260 bytes each). `now`: a monotonic clock in milliseconds. */
+/** `keysMax`: see `LocalLimiter` (default: `limitKeysDefault`). `now`: a monotonic clock in milliseconds. */
 export interface MemoryLimiterOptions {
   readonly keysMax?: number
   readonly now?: () => number
 }
 
-/** Longer keys are counted by their digest, so that the memory per key is bounded for any claim. */
+/** Longer keys of slots are kept as their digest, so that the memory per key is bounded for any claim. */
 const keyLengthMax = 64
 /** Tables of counters that were not used for this many of their periods are dropped. */
 const idlePeriods = 2
@@ -24,43 +25,85 @@ interface Table {
  * Counters in this process. The tables belong to the limiter and not to a plan: if a new plan keeps a counter's name and period, the counts continue.
  * Another period is another table.
  */
-export function createMemoryLimiter(options: MemoryLimiterOptions = {}): Limiter {
-  const keysMax = options.keysMax ?? 100_000
-  const now = options.now ?? (() => performance.now())
-  const tables = new Map<string, Table>()
-  let calls = 0
+export function createMemoryLimiter(options: MemoryLimiterOptions = {}): LocalLimiter {
+  return new MemoryLimiter(options.keysMax ?? limitKeysDefault, options.now ?? (() => performance.now()))
+}
 
-  function sweep(nowMs: number): void {
-    for (const [id, table] of tables) {
-      if (nowMs - table.usedAtMs > idlePeriods * table.periodMs) tables.delete(id)
-    }
+class MemoryLimiter implements LocalLimiter {
+  keysMax: number
+  readonly #now: () => number
+  /** By counter; one for each period. */
+  readonly #tables = new Map<string, Table[]>()
+  readonly #slots = new ConcurrencySlots()
+  readonly #secret = randomPair()
+  #calls = 0
+  #evictedBefore = 0
+
+  constructor(keysMax: number, now: () => number) {
+    this.keysMax = keysMax
+    this.#now = now
   }
 
-  function windowsOf(counter: string, periodSeconds: number, nowMs: number): SlidingWindows {
-    if (++calls % sweepEveryCalls === 0) sweep(nowMs)
-    const id = `${periodSeconds} ${counter}`
-    let table = tables.get(id)
+  take(counter: string, key: string, callsMax: number, periodSeconds: number, amount = 1): Taken {
+    const nowMs = this.#now()
+    return this.#windowsOf(counter, periodSeconds, nowMs).take(key, callsMax, nowMs, amount, this.keysMax)
+  }
+
+  add(counter: string, key: string, periodSeconds: number, amount: number): void {
+    this.take(counter, key, Number.POSITIVE_INFINITY, periodSeconds, amount)
+  }
+
+  enter(counter: string, key: string, max: number): (() => void) | undefined {
+    return this.#slots.enter(counter, shortKey(key), max)
+  }
+
+  stats(): LimiterStats {
+    let [keys, evicted, bytes] = [0, this.#evictedBefore, 0]
+    for (const { windows } of [...this.#tables.values()].flat()) {
+      keys += windows.size
+      evicted += windows.evicted
+      bytes += windows.bytes
+    }
+    return { keys, evicted, bytes }
+  }
+
+  #windowsOf(counter: string, periodSeconds: number, nowMs: number): SlidingWindows {
+    if (++this.#calls % sweepEveryCalls === 0) this.#sweep(nowMs)
+    const periodMs = periodSeconds * 1000
+    let tables = this.#tables.get(counter)
+    if (tables === undefined) {
+      tables = []
+      this.#tables.set(counter, tables)
+    }
+    let table = tables.find((each) => each.periodMs === periodMs)
     if (table === undefined) {
-      const periodMs = periodSeconds * 1000
-      table = { windows: new SlidingWindows(periodMs, keysMax, nowMs), periodMs, usedAtMs: nowMs }
-      tables.set(id, table)
+      table = { windows: new SlidingWindows(periodMs, nowMs, this.#secret), periodMs, usedAtMs: nowMs }
+      tables.push(table)
     }
     table.usedAtMs = nowMs
     return table.windows
   }
 
-  const places = new ConcurrencySlots()
-  return {
-    take(counter, key, callsMax, periodSeconds, amount = 1): Taken {
-      const nowMs = now()
-      return windowsOf(counter, periodSeconds, nowMs).take(shortKey(key), callsMax, nowMs, amount)
-    },
-    add(counter, key, periodSeconds, amount): void {
-      const nowMs = now()
-      windowsOf(counter, periodSeconds, nowMs).take(shortKey(key), Number.POSITIVE_INFINITY, nowMs, amount)
-    },
-    enter: (counter, key, max) => places.enter(counter, shortKey(key), max),
+  #sweep(nowMs: number): void {
+    for (const [counter, tables] of this.#tables) {
+      const isIdle = ({ periodMs, usedAtMs }: Table) => nowMs - usedAtMs > idlePeriods * periodMs
+      const idle = tables.filter(isIdle)
+      if (idle.length === 0) continue
+      for (const { windows } of idle) this.#evictedBefore += windows.evicted
+      if (idle.length === tables.length) this.#tables.delete(counter)
+      else
+        this.#tables.set(
+          counter,
+          tables.filter((each) => !idle.includes(each)),
+        )
+    }
   }
+}
+
+/** A secret for the hashes of keys: callers must not be able to choose keys with the same hash. */
+function randomPair(): readonly [number, number] {
+  const bytes = randomBytes(8)
+  return [bytes.readInt32LE(0), bytes.readInt32LE(4)]
 }
 
 function shortKey(key: string): string {

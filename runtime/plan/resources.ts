@@ -20,6 +20,9 @@ export function addressText({ host, port }: { readonly host: string; readonly po
 /** Prefix length by which limits count IPv6 callers: a customer gets at least a /64 (RFC 6177) and can use all its addresses. */
 export const ipv6PrefixDefault = 64
 
+/** Callers (keys) that each limit counts: about 46 MB for one limit when each has few calls. */
+export const limitKeysDefault = 1_000_000
+
 /** Limits of the public listener. Each has a default, and the plan always contains them all. `timeoutMs` null: no timeout. */
 export const limits = z.strictObject({
   bodyBytesMax: z.number().int().min(0).max(1_099_511_627_776),
@@ -32,6 +35,8 @@ export const limits = z.strictObject({
   ipv6Prefix: z.number().int().min(32).max(128).optional(),
   /** Values and member names of a JSON body that a policy reads (default: `jsonValuesDefault`). */
   jsonValuesMax: z.number().int().min(1000).max(100_000_000).optional(),
+  /** Keys that each limit counts on its own (default: `limitKeysDefault`). */
+  limitKeysMax: z.number().int().min(1000).max(100_000_000).optional(),
 })
 
 /** The public listener. `trust`: CIDRs of proxies whose X-Forwarded-For is trusted. */

@@ -1,4 +1,5 @@
 import type { Gateway } from "../gateway/gateway.ts"
+import type { LimiterStats } from "../limits/limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 
@@ -13,6 +14,7 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
   ])
   metrics.gauge("sallyport_tunnels_open", "Open WebSockets.", [], () => [[[], gateway.state().tunnels]])
   addCacheMetrics(metrics, () => gateway.state().cache)
+  addLimitMetrics(metrics, () => gateway.state().limits)
   addAskedMetrics(metrics, {
     prefix: "sallyport_pdp",
     outstanding: "Requests to a decision point that have no answer yet.",
@@ -73,6 +75,21 @@ function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["stat
         [["eviction"], evictions],
       ]
     },
+  )
+}
+
+function addLimitMetrics(metrics: Metrics, stats: () => LimiterStats): void {
+  metrics.gauge("sallyport_limit_keys", "Callers that the limits of this process count.", [], () => [
+    [[], stats().keys],
+  ])
+  metrics.gauge("sallyport_limit_bytes", "Memory of the counts of limits, in bytes.", [], () => [
+    [[], stats().bytes],
+  ])
+  metrics.observableCounter(
+    "sallyport_limit_keys_evicted_total",
+    "Callers that a limit stopped counting because more than `limit-keys` came.",
+    [],
+    () => [[[], stats().evicted]],
   )
 }
 

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib"
 import { afterEach, describe, expect, test } from "vitest"
 import type { GatewayOptions } from "../../runtime/gateway/gateway.ts"
+import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { type Answering, startUpstream, until } from "./harness.ts"
 import { closeAll, closers, start } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
@@ -26,12 +27,13 @@ function counters() {
   const decided: number[] = []
   const used: { calls: number; bytes: number }[] = []
   const options: Partial<GatewayOptions> = {
-    limiter: {
-      take: (_counter, _key, callsMax) => ({ allowed: true, remaining: callsMax, resetSeconds: 0 }),
-      add: (counter, _key, _periodSeconds, amount) =>
-        (counter === "decided" ? decided : limited).push(amount),
-      enter: () => () => undefined,
-    },
+    limiter: Object.assign(createMemoryLimiter(), {
+      take: (_counter: string, _key: string, callsMax: number) => ({
+        ...{ allowed: true, remaining: callsMax, resetSeconds: 0 },
+      }),
+      add: (counter: string, _key: string, _periodSeconds: number, amount: number) =>
+        void (counter === "decided" ? decided : limited).push(amount),
+    }),
     quotas: { take: () => ({ allowed: true }), add: (_terms, _key, _anchor, added) => used.push(added) },
   }
   return { limited, decided, used, options }

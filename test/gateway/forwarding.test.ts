@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { type Running, startGateway, startUpstream, type Upstream, until } from "./harness.ts"
 
 let upstream: Upstream
@@ -113,13 +114,11 @@ test("a mistake of ours fails one request with 500 and its reason in the log", a
       ],
     },
     {
-      limiter: {
-        add: () => undefined,
-        enter: () => () => undefined,
+      limiter: Object.assign(createMemoryLimiter(), {
         take: () => {
           throw new TypeError("a mistake")
         },
-      },
+      }),
     },
   )
   const answer = await fetch(`${broken.url}/b`)

@@ -11,6 +11,62 @@ function limiterAt(start = 0, keysMax = 1000) {
   return { clock, limiter, take }
 }
 
+/** The documented window, by a list of all calls: 61 parts, each of a sixtieth of the period. */
+class CallList {
+  readonly #calls: { readonly atMs: number; readonly count: number }[] = []
+  readonly #periodMs: number
+  readonly #startMs: number
+
+  constructor(periodMs: number, startMs: number) {
+    this.#periodMs = periodMs
+    this.#startMs = startMs
+  }
+
+  take(callsMax: number, nowMs: number, amount: number): Taken {
+    const now = this.#partOf(nowMs)
+    const last = this.#calls.at(-1)
+    if (last !== undefined && last.atMs + this.#periodMs - nowMs <= 0.001) this.#calls.length = 0
+    const inside = this.#calls.filter(({ atMs }) => now - this.#partOf(atMs) <= 60)
+    const total = inside.reduce((sum, { count }) => sum + count, 0)
+    const tooMany = total + Math.max(1, amount) - callsMax
+    if (tooMany > 0) {
+      const resetSeconds = this.#seconds(inside, Math.max(0, total - tooMany), nowMs)
+      return { allowed: false, remaining: Math.max(0, callsMax - total), resetSeconds }
+    }
+    const count = Math.min(amount, 0xffff_ffff - total)
+    if (count > 0) {
+      this.#calls.push({ atMs: nowMs, count })
+      inside.push({ atMs: nowMs, count })
+    }
+    const sum = total + count
+    return {
+      allowed: true,
+      remaining: callsMax - sum,
+      resetSeconds: this.#seconds(inside, Math.max(0, sum - 1), nowMs),
+    }
+  }
+
+  /** Seconds until at most `enough` calls are inside. */
+  #seconds(inside: readonly { atMs: number; count: number }[], enough: number, nowMs: number): number {
+    const lastMs = inside.at(-1)?.atMs ?? nowMs
+    const parts = [...new Set(inside.map(({ atMs }) => this.#partOf(atMs)))].filter(
+      (part) => part < this.#partOf(nowMs),
+    )
+    let leavesMs = lastMs + this.#periodMs
+    for (const part of parts) {
+      const rest = inside.filter(({ atMs }) => this.#partOf(atMs) > part)
+      if (rest.length === 0 || rest.reduce((sum, { count }) => sum + count, 0) > enough) continue
+      leavesMs = this.#startMs + (part + 1) * (this.#periodMs / 60) + this.#periodMs
+      break
+    }
+    return Math.max(1, Math.ceil((Math.min(this.#periodMs, leavesMs - nowMs) - 0.001) / 1000))
+  }
+
+  #partOf(ms: number): number {
+    return Math.floor((ms - this.#startMs) / (this.#periodMs / 60))
+  }
+}
+
 describe("memory limiter", () => {
   it("lets exactly callsMax pass and says what is left", () => {
     const { take } = limiterAt(12_345.6)
@@ -105,7 +161,7 @@ describe("memory limiter", () => {
     )
   })
 
-  it("never lets a key through because the table is full or empties again", () => {
+  it("never refuses a caller within the limit, however few keys it may keep", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 700 })), {
@@ -120,11 +176,84 @@ describe("memory limiter", () => {
             const times = allowed.get(key) ?? []
             allowed.set(key, times)
             if (take(`key-${key}`, 2, 3).allowed) times.push(clock.ms)
-            expect(times.filter((at) => at > clock.ms - 3000).length).toBeLessThanOrEqual(2)
+            else
+              expect(times.filter((at) => at > clock.ms - 3000 - 3000 / 60 - 0.001).length).toBeGreaterThan(1)
           }
         },
       ),
       { numRuns: 200 },
+    )
+  })
+
+  it("lets 200,000 callers make one call each where memory is for 2,000, and says what it gave up", () => {
+    const { take, limiter } = limiterAt(0, 2000)
+    let refused = 0
+    for (let caller = 0; caller < 200_000; caller++)
+      if (!take(`caller-${caller}`, 5, 3600).allowed) refused += 1
+    expect(refused).toBe(0)
+    expect(limiter.stats()).toMatchObject({ keys: 2000, evicted: 198_000 })
+  })
+
+  it("keeps refusing a caller over the limit while others come with many keys", () => {
+    const { take } = limiterAt(0, 2000)
+    for (let call = 0; call < 5; call++) expect(take("heavy", 5, 3600).allowed).toBe(true)
+    for (let other = 0; other < 100_000; other++) {
+      take(`other-${other}`, 5, 3600)
+      if (other % 1000 === 0) expect(take("heavy", 5, 3600).allowed).toBe(false)
+    }
+    expect(take("heavy", 5, 3600).allowed).toBe(false)
+  })
+
+  it("keeps fewer keys after a plan lowers their number", () => {
+    const { take, limiter } = limiterAt(0, 5000)
+    for (let key = 0; key < 5000; key++) take(`key-${key}`, 5, 3600)
+    limiter.keysMax = 1000
+    for (let key = 0; key < 8000; key++) take(`later-${key}`, 5, 3600)
+    expect(limiter.stats().keys).toBe(1000)
+  })
+
+  it("counts 100,000 keys apart, in at most 60 bytes a key", () => {
+    const { take, limiter } = limiterAt(0, 1_000_000)
+    const left = [0, 0, 0]
+    for (let call = 0; call < 2; call++)
+      for (let key = 0; key < 100_000; key++) {
+        const { remaining } = take(`k${key}`, 2, 3600)
+        left[remaining] = (left[remaining] ?? 0) + 1
+      }
+    expect(left).toEqual([100_000, 100_000, 0])
+    expect(limiter.stats()).toMatchObject({ keys: 100_000, evicted: 0 })
+    expect(limiter.stats().bytes).toBeLessThan(60 * 100_000)
+  })
+
+  it("counts as a list of all calls does, for any amounts, gaps and limits of several keys", () => {
+    const call = fc.record({
+      key: fc.integer({ min: 0, max: 3 }),
+      gap: fc.oneof(
+        fc.integer({ min: 0, max: 50 }),
+        fc.integer({ min: 0, max: 3000 }),
+        fc.constantFrom(0, 60_000, 59_999, 61_000, 1000),
+      ),
+      amount: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(70_000_000, 5_000_000_000)),
+      max: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(9_000_000_000)),
+    })
+    fc.assert(
+      fc.property(
+        fc.array(call, { maxLength: 300 }),
+        fc.double({ min: 0, max: 1e6, noNaN: true }),
+        (calls, start) => {
+          const { clock, limiter } = limiterAt(start)
+          const lists = new Map<number, CallList>()
+          let first: number | undefined
+          for (const { key, gap, amount, max } of calls) {
+            clock.ms += gap
+            first ??= clock.ms
+            const list = lists.get(key) ?? new CallList(60_000, first)
+            lists.set(key, list)
+            expect(limiter.take("c", String(key), max, 60, amount)).toEqual(list.take(max, clock.ms, amount))
+          }
+        },
+      ),
+      { numRuns: 500 },
     )
   })
 

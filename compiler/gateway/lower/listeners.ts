@@ -1,7 +1,7 @@
 import { memoryBytesDefault } from "../../../runtime/plan/authz.ts"
 import { jsonValuesDefault } from "../../../runtime/plan/json-scan.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
-import { type Address, ipv6PrefixDefault } from "../../../runtime/plan/resources.ts"
+import { type Address, ipv6PrefixDefault, limitKeysDefault } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import { bytesOf } from "../bind/addresses.ts"
@@ -59,6 +59,7 @@ export function lowerGateway(
       timeoutMs: timeoutOf(gateway),
       ...ipv6PrefixOf(limits),
       ...jsonValuesOf(limits),
+      ...limitKeysOf(limits),
     },
     ...(onUnmatched.length === 0 ? {} : { onUnmatched: idsOf(onUnmatched) }),
   }
@@ -73,6 +74,11 @@ function ipv6PrefixOf(limits: BoundBlock | undefined): { readonly ipv6Prefix?: n
 function jsonValuesOf(limits: BoundBlock | undefined): { readonly jsonValuesMax?: number } {
   const jsonValuesMax = statementOf(limits, "json-values")?.args.value<number>("count") ?? jsonValuesDefault
   return jsonValuesMax === jsonValuesDefault ? {} : { jsonValuesMax }
+}
+
+function limitKeysOf(limits: BoundBlock | undefined): { readonly limitKeysMax?: number } {
+  const limitKeysMax = statementOf(limits, "limit-keys")?.args.value<number>("count") ?? limitKeysDefault
+  return limitKeysMax === limitKeysDefault ? {} : { limitKeysMax }
 }
 
 /** The format of the gateway's own error responses. */

@@ -213,6 +213,13 @@ export const limitsRows: readonly StatementRow[] = [
     docs: "Limits by address count IPv6 callers by this many bits of their address, because one customer has at least a /64. 128 counts single addresses.",
     example: "ipv6-prefix 56",
   },
+  {
+    keyword: "limit-keys",
+    forms: [{ args: [slot("count", "count", { min: 1000, max: 100_000_000 })] }],
+    byDefault: "1000000",
+    docs: "Callers that each `limit` counts separately, in each process. If more come, a new caller takes the place of the one with the fewest calls, and the process counts this in `sallyport_limit_keys_evicted_total`. A caller takes about 46 bytes, or 300 bytes with calls in more than 4 of the 60 parts of the period.",
+    example: "limit-keys 10000000",
+  },
 ]
 
 export const storeRows: readonly StatementRow[] = [
