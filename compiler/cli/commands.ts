@@ -183,6 +183,16 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/tuple.ts")).tupleRead,
   },
   {
+    name: "tuple import",
+    summary: "write the tuples of a file: JSON lines, CSV or YAML",
+    load: async () => (await import("./commands/tuple-import.ts")).tupleImport,
+  },
+  {
+    name: "tuple export",
+    summary: "write all tuples to a file: JSON lines or CSV",
+    load: async () => (await import("./commands/tuple-export.ts")).tupleExport,
+  },
+  {
     name: "hash-password",
     summary: "print the hash of a password, for a `users` block",
     load: async () => (await import("./commands/hash-password.ts")).hashPassword,

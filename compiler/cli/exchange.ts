@@ -30,7 +30,7 @@ export interface Exchanged {
 export class NoAnswer extends CliError {}
 
 /**
- * Sends one request. Returns its response with any status. @throws NoAnswer without a response within a minute, with the address, the cause
+ * Sends one request; `body` is JSON, or a buffer with JSON lines. Returns its response with any status. @throws NoAnswer without a response within a minute, with the address, the cause
  * and how to set another address.
  */
 export async function exchange(
@@ -47,9 +47,9 @@ export async function exchange(
       method,
       headers: [
         ...(token === "" ? [] : ["authorization", `Bearer ${token}`]),
-        ...(body === undefined ? [] : ["content-type", "application/json"]),
+        ...(body === undefined ? [] : ["content-type", contentTypeOf(body)]),
       ],
-      body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+      body: body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
       timeoutMs,
       responseBytesMax,
     })
@@ -68,6 +68,11 @@ export async function exchange(
     // A connection that is kept alive would prevent the process from ending.
     await http.close()
   }
+}
+
+/** Bytes are JSON lines. */
+function contentTypeOf(body: unknown): string {
+  return Buffer.isBuffer(body) ? "application/x-ndjson" : "application/json"
 }
 
 /** The address belongs to another service. */

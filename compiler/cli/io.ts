@@ -28,6 +28,8 @@ export interface Io {
   askHidden(question: string): Promise<string>
   /** Lines of the input, to its end. For pipes; use `converse` on a terminal. */
   lines(): AsyncIterable<string>
+  /** The input as bytes, to its end. For pipes. */
+  bytes(): AsyncIterable<Uint8Array>
   /** A conversation on the terminal, line by line. Only if `interactive`. */
   converse(options: ConversationOptions): Conversation
   /** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once. */
@@ -53,6 +55,7 @@ export function processIo(): Io {
     ask,
     askHidden: (question) => hiddenLine(question, stdin, stderr),
     lines,
+    bytes: () => stdin,
     converse,
     untilStopped,
   }

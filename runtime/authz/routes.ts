@@ -7,6 +7,7 @@ import { postEvaluations } from "./authzen/evaluations.ts"
 import { getMetadata, getStoreMetadata } from "./authzen/metadata.ts"
 import { postSearchAction, postSearchResource, postSearchSubject } from "./authzen/search.ts"
 import { postBatchCheck } from "./batch-check.ts"
+import { postBulkWrite } from "./bulk-write.ts"
 import { getChanges } from "./changes.ts"
 import { postCheck } from "./check.ts"
 import { postExpand } from "./expand.ts"
@@ -57,6 +58,7 @@ export const routes: readonly ApiRoute[] = [
   { method: "GET", path: `${store}/authorization-models/{id}`, right: "read", handler: getModel },
 
   { method: "POST", path: `${store}/write`, right: "write", handler: postWrite },
+  { method: "POST", path: `${store}/bulk-write`, right: "write", handler: postBulkWrite },
   { method: "POST", path: `${store}/read`, right: "read", handler: postRead },
   { method: "GET", path: `${store}/assertions/{id}`, right: "read", handler: getModelAssertions },
   { method: "PUT", path: `${store}/assertions/{id}`, right: "write", handler: putModelAssertions },

@@ -102,7 +102,7 @@ function choice(value: unknown, field: string): "error" | "ignore" {
 }
 
 /** The rules of contextual tuples; OpenFGA has one code for all errors of a tuple in a write. */
-function judgeWrite(model: LoadedModel, key: TupleKey): void {
+export function judgeWrite(model: LoadedModel, key: TupleKey): void {
   const error = validateTuple(model, key)
   if (error !== undefined) throw new ApiError("validation_error", error.message)
   // Each userset contains itself. Refuse it only in a write: as a contextual tuple it changes no answer.
@@ -154,7 +154,7 @@ function tooMany(tuplesMax: number): ApiError {
   )
 }
 
-function conflictError({ conflict, row }: WriteConflict): ApiError {
+export function conflictError({ conflict, row }: WriteConflict): ApiError {
   const { user, relation, object } = tupleOfRow(row)
   const tuple = `user: '${user}', relation: '${relation}', object: '${object}'`
   if (conflict === "other-condition")

@@ -33,7 +33,7 @@ export interface GroupResult {
 }
 
 /** Locks the store's row until the end of the transaction, so that the next statement sees a state that no other writer can change. */
-const lockStore: PreparedStatement = {
+export const lockStore: PreparedStatement = {
   name: "write-lock-store",
   text: "select revision from sallyport.stores where id = $1 and deleted_at is null for update",
 }

@@ -56,6 +56,7 @@ async function run(...argv: string[]) {
       seen.out += text
     },
     ask: async () => "",
+    async *bytes() {},
     async *lines() {},
     converse() {
       throw new Error("nobody is there")

@@ -57,6 +57,9 @@ export async function run(world: World, ...argv: string[]): Promise<Outcome> {
     async *lines() {
       yield* world.input ?? []
     },
+    async *bytes() {
+      for (const line of world.input ?? []) yield Buffer.from(`${line}\n`)
+    },
     converse() {
       throw new Error("a conversation needs a terminal: test/cli/shell.test.ts has one")
     },

@@ -312,6 +312,7 @@ test("--watch runs again when a file changes, also one that was missing", async 
     colour: { out: false, err: false },
     columns: 80,
     ask: async () => "",
+    async *bytes() {},
     async *lines() {},
     converse() {
       throw new Error("nobody is there")

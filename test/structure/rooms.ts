@@ -458,7 +458,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model-test",
-    doors: ["coverage", "declared-tests", "run", "run-declared-tests", "store-file"],
+    doors: ["coverage", "declared-tests", "run", "run-declared-tests", "store-file", "tuples"],
     may: ["compiler/core", "compiler/model", ...pure],
     packages: ["yaml"],
   },
