@@ -61,6 +61,23 @@ export function readStore(options: OptionValues): string | undefined {
 /** The reason that the history shows; read it by `textOf(options, "message")`. */
 export const messageOption = ["--message <text>", "reason shown in `sallyport history`"] as const
 
+/** Reads `--claim name=value`, given any number of times; a value that is JSON is read as JSON. */
+export function readClaims(options: OptionValues): Readonly<Record<string, unknown>> {
+  const given = options["claim"]
+  return Object.fromEntries((Array.isArray(given) ? given : []).map((text) => claimOf(String(text))))
+}
+
+function claimOf(text: string): readonly [string, unknown] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (name === undefined || value === undefined)
+    throw new CliError(`\`${text}\` is not a claim`, "Write `--claim name=value`.")
+  try {
+    return [name, JSON.parse(value)]
+  } catch {
+    return [name, value]
+  }
+}
+
 /** An option's text, undefined if absent. */
 export function textOf(options: OptionValues, name: string): string | undefined {
   const value = options[name]

@@ -37,6 +37,8 @@ export interface Finished {
   readonly product: string | undefined
   readonly backend: string | undefined
   readonly target: string | undefined
+  /** The path that the target got, without the query. Undefined where a step wrote it. */
+  readonly targetPath: string | undefined
   /** The Host sent to the backend, when a step set it. */
   readonly host: string | undefined
   readonly bytesReceived: number
@@ -118,6 +120,7 @@ export function refusedRequest(id: string, found: Problem, ip: string): Finished
     product: undefined,
     backend: undefined,
     target: undefined,
+    targetPath: undefined,
     host: undefined,
     bytesReceived: 0,
     bytesSent: 0,

@@ -34,15 +34,33 @@ function judgePresence(claims: Claims, rules: JudgedBy): Verification | undefine
 
 function judgeIssuer(iss: unknown, issuers: readonly string[] | null): Verification | undefined {
   if (issuers === null || (typeof iss === "string" && issuers.includes(iss))) return undefined
-  return invalid("the token is from another issuer", "TokenIssuerNotAllowed", "iss")
+  return invalid(
+    "the token is from another issuer",
+    "TokenIssuerNotAllowed",
+    "iss",
+    foundAndAccepted("iss", iss, issuers),
+  )
 }
 
 function judgeAudience(aud: unknown, audiences: readonly string[] | null): Verification | undefined {
   if (audiences === null) return undefined
   const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
   if (named.some((each) => typeof each === "string" && audiences.includes(each))) return undefined
-  return invalid("the token is for another audience", "TokenAudienceNotAllowed", "aud")
+  return invalid(
+    "the token is for another audience",
+    "TokenAudienceNotAllowed",
+    "aud",
+    foundAndAccepted("aud", aud, audiences),
+  )
 }
+
+/** For the operator: what the token has, and what would be accepted. The token is signed by the issuer, but bounded all the same. */
+function foundAndAccepted(claim: string, found: unknown, accepted: readonly string[]): string {
+  const shown = (value: unknown): string => JSON.stringify(value).slice(0, shownMax)
+  return `\`${claim}\` is ${shown(found)}, accepted: ${accepted.map(shown).join(", ").slice(0, shownMax) || "none"}`
+}
+
+const shownMax = 200
 
 function judgeDates(claims: Claims, skewSeconds: number, nowSeconds: number): Verification | undefined {
   const { exp, nbf, iat } = claims
@@ -54,7 +72,8 @@ function judgeDates(claims: Claims, skewSeconds: number, nowSeconds: number): Ve
   if (exp === undefined) return undefined
   if (typeof exp !== "number") return unacceptable("exp")
   if (exp > dateSecondsMax) return invalid("the token's `exp` is not a date", "JwtInvalid", "exp")
-  return exp <= nowSeconds - skewSeconds ? invalid("the token has expired", "TokenExpired", "exp") : undefined
+  if (exp > nowSeconds - skewSeconds) return undefined
+  return invalid("the token has expired", "TokenExpired", "exp", `${Math.floor(nowSeconds - exp)} s ago`)
 }
 
 function missing(claim: string, fault: TokenFault): Verification {
@@ -65,7 +84,11 @@ function unacceptable(claim: string): Verification {
   return invalid(`the token's \`${claim}\` is not acceptable`, "JwtInvalid", claim)
 }
 
-/** A refusal. Only fixed texts: no content of the token is part of a response. */
-export function invalid(reason: string, fault: TokenFault, claim?: string): Verification {
-  return claim === undefined ? { kind: "invalid", reason, fault } : { kind: "invalid", reason, fault, claim }
+/** A refusal. `reason` is a fixed text: no content of the token is part of a response. `detail` is for the log. */
+export function invalid(reason: string, fault: TokenFault, claim?: string, detail?: string): Verification {
+  return {
+    ...{ kind: "invalid", reason, fault },
+    ...(claim === undefined ? {} : { claim }),
+    ...(detail === undefined ? {} : { detail }),
+  }
 }

@@ -27,7 +27,7 @@ export interface TokenRules {
 
 /**
  * The result of verifying a token. `invalid`: the client's fault (401); `reason` is a fixed text for `error_description` (RFC 6750 §3), never the token;
- * `claim` names the affected claim, if any. `unavailable`: the issuer's keys are unavailable (503).
+ * `claim` names the affected claim, if any; `detail` has values of the token and is for the log alone. `unavailable`: the issuer's keys are unavailable (503).
  */
 export type Verification =
   | { readonly kind: "verified"; readonly claims: Claims; readonly header: TokenHeader }
@@ -36,6 +36,7 @@ export type Verification =
       readonly reason: string
       readonly fault: TokenFault
       readonly claim?: string | undefined
+      readonly detail?: string | undefined
     }
   | { readonly kind: "unavailable"; readonly retryAfterSeconds: number }
 

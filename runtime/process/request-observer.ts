@@ -218,6 +218,7 @@ function writeLine(log: Log, exchange: Finished): void {
     operation: exchange.operation,
     backend: exchange.backend,
     target: exchange.target,
+    target_path: exchange.targetPath,
     upstream_host: exchange.host,
     bytes_in: exchange.bytesReceived,
     bytes_out: exchange.bytesSent,

@@ -247,6 +247,13 @@ test("token signs with the keys of this folder, for the provider the last `dev` 
     JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as { iss: string; sub: string }
   const usual = await run({ cwd }, "token", "--sub", "zoe")
   expect(issuerOf(usual.out)).toMatchObject({ iss: "http://127.0.0.1:8081/realms/acme", sub: "zoe" })
+  const claims = ["--claim", "aud=documents-api", "--claim", "exp=0", "--claim", 'roles=["a"]']
+  expect(issuerOf((await run({ cwd }, "token", ...claims)).out)).toMatchObject({
+    ...{ sub: "ann", aud: "documents-api", exp: 0, roles: ["a"] },
+  })
+  expect(await run({ cwd }, "token", "--claim", "aud")).toMatchObject({
+    ...{ code: 1, err: expect.stringContaining("Write `--claim name=value`.") },
+  })
   writeFileSync(
     join(cwd, ".sallyport/dev.json"),
     JSON.stringify({ control: "http://127.0.0.1:1", identity: provider.url }),

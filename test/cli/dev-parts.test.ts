@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { demandFree, listenerOf } from "../../compiler/cli/dev/addresses.ts"
 import { developmentValues } from "../../compiler/cli/dev/development-values.ts"
-import { humanLine } from "../../compiler/cli/dev/human-log.ts"
+import { humanLine, isRefusal } from "../../compiler/cli/dev/human-log.ts"
 import { readSampleTuples } from "../../compiler/cli/dev/sample-tuples.ts"
 import { WatchedFiles } from "../../compiler/cli/dev/watched-files.ts"
 import { trialsOf, tryText } from "../../compiler/cli/views/dev.ts"
@@ -128,6 +128,14 @@ describe("lines of the log for people", () => {
     ],
     ['{"level":"info","method":"GET","path":"/x","status":200,"ms":1}', "GET /x 200 1 ms\n"],
     [
+      '{"level":"info","method":"GET","path":"/a/1","status":404,"ms":1,"target":"http://127.0.0.1:3000","target_path":"/1"}',
+      "GET /a/1 404 1 ms  from http://127.0.0.1:3000/1\n",
+    ],
+    [
+      '{"level":"info","method":"GET","path":"/x","status":403,"ms":1,"problem":"forbidden","answered_by":{"step":"require","place":"gateway.conf:20"}}',
+      "GET /x 403 1 ms  forbidden, gateway.conf:20\n",
+    ],
+    [
       '{"level":"warn","time":"t","issuer":"acme","ready":false,"msg":"the issuer is unavailable"}',
       "warn: the issuer is unavailable issuer=acme ready=false\n",
     ],
@@ -135,6 +143,16 @@ describe("lines of the log for people", () => {
   ])("%s", (line, expected) => {
     expect(humanLine(line)).toBe(expected)
   })
+})
+
+test.each([
+  [200, false],
+  [302, false],
+  [401, true],
+  [502, true],
+  [0, true],
+])("a request with status %s is shown without --verbose: %s", (status, expected) => {
+  expect(isRefusal(JSON.stringify({ method: "GET", path: "/x", status }))).toBe(expected)
 })
 
 describe("lines to try", () => {

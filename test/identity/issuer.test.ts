@@ -73,6 +73,20 @@ describe("claims of a token", () => {
     expect(answer.kind === "invalid" ? answer.reason : answer.kind).toBe(expected)
   })
 
+  it.each([
+    [{ aud: ["x", "y"] }, '`aud` is ["x","y"], accepted: "api"'],
+    [{ iss: "http://elsewhere/" }, '`iss` is "http://elsewhere/", accepted: '],
+    [{ exp: seconds() - 3600 }, " s ago"],
+    [{ aud: "x".repeat(5000) }, "xxx, accepted: "],
+  ])("the log says what the token has, not the response: %o", async (claims, expected) => {
+    const server = await issuer()
+    const answer = await verifier(server).verify(await server.token(first, claims))
+    if (answer.kind !== "invalid") throw new Error(answer.kind)
+    expect(answer.detail).toContain(expected)
+    expect(answer.detail?.length).toBeLessThan(500)
+    expect(answer.reason).not.toMatch(/["0-9]/)
+  })
+
   it("any audience only where it is said", async () => {
     const server = await issuer()
     const answer = await verifier(server, { audiences: null }).verify(

@@ -27,7 +27,7 @@ const devLine: CommandLine<DevArgs> = {
     configOption,
     ["--identity <address>", `address of the identity provider (default: ${identityDefault})`],
     ["--backends <addresses>", `addresses of the two sample backends (default: ${backendsDefault})`],
-    ["--verbose", "print a line for each request"],
+    ["--verbose", "print a line for each request, not only for refused and failed ones"],
   ],
   examples: [
     ["sallyport dev", "the same as `npm start`; Ctrl-C ends it"],

@@ -13,7 +13,7 @@ import { didYouMean } from "../../core/nearest.ts"
 import { explainCode } from "../../render/explain.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import type { Io } from "../io.ts"
-import { formatOptions, type ProjectArgs, readFormat, readProject, textOf } from "../options.ts"
+import { formatOptions, type ProjectArgs, readClaims, readFormat, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { planOf } from "../project.ts"
 import { connect, expectOk, orWithout } from "../remote.ts"
@@ -107,7 +107,7 @@ const explainLine: CommandLine<ExplainArgs> = {
 
 function questionOf(method: string, target: string, options: OptionValues): ExplainRequestQuestion {
   const as = filled(options, "as")
-  const claims = Object.fromEntries(listOf(options, "claim").map(claimOf))
+  const claims = readClaims(options)
   if (as === undefined && Object.keys(claims).length > 0)
     throw new CliError("--claim needs --as: it adds a claim to the token of that user", example)
   const given = { token: filled(options, "token"), key: filled(options, "key") }
@@ -142,17 +142,6 @@ const upgradeHeaders: readonly [string, string][] = [
   ["Sec-WebSocket-Version", "13"],
   ["Sec-WebSocket-Key", "c2FsbHlwb3J0LWV4cGxhaQ=="],
 ]
-
-function claimOf(text: string): readonly [string, unknown] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
-  if (name === undefined || value === undefined)
-    throw new CliError(`\`${text}\` is not a claim`, "Write `--claim name=value`.")
-  try {
-    return [name, JSON.parse(value)]
-  } catch {
-    return [name, value]
-  }
-}
 
 function sourceOf(options: OptionValues): ExplainSource {
   const url = filled(options, "url")

@@ -20,7 +20,7 @@ import { rethrowForPeople, startRuntime } from "../start.ts"
 import { demandFree, type Wanted } from "./addresses.ts"
 import type { Closers } from "./closers.ts"
 import { standInFor } from "./development-values.ts"
-import { humanLine } from "./human-log.ts"
+import { humanLine, isRefusal } from "./human-log.ts"
 import { leaveTrace, traceOfDev } from "./trace.ts"
 
 /** The settings from the command line. */
@@ -126,6 +126,9 @@ async function runtimeSettings(
 ): Promise<RuntimeSettings> {
   const { createLog } = await import("../../../runtime/telemetry/log.ts")
   const stream = { write: (line: string) => io.err(humanLine(line)) }
+  const requests = {
+    write: (line: string) => (verbose || isRefusal(line) ? io.err(humanLine(line)) : undefined),
+  }
   return {
     database: databaseOf(io),
     migrate: true,
@@ -136,7 +139,7 @@ async function runtimeSettings(
     cwd: io.cwd,
     version,
     log: createLog({ level: logLevelOf(io, "warn"), stream }),
-    accessLog: verbose ? createLog({ level: "info", stream }) : false,
+    accessLog: createLog({ level: "info", stream: requests }),
     graceMs,
   }
 }

@@ -46,7 +46,8 @@ export function tryText(
   const trials = trialsOf(plan, places, env, entry)
   const lines = trials.map(({ text, line }) => `\n  # ${text}\n  ${line}\n`)
   const toTry = lines.length === 0 ? "" : `\nTry, in another terminal in this folder:\n${lines.join("")}`
-  return `${toTry}\nChanges saved in ${entry} and models/ are applied at once. Errors are shown here, and the previous plan stays in use.\n`
+  return `${toTry}\nChanges saved in ${entry} and models/ are applied at once. Errors are shown here, and the previous plan stays in use.
+Requests that are refused or fail are shown here too; \`npx sallyport explain request --id REQUEST_ID\` says why.\n`
 }
 
 /** The lines to try as data. */

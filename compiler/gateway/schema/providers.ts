@@ -10,7 +10,7 @@ export const issuerRows: readonly StatementRow[] = [
   {
     keyword: "discovery",
     forms: [{ args: [slot("url", "url"), optional(word("exact"))] }],
-    docs: "The OpenID discovery document, which has the issuer's name and the place of its keys. The name must be the URL of the document. With `exact` it may be another one, as with Microsoft Entra ID, and the URL is requested exactly as written.",
+    docs: "The URL of the issuer, or of its OpenID discovery document, `/.well-known/openid-configuration` below it. The document has the issuer's name and the place of its keys. The name must be the URL of the issuer. With `exact` it may be another one, as in some documents of Microsoft Entra ID, and the URL is requested exactly as written.",
     example: 'discovery "https://id.example/.well-known/openid-configuration"',
   },
   {
@@ -132,7 +132,7 @@ export const backendRows: readonly StatementRow[] = [
   {
     keyword: "url",
     forms: [{ args: [slot("url", "url")] }],
-    docs: "The only target, with an optional base path.",
+    docs: 'The only target. The backend gets the path below the path of the API, after the path of this URL: with `path "/orders"` and `url "http://127.0.0.1:9001/shop"`, `/orders/7` arrives as `/shop/7`.',
     example: 'url "http://127.0.0.1:9001"',
   },
   {

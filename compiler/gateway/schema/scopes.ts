@@ -182,7 +182,7 @@ export const apiRows: readonly StatementRow[] = [
     keyword: "path",
     required: true,
     forms: [{ args: [slot("path", "path")] }],
-    docs: "The path of the API, after the version: `/v1/orders`.",
+    docs: "The path of the API, after the version: `/v1/orders`. The backend gets only what follows it; a backend that has the same path needs it in its URL.",
     example: 'path "/orders"',
   },
   {

@@ -9,6 +9,7 @@ import type { BackendClient } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { Target } from "./target.ts"
 import { TriedTargets } from "./tried-targets.ts"
+import { loggedPathOf } from "./upstream-path.ts"
 
 /** Maximum pause before the second retry; the first retry is immediate. */
 const pauseMs = 50
@@ -177,6 +178,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
 
   #start(target: Target): void {
     this.#exchange.target = target.place.origin
+    this.#exchange.targetPath = loggedPathOf(this.#exchange, target)
     this.#attempt = new Attempt(target, {
       exchange: this.#exchange,
       waiting: this.#waiting,

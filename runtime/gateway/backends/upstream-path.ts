@@ -5,8 +5,17 @@ import type { Target } from "./target.ts"
 /** The request target for a backend: its base path, the path after the steps, and the query. */
 export function pathOf(exchange: ExchangeState, { place: { basePath } }: Target): string {
   const query = joinQueries(exchange.backendQuery, exchange.queryText)
-  const local = exchange.rewritten ?? exchange.path.slice(exchange.route?.stripLength ?? 0)
-  const path = basePath + (local === "" && basePath === "" ? "/" : local)
+  const path = below(basePath, exchange.rewritten ?? exchange.path.slice(exchange.route?.stripLength ?? 0))
   if (query === "") return path
   return `${path}${path.includes("?") ? "&" : "?"}${query}`
+}
+
+/** The path for a backend as it may be logged: without the query, and undefined where a step wrote it, since its text may contain a secret. */
+export function loggedPathOf(exchange: ExchangeState, { place: { basePath } }: Target): string | undefined {
+  if (exchange.rewritten !== undefined) return undefined
+  return below(basePath, exchange.path.slice(exchange.route?.stripLength ?? 0))
+}
+
+function below(basePath: string, local: string): string {
+  return basePath + (local === "" && basePath === "" ? "/" : local)
 }

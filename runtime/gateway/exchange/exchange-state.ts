@@ -108,6 +108,8 @@ export class ExchangeState implements BindingSource {
   cause: string | undefined
   status = 0
   target: string | undefined
+  /** Path sent to the target, for the log; see `loggedPathOf`. */
+  targetPath: string | undefined
   upstreamMs: number | undefined
   bytesSent = 0
   /** A copy of the response body is needed after the end. */

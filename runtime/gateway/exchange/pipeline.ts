@@ -341,6 +341,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     product: exchange.subscriber?.product,
     backend: exchange.backend?.name,
     target: exchange.target,
+    targetPath: exchange.targetPath,
     host: exchange.target === undefined ? undefined : exchange.host,
     bytesReceived: exchange.bytesReceived,
     bytesSent: exchange.bytesSent,

@@ -18,7 +18,7 @@ export function compileTokenGuard(plan: TokenCheck, provision: Provision, verify
   const claimFailure = compileClaimRules(plan.claims, provision)
   const refusals = new Refusals(plan, provision)
   const judge = (exchange: Exchange, token: string, found: Verification): Outcome => {
-    if (found.kind === "invalid") return refusals.invalid(exchange, found.reason, found.fault)
+    if (found.kind === "invalid") return refusals.invalid(exchange, found.reason, found.fault, found.detail)
     if (found.kind === "unavailable") return unavailable(found.retryAfterSeconds)
     const failure = claimFailure(found.claims, exchange)
     if (failure !== undefined) return refusals.insufficient(exchange, failure)
@@ -65,9 +65,15 @@ class Refusals {
     return this.#unauthorized(exchange, "", "TokenNotPresent", "no token")
   }
 
-  invalid(exchange: Exchange, why: string, fault: string): Problem {
+  /** `detail` goes to the log alone. */
+  invalid(exchange: Exchange, why: string, fault: string, detail?: string): Problem {
     const challenge = ` error="invalid_token", error_description="${quotable(why)}"`
-    return this.#unauthorized(exchange, challenge, fault, `token: ${why}`)
+    return this.#unauthorized(
+      exchange,
+      challenge,
+      fault,
+      `token: ${why}${detail === undefined ? "" : ` (${detail})`}`,
+    )
   }
 
   insufficient(exchange: Exchange, { fault, claim }: ClaimFailure): Problem {
