@@ -107,8 +107,8 @@ function callerFindings(
       ? []
       : [
           next.manage
-            ? opens("it may make, list and delete stores")
-            : closes("it may not make, list and delete stores any more"),
+            ? opens("it may create, rename, delete and list all stores")
+            : closes("it may no longer create, rename, delete and list all stores"),
         ]),
   ]
 }

@@ -8,8 +8,14 @@ export interface Grants {
   readonly read: "*" | ReadonlySet<string>
   /** Tuples, models, assertions. It does not include `read`. */
   readonly write: "*" | ReadonlySet<string>
-  /** Creating, listing and deleting stores. */
+  /** Creating, listing, renaming and deleting stores. */
   readonly manage: boolean
+}
+
+/** The declared stores that these grants show in a list of stores; undefined: every store, also those made through the API. */
+export function visibleStores({ read, write, manage }: Grants): ReadonlySet<string> | undefined {
+  if (manage || read === "*" || write === "*") return undefined
+  return new Set([...read, ...write])
 }
 
 /** A caller whose credential was accepted. `name` is the name of the key or the token's `sub`, never the credential. */

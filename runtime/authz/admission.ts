@@ -1,15 +1,17 @@
 import type { Caller } from "./access.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError, forbidden } from "./api-error.ts"
+import { storeIdForm } from "./store-directory.ts"
 
 /**
  * The right that a route requires. `open`: none. `caller`: authentication. `read` and `write`: the grant for the store in the path;
- * `manage`: the grant for creating, listing and deleting stores.
+ * `manage`: the grant for creating, renaming and deleting stores.
  */
 export type Right = "open" | "caller" | "read" | "write" | "manage"
 
 /**
  * Admits a request or throws, before its body is read and on every way into the API. Synchronous when the credential is known.
+ * @returns the caller; undefined where nobody has to authenticate
  * @throws ApiError 401, 403, 503 · SourceUnavailable
  */
 export function admit(
@@ -17,12 +19,17 @@ export function admit(
   right: Right,
   store: string,
   authorization: string | undefined,
-): Promise<void> | undefined {
+): Promise<Caller | undefined> | Caller | undefined {
   const access = right === "open" ? undefined : api.access()
   if (access === undefined) return undefined
   const caller = access.identify(authorization)
-  if (caller instanceof Promise) return caller.then((known) => judge(api, known, right, store))
-  return judge(api, caller, right, store)
+  if (caller instanceof Promise) return caller.then((known) => admitted(api, known, right, store))
+  return admitted(api, caller, right, store)
+}
+
+function admitted(api: AuthzApi, caller: Caller, right: Right, store: string): Promise<Caller> | Caller {
+  const judged = judge(api, caller, right, store)
+  return judged === undefined ? caller : judged.then(() => caller)
 }
 
 function judge(
@@ -33,32 +40,30 @@ function judge(
 ): Promise<void> | undefined {
   if (right === "open" || right === "caller") return undefined
   if (right === "manage") {
-    if (!grants.manage) throw forbidden(name)
+    if (!grants.manage) throw forbidden(name, "`manage stores`")
     return undefined
   }
   const stores = grants[right]
   if (stores === "*" || stores.has(store)) return undefined
-  if (stores.size === 0 || !idForm.test(store)) throw forbidden(name)
-  return judgeId(api, stores, store, name)
+  const refusal = forbidden(name, store === "" ? `\`${right}\`` : `\`${right}\` on store '${store}'`)
+  if (stores.size === 0 || !storeIdForm.test(store)) throw refusal
+  return judgeId(api, stores, store, refusal)
 }
-
-/** Names cannot have this form: they begin with a letter or `_`, and ids with a digit. */
-const idForm = /^[0-7][0-9A-Z]{25}$/
 
 /** A store named by its id may be one that is granted by name. A missing store is refused like a store without a grant. */
 function judgeId(
   api: AuthzApi,
   stores: ReadonlySet<string>,
   id: string,
-  caller: string,
+  refusal: ApiError,
 ): Promise<void> | undefined {
   const judgeName = ({ declaredName }: { readonly declaredName: string | null }): undefined => {
-    if (declaredName === null || !stores.has(declaredName)) throw forbidden(caller)
+    if (declaredName === null || !stores.has(declaredName)) throw refusal
     return undefined
   }
   const found = api.stores.find(id)
   if (!(found instanceof Promise)) return judgeName(found)
   return found.then(judgeName, (error: unknown) => {
-    throw error instanceof ApiError && error.code === "store_id_not_found" ? forbidden(caller) : error
+    throw error instanceof ApiError && error.code === "store_id_not_found" ? refusal : error
   })
 }

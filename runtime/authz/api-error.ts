@@ -127,14 +127,23 @@ export function streamError({ status, message }: ApiError): object {
   return { error: { code: grpcCodes.get(status) ?? grpcInternal, message, details: [] } }
 }
 
-export const forbidden = (caller: string) =>
+/** 403. `grant` is what the caller lacks, as text. */
+export const forbidden = (caller: string, grant: string) =>
   new ApiError(
     "forbidden",
-    "the caller has no grant for this request; gateway.conf lists the grants of each caller",
+    `the caller lacks ${grant}; \`auth\` in \`authz\` of gateway.conf grants it`,
     caller,
   )
 
+/** 404. OpenFGA's message, for an id; paths there contain nothing else. */
 export const storeNotFound = () => new ApiError("store_id_not_found", "Store ID not found")
+
+/** 404 for a path with a name instead of an id. */
+export const storeNameNotFound = (name: string) =>
+  new ApiError(
+    "store_id_not_found",
+    `gateway.conf declares no store '${name}'; name a declared store, or the id of a store made through the API`,
+  )
 
 export const modelNotFound = (id: string) =>
   new ApiError("authorization_model_not_found", `Authorization Model '${id}' not found`)
@@ -145,7 +154,7 @@ export const noModel = (storeId: string) =>
 export const managedByPlan = (name: string) =>
   new ApiError(
     "store_managed_by_plan",
-    `store '${name}' is declared in gateway.conf: its model and its existence are changed by applying a plan`,
+    `store '${name}' is declared in gateway.conf, so the API cannot change its model, rename or delete it; edit gateway.conf or the model file, and run \`sallyport apply\``,
   )
 
 export const bodyTooLarge = (bytesMax: number) =>

@@ -36,18 +36,27 @@ export function invalid(message: string, field: string, reason: string, code?: A
   return new ApiError(code ?? "validation_error", `invalid ${message}.${field}: ${reason}`)
 }
 
-/** An absent object is undefined. */
-export function objectField(value: unknown, name: string): JsonFields | undefined {
+/** The object that contains the tuples of a write, and contextual tuples of most questions. */
+export const tupleListExample = '{"tuple_keys": […]}'
+
+function wrongForm(name: string, expected: string, value: unknown): ApiError {
+  const found =
+    typeof value !== "object" ? `a ${typeof value}` : Array.isArray(value) ? "an array" : "an object"
+  return new ApiError("validation_error", `${name}: expected ${expected}, found ${found}`)
+}
+
+/** An absent object is undefined. `like`: an example of the object, for the message. */
+export function objectField(value: unknown, name: string, like = ""): JsonFields | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value !== "object" || Array.isArray(value))
-    throw new ApiError("validation_error", `${name}: a JSON object is expected`)
+    throw wrongForm(name, like === "" ? "a JSON object" : `a JSON object like ${like}`, value)
   return value as JsonFields
 }
 
 /** An absent array is empty. */
 export function arrayField(value: unknown, name: string): readonly unknown[] {
   if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) throw new ApiError("validation_error", `${name}: a JSON array is expected`)
+  if (!Array.isArray(value)) throw wrongForm(name, "a JSON array", value)
   if (value.includes(null)) throw new ApiError("validation_error", `${name}: a list must not contain null`)
   return value
 }
@@ -55,13 +64,13 @@ export function arrayField(value: unknown, name: string): readonly unknown[] {
 /** An absent string is empty, as in protobuf. */
 export function stringField(value: unknown, name: string): string {
   if (value === undefined || value === null) return ""
-  if (typeof value !== "string") throw new ApiError("validation_error", `${name}: a JSON string is expected`)
+  if (typeof value !== "string") throw wrongForm(name, "a JSON string", value)
   return value
 }
 
 export function booleanField(value: unknown, name: string): boolean {
   if (value === undefined || value === null) return false
-  if (typeof value !== "boolean") throw new ApiError("validation_error", `${name}: true or false is expected`)
+  if (typeof value !== "boolean") throw wrongForm(name, "true or false", value)
   return value
 }
 

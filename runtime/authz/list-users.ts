@@ -52,7 +52,7 @@ export function postListUsers(api: AuthzApi, request: ApiRequest): ApiResponse |
 }
 
 function questionOf(body: JsonFields, limits: AuthzLimits): Question {
-  const object = objectField(body["object"], "object")
+  const object = objectField(body["object"], "object", '{"type": …, "id": …}')
   if (object === undefined) throw invalid(message, "Object", "value is required")
   const type = typeField(object["type"], "Object")
   const id = idField(object["id"], "Object")

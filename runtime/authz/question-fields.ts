@@ -12,6 +12,7 @@ import {
   objectIdField,
   pick,
   relationField,
+  tupleListExample,
   userField,
 } from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
@@ -43,7 +44,7 @@ export function circumstancesOf(body: JsonFields, limits: AuthzLimits): Circumst
 }
 
 function tupleKeysOf(given: unknown): readonly unknown[] {
-  const fields = objectField(given, "contextual_tuples") ?? {}
+  const fields = objectField(given, "contextual_tuples", tupleListExample) ?? {}
   return arrayField(pick(fields, "tuple_keys", "tupleKeys"), "contextual_tuples.tuple_keys")
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
 import type { Address } from "../plan/resources.ts"
+import type { Caller } from "./access.ts"
 import type { Right } from "./admission.ts"
 import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
@@ -13,6 +14,8 @@ const noBytes: Buffer = Buffer.alloc(0)
 export class ApiRequest {
   readonly store: string
   readonly id: string
+  /** Set when the request is admitted; undefined where nobody has to authenticate. */
+  caller: Caller | undefined = undefined
   /** The raw body; empty until it was read. */
   bytes = noBytes
   readonly #query: string

@@ -47,7 +47,7 @@ const authzenRoutes: readonly ApiRoute[] = [
 export const routes: readonly ApiRoute[] = [
   { method: "GET", path: "/healthz", right: "open", handler: getHealth },
 
-  { method: "GET", path: "/stores", right: "manage", handler: getStores },
+  { method: "GET", path: "/stores", right: "caller", handler: getStores },
   { method: "POST", path: "/stores", right: "manage", handler: postStore },
   { method: "GET", path: store, right: "read", handler: getStore },
   { method: "PATCH", path: store, right: "manage", handler: patchStore },

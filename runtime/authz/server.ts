@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { internalLimits, OwnNames, refusalOf } from "../http/server/internal-guard.ts"
 import { type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
 import type { Address } from "../plan/resources.ts"
+import type { Caller } from "./access.ts"
 import { admit } from "./admission.ts"
 import type { AnswerHeaders, ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
@@ -100,7 +101,7 @@ function receive(
   const match = router.find(method, path)
   const store = match?.route.ofDefaultStore ? (api.authzen().store ?? "") : (match?.store ?? "")
   const fail = (error: unknown) => sendError(response, error, api, headers, formOf(match?.route))
-  let admitted: Promise<void> | undefined
+  let admitted: ReturnType<typeof admit>
   try {
     admitted = admit(api, match?.route.right ?? nowhere, store, request.headers.authorization)
   } catch (error) {
@@ -109,8 +110,12 @@ function receive(
   }
   const asked = new ApiRequest(store, match?.id ?? "", queryOf(request), request, response)
   const incoming: Incoming = { route: match?.route, asked, request, response, headers }
-  if (admitted === undefined) read(api, incoming)
-  else admitted.then(() => read(api, incoming)).catch(fail)
+  const readAs = (caller: Caller | undefined): void => {
+    asked.caller = caller
+    read(api, incoming)
+  }
+  if (admitted instanceof Promise) admitted.then(readAs).catch(fail)
+  else readAs(admitted)
 }
 
 const formOf = (route: ApiRoute | undefined): FailureForm => (route?.streams === true ? "stream" : "plain")

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache"
 import type { Database } from "../store/database.ts"
 import { findStore, type StoreRecord } from "../store/stores.ts"
-import { storeNotFound } from "./api-error.ts"
+import { storeNameNotFound, storeNotFound } from "./api-error.ts"
 
 interface Entry {
   store: StoreRecord
@@ -13,6 +13,8 @@ interface Entry {
 const freshMs = 1_000
 /** Ids and declared names have this form. Other texts cannot exist, so they need no query. */
 const nameForm = /^[A-Za-z0-9_-]{1,128}$/
+/** The form of an id (a ULID). Names cannot have it: they begin with a letter or `_`, and ids with a digit. */
+export const storeIdForm = /^[0-7][0-9A-Z]{25}$/
 const entriesMax = 10_000
 
 /**
@@ -77,7 +79,7 @@ export class StoreDirectory {
     const store = await findStore(this.#database, idOrName)
     if (changes !== this.#changes) return this.#ask(idOrName)
     this.#entries.delete(idOrName)
-    if (store === undefined) throw storeNotFound()
+    if (store === undefined) throw storeIdForm.test(idOrName) ? storeNotFound() : storeNameNotFound(idOrName)
     this.#entries.set(idOrName, { store, confirmedMs: askedMs, refreshing: false })
     return store
   }

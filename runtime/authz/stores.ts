@@ -1,5 +1,6 @@
 import { decodeToken, encodeToken } from "../store/continuation.ts"
 import { createStore, deleteStore, listStores, renameStore, type StoreRecord } from "../store/stores.ts"
+import { visibleStores } from "./access.ts"
 import type { ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError, managedByPlan, storeNotFound } from "./api-error.ts"
@@ -15,15 +16,16 @@ export async function postStore(api: AuthzApi, { body }: ApiRequest): Promise<Ap
   return { status: 201, body: { id, name, created_at: createdAt, updated_at: updatedAt } }
 }
 
-/** `GET /stores?page_size&continuation_token&name` → all stores, including declared ones. */
-export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<ApiResponse> {
+/** `GET /stores?page_size&continuation_token&name` → the stores that the caller has a grant for, including declared ones. */
+export async function getStores(api: AuthzApi, { query, caller }: ApiRequest): Promise<ApiResponse> {
   const limit = pageSizeField(query.get("page_size"), "ListStoresRequest")
   const token = continuationField(query.get("continuation_token"), "ListStoresRequest")
   const after = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
   if (after === undefined) throw invalidToken()
   const named = query.get("name") ?? ""
   const name = named === "" ? undefined : storeNameField(named, "ListStoresRequest")
-  const found = await listStores(api.database, { after, limit: limit + 1, name })
+  const declared = caller === undefined ? undefined : visibleStores(caller.grants)
+  const found = await listStores(api.database, { after, limit: limit + 1, name, declared })
   const page = found.slice(0, limit)
   const last = found.length > limit ? page.at(-1) : undefined
   return {

@@ -16,6 +16,7 @@ import {
   objectField,
   pick,
   stringField,
+  tupleListExample,
 } from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
 import type { ApiRequest } from "./route.ts"
@@ -71,8 +72,8 @@ export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest
 }
 
 function parse(body: JsonFields, limits: AuthzLimits): ParsedWrite {
-  const writes = objectField(body["writes"], "writes")
-  const deletes = objectField(body["deletes"], "deletes")
+  const writes = objectField(body["writes"], "writes", tupleListExample)
+  const deletes = objectField(body["deletes"], "deletes", tupleListExample)
   return {
     writes: keysOf(writes, "WriteRequestWrites", "TupleKey", limits),
     deletes: keysOf(deletes, "WriteRequestDeletes", "TupleKeyWithoutCondition", limits),

@@ -8,7 +8,7 @@ const count = (max: number) => z.number().int().min(1).max(max)
 /** Names of stores in the plan, sorted, or `*`: every store, including stores created through the API. */
 const grantedStores = z.union([z.literal("*"), z.array(name).max(10_000)])
 
-/** What a caller of the engine may do. `write` does not imply `read`. `manage` allows to create, list and delete stores. */
+/** What a caller of the engine may do. `write` does not imply `read`. `manage` allows to create, rename and delete stores. */
 const engineGrants = z.strictObject({ read: grantedStores, write: grantedStores, manage: z.boolean() })
 export type EngineGrants = z.infer<typeof engineGrants>
 

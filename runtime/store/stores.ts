@@ -40,7 +40,8 @@ const find: PreparedStatement = {
 const list: PreparedStatement = {
   name: "store-list",
   text: `select ${columns} from sallyport.stores s
-    where s.deleted_at is null and s.id > $1 and ($2::text is null or s.name = $2) order by s.id limit $3`,
+    where s.deleted_at is null and s.id > $1 and ($2::text is null or s.name = $2)
+      and ($4::text[] is null or s.declared_name = any($4)) order by s.id limit $3`,
 }
 const markDeleted: PreparedStatement = {
   name: "store-delete",
@@ -64,13 +65,20 @@ export async function findStore(database: Queryable, idOrName: string): Promise<
 
 /**
  * Stores in order of their ids, at most `limit`. Only those after `after`; `""`: from the start. With `name`: only stores with exactly that
- * name.
+ * name. With `declared`: only stores that a plan declares under one of these names.
  */
 export async function listStores(
   database: Queryable,
-  { after, limit, name }: { after: string; limit: number; name?: string | undefined },
+  page: {
+    readonly after: string
+    readonly limit: number
+    readonly name?: string | undefined
+    readonly declared?: ReadonlySet<string> | undefined
+  },
 ): Promise<readonly StoreRecord[]> {
-  const rows = await database.query<StoreRow>(list, [after, name ?? null, limit])
+  const { after, limit, name, declared } = page
+  const names = declared === undefined ? null : [...declared]
+  const rows = await database.query<StoreRow>(list, [after, name ?? null, limit, names])
   return rows.map(recordOf)
 }
 

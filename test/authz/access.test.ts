@@ -96,7 +96,7 @@ describe("access to the engine's listener", () => {
     ["POST", "/Stores/:store/check", "caller"] as const,
     ["GET", "/healthz/x", "caller"] as const,
     ["POST", "/healthz", "caller"] as const,
-    ["GET", "/healthz/../stores", "manage"] as const,
+    ["GET", "/healthz/../stores", "caller"] as const,
   ]
   const guarded = ways.filter(([, , right]) => right !== "open")
   const pathOf = (path: string, name: string) =>
@@ -179,6 +179,35 @@ describe("access to the engine's listener", () => {
     }
     const answer = await ask("POST", `/stores/${store}/check`, `Bearer ${keyText("ops")}`, body)
     expect([answer.status, await answer.json()]).toEqual([200, { allowed: false, resolution: "" }])
+  })
+
+  test("a list of stores has those that the caller has a grant for", async () => {
+    const listed = async (key: string, query = "") => {
+      const answer = await ask("GET", `/stores${query}`, `Bearer ${keyText(key)}`)
+      const { stores } = (await answer.json()) as { stores: { id: string }[] }
+      return [answer.status, stores.map(({ id }) => id)]
+    }
+    const everything = [200, [store, acme].sort()]
+    expect((await listed("ops")).flat().sort()).toEqual(everything.flat().sort())
+    expect((await listed("manager")).flat().sort()).toEqual(everything.flat().sort())
+    for (const key of ["reader", "writer"]) {
+      expect(await listed(key)).toEqual([200, [acme]])
+      expect(await listed(key, "?name=acme")).toEqual([200, [acme]])
+      expect(await listed(key, "?name=made%20by%20the%20API")).toEqual([200, []])
+    }
+    expect(await listed("stranger")).toEqual([200, []])
+  })
+
+  test("a refusal names the grant that the caller lacks", async () => {
+    for (const [method, path, key, lacks] of [
+      ["POST", "/stores/acme/write", "reader", "`write` on store 'acme'"],
+      ["POST", `/stores/${store}/check`, "reader", `\`read\` on store '${store}'`],
+      ["POST", "/stores", "reader", "`manage stores`"],
+    ] as const) {
+      const answer = await ask(method, path, `Bearer ${keyText(key)}`)
+      const message = `the caller lacks ${lacks}; \`auth\` in \`authz\` of gateway.conf grants it`
+      expect(await answer.json()).toEqual({ code: "forbidden", message })
+    }
   })
 
   test("health is told to everybody", async () => {

@@ -114,7 +114,7 @@ export const grantRows: readonly StatementRow[] = [
   {
     keyword: "manage",
     forms: [{ args: [word("stores")] }],
-    docs: "The caller may make, list, rename and delete stores.",
+    docs: "The caller may create, rename and delete stores, and list all of them. Without it a list has the stores the caller has a grant for.",
     example: "manage stores",
   },
 ]
