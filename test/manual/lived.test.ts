@@ -22,15 +22,28 @@ const lived = [...pages].filter(([, all]) =>
   all.some(({ language, text }) => language === "console" && /^\$ npx sallyport dev$/m.test(text)),
 )
 
-/** Programs that examples are written for; one that a machine does not have is said, not passed over. */
-const programs = ["python3", "go"].map((name) => ({ name, there: has(name) }))
+/** What examples need, and the lines that need it; what a machine does not have is reported, not passed over. */
+const programs = [
+  { name: "python3", lines: /^python3 /, there: succeeds("command -v python3") },
+  { name: "go", lines: /^go /, there: succeeds("command -v go") },
+  {
+    name: "Python's package openfga_sdk",
+    lines: /^python3 sdk\.py$/,
+    there: succeeds("python3 -c 'import openfga_sdk'"),
+  },
+  {
+    name: "Go's module github.com/openfga/go-sdk",
+    lines: /go-sdk/,
+    there: succeeds('ls -d "$(go env GOMODCACHE)"/github.com/openfga/go-sdk@v0.7.3'),
+  },
+]
 
-function has(program: string): boolean {
-  return spawnSync("sh", ["-c", `command -v ${program}`]).status === 0
+function succeeds(command: string): boolean {
+  return spawnSync("sh", ["-c", command]).status === 0
 }
 
 for (const { name, there } of programs)
-  test(`${name} is there for the examples`, (context) => context.skip(!there, `needs ${name} in PATH`))
+  test(`${name} is there for the examples`, (context) => context.skip(!there, `needs ${name}`))
 
 test.each(lived)("%s prints what it shows", async (_, all) => {
   const ports = await freePorts(pagePorts.length)
@@ -44,7 +57,7 @@ test.each(lived)("%s prints what it shows", async (_, all) => {
     SALLYPORT_DATABASE_URL: "",
   }
   for (const { line, output } of all.filter(({ language }) => language === "console").flatMap(stepsOf)) {
-    const missing = programs.find(({ name, there }) => !there && line.startsWith(`${name} `))
+    const missing = programs.find(({ lines, there }) => !there && lines.test(line))
     if (missing !== undefined) continue
     if (line === "node server.mjs") startService(folder)
     else if (line === "npx sallyport dev") {
