@@ -17,6 +17,7 @@ import {
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { packDatabase } from "./pack-database.mjs"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const dist = join(root, "dist")
@@ -33,8 +34,9 @@ const entries = {
 /** pg's optional native module, which is never installed. */
 const external = ["pg-native"]
 
-/** PGlite expects its WebAssembly and its initial data directory next to its code, which is in dist/. */
-const pgliteFiles = ["pglite.wasm", "pglite.data", "initdb.wasm"]
+/** PGlite expects its WebAssembly and the files of PostgreSQL's installation next to its code, which is in dist/. */
+const pgliteFiles = ["pglite.wasm", "pglite.data"]
+const pgliteFolder = join(root, "node_modules/@electric-sql/pglite")
 
 /** Bundled CommonJS packages call `require`, which an ES module does not have. */
 const requireLine =
@@ -78,6 +80,7 @@ async function build(digest, keepMs) {
     write: false,
     logLevel: "error",
   })
+  await publishDatabase()
   publish(result, digest, keepMs)
 }
 
@@ -89,7 +92,7 @@ function publish(result, digest, keepMs) {
   mkdirSync(dist, { recursive: true })
   const isEntry = (file) => basename(file.path, ".js") in entries
   for (const name of pgliteFiles)
-    replaceFile(join(dist, name), readFileSync(join(root, "node_modules/@electric-sql/pglite/dist", name)))
+    replaceFile(join(dist, name), readFileSync(join(pgliteFolder, "dist", name)))
   for (const file of [...result.outputFiles].sort((a, b) => Number(isEntry(a)) - Number(isEntry(b))))
     replaceFile(file.path, withRequire(file.text))
   replaceFile(join(dist, "licences.txt"), licencesOf(result.metafile))
@@ -102,6 +105,16 @@ function publish(result, digest, keepMs) {
     if (!name.endsWith(".js") || current.has(name)) continue
     if (Date.now() - statSync(path).mtimeMs >= keepMs) rmSync(path, { force: true })
   }
+}
+
+/** A new embedded database, packed once for each version of PGlite. */
+async function publishDatabase() {
+  const { version } = JSON.parse(readFileSync(join(pgliteFolder, "package.json"), "utf8"))
+  const packedBy = join(dist, "database.version")
+  if (existsSync(packedBy) && readFileSync(packedBy, "utf8") === version) return
+  mkdirSync(dist, { recursive: true })
+  replaceFile(join(dist, "database.br"), await packDatabase())
+  replaceFile(packedBy, version)
 }
 
 /**

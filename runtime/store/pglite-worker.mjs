@@ -1,17 +1,17 @@
 // The thread of the embedded database: it reads and writes PostgreSQL's protocol. An entry of the build (dist/pglite-worker.js), because a
 // worker starts from a file. Plain JavaScript, so that it also starts from the sources.
-import { mkdirSync } from "node:fs"
 import { parentPort, workerData } from "node:worker_threads"
 import { PGlite } from "@electric-sql/pglite"
 
-/** `workerData`: `{ folder, initializeOnly }`. Posts `ready` or `failed`, then one `bytes` message for each one received, in order. */
+/**
+ * One session needs few buffers. PostgreSQL writes to all of them at the start, and its default of 128 MB was half of the memory of `dev`. What
+ * they do not hold is read from the system's file cache.
+ */
+const startParams = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB"]
+
+/** `workerData`: `{ folder }`. Posts `ready` or `failed`, then one `bytes` message for each one received, in order. */
 try {
-  mkdirSync(workerData.folder, { recursive: true })
-  const database = await PGlite.create({ dataDir: workerData.folder })
-  if (workerData.initializeOnly) {
-    await database.close()
-    parentPort.postMessage({ kind: "ready" })
-  } else serve(database)
+  serve(await PGlite.create({ dataDir: workerData.folder, startParams }))
 } catch (error) {
   parentPort.postMessage({ kind: "failed", message: error instanceof Error ? error.message : String(error) })
 }

@@ -7,13 +7,14 @@ import { Client } from "pg"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database } from "./database.ts"
 import { type OwnerLock, takeOwnership } from "./owner-lock.ts"
+import { unpackDatabase } from "./packed-database.ts"
 import { defaultSchema } from "./schema-name.ts"
 import { SqlDatabase } from "./sql-database.ts"
 import { type Wire, WorkerStream } from "./worker-stream.ts"
 
 /** All optional. */
 export interface PgliteOptions {
-  /** Called when the folder is new, because the first initialisation takes seconds. */
+  /** Called when the folder is new, before the database is created in it. */
   readonly onInitialize?: (() => void) | undefined
   /** Timeout of a statement in milliseconds (default: 10,000). After it the thread is restarted. */
   readonly statementMs?: number | undefined
@@ -97,9 +98,7 @@ class DatabaseThread {
   async start(onInitialize: (() => void) | undefined): Promise<void> {
     if (!existsSync(join(this.#folder, "PG_VERSION"))) {
       onInitialize?.()
-      // The first initialisation leaves about 500 MB allocated in its thread, so discard that thread.
-      const worker = await startWorker(this.#folder, true)
-      await worker.terminate()
+      await unpackDatabase(join(dirname(workerFile()), "database.br"), this.#folder)
     }
     await this.#running()
   }
@@ -162,7 +161,7 @@ class DatabaseThread {
 
   #running(): Promise<Worker> {
     // Never run two threads on one folder.
-    const starting = () => startWorker(this.#folder, false)
+    const starting = () => startWorker(this.#folder)
     this.#worker ??= this.#ended.then(starting).then((worker) => {
       worker.on("message", (message: WorkerMessage) => this.#receive?.(message))
       worker.once("exit", () => {
@@ -183,10 +182,10 @@ type WorkerMessage =
   | { readonly kind: "opened"; readonly connection: number }
   | { readonly kind: "bytes"; readonly connection: number; readonly bytes: Uint8Array }
 
-function startWorker(folder: string, initializeOnly: boolean): Promise<Worker> {
+function startWorker(folder: string): Promise<Worker> {
   // Keep the thread's standard streams: the database's own messages do not belong on our terminal.
   const worker = new Worker(workerFile(), {
-    workerData: { folder, initializeOnly },
+    workerData: { folder },
     stdout: true,
     stderr: true,
     execArgv: [],

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
@@ -43,6 +43,15 @@ describe("the embedded database", () => {
     } finally {
       await database.close()
     }
+  })
+
+  test("what a start that was interrupted left is replaced", async () => {
+    await mkdir(join(folder, "database.new", "base"), { recursive: true })
+    await writeFile(join(folder, "database.new", "PG_VERSION"), "")
+    const database = await openPglite(folder)
+    expect(await database.query({ name: "read", text: "select 1" })).toEqual([[1]])
+    await database.close()
+    expect(await readdir(folder)).toEqual(["database"])
   })
 
   test("a second opener is refused with a sentence, and the folder is free after closing", async () => {

@@ -593,7 +593,7 @@ export const rooms: readonly Room[] = [
       "compiler/azure",
       "compiler/azure/convert",
     ],
-    packages: ["commander", "picocolors", "esbuild", "zod", "yaml"],
+    packages: ["commander", "picocolors", "esbuild", "@electric-sql/pglite", "zod", "yaml"],
     builtins: "any",
   },
 ]

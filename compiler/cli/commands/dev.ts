@@ -1,8 +1,6 @@
-import { existsSync } from "node:fs"
-import { join } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
-import { databaseName, databaseOf } from "../database-settings.ts"
+import { databaseName } from "../database-settings.ts"
 import { Closers } from "../dev/closers.ts"
 import { takeOwnFolder } from "../dev/own-folder.ts"
 import { type DevParts, type DevSettings, startParts } from "../dev/parts.ts"
@@ -63,7 +61,7 @@ export const dev = command(devLine, async (args, io) => {
     closers.add(await takeOwnFolder(io))
     const session = new Session(io, args.project)
     const { plan } = await session.compile()
-    const parts = await withProgress(io, startingText(io), () => startParts(io, args, plan?.plan, closers))
+    const parts = await withProgress(io, "starting", () => startParts(io, args, plan?.plan, closers))
     const serial = plan === undefined ? undefined : await session.apply(parts, plan, true)
     io.out(runningText(placesOf(io, parts), parts.runtime.serial(), (performance.now() - startMs) / 1000))
     const greeter = new Greeter(io, parts, args.project.entry)
@@ -115,12 +113,6 @@ function sayWhenEnding(io: Io, stopped: Promise<void>): { started(): void } {
       text = "\nending …\n"
     },
   }
-}
-
-function startingText(io: Io): string {
-  const database = databaseOf(io)
-  const isFirst = "folder" in database && !existsSync(join(database.folder, "database"))
-  return isFirst ? "making the embedded database; this takes some seconds, once" : "starting"
 }
 
 function placesOf(io: Io, parts: DevParts): DevAddresses {
