@@ -70,13 +70,17 @@ describe("breaker", () => {
   })
 
   test("no answer in the time of the backend, or of the route, is a failure", async () => {
-    const { url } = await startPatient()
+    const { url, waiting } = await startPatient()
     const openMs = 60_000
     for (const running of [
       await serve({ breaker: { ...breaker, openMs }, totalMs: 50 }, url),
       await serve({ breaker: { ...breaker, openMs } }, url, 50),
     ]) {
-      expect([await ask(running), await ask(running)]).toEqual([504, 504])
+      expect(stateOf(running)?.breaker).toBe("closed")
+      // On a busy machine a request may find no connection within 50 ms. It says nothing about the target, so it is no failure.
+      const enough = waiting.length + 2
+      do expect(await ask(running)).toBe(504)
+      while (waiting.length < enough && stateOf(running)?.breaker === "closed")
       expect(stateOf(running)?.breaker).toBe("open")
     }
   })
