@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type AuthzLimits, authzLimits } from "../../runtime/authz/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
-import { createDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
 import { documentModel, type Served, serve } from "./harness.ts"
 
 const key = (at: number) => ({ user: `user:u${at}`, relation: "owner", object: "document:1" })
@@ -184,9 +183,8 @@ describePostgres("limits as they are set", () => {
   let store: string
   let model: string
   beforeAll(async () => {
-    created = await createDatabase()
+    created = await createMigratedDatabase()
     database = openPostgres(created.url)
-    await migrate(database)
     served = await serve(database, 10_000, { limits: () => limits })
     store = (await served.call("POST", "/stores", { name: "limits" })).json.id
     const { json } = await served.call("POST", `/stores/${store}/authorization-models`, documentModel)

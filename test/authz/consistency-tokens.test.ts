@@ -4,10 +4,9 @@ import { startAuthz } from "../../runtime/authz/server.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { call, documentModel, modelPlanOf, type Served, serve } from "./harness.ts"
 
 const header = "sallyport-consistency-token"
@@ -37,17 +36,16 @@ const questions: readonly (readonly [path: string, body: object, seen: string])[
 ]
 
 describePostgres("the consistency token of a write", () => {
-  let created: Awaited<ReturnType<typeof createDatabase>>
+  let created: Awaited<ReturnType<typeof createMigratedDatabase>>
   const databases: Database[] = []
   let writing: Awaited<ReturnType<typeof serve>>
   let closeReading: () => Promise<void>
   let asking: Pick<Served, "call">
 
   beforeAll(async () => {
-    created = await createDatabase()
+    created = await createMigratedDatabase()
     databases.push(openPostgres(created.url), openPostgres(created.url))
     const [one, two] = databases as [Database, Database]
-    await migrate(one)
     writing = await serve(one)
     // Another process that hears of nothing by itself: it neither polls nor listens.
     const engine = new Engine({ ...createTupleSource(two), listen: () => () => undefined }, { pollMs: 0 })

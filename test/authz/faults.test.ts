@@ -6,14 +6,13 @@ import { startAuthz } from "../../runtime/authz/server.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { SourceUnavailable } from "../../runtime/check/ports.ts"
 import type { Database, PreparedStatement, Queryable, Transaction } from "../../runtime/store/database.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
 import { findAssertions, listModels } from "../../runtime/store/models.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { feedStart, readChanges } from "../../runtime/store/read-changes.ts"
 import { readTuples } from "../../runtime/store/read-tuples.ts"
 import { findStore } from "../../runtime/store/stores.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
-import { createDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
 import { type Called, call, documentModel } from "./harness.ts"
 
 /** A statement is refused before it runs, its answer is lost after it ran, or nothing comes back for a while. */
@@ -131,9 +130,8 @@ describePostgres("a database that fails once", () => {
   let database: Database
   let sound: Opened
   beforeAll(async () => {
-    created = await createDatabase()
+    created = await createMigratedDatabase()
     database = openPostgres(created.url)
-    await migrate(database)
     sound = await open(database, 60_000)
   })
   afterAll(async () => {

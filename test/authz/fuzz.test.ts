@@ -1,8 +1,7 @@
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
-import { createDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
 import { documentModel, type Served, serve } from "./harness.ts"
 
 /** Bodies made of the API's own words in wrong places: deeper than random JSON gets. */
@@ -137,9 +136,8 @@ describePostgres("the API under rubbish", () => {
   let created: TestDatabase
   let served: Served & { listeners: { close(): Promise<void> } }
   beforeAll(async () => {
-    created = await createDatabase()
+    created = await createMigratedDatabase()
     const database = openPostgres(created.url)
-    await migrate(database)
     served = await serve(database)
   })
   afterAll(async () => {

@@ -9,7 +9,7 @@ import { migrate } from "../../runtime/store/migrate.ts"
 import { declareStores } from "../../runtime/store/plans.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createDatabase, createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { promptlyMs } from "../support/busy.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { type Called, documentModel, modelPlanOf, type Served, serve } from "./harness.ts"
@@ -29,9 +29,8 @@ const check = (served: Served, store: string, tuple_key = ann): Promise<Called> 
 
 describePostgres("processes on one database", () => {
   test("see each other's writes, models and deletions", async () => {
-    const created = await createDatabase()
+    const created = await createMigratedDatabase()
     const databases = [openPostgres(created.url), openPostgres(created.url)] as const
-    await migrate(databases[0])
     const [one, two] = [await serve(databases[0]), await serve(databases[1])]
     try {
       const { id } = (await one.call("POST", "/stores", { name: "shared" })).json
@@ -60,9 +59,8 @@ describePostgres("processes on one database", () => {
   })
 
   test("a new plan's model counts from its activation on", async () => {
-    const created = await createDatabase()
+    const created = await createMigratedDatabase()
     const database = openPostgres(created.url)
-    await migrate(database)
     const engine = new Engine(createTupleSource(database))
     const api = new AuthzApi({ database, engine })
     const { addresses, close } = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })

@@ -4,12 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, test } from "vi
 import type { RefusalAnswer, StatusAnswer } from "../../runtime/control/api.ts"
 import { explainOffline } from "../../runtime/gateway/explain/explain-offline.ts"
 import type { ExplainedStep, RequestExplanation } from "../../runtime/gateway/explain/request-explanation.ts"
-import { migrateDatabase } from "../../runtime/main.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { run } from "../cli/run.ts"
 import { compiled } from "../diff/compiled.ts"
 import { until } from "../gateway/harness.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, keyOf, planOf, start, token } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -65,12 +64,8 @@ const key = { "x-api-key": keyOf("dora") }
 
 /** A process before an empty database, and where it is. */
 async function running(url: string, replace: (text: string) => string = (text) => text) {
-  const database = await createDatabase()
+  const database = await createMigratedDatabase()
   stops.push(database.drop)
-  await migrateDatabase({
-    database: { url: database.url },
-    log: createLog({ stream: { write: () => undefined } }),
-  })
   const ports = await freePorts()
   const env = { ANN_KEY: keyOf("ann"), BOB_KEY: keyOf("bob"), DORA_KEY: keyOf("dora"), PDP_KEY: "k" }
   const lines: string[] = []

@@ -1,9 +1,8 @@
 import { afterEach, expect, it, vi } from "vitest"
 import type { CheckAnswer } from "../../runtime/check/ports.ts"
-import { migrateDatabase } from "../../runtime/main.ts"
 import { DenialLog } from "../../runtime/process/denial-log.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, freePorts, keyOf, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -11,13 +10,10 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-const quiet = createLog({ stream: { write: () => undefined } })
-
 describePostgres("a refused request", () => {
   it("is explained in the log under its id", async () => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    await migrateDatabase({ database: { url }, log: quiet })
     const ports = await freePorts()
     const runtime = await start(url, ports)
     stops.push(() => runtime.close())

@@ -3,10 +3,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { afterEach, expect, it } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
 import { sendRaw } from "../gateway/harness.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, call, control, freePorts, type Ports, planOfEngine, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -14,13 +12,11 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-const quiet = createLog({ stream: { write: () => undefined } })
 const env = { APP_KEY: "the-key-of-the-app", ANN_KEY: "key-of-ann", BOB_KEY: "key-of-bob" }
 
 async function database(): Promise<string> {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   stops.push(drop)
-  await migrateDatabase({ database: { url }, log: quiet })
   return url
 }
 

@@ -8,11 +8,9 @@ import type {
   RequestExplanation,
   RequestQuestion,
 } from "../../runtime/gateway/explain/request-explanation.ts"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
 import { folderWith, run } from "../cli/run.ts"
 import { compiled } from "../diff/compiled.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, type Ports, planOf, start } from "./project.ts"
 
 const text = (base: string) => `
@@ -169,9 +167,8 @@ beforeAll(() => new Promise<void>((done) => endpoint.listen(0, "127.0.0.1", done
 afterAll(() => new Promise((done) => endpoint.close(done)))
 
 async function running(): Promise<Ports> {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   stops.push(drop)
-  await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
   const ports = await freePorts()
   const runtime = await start(url, ports, {
     env: { ...environment, ANN_KEY: "a".repeat(40), BOB_KEY: "b".repeat(40) },

@@ -9,20 +9,16 @@ import type {
   RequestExplanation,
   RequestQuestion,
 } from "../../runtime/gateway/explain/request-explanation.ts"
-import { migrateDatabase } from "../../runtime/main.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
 import { folderWith, run } from "../cli/run.ts"
 import { compile } from "../compile.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createDatabase, createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, keyOf, type Ports, planOf, start, token } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
-
-const quiet = createLog({ stream: { write: () => undefined } })
 
 let asked = 0
 const backend = createServer((_request, response) => {
@@ -54,9 +50,8 @@ secret dora_key = env(DORA_KEY)
 api rest { path "/"; auth none; GET "/{rest*}" { respond 404 } }`
 
 async function running(): Promise<Ports> {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   stops.push(drop)
-  await migrateDatabase({ database: { url }, log: quiet })
   const ports = await freePorts()
   const env = { ANN_KEY: keyOf("ann"), BOB_KEY: keyOf("bob"), DORA_KEY: keyOf("dora") }
   const runtime = await start(url, ports, { env })

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
 import { Heartbeat } from "../../runtime/process/heartbeat.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 
 const stops: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -27,9 +25,8 @@ function slowFirstReport(database: Database): Database {
 }
 
 async function beating() {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   stops.push(drop)
-  await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
   const real = openPostgres(url)
   stops.push(() => real.close())
   const now = { serial: 1 }

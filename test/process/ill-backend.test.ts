@@ -2,9 +2,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterEach, expect, it } from "vitest"
 import type { StatusAnswer } from "../../runtime/control/api.ts"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, call, control, freePorts, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -24,9 +22,8 @@ async function target() {
 describePostgres("a backend", () => {
   it("none of whose targets may be asked makes the process degraded, and not less ready; one that is well is enough", async () => {
     const targets = [await target(), await target()] as const
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
     const ports = await freePorts()
     const runtime = await start(url, ports)
     stops.push(() => runtime.close())

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { chmod } from "node:fs/promises"
+import { chmod, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Client } from "pg"
@@ -8,7 +8,7 @@ import { afterEach, expect, test } from "vitest"
 import { migrateDatabase } from "../../runtime/main.ts"
 import type { RuntimeSettings } from "../../runtime/process/settings.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { author, call, control, freePorts, keyOf, type Ports, planOf, start } from "./project.ts"
 
@@ -25,9 +25,16 @@ async function running(url: string, ports: Ports, more: Partial<RuntimeSettings>
   return runtime
 }
 
+/** Where a process makes its folder. Removed after the test, when all its processes have ended. */
+function newSpoolFolder(): string {
+  const path = join(tmpdir(), `sallyport-kept-${randomUUID()}`)
+  stops.push(() => rm(path, { recursive: true, force: true }))
+  return path
+}
+
 /** A folder in which a process has served `plans` of this database, one after another, and ended. */
 async function servedBefore(url: string, ports: Ports, plans: readonly string[] = ["one"]) {
-  const spoolFolder = join(tmpdir(), `sallyport-kept-${randomUUID()}`)
+  const spoolFolder = newSpoolFolder()
   const runtime = await start(url, ports, { spoolFolder })
   for (const greeting of plans)
     expect((await runtime.apply(planOf(ports, greeting), author)).kind).toBe("done")
@@ -38,9 +45,8 @@ async function servedBefore(url: string, ports: Ports, plans: readonly string[] 
 }
 
 async function migrated() {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   stops.push(drop)
-  await migrateDatabase({ database: { url }, log })
   return url
 }
 
@@ -264,7 +270,7 @@ describePostgres("the plan on disk", () => {
   test("a folder that cannot be written is told once and keeps nobody from serving", async () => {
     const url = await migrated()
     const ports = await freePorts()
-    const spoolFolder = join(tmpdir(), `sallyport-kept-${randomUUID()}`)
+    const spoolFolder = newSpoolFolder()
     writeFileSync(spoolFolder, "a file and no folder")
     const { lines, apply } = await running(url, ports, { spoolFolder })
     await apply(planOf(ports, "one"), author)

@@ -3,11 +3,10 @@ import { PlanKeeper, PlanRefused } from "../../runtime/control/plan-keeper.ts"
 import type { KeptPlan } from "../../runtime/control/ports.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
 import { currentPlan, insertPlan, type PlanIdentity } from "../../runtime/store/plans.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, planOf } from "./project.ts"
 
 const closers: (() => Promise<unknown>)[] = []
@@ -20,11 +19,10 @@ const ports = { gateway: 1, authz: 2, control: 3 }
 const plan = (greeting: string) => planOf(ports, greeting)
 
 async function empty(): Promise<Database> {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   closers.push(drop)
   const database = openPostgres(url)
   closers.push(() => database.close())
-  await migrate(database)
   return database
 }
 

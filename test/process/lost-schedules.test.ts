@@ -9,7 +9,6 @@ import { PlanKeeper } from "../../runtime/control/plan-keeper.ts"
 import { readPlan } from "../../runtime/plan/read.ts"
 import { IssuedSubscriptions } from "../../runtime/process/issued-subscriptions.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
 import { currentPlan, insertPlan } from "../../runtime/store/plans.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { rowOfTuple } from "../../runtime/store/read-tuples.ts"
@@ -25,7 +24,7 @@ import { createLog } from "../../runtime/telemetry/log.ts"
 import { Quotas } from "../../runtime/usage/quotas.ts"
 import { documentModel, modelPlanOf } from "../authz/harness.ts"
 import { Random } from "../naive/random.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { planOf } from "./project.ts"
 
@@ -243,10 +242,9 @@ describePostgres("random schedules of what a database loses beneath two processe
   let database: Database
   let drop: () => Promise<void>
   beforeAll(async () => {
-    const created = await createDatabase()
+    const created = await createMigratedDatabase()
     drop = created.drop
     database = openPostgres(created.url)
-    await migrate(database)
   })
   afterAll(async () => {
     await database.close()

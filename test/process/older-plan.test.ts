@@ -1,16 +1,11 @@
 import { Client } from "pg"
 import { expect, it } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, planOf, start } from "./project.ts"
-
-const quiet = createLog({ stream: { write: () => undefined } })
 
 describePostgres("a stored plan of a version that knew fewer keys", () => {
   it("is not served; what is wrong and what to do is told, and applying the text again mends it", async () => {
-    const { url, drop } = await createDatabase()
-    await migrateDatabase({ database: { url }, log: quiet })
+    const { url, drop } = await createMigratedDatabase()
     const ports = await freePorts()
     const before = await start(url, ports)
     await before.apply(planOf(ports), author)

@@ -1,7 +1,5 @@
 import { afterEach, expect, it } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -9,7 +7,6 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-const quiet = createLog({ stream: { write: () => undefined } })
 const more = `
 api items {
   path "/items"
@@ -25,9 +22,8 @@ product gone { apis closed; open; unpublished }`
 
 describePostgres("a call without a key", () => {
   it("of an open product passes as one of it, with a wrong key it does not; versions tell their end", async () => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    await migrateDatabase({ database: { url }, log: quiet })
     const ports = await freePorts()
     const runtime = await start(url, ports)
     stops.push(() => runtime.close())

@@ -1,7 +1,5 @@
 import { afterEach, expect, it } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, freePorts, keyOf, type Ports, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -9,7 +7,6 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-const quiet = createLog({ stream: { write: () => undefined } })
 const more = `
 api items { path "/items"; auth subscription; GET "/" { respond 200 { body text "0123456789" } } }
 api paid { path "/paid"; auth subscription; quota 3 calls per 1d by subscription
@@ -33,9 +30,8 @@ async function call(ports: Ports, path: string, key: string) {
 
 describePostgres("a quota of a product or an API", () => {
   it("refuses with 403 when calls or bytes are used up, each in its words, also after a restart", async () => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    await migrateDatabase({ database: { url }, log: quiet })
     const ports = await freePorts()
     const names = ["ann", "bob", "gold", "silver", "paid"]
     const env = Object.fromEntries(names.map((name) => [`${name.toUpperCase()}_KEY`, keyOf(name)]))

@@ -1,8 +1,6 @@
 import { createServer } from "node:net"
 import { afterEach, expect, test } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, call, control, freePorts, type Ports, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -12,9 +10,8 @@ afterEach(async () => {
 
 /** A plan that was applied elsewhere, and somebody who has the gateway's port. */
 async function withTakenPort() {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   stops.push(drop)
-  await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
   const ports = await freePorts()
   const elsewhere = await start(url, ports)
   await elsewhere.apply(planOf(ports), author)
@@ -57,9 +54,8 @@ describePostgres("a plan that this process could not serve", () => {
   })
 
   test("because another listener of the process has the port: it says so, and the way it names works", async () => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
     const ports = await freePorts()
     const runtime = await start(url, ports)
     stops.push(() => runtime.close())

@@ -1,6 +1,5 @@
 import { afterEach, expect, it } from "vitest"
 import { CheckError } from "../../runtime/check/ports.ts"
-import { migrateDatabase } from "../../runtime/main.ts"
 import type { RelationChange } from "../../runtime/policies/ports.ts"
 import { RelationChanges } from "../../runtime/process/relation-changes.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
@@ -8,7 +7,7 @@ import { Metrics } from "../../runtime/telemetry/metrics.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
 import { startGateway, startUpstream } from "../gateway/harness.ts"
 import type { StepDraft } from "../gateway/plan-builder.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, keyOf, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -138,10 +137,8 @@ it("a flood of failures costs few lines; the next one says how many were left ou
 
 describePostgres("a process that cannot grant", () => {
   it("says so in its status and on its metrics page; what it could grant is there", async () => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    const quiet = createLog({ stream: { write: () => undefined } })
-    await migrateDatabase({ database: { url }, log: quiet })
     const upstream = await startUpstream((request, response) => {
       request.resume()
       response.writeHead(201, { "content-type": "application/json" })

@@ -1,8 +1,6 @@
 import { Client } from "pg"
 import { afterEach, expect, test } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, keyOf, type Ports, planOfEngine, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -26,9 +24,8 @@ const trap = (code: string) => `
   create view sallyport.stores as select * from sallyport.stores_below where public.pass();`
 
 async function trapped(code: string) {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   stops.push(drop)
-  await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
   const client = new Client({ connectionString: url })
   await client.connect()
   stops.push(() => client.end())

@@ -5,7 +5,7 @@ import { migrate } from "../../runtime/store/migrate.ts"
 import { ownMigrations } from "../../runtime/store/migration-files.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { author, call, control, freePorts, type Ports, planOf, start } from "./project.ts"
 
@@ -25,9 +25,8 @@ const next = {
 
 describePostgres("a release comes in", () => {
   test("while the next one migrates, this one serves, takes plans and changes, and starts anew", async () => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    await migrateDatabase({ database: { url }, log })
     const ports = await freePorts()
     const old = await start(url, ports)
     stops.push(() => old.close())

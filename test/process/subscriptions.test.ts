@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, expect, it } from "vitest"
 import { migrateDatabase } from "../../runtime/main.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { promptlyMs } from "../support/busy.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { author, control, freePorts, keyOf, type Ports, planOf, start } from "./project.ts"
@@ -35,9 +35,8 @@ async function running(url: string, ports: Ports): ReturnType<typeof start> {
 }
 
 async function one(): Promise<{ url: string; ports: Ports; runtime: Awaited<ReturnType<typeof start>> }> {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   stops.push(drop)
-  await migrateDatabase({ database: { url }, log: quiet })
   const ports = await freePorts()
   const runtime = await running(url, ports)
   await runtime.apply(planOf(ports, "hello", more), author)

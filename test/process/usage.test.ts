@@ -6,7 +6,7 @@ import { afterEach, expect, it } from "vitest"
 import type { UsageLine } from "../../runtime/control/api.ts"
 import { migrateDatabase } from "../../runtime/main.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { author, control, freePorts, type Ports, planOf, start } from "./project.ts"
 
@@ -52,9 +52,8 @@ async function usage(ports: Ports, query: string): Promise<UsageLine[]> {
 
 describePostgres("usage of a gateway", () => {
   it("is told by what is asked, with what it costs; deprecated versions alone; over a restart", async () => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    await migrateDatabase({ database: { url }, log: quiet })
     const ports = await freePorts()
     const first = await start(url, ports)
     await first.apply(planOf(ports, "hello", more), author)
@@ -112,9 +111,8 @@ describePostgres("usage of a gateway", () => {
   })
 
   it("names who calls by a token, and nobody by a token that is refused", async () => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    await migrateDatabase({ database: { url }, log: quiet })
     const cwd = await mkdtemp(join(tmpdir(), "sallyport-usage-"))
     stops.push(() => rm(cwd, { recursive: true }))
     const ports = await freePorts()

@@ -3,10 +3,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe } from "vitest"
 import type { Database } from "../../runtime/store/database.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
 import { openPglite } from "../../runtime/store/pglite.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
-import { createDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
 import { askShared } from "../support/ask-shared.ts"
 import { postgresMissing } from "../support/postgres-binaries.ts"
 import { migratedFolder } from "../support/shared-databases.ts"
@@ -35,9 +34,8 @@ export async function openTestDatabase(): Promise<Database> {
     const folder = await embeddedFolder()
     return closing(await openPglite(folder), () => rm(folder, { recursive: true, force: true }))
   }
-  const created = await createDatabase()
+  const created = await createMigratedDatabase()
   const database = openPostgres(created.url)
-  await migrate(database)
   return closing(database, created.drop)
 }
 
@@ -58,9 +56,8 @@ export function describeDatabases(name: string, body: (database: () => Database)
     let database: Database
     let created: TestDatabase
     beforeAll(async () => {
-      created = await createDatabase()
+      created = await createMigratedDatabase()
       database = openPostgres(created.url)
-      await migrate(database)
     })
     afterAll(async () => {
       await database.close()

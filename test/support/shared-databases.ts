@@ -6,8 +6,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { Client } from "pg"
 import type { TestProject } from "vitest/node"
 import { startThrowAwayPostgres, type ThrowAwayPostgres } from "./throw-away-postgres.ts"
+
+const program = fileURLToPath(new URL("../../compiler/cli/sallyport.mjs", import.meta.url))
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -16,8 +19,11 @@ declare module "vitest" {
   }
 }
 
-/** `postgres`: the connection string of a running server. `embedded`: a folder with a migrated database, to be copied. */
-export type SharedDatabase = "postgres" | "embedded"
+/**
+ * `postgres`: the connection string of a running server. `migrated`: the name of a migrated database on it, to be used as a template.
+ * `embedded`: a folder with a migrated database, to be copied.
+ */
+export type SharedDatabase = "postgres" | "migrated" | "embedded"
 
 /**
  * What is expensive to make is made once per run, when the first file asks for it. Test files run in other processes, so they
@@ -25,11 +31,17 @@ export type SharedDatabase = "postgres" | "embedded"
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let postgres: Promise<ThrowAwayPostgres> | undefined
+  let migrated: Promise<string> | undefined
   let embedded: Promise<string> | undefined
   const make: Record<SharedDatabase, () => Promise<string>> = {
     async postgres() {
       postgres ??= startThrowAwayPostgres()
       return (await postgres).url("postgres")
+    },
+    async migrated() {
+      const server = await make.postgres()
+      migrated ??= migratedTemplate(server)
+      return migrated
     },
     embedded() {
       embedded ??= migratedFolder()
@@ -62,13 +74,31 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 /**
+ * Migrates a new database on the server with this connection string. A copy of it takes a tenth of the CPU time of another empty database and its
+ * migration: 25 ms instead of 240 ms. Nobody may stay connected to it.
+ */
+export async function migratedTemplate(server: string): Promise<string> {
+  const name = "migrated"
+  const client = new Client({ connectionString: server })
+  await client.connect()
+  try {
+    await client.query(`create database ${name}`)
+  } finally {
+    await client.end()
+  }
+  await promisify(execFile)(process.execPath, [program, "migrate"], {
+    env: { ...process.env, SALLYPORT_DATABASE_URL: server.replace(/\/postgres$/, `/${name}`) },
+  })
+  return name
+}
+
+/**
  * A folder with a migrated embedded database. Making one takes ten seconds of CPU time and half a gigabyte, so a process of its own does it:
  * the memory is given back. Removed when this process ends.
  */
 export async function migratedFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "sallyport-prepared-"))
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
-  const program = fileURLToPath(new URL("../../compiler/cli/sallyport.mjs", import.meta.url))
   const env = { ...process.env, SALLYPORT_DATABASE_URL: "" }
   await promisify(execFile)(process.execPath, ["--liftoff-only", program, "migrate"], { cwd: folder, env })
   return join(folder, ".sallyport")

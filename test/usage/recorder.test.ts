@@ -7,13 +7,12 @@ import { build } from "esbuild"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import type { Database } from "../../runtime/store/database.ts"
 import { newId } from "../../runtime/store/ids.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { addUsage, readUsage, tidyUsage, type UsageField } from "../../runtime/store/usage.ts"
 import { UsageRecorder, type UsageRecorderSettings } from "../../runtime/usage/recorder.ts"
 import { quantile } from "../../runtime/usage/sketch.ts"
 import { type MeteredCall, UsageTally } from "../../runtime/usage/tally.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { describeDatabases } from "../store/databases.ts"
 import { breakable } from "./breakable.ts"
 import { callOf } from "./calls.ts"
@@ -182,10 +181,9 @@ describeDatabases("usage", (database) => {
 
 describePostgres("processes that meter", () => {
   it("lose nothing of what they have written when killed, and nothing at all when they end; the sums are exact", async () => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     const database = openPostgres(url)
     try {
-      await migrate(database)
       const spool = join(folder, "spool")
       const file = await bundledWriter()
       const writers = [3_000, 3_000, 1e9].map((total) => writer(file, [url, spool, String(total)]))
