@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
+import { promptlyMs } from "../support/busy.ts"
 import { freePort } from "../support/free-port.ts"
 import { type Running, sendRaw, startGateway, startRawUpstream, startUpstream, until } from "./harness.ts"
 import { header, issuers, jwt, tokenOf, verifier } from "./one-route.ts"
@@ -261,7 +262,7 @@ describe("what ends a tunnel", () => {
     const echo = await startEcho()
     const websocket = { idleMs: null, expireWithToken: true, closeWhenRemoved: false }
     const running = await serve(echo.url, { inbound: [{ ...jwt, claims: [] } as StepDraft], websocket })
-    const exp = Math.floor(Date.now() / 1000) + 2
+    const exp = Math.floor((Date.now() + promptlyMs(2_000)) / 1000)
     const client = open(running.port, upgradeHead("/ws", tokenOf({ sub: "ann", exp })))
     await until(() => client.text.endsWith("hello "))
     await until(() => client.closed)

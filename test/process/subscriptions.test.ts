@@ -173,7 +173,7 @@ describePostgres("subscriptions issued while a gateway runs", () => {
 
   it("are listed with those of the text, by page and filter; an expired one is told and comes back with a new end", async () => {
     const { ports } = await one()
-    const soon = new Date(Date.now() + 400).toISOString()
+    const soon = new Date(Date.now() + promptlyMs(400)).toISOString()
     const keys = await create(ports, { name: "fay", scope: { api: "items" }, expiresAt: soon, owner: "fay" })
     await create(ports, { name: "gus", scope: { all: true }, note: "for tests" })
     const listed = async (query: string) => {
