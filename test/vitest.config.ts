@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { openRunFolder } from "./support/run-folder.ts"
 import { StaticChecksFirst } from "./support/static-checks-first.ts"
 import { Tally } from "./support/tally.ts"
 
@@ -37,6 +38,8 @@ const slow = [
 
 // Names that nobody can look up are looked up by many tests, which takes seconds where there is no network, two at a time in a process: those of the next file would wait behind them.
 process.env["UV_THREADPOOL_SIZE"] ??= "64"
+
+openRunFolder()
 
 /** `npm test` runs test/<room>/, `npm run test:fast` (mode `fast`) the quick part of it, `npm run test:long` (mode `long`) test/long/ and the random tests. */
 export default defineConfig(({ mode }) => ({

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { MemoryFiles } from "../../compiler/core/files.ts"
@@ -78,7 +78,7 @@ function compiled(
   return plan
 }
 
-/** A runtime of this process. Its log is kept, and not shown. */
+/** A runtime of this process. Its log is kept, and not shown. Without a `spoolFolder` it gets one of its own, which `close` removes. */
 export async function start(
   url: string,
   ports: Ports,
@@ -86,7 +86,9 @@ export async function start(
   roles: readonly ProcessRole[] = ["gateway", "authz", "control"],
 ): Promise<Runtime & { readonly lines: string[] }> {
   const lines: string[] = []
-  const runtime = await startRuntime({
+  const ownFolder = await mkdtemp(join(tmpdir(), "sallyport-spool-"))
+  const removeOwn = () => rm(ownFolder, { recursive: true, force: true })
+  const starting = startRuntime({
     database: { url },
     roles,
     control: { listen: { host: "127.0.0.1", port: ports.control }, token },
@@ -95,10 +97,13 @@ export async function start(
     version: "0.0.0",
     log: createLog({ stream: { write: (line) => void lines.push(line) } }),
     accessLog: false,
-    spoolFolder: join(tmpdir(), `sallyport-spool-${randomUUID()}`),
+    spoolFolder: ownFolder,
     ...more,
   })
-  return Object.assign(runtime, { lines })
+  starting.catch(removeOwn)
+  const runtime = await starting
+  const close = runtime.close.bind(runtime)
+  return Object.assign(runtime, { lines, close: () => close().finally(removeOwn) })
 }
 
 /** Asks the control API; `body` undefined: GET. */

@@ -1,13 +1,21 @@
 import { writeSync } from "node:fs"
 import type { SerializedError } from "vitest"
-import type { Reporter, TestModule } from "vitest/node"
+import type { Reporter, TestModule, TestRunEndReason } from "vitest/node"
+import { beforeRemoval, leftBehind } from "./run-folder.ts"
 
 /**
  * Says what random tests asked, what was skipped and why, and ends the output with the line `N passed, M failed`.
- * The line is written when the process ends, after whatever other reporters still say.
+ * The line is written when the process ends, after whatever other reporters still say. In a run without failures, a temporary file or folder that
+ * still exists then is a failure.
  */
 export class Tally implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+  #atEnd: (() => void) | undefined
+
+  onTestRunEnd(
+    modules: readonly TestModule[],
+    unhandled: readonly SerializedError[],
+    reason: TestRunEndReason,
+  ): void {
     let passed = 0
     let failed = unhandled.length
     const skipped = new Map<string, string[]>()
@@ -24,8 +32,15 @@ export class Tally implements Reporter {
         else addTo(skipped, reasonOf(result), `${module.relativeModuleId} > ${test.fullName}`)
       }
     }
-    const lines = `${asked === "" ? "" : `\nAsked at random:\n${asked}`}${describe(skipped)}\n${passed} passed, ${failed} failed\n`
-    process.once("exit", () => writeSync(1, lines))
+    const lines = `${asked === "" ? "" : `\nAsked at random:\n${asked}`}${describe(skipped)}`
+    // In watch mode only the last run counts.
+    if (this.#atEnd !== undefined) process.off("exit", this.#atEnd)
+    this.#atEnd = () => {
+      const left = reason === "passed" ? leftBehind() : []
+      if (left.length > 0) process.exitCode = 1
+      writeSync(1, `${lines}${leftText(left)}\n${passed} passed, ${failed + left.length} failed\n`)
+    }
+    beforeRemoval(this.#atEnd)
   }
 }
 
@@ -33,6 +48,10 @@ function countsText(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([what, count]) => `${count} ${what}`)
     .join(", ")
+}
+
+function leftText(left: readonly string[]): string {
+  return left.length === 0 ? "" : `\n!! LEFT in the temporary folder: ${left.join(", ")}\n`
 }
 
 function reasonOf(result: object): string {
