@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { renewedForks } from "./support/renewed-forks.ts"
 import { openRunFolder } from "./support/run-folder.ts"
 import { StaticChecksFirst } from "./support/static-checks-first.ts"
 import { Tally } from "./support/tally.ts"
@@ -52,7 +53,7 @@ export default defineConfig(({ mode }) => ({
     reporters: ["default", new Tally()],
     // No fresh module graph per file: measured six times faster than the default on many small
     // files. Processes rather than threads, because some tests kill or fill what they run in.
-    pool: "forks",
+    pool: renewedForks,
     // The embedded database is WebAssembly: compiled without optimizing it needs 40 % less CPU time and 200 MB less, for what tests ask of it.
     // Without a bound V8 collects late while memory is free, and a process grows to some GB: what most tests hold at a time is less than 200 MB; two read large models and documents.
     execArgv: ["--liftoff-only", `--max-old-space-size=${mode === "long" ? 4_000 : 600}`],
