@@ -76,7 +76,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     ...{ database, log, servable: servedBy({ engine, stores, gateway, listeners }) },
     ...{ disk: keptPlanOf(settings), onHistoryLost: losses.ofPlans },
   })
-  const report = () => reportOf({ keeper, gateway, listeners, relations, losses }, metering)
+  const report = () => reportOf({ keeper, gateway, listeners, relations, losses, database }, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetrics(metrics, { report, keeper, gateway })
   keeper.onChange = () => heartbeat.beat()

@@ -20,7 +20,7 @@ export function rethrowForPeople(error: unknown): never {
   }
   if (error instanceof Error && error.name === "SourceUnavailable") {
     throw new CliError(
-      `the database does not answer: ${error.message}`,
+      `the database is unavailable: ${error.message}`,
       "Check that it runs and accepts these credentials, and check SALLYPORT_DATABASE_URL.",
     )
   }

@@ -348,7 +348,7 @@ export class PlanKeeper {
     const text = error instanceof Error ? error.message : String(error)
     this.#changed(
       this.#identity,
-      error instanceof SourceUnavailable ? `the database does not answer: ${text}` : text,
+      error instanceof SourceUnavailable ? `the database is unavailable: ${text}` : text,
     )
   }
 

@@ -172,7 +172,7 @@ function answerFailures(app: FastifyInstance, log: Log): void {
       return sendProblem(
         reply.header("retry-after", "1"),
         "unavailable",
-        "the database does not answer; nothing was changed",
+        "the database is unavailable; nothing was changed",
       )
     }
     if (isSchemaFault(error)) {

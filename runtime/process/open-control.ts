@@ -85,7 +85,7 @@ async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
     return { serial: newest?.serial ?? null, processes, warnings: awayReasons(parts), ...own }
   } catch (error) {
     if (!(error instanceof SourceUnavailable || error instanceof Unavailable)) throw error
-    const away = `the database does not answer: only the process that was asked is shown (${error.message})`
+    const away = `the database is unavailable: only the process that was asked is shown (${error.message})`
     const warnings = [away, ...awayReasons(parts)]
     return { serial: null, processes: [heartbeat.own()], warnings, ...own }
   }

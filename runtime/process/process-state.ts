@@ -1,6 +1,7 @@
 import type { PlanKeeper } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
-import type { Database } from "../store/database.ts"
+import type { FailedCalls } from "../store/call-record.ts"
+import type { Database, DatabaseState } from "../store/database.ts"
 import { schemaState } from "../store/migrate.ts"
 import { addProcessMetrics, type Metrics } from "../telemetry/metrics.ts"
 import type { Quotas } from "../usage/quotas.ts"
@@ -38,12 +39,14 @@ export interface StatefulParts {
   readonly quotas: Pick<Quotas, "error">
   readonly relations: Pick<RelationChanges, "error">
   readonly losses: Pick<HistoryLosses, "reasons">
+  readonly database: Pick<Database, "state">
 }
 
 /** The current state of this process. */
 export function processState(parts: StatefulParts): ProcessState {
-  const { keeper, gateway, issued, usage, quotas, relations, losses } = parts
+  const { keeper, gateway, issued, usage, quotas, relations, losses, database } = parts
   const reasons = [
+    ...databaseReasons(database.state),
     ...(keeper.error === null ? [] : [keeper.error]),
     ...(keeper.kept === undefined ? [] : [keeper.kept]),
     ...(gateway === undefined || issued.error === undefined
@@ -62,7 +65,7 @@ export function processState(parts: StatefulParts): ProcessState {
 
 /** The report of this process to the fleet. */
 export function reportOf(
-  parts: Pick<StatefulParts, "gateway" | "listeners" | "relations" | "losses"> & {
+  parts: Pick<StatefulParts, "gateway" | "listeners" | "relations" | "losses" | "database"> & {
     readonly keeper: PlanKeeper
   },
   { issued, usage, quotas }: Metering,
@@ -143,6 +146,19 @@ export function addStateMetrics(
   addTrafficMetrics(metrics, parts.gateway)
 }
 
+/** Whether so many calls fail that requests should go to another process. */
+function isFailing({ failed, calls }: FailedCalls): boolean {
+  return failed >= 3 && failed * 2 >= calls
+}
+
+/** Why calls of the last seconds failed, or fail now. */
+function databaseReasons({ unavailable, failures }: DatabaseState): string[] {
+  if (unavailable !== undefined) return [`the database is unavailable: ${unavailable}`]
+  if (failures === undefined) return []
+  const { failed, calls, reason } = failures
+  return [`${failed} of the last ${calls} calls to the database failed: ${reason}`]
+}
+
 /** Reasons why the process is not ready: the database, its schema, its plan. */
 export async function reasonsAgainst(
   database: Database,
@@ -156,8 +172,10 @@ export async function reasonsAgainst(
     if (schema.state !== "ok" && schema.state !== "newer") return [schema.message]
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return [`the database does not answer: ${reason}`, ...kept]
+    return [`the database is unavailable: ${reason}`, ...kept]
   }
+  const { failures } = database.state
+  if (failures !== undefined && isFailing(failures)) return [...databaseReasons(database.state), ...kept]
   if (hasFile || keeper.serial !== null) return []
   return [keeper.error ?? "no plan was applied yet; run `sallyport apply`", ...kept]
 }

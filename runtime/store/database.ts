@@ -1,3 +1,5 @@
+import type { FailedCalls } from "./call-record.ts"
+
 /** A statement that each connection prepares under `name`; one name always has the same text. */
 export interface PreparedStatement {
   readonly name: string
@@ -41,6 +43,8 @@ export interface DatabaseState {
   readonly server: string | undefined
   /** Why statements are rejected now; undefined while they are sent. */
   readonly unavailable: string | undefined
+  /** Calls of the last ten seconds that rejected with `SourceUnavailable`; undefined when none did. */
+  readonly failures: FailedCalls | undefined
   /** Connections for statements: open or being opened, at most `max`; those in use; callers that wait for one. */
   readonly connections: {
     readonly max: number

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import { Client, type ClientConfig } from "pg"
 import { hostName, type ServerAddress, type ServerTarget } from "./connection-url.ts"
 import { describeFault, isServerReply, ReadOnlyServer } from "./fault.ts"
@@ -19,6 +20,9 @@ const wrongPassword = "28P01"
 /** SQLSTATE of a connection that pg_hba.conf does not allow, for example because it is (not) encrypted. */
 const notAllowed = "28000"
 
+/** The first eight digits are the timeline; unlike that of the last checkpoint, it changes at once with a promotion. */
+const selectTimeline = "select left(pg_walfile_name(pg_current_wal_lsn()), 8)"
+
 interface DialerOptions {
   readonly target: ServerTarget
   /** Settings of all connections. */
@@ -28,13 +32,26 @@ interface DialerOptions {
   readonly onMoved: () => void
 }
 
+/** A connection to a server that fits. */
+interface Found {
+  readonly client: Client
+  readonly address: ServerAddress
+  /** Timeline of its history, raised by each promotion of a standby; 0 when there is one host, or the server does not tell. */
+  readonly timeline: number
+}
+
+/** How long the other hosts may take after the first one that fits. */
+const othersMs = 100
+
 /**
- * Connects to the server of the URL that accepts writes (`target_session_attrs`). With several hosts it dials all at once, takes the first
- * one that fits, and stays with it until a probe finds that another one does.
+ * Connects to the server of the URL that accepts writes (`target_session_attrs`). With several hosts it dials all at once, and stays with
+ * the one it chose until a probe chooses another one. When two accept writes, the one that was promoted last is the primary; the other one
+ * was the primary before, and came back without having been told.
  */
 export class ServerDialer {
   readonly #options: DialerOptions
   #current: ServerAddress | undefined
+  #timeline = 0
 
   constructor(options: DialerOptions) {
     this.#options = options
@@ -49,7 +66,7 @@ export class ServerDialer {
   async connect(options: DialOptions = {}): Promise<Client> {
     const { target } = this.#options
     if (target.balanced) return this.#inTurn(shuffled(target.hosts), options)
-    if (this.#current !== undefined) return this.#dial(this.#current, options)
+    if (this.#current !== undefined) return (await this.#dial(this.#current, options)).client
     return (await this.#race(options)).client
   }
 
@@ -78,7 +95,7 @@ export class ServerDialer {
     const errors: unknown[] = []
     for (const address of hosts) {
       try {
-        return await this.#dial(address, options)
+        return (await this.#dial(address, options)).client
       } catch (error) {
         errors.push(error)
       }
@@ -87,29 +104,31 @@ export class ServerDialer {
   }
 
   /** All at once; the connections that lose are closed. */
-  async #race(options: DialOptions): Promise<{ client: Client; address: ServerAddress }> {
+  async #race(options: DialOptions): Promise<Found> {
     const { hosts } = this.#options.target
-    const won = new AbortController()
-    const signal = options.signal === undefined ? won.signal : AbortSignal.any([options.signal, won.signal])
-    const attempts = hosts.map(async (address) => ({
-      client: await this.#dial(address, { ...options, signal }),
-      address,
-    }))
+    const over = new AbortController()
+    const signal = options.signal === undefined ? over.signal : AbortSignal.any([options.signal, over.signal])
+    const found: Found[] = []
+    const attempts = hosts.map(async (address) =>
+      found.push(await this.#dial(address, { ...options, signal })),
+    )
     try {
-      const winner = await Promise.any(attempts)
-      for (const attempt of attempts)
-        attempt.then(({ client }) => client === winner.client || closeClient(client)).catch(() => undefined)
-      this.#current ??= winner.address
-      return winner
+      await Promise.any(attempts)
+      if (hosts.length > 1) await Promise.race([Promise.allSettled(attempts), sleep(othersMs)])
     } catch (error) {
       throw noServer(hosts, (error as AggregateError).errors)
     } finally {
-      won.abort()
+      over.abort()
     }
+    const [best, ...others] = found.sort((one, other) => other.timeline - one.timeline) as [Found, ...Found[]]
+    for (const { client } of others) closeClient(client)
+    this.#timeline = Math.max(this.#timeline, best.timeline)
+    this.#current ??= best.address
+    return best
   }
 
   /** A password that was rotated is refused once. */
-  async #dial(address: ServerAddress, options: DialOptions): Promise<Client> {
+  async #dial(address: ServerAddress, options: DialOptions): Promise<Found> {
     try {
       return await this.#dialEncrypted(address, options)
     } catch (error) {
@@ -120,7 +139,7 @@ export class ServerDialer {
   }
 
   /** With libpq's `allow` and `prefer`, the other way is tried when the server refuses the first one. */
-  async #dialEncrypted(address: ServerAddress, options: DialOptions): Promise<Client> {
+  async #dialEncrypted(address: ServerAddress, options: DialOptions): Promise<Found> {
     const [first, second] = encryptionsOf(this.#options.target)
     try {
       return await this.#attempt(address, first, options)
@@ -131,7 +150,7 @@ export class ServerDialer {
     }
   }
 
-  async #attempt(address: ServerAddress, encryption: Encryption, options: DialOptions): Promise<Client> {
+  async #attempt(address: ServerAddress, encryption: Encryption, options: DialOptions): Promise<Found> {
     const { target, config } = this.#options
     const { onSign = () => undefined } = options
     const late = target.connectTimeoutMs === undefined ? [] : [AbortSignal.timeout(target.connectTimeoutMs)]
@@ -155,7 +174,7 @@ export class ServerDialer {
       const isReadOnly = readOnlyReports(client)
       await client.connect()
       if (target.sessionAttributes !== "any") await this.#demandWritable(client, address, isReadOnly())
-      return client
+      return { client, address, timeline: await this.#demandTimeline(client, address) }
     } catch (error) {
       socket.destroy()
       throw error
@@ -173,6 +192,16 @@ export class ServerDialer {
     )
   }
 
+  async #demandTimeline(client: Client, address: ServerAddress): Promise<number> {
+    const { hosts, balanced } = this.#options.target
+    if (hosts.length === 1 || balanced) return 0
+    const timeline = await timelineOf(client)
+    if (timeline === 0 || timeline >= this.#timeline) return timeline
+    throw new Error(
+      `${hostName(address)} was the primary before the last failover (timeline ${timeline}, now ${this.#timeline})`,
+    )
+  }
+
   /** Servers before PostgreSQL 14, and poolers, do not report it by themselves: ask. */
   async #demandWritable(client: Client, address: ServerAddress, reported: ReadOnlyReport): Promise<void> {
     const { sessionAttributes } = this.#options.target
@@ -187,6 +216,17 @@ export class ServerDialer {
     const { rows } = await client.query<string[]>({ text, rowMode: "array" })
     if (rows[0]?.[0] === "on")
       throw new ReadOnlyServer(hostName(address), "it is a standby, or read-only by default")
+  }
+}
+
+async function timelineOf(client: Client): Promise<number> {
+  try {
+    const { rows } = await client.query<string[]>({ text: selectTimeline, rowMode: "array" })
+    return Number.parseInt(rows[0]?.[0] ?? "0", 16)
+  } catch (error) {
+    // A standby has none of its own, and other servers do not have the function.
+    if (/^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code))) return 0
+    throw error
   }
 }
 

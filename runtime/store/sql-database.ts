@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Client, type ClientConfig, types } from "pg"
 import { SourceUnavailable } from "../check/ports.ts"
+import { CallRecord } from "./call-record.ts"
 import { ConnectionPool, cutClient } from "./connection-pool.ts"
 import type {
   Database,
@@ -71,6 +72,7 @@ export class SqlDatabase implements Database {
   readonly #liveness: Liveness
   readonly #pool: ConnectionPool
   readonly #listeners = new Set<() => void>()
+  readonly #record = new CallRecord()
   #closed = false
 
   constructor(options: SqlDatabaseOptions) {
@@ -98,6 +100,7 @@ export class SqlDatabase implements Database {
     return {
       server: this.#options.server?.(),
       unavailable: this.#liveness.down?.message,
+      failures: this.#record.failures,
       connections: this.#pool.state,
     }
   }
@@ -155,16 +158,25 @@ export class SqlDatabase implements Database {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const client = await this.#acquire()
-        return await this.#using(client, () => work(client))
+        const result = await this.#using(client, () => work(client))
+        this.#record.succeeded()
+        return result
       } catch (error) {
         const state = repeatableState(error)
-        if (state === undefined) throw error
-        if (attempt === attemptsMax) throw usedUp(error, state)
+        if (state === undefined || attempt === attemptsMax)
+          throw this.#recorded(state === undefined ? error : usedUp(error, state))
         this.#options.onRepeat?.(state)
         // Wait for a random half to all of the pause, so that transactions that collided do not collide again.
         await sleep(firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2))
       }
     }
+  }
+
+  /** A refusal of the statement itself is a call that the database answered. */
+  #recorded(error: unknown): unknown {
+    if (error instanceof SourceUnavailable) this.#record.failed(error.message)
+    else this.#record.succeeded()
+    return error
   }
 
   async #transact<T>(

@@ -86,9 +86,9 @@ describe("reaching a Sallyport", () => {
     const process = {
       ...{ id: "p", host: "h", pid: 1, version: "0.1.0", startedAt: "2026-01-02T03:04:05.678Z" },
       ...{ seenAt: "2026-01-02T03:04:05.678Z", roles: ["gateway"], serial: 3, digest: record(3).digest },
-      ...{ error: "the database does not answer", state: "active", reasons: [] },
+      ...{ error: "the database is unavailable", state: "active", reasons: [] },
     } as unknown as StatusAnswer["processes"][number]
-    const warnings = ["the database does not answer: only the process that was asked is shown"]
+    const warnings = ["the database is unavailable: only the process that was asked is shown"]
     const shown = async (processes: StatusAnswer["processes"]) => {
       const json = { serial: null, processes, warnings, traffic: null, database } satisfies StatusAnswer
       return (await run({ cwd: "/", env: (await fakeControl({ "GET /v1/status": { json } })).env }, "status"))

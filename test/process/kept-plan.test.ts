@@ -85,7 +85,7 @@ describePostgres("a database that is away when a process starts", () => {
     const told = await own(ports)
     expect(told).toMatchObject({ state: "degraded", serial: 2 })
     expect(told.reasons.join("\n")).toMatch(/plan 2 is served from disk, where it was saved at \d{4}-.*Z/)
-    expect(told.reasons.join("\n")).toContain("the database does not answer")
+    expect(told.reasons.join("\n")).toContain("the database is unavailable")
     const answer = await control(ports, "GET", "/readyz")
     expect(answer.status).toBe(503)
     expect(JSON.stringify(answer.body)).toContain("plan 2 is served from disk, where it was saved")

@@ -152,6 +152,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/store",
     doors: [
+      "call-record",
       "connection-url",
       "continuation",
       "database",
