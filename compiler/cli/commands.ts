@@ -193,6 +193,11 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/tuple-export.ts")).tupleExport,
   },
   {
+    name: "prune",
+    summary: "delete old changes, plans and deleted stores from the database",
+    load: async () => (await import("./commands/prune.ts")).prune,
+  },
+  {
     name: "hash-password",
     summary: "print the hash of a password, for a `users` block",
     load: async () => (await import("./commands/hash-password.ts")).hashPassword,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { PlanRecord, ProcessStatus, StatusAnswer } from "../../runtime/control/api.ts"
 import { CliError, type ExitCode, exitCode, type OptionValues } from "./command.ts"
 import type { Io } from "./io.ts"
+import { readDuration } from "./options.ts"
 import { withProgress } from "./progress.ts"
 import { expectOk, type Remote } from "./remote.ts"
 import { table } from "./views/table.ts"
@@ -9,7 +10,6 @@ import { table } from "./views/table.ts"
 /** Longest wait on a terminal, where somebody can watch. */
 const waitDefaultMs = 30_000
 const askEveryMs = 150
-const unitMs = { ms: 1, s: 1_000, m: 60_000 } as const
 
 /** The options of the commands that apply a plan. */
 export const waitOptions = [
@@ -24,12 +24,7 @@ export const waitOptions = [
 export function readWait({ wait }: OptionValues): number | undefined {
   if (wait === undefined || wait === true) return undefined
   if (wait === false) return 0
-  const [, count, unit] = /^(\d{1,6})(ms|s|m)$/.exec(String(wait)) ?? []
-  if (count !== undefined && unit !== undefined) return Number(count) * unitMs[unit as keyof typeof unitMs]
-  throw new CliError(
-    `--wait ${String(wait)} is not a duration`,
-    "Write a number with its unit: 500ms, 30s or 2m.",
-  )
+  return readDuration(String(wait), "--wait")
 }
 
 /**

@@ -105,6 +105,18 @@ export function readCount(text: string, what: string): number {
   throw new CliError(`${what} is a whole number from 1, not \`${text}\``)
 }
 
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** Reads a duration like `500ms`, `30s`, `2m`, `12h` or `30d`, in milliseconds. */
+export function readDuration(text: string, option: string): number {
+  const [, count, unit] = /^(\d{1,6})(ms|s|m|h|d)$/.exec(text) ?? []
+  if (count !== undefined && unit !== undefined) return Number(count) * unitMs[unit as keyof typeof unitMs]
+  throw new CliError(
+    `${option} ${text} is not a duration`,
+    "Write a number with its unit: 500ms, 30s, 2m, 12h or 30d.",
+  )
+}
+
 /** Reads a time in RFC 3339 format. A date means its beginning in UTC. `more`: other accepted forms, for the help. */
 export function readMoment(text: string, what: string, more = ""): string {
   const full = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text

@@ -52,6 +52,7 @@ const statusOf = {
   unimplemented: 404,
   Aborted: 409,
   history_lost: 409,
+  changes_pruned: 410,
   store_managed_by_plan: 409,
   resource_exhausted: 413,
   unsupported_media_type: 415,

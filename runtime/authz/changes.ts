@@ -5,6 +5,7 @@ import {
   feedStart,
   type LoggedChange,
   positionBefore,
+  prunedFeed,
   readChanges,
 } from "../store/read-changes.ts"
 import type { ApiResponse } from "./answer.ts"
@@ -42,6 +43,7 @@ export async function getChanges(
   const since = from === undefined ? startTime : undefined
   let position =
     from ?? (since === undefined ? feedStart : await positionBefore(api.database, store.id, since))
+  await refusePruned(api, store.id, type, since ?? position)
   const filter: ChangeFilter = { type, since, horizonMs: changesHorizonMs }
   const changes: LoggedChange[] = []
   const endMs = performance.now() + requestMs * searchShare
@@ -61,6 +63,24 @@ export async function getChanges(
     },
     headers: ["Openfga-Store-Id", store.id],
   }
+}
+
+/**
+ * A reader that would miss pruned changes gets 410 with the way to go on: the tuples as they are now, and then the changes after them.
+ */
+async function refusePruned(
+  api: AuthzApi,
+  storeId: string,
+  type: string | undefined,
+  from: Date | ChangePosition,
+): Promise<void> {
+  const { newest, revision, before } = await prunedFeed(api.database, storeId)
+  if (before === null || ("revision" in from ? from.revision > revision : from >= before)) return
+  const token = tokenOf(storeId, type, { revision: newest, ordinal: 2 ** 31 - 1 })
+  throw new ApiError(
+    "changes_pruned",
+    `the changes of this store from before ${before.toISOString()} were pruned; read its tuples as they are now (POST /stores/${storeId}/read), then go on with continuation_token=${token}`,
+  )
 }
 
 function tokenOf(storeId: string, type: string | undefined, { revision, ordinal }: ChangePosition): string {

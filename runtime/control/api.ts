@@ -125,6 +125,33 @@ export const statusAnswer = z.strictObject({
 })
 export type StatusAnswer = z.infer<typeof statusAnswer>
 
+/** The feed is read by processes that may have been paused for a while, and by clients that catch up. */
+const changesSecondsMin = 3_600
+
+/**
+ * Body of `POST /v1/prune`: what to keep; absent fields keep everything of their kind. `changesSeconds`: changes of the stores' feeds.
+ * `plansKept`: newest plans. `deletedSeconds`: deleted stores and subscriptions. `cursor`: from the previous answer. `dryRun`: only count.
+ */
+export const pruneRequest = z.strictObject({
+  changesSeconds: z.number().int().min(changesSecondsMin).optional(),
+  plansKept: z.number().int().min(1).optional(),
+  deletedSeconds: z.number().int().min(0).optional(),
+  cursor: z.string().max(400).nullable().default(null),
+  dryRun: z.boolean().default(false),
+})
+
+const pruned = z.strictObject({
+  changes: z.number().int(),
+  tuples: z.number().int(),
+  stores: z.number().int(),
+  subscriptions: z.number().int(),
+  plans: z.number().int(),
+})
+
+/** Response of `POST /v1/prune`: the numbers of deleted rows, and the cursor for the next call; null: everything is done. */
+const pruneAnswer = z.strictObject({ pruned, next: z.string().nullable() })
+export type PruneAnswer = z.infer<typeof pruneAnswer>
+
 /** Problem body of every failure (RFC 9457). `problems` lists the errors of a plan, with their place in the text where it is known. */
 export const controlProblem = z.object({
   type: z.string(),

@@ -2,6 +2,7 @@ import type { RequestExplanation, RequestQuestion } from "../gateway/explain/req
 import type { Plan } from "../plan/plan.ts"
 import type { PlanBase, PlanIdentity } from "../store/plans.ts"
 import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, RefusalAnswer, StatusAnswer } from "./api.ts"
+import type { PrunePorts } from "./prune.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
 import type { UsageDesk } from "./usage-desk.ts"
 
@@ -42,6 +43,8 @@ export interface ControlPorts extends HealthPorts {
   readonly subscriptions: SubscriptionDesk
   /** Answers queries of usage. */
   readonly usage: UsageDesk
+  /** Deletes old data. */
+  readonly pruning: PrunePorts
   /** What the running plan would do with a request; undefined: this process has no gateway. */
   explain(question: RequestQuestion): Promise<RequestExplanation | undefined>
   /** Why a request was refused, by its id; undefined: this process does not remember the request. */

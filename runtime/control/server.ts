@@ -13,6 +13,7 @@ import { bodyOf } from "./body.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
 import { kindOf, sendProblem, sendRawProblem, writeProblem } from "./problem.ts"
+import { addPruneRoute } from "./prune.ts"
 import { addSubscriptionRoutes } from "./subscription-desk.ts"
 import { bearerGuard } from "./token.ts"
 import { addUsageRoutes } from "./usage-desk.ts"
@@ -57,6 +58,7 @@ export function startControl(settings: ControlSettings, ports: ControlPorts): Pr
     addPlanRoutes(app, ports)
     addSubscriptionRoutes(app, ports.subscriptions)
     addUsageRoutes(app, ports.usage)
+    addPruneRoute(app, ports.pruning)
     addExplainRoutes(app, ports)
     await addEngineProxy(app, ports)
   })

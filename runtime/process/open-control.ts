@@ -6,6 +6,7 @@ import { type Control, startControl, startHealth } from "../control/server.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Database } from "../store/database.ts"
+import { countPrunable, prune } from "../store/prune.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
@@ -68,6 +69,10 @@ function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts> {
     apply: (plan, base, author) => keeper.apply(plan, base, author),
     subscriptions: parts.metering.subscriptionDesk,
     usage: parts.metering.usageDesk,
+    pruning: {
+      prune: (retention, cursor) => prune(parts.database, retention, cursor),
+      countPrunable: (retention) => countPrunable(parts.database, retention),
+    },
     explain: async (question) => parts.gateway?.explain(question),
     refusal: (id) => parts.refused.find(id),
     engine: () => parts.listeners?.door(),

@@ -103,10 +103,26 @@ export async function readChanges(
   return { changes, position, more: false }
 }
 
-const selectRevision: PreparedStatement = {
-  name: "changes-revision",
-  text: "select revision from sallyport.stores where id = $1",
+const selectPruned: PreparedStatement = {
+  name: "changes-pruned",
+  text: "select revision, pruned_revision, pruned_before from sallyport.stores where id = $1",
 }
+
+/** How far a store's feed was pruned: changes up to `revision` may be missing, all from before `before`. Null: it is complete. */
+export interface PrunedFeed {
+  readonly newest: number
+  readonly revision: number
+  readonly before: Date | null
+}
+
+/** The feed's newest revision, and how far it was pruned. */
+export async function prunedFeed(database: Queryable, storeId: string): Promise<PrunedFeed> {
+  type Row = [newest: number, revision: number, before: Date | null]
+  const [row] = await database.query<Row>(selectPruned, [storeId])
+  const [newest, revision, before] = row ?? [0, 0, null]
+  return { newest, revision, before }
+}
+
 const selectTime: PreparedStatement = {
   name: "changes-time",
   text: "select max(changed_at) from sallyport.changes where store_id = $1 and revision = $2",
@@ -124,10 +140,11 @@ export async function positionBefore(
   storeId: string,
   since: Date,
 ): Promise<ChangePosition> {
-  const [row] = await database.query<[number]>(selectRevision, [storeId])
+  const feed = await prunedFeed(database, storeId)
   const limit = new Date(since.getTime() - disorderMs)
-  let before = 0
-  let end = row?.[0] ?? 0
+  // Pruned revisions have no time.
+  let before = feed.revision
+  let end = feed.newest
   while (before < end) {
     const middle = Math.ceil((before + end) / 2)
     const [time] = await database.query<[Date | null]>(selectTime, [storeId, middle])

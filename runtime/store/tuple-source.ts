@@ -93,12 +93,14 @@ select * from (
 type PageRow = [ordinal: number, revision: number, ...row: TupleRow]
 
 /**
- * Returns whole revisions, including the one in which the limit falls. The first row is the commit before them; its stamp proves the
- * history.
+ * The first row says up to which revision the feed was pruned. Then it returns whole revisions, including the one in which the limit falls,
+ * after the commit before them; its stamp proves the history.
  */
 const selectChanges: PreparedStatement = {
   name: "source-changes",
   text: `
+(select pruned_revision, '', false, '', '', '', '', '', '' from sallyport.stores where id = $1)
+union all
 (select revision, stamp, deleted, ${tupleColumns} from sallyport.changes where store_id = $1 and revision = $2 limit 1)
 union all
 (select revision, stamp, deleted, ${tupleColumns} from sallyport.changes
@@ -270,7 +272,10 @@ async function changes(
   after: Commit,
   max: number,
 ): Promise<readonly TupleChange[]> {
-  const rows = await database.query<ChangeRow>(selectChanges, [storeId, after.revision, max])
+  const [pruned, ...rows] = await database.query<ChangeRow>(selectChanges, [storeId, after.revision, max])
+  // Single changes of pruned revisions may be left.
+  if (pruned !== undefined && pruned[0] > after.revision)
+    throw new HistoryLost(`the changes of store ${storeId} after ${after.revision} were pruned`)
   const first = after.revision === 0 ? undefined : rows[0]
   const met = first === undefined ? firstCommit : { revision: first[0], stamp: first[1] }
   if (!isSameCommit(met, after))

@@ -1,6 +1,6 @@
 import type { UsageAnswer, UsageLine } from "../../../runtime/control/api.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
-import { jsonOption, readFormat, readMoment, textOf } from "../options.ts"
+import { jsonOption, readDuration, readFormat, readMoment, textOf } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
 import { table } from "../views/table.ts"
 
@@ -56,14 +56,11 @@ const usageLine: CommandLine<UsageArgs> = {
   },
 }
 
-const hoursOf: Readonly<Record<string, number>> = { h: 1, d: 24 }
-
 function pointInTime(options: OptionValues, name: string): string | undefined {
   const given = textOf(options, name)
   if (given === undefined) return undefined
-  const ago = /^(\d{1,6})([hd])$/.exec(given)
-  if (ago === null) return readMoment(given, `--${name}`, ", or how long ago: 12h, 30d")
-  return new Date(Date.now() - Number(ago[1]) * (hoursOf[ago[2] ?? ""] ?? 0) * 3_600_000).toISOString()
+  if (!/^\d+[hd]$/.test(given)) return readMoment(given, `--${name}`, ", or how long ago: 12h, 30d")
+  return new Date(Date.now() - readDuration(given, `--${name}`)).toISOString()
 }
 
 export const usage = command(usageLine, async ({ query, format }, io) => {

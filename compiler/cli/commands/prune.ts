@@ -1,0 +1,82 @@
+import type { PruneAnswer } from "../../../runtime/control/api.ts"
+import { CliError, type CommandLine, command, exitCode } from "../command.ts"
+import { readCount, readDuration, textOf } from "../options.ts"
+import { withProgress } from "../progress.ts"
+import { connect, expectOk, type Remote } from "../remote.ts"
+
+type Counts = PruneAnswer["pruned"]
+
+interface PruneArgs {
+  readonly retention: {
+    readonly changesSeconds?: number | undefined
+    readonly plansKept?: number | undefined
+    readonly deletedSeconds?: number | undefined
+  }
+  readonly dryRun: boolean
+}
+
+const pruneLine: CommandLine<PruneArgs> = {
+  options: [
+    [
+      "--changes <age>",
+      "delete changes of the stores' feeds that are older, e.g. 30d; readers that are behind get 410 (at least 1h)",
+    ],
+    ["--plans <count>", "keep this many of the newest plans, and those that a process serves"],
+    ["--deleted <age>", "delete stores with their tuples, and subscriptions, that were deleted longer ago"],
+    ["--dry-run", "only count what would be deleted"],
+  ],
+  examples: [
+    ["sallyport prune --changes 30d --plans 100 --deleted 7d --dry-run", "see what would be deleted"],
+    ["sallyport prune --changes 30d --plans 100 --deleted 7d", "once a day, from a scheduled job"],
+  ],
+  parse(_, options) {
+    const seconds = (name: "changes" | "deleted") => {
+      const text = textOf(options, name)
+      return text === undefined ? undefined : Math.ceil(readDuration(text, `--${name}`) / 1_000)
+    }
+    const plans = textOf(options, "plans")
+    const retention = {
+      changesSeconds: seconds("changes"),
+      plansKept: plans === undefined ? undefined : readCount(plans, "--plans"),
+      deletedSeconds: seconds("deleted"),
+    }
+    if (retention.changesSeconds !== undefined && retention.changesSeconds < 3_600)
+      throw new CliError(
+        "--changes is less than an hour",
+        "Processes and clients that were paused read the changes that they missed: write 1h or more.",
+      )
+    if (Object.values(retention).every((each) => each === undefined))
+      throw new CliError("prune needs to know what to keep", "Give --changes, --plans or --deleted.")
+    return { retention, dryRun: options["dryRun"] === true }
+  },
+}
+
+export const prune = command(pruneLine, async ({ retention, dryRun }, io) => {
+  const remote = await connect(io)
+  const total = await withProgress(io, dryRun ? "counting" : "deleting", () =>
+    pruneAll(remote, { ...retention, dryRun }),
+  )
+  const counts = [
+    [total.changes, "changes"],
+    [total.tuples, "tuples of deleted stores"],
+    [total.stores, "deleted stores"],
+    [total.subscriptions, "deleted subscriptions"],
+    [total.plans, "plans"],
+  ] as const
+  const shown = counts.filter(([count]) => count > 0)
+  const text = shown.map(([count, what]) => `${count.toLocaleString("en-US")} ${what}`).join(", ")
+  io.out(`${dryRun ? "would delete" : "deleted"}: ${text === "" ? "nothing" : text}\n`)
+  return exitCode.ok
+})
+
+/** One call deletes a bounded number of rows, so that it ends soon and the next one can go to another process. */
+async function pruneAll(remote: Remote, request: object): Promise<Counts> {
+  const total = { changes: 0, tuples: 0, stores: 0, subscriptions: 0, plans: 0 }
+  let cursor: string | null = null
+  do {
+    const answer: PruneAnswer = expectOk(await remote.request("POST", "/v1/prune", { ...request, cursor }))
+    for (const key of Object.keys(total) as (keyof Counts)[]) total[key] += answer.pruned[key]
+    cursor = answer.next
+  } while (cursor !== null)
+  return total
+}
