@@ -90,8 +90,9 @@ function describe({ line }: Command, made: Commander): Commander {
 /** `help plan` for a command, `help require` for a statement of gateway.conf. If a word is both, shows both. */
 async function help(words: readonly string[], program: Commander, io: Io): Promise<ExitCode> {
   const { statementHelp, unknownTopic, variableHelp } = await import("./help.ts")
-  const command = commandOf(words, program)
   const statement = statementHelp(words, io.columns) ?? variableHelp(words, io.columns)
+  const command =
+    commandOf(words, program) ?? (statement === undefined ? commandBefore(words, program) : undefined)
   if (command === undefined && statement === undefined) throw unknownTopic(words, namesOf(program))
   command?.outputHelp()
   if (command !== undefined && statement !== undefined) io.out("\nStatement of gateway.conf:\n\n")
@@ -105,6 +106,12 @@ function commandOf(words: readonly string[], program: Commander): Commander | un
     (parent, word) => parent?.commands.find((each) => each.name() === word),
     program,
   )
+}
+
+/** `help explain request`: a word after a command that takes words. A group has to know its members. */
+function commandBefore(words: readonly string[], program: Commander): Commander | undefined {
+  const found = words.length < 2 ? undefined : commandOf(words.slice(0, -1), program)
+  return (found?.registeredArguments.length ?? 0) > 0 ? found : undefined
 }
 
 function namesOf(program: Commander): string[] {

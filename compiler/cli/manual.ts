@@ -89,10 +89,14 @@ const countedMax = 4
 const prefix = { characters: 4, weight: 0.7 } as const
 
 /**
- * Sections that contain all words, the best first. A word has more weight the fewer sections contain it, and more in a heading. If a page
+ * Sections that contain all words, or at least `leastWords` of them, the best first. A word has more weight the fewer sections contain it, and more in a heading. If a page
  * and one of its sections both match, the section comes first only if its own heading has one of the words.
  */
-export function search(pages: readonly ManualPage[], words: readonly string[]): readonly ManualHit[] {
+export function search(
+  pages: readonly ManualPage[],
+  words: readonly string[],
+  leastWords?: number,
+): readonly ManualHit[] {
   const wanted = [...new Set(words.flatMap(wordsOf))]
   const all = pages.flatMap((page) =>
     page.sections.map((section) => ({ page, section, terms: termsOf(page, section) })),
@@ -104,13 +108,25 @@ export function search(pages: readonly ManualPage[], words: readonly string[]): 
     }),
   )
   return all
-    .filter(({ terms }) => wanted.length > 0 && wanted.every((word) => weightOf(terms, word) > 0))
+    .filter(({ terms }) => {
+      const found = wanted.filter((word) => weightOf(terms, word) > 0).length
+      return found > 0 && found >= Math.min(leastWords ?? wanted.length, wanted.length)
+    })
     .map(({ page, section, terms }) => ({
       page,
       section,
       score: wanted.reduce((sum, word) => sum + weightOf(terms, word) * (rarity.get(word) ?? 0), 0),
     }))
     .sort((a, b) => b.score - a.score || a.section.text.length - b.section.text.length)
+}
+
+/** The best sections that contain as many of the words as possible: at least two, and half of them. */
+export function searchMost(pages: readonly ManualPage[], words: readonly string[]): readonly ManualHit[] {
+  for (let count = words.length - 1; count >= Math.max(2, words.length / 2); count--) {
+    const hits = search(pages, words, count)
+    if (hits.length > 0) return hits
+  }
+  return []
 }
 
 /** The weight of each word in a section. Only its own text counts, because the sections below it are separate. */

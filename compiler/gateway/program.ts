@@ -160,7 +160,9 @@ export class Program {
       candidates.map((each) => each.name),
     )
     const near = candidates.find((each) => hint.includes(`\`${each.name}\``))
-    const help = hinted && hint === "" ? remedyFor(word.text, kinds, candidates.length === 0) : undefined
+    const backend = other?.kind === "backend" ? `Write \`backend ${word.text}\` to send requests there. ` : ""
+    const remedy = hinted && hint === "" ? remedyFor(word.text, kinds, candidates.length === 0) : undefined
+    const help = remedy === undefined ? undefined : `${backend}${remedy}`
     report.add("SP2012", word.span, `no ${what} is called \`${shown(word.text)}\`${hint}`, {
       ...(help === undefined ? {} : { help }),
       related: [

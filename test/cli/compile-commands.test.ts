@@ -262,3 +262,20 @@ test("token signs with the keys of this folder, for the provider the last `dev` 
   writeFileSync(join(cwd, ".sallyport/identity-provider.json"), "{")
   expect(await run({ cwd }, "token")).toMatchObject({ code: 1, err: expect.stringContaining("damaged") })
 })
+
+test("help finds the command before a word that it takes", async () => {
+  const { code, out } = await run({ cwd: "/" }, "help", "explain", "request")
+  expect({ code, out }).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("sallyport explain [options]"),
+  })
+  expect(await run({ cwd: "/" }, "help", "tuple", "wriet")).toMatchObject({ code: 1 })
+})
+
+test("docs shows the section with most of the words when none has all", async () => {
+  const { code, out } = await run({ cwd: "/" }, "docs", "token", "audience", "xyzzy")
+  expect(code).toBe(0)
+  expect(out).toContain("this one has most of them")
+  expect(out.toLowerCase()).toContain("audience")
+  expect(await run({ cwd: "/" }, "docs", "xyzzy")).toMatchObject({ code: 1 })
+})

@@ -373,6 +373,36 @@ describe("check and tuples", () => {
     expect(control.seen.at(-1)?.body).toEqual({ deletes: { tuple_keys: [key], on_missing: "ignore" } })
   })
 
+  test.each([
+    [
+      { code: "write_failed_due_to_invalid_input", message: "m" },
+      "error: user:bob viewer order:1 exists already; nothing was written\nhelp: Add `--ignore-existing` to accept that.\n",
+    ],
+    [
+      { code: "validation_error", message: "relation 'order#viewr' not found" },
+      "error: relation 'order#viewr' not found (validation_error)\nhelp: Write USER RELATION OBJECT, e.g. user:bob viewer order:1. `sallyport model print` prints the model.\n",
+    ],
+    [
+      { code: "validation_error", message: "type 'user' is not an allowed type restriction" },
+      "error: type 'user' is not an allowed type restriction (validation_error)\nhelp: For the members of `user:bob`, write the relation that makes them members: `user:bob#member`. `sallyport model print` prints the model.\n",
+    ],
+    [{ code: "throttled", message: "m" }, "error: m (throttled)\n"],
+  ])("a tuple that is refused has its remedy: %o", async (json, err) => {
+    const control = await fakeControl({
+      [listed]: stores("acme"),
+      "POST /authz/stores/id-acme/write": { status: 400, json },
+    })
+    const written = await run(
+      { cwd: "/", env: control.env },
+      "tuple",
+      "write",
+      "user:bob",
+      "viewer",
+      "order:1",
+    )
+    expect(written).toEqual({ code: 1, out: "", err })
+  })
+
   test("read goes from page to page", async () => {
     const tuple = (id: number) => ({
       key: { user: `user:${id}`, relation: "owner", object: "order:1", condition: null },

@@ -91,7 +91,7 @@ it("grants and revokes are counted; those that fail are told with their tuple an
       ...{ tuple: { user: "user:ann", relation: "owner", object: "order:away" }, level: "error" },
       cause: "the database is away",
     },
-    { statement: "grant", cause: expect.stringMatching(/^it is not named: /) },
+    { statement: "grant", cause: expect.stringMatching(/^the user or the object of the tuple is unknown: /) },
   ])
   expect(lines[1]).not.toHaveProperty("tuple")
   const page = metrics.render()
@@ -181,7 +181,7 @@ api things {
         state: "degraded",
         reasons: [
           expect.stringMatching(
-            /^a change of relations failed .*, at last grant in store `acme`: it is not named/,
+            /^a change of relations failed .*, at last grant in store `acme`: the user or the object of the tuple is unknown/,
           ),
         ],
       })

@@ -1,5 +1,13 @@
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
-import { type ManualHit, type ManualPage, pageNamed, readManual, search, unknownWords } from "../manual.ts"
+import {
+  type ManualHit,
+  type ManualPage,
+  pageNamed,
+  readManual,
+  search,
+  searchMost,
+  unknownWords,
+} from "../manual.ts"
 
 interface DocsArgs {
   /** The name of a page, or words to search for; empty: list the pages. */
@@ -28,8 +36,10 @@ export const docs = command(docsLine, async ({ words }, io) => {
     return exitCode.ok
   }
   const hits = search(pages, words)
-  if (hits.length === 0) throw nothingFound(pages, words)
-  await io.page(hitsText(hits))
+  const most = hits.length === 0 ? searchMost(pages, words) : []
+  if (hits.length === 0 && most.length === 0) throw nothingFound(pages, words)
+  const note = hits.length === 0 ? "No section has all of these words; this one has most of them.\n\n" : ""
+  await io.page(note + hitsText(hits.length === 0 ? most : hits))
   return exitCode.ok
 })
 
@@ -53,7 +63,9 @@ const othersMax = 6
 function pagesText(pages: readonly ManualPage[]): string {
   const width = Math.max(...pages.map(({ name }) => name.length))
   const lines = pages.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}\n`)
-  return `${lines.join("")}\nRead one: \`sallyport docs NAME\`. Search: \`sallyport docs WORDS\`. A statement: \`sallyport help KEYWORD\`.\n`
+  const start =
+    "Begin with `sallyport docs first-project`: your own service behind the gateway in ten minutes.\n\n"
+  return `${start}${lines.join("")}\nRead one: \`sallyport docs NAME\`. Search: \`sallyport docs WORDS\`. A statement: \`sallyport help KEYWORD\`.\n`
 }
 
 /** The best section, and the other places that contain the words. */

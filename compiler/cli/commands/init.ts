@@ -29,7 +29,9 @@ const initLine: CommandLine<InitArgs> = {
   options: [["--example <name>", `${Object.keys(examples).join(", ")} (default: minimal)`]],
   examples: [
     ["sallyport init", "the smallest project, in the current folder"],
-    ["sallyport init --example docs-app my-gateway", "a project with users and relations, in a new folder"],
+    ...Object.entries(examples).map(
+      ([name, text]) => [`sallyport init --example ${name} my-gateway`, text] as const,
+    ),
   ],
   parse: ([folder = "."], options) => ({
     folder,

@@ -2,7 +2,7 @@ import { tupleWords } from "../../../runtime/check/explain-text.ts"
 import type { TupleKey } from "../../../runtime/check/ports.ts"
 import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
 import { formatOptions, readFormat, readJson, readStore, storeOption, textOf } from "../options.ts"
-import { connect, expectOk } from "../remote.ts"
+import { connect, expectOk, type RemoteAnswer } from "../remote.ts"
 import { storePath } from "../store.ts"
 
 interface TupleWriteArgs {
@@ -117,7 +117,9 @@ export const tupleWrite = command(tupleWriteLine, async (args, io) => {
     ...(condition === undefined ? {} : { condition }),
   }
   const writes = { tuple_keys: [tuple], on_duplicate: args.idempotent ? "ignore" : "error" }
-  expectOk(await remote.request("POST", `${path}/write`, { writes }))
+  demandWritten(await remote.request("POST", `${path}/write`, { writes }), tuple, {
+    ...{ because: "exists already; nothing was written", option: "--ignore-existing" },
+  })
   io.out(`written: ${tupleWords(tuple)}\n`)
   return exitCode.ok
 })
@@ -127,10 +129,32 @@ export const tupleDelete = command(tupleDeleteLine, async (args, io) => {
   const path = await storePath(remote, args.store)
   const tuple = { user: args.user, relation: args.relation, object: args.object }
   const deletes = { tuple_keys: [tuple], on_missing: args.idempotent ? "ignore" : "error" }
-  expectOk(await remote.request("POST", `${path}/write`, { deletes }))
+  demandWritten(await remote.request("POST", `${path}/write`, { deletes }), tuple, {
+    ...{ because: "does not exist; nothing was deleted", option: "--ignore-missing" },
+  })
   io.out(`deleted: ${tupleWords(tuple)}\n`)
   return exitCode.ok
 })
+
+/** Adds the remedy to what the engine says, whose messages are those of OpenFGA. @throws CliError */
+function demandWritten(
+  answer: RemoteAnswer,
+  tuple: { readonly user: string; readonly relation: string; readonly object: string },
+  { because, option }: { readonly because: string; readonly option: string },
+): void {
+  const { code, message = "" } = (answer.body ?? {}) as { readonly code?: string; readonly message?: string }
+  if (code === "write_failed_due_to_invalid_input")
+    throw new CliError(`${tupleWords(tuple)} ${because}`, `Add \`${option}\` to accept that.`)
+  if (code !== "validation_error") return void expectOk(answer)
+  throw new CliError(`${message} (${code})`, remedyOf(message, tuple.user))
+}
+
+function remedyOf(message: string, user: string): string {
+  const model = "`sallyport model print` prints the model."
+  if (message.includes("allowed type restriction") && !user.includes("#"))
+    return `For the members of \`${user}\`, write the relation that makes them members: \`${user}#member\`. ${model}`
+  return `Write USER RELATION OBJECT, e.g. user:bob viewer order:1. ${model}`
+}
 
 interface Page {
   readonly tuples: readonly { readonly key: TupleKey; readonly timestamp: string }[]

@@ -17,8 +17,8 @@ export const links = area({
   SP5003: {
     severity: "error",
     title: "Unknown name in an expression",
-    help: "Use a name that is available here; `sallyport explain SP5004` lists them by place.",
-    why: "Which names an expression may use depends on its place; `sallyport explain SP5004` lists them.",
+    help: "Use a name that is available here; `sallyport docs expressions` lists them by place.",
+    why: "Which names an expression may use depends on its place; `sallyport docs expressions` lists them.",
   },
   SP5004: {
     severity: "error",

@@ -89,7 +89,7 @@ export const syntax = area({
   SP1015: {
     severity: "error",
     title: "`${…}` outside of a string",
-    help: 'Put it in quotes: `"${…}"`.',
+    help: 'Put the whole argument in quotes, e.g. `"order:${path.id}"`.',
     why: "`${…}` inserts a value into a string. An expression as an argument needs quotes too, or parentheses where the statement takes an expression.",
   },
   SP1016: {

@@ -28,7 +28,11 @@ export function reportKeyword(
       owner === undefined ? undefined : owner.keyword.span.file.position(owner.keyword.span.start).line
     const unclosed =
       name === "file" || line === undefined ? "" : ` Or is the \`{\` of line ${line} not closed?`
-    const help = `It belongs in ${listed(homes, "or")}.${unclosed}`
+    const first = statement.args.find(
+      (each) => each.kind === "word" && blocks[name].rows.some((row) => row.keyword === each.text),
+    )
+    const order = first?.kind === "word" ? `Begin with the keyword: \`${first.text} ${text} …\`. ` : ""
+    const help = `${order}${order === "" ? "It" : `Otherwise, \`${text}\``} belongs in ${listed(homes, "or")}.${unclosed}`
     const related =
       owner === undefined ? [] : [{ span: owner.keyword.span, message: "the block that contains it" }]
     report.add("SP2002", span, `\`${text}\` is not allowed in ${blocks[name].title}`, { help, related })

@@ -205,6 +205,17 @@ function unknownHere(name: string, place: StatementPlace): Special | undefined {
       extra: { help: "Move the statement to `on-error`." },
     }
   }
+  const full = fullName(name, place)
+  return full === undefined
+    ? undefined
+    : { code: "SP5003", detail: `\`${name}\` is not known here; did you mean \`${full}\`?` }
+}
+
+/** The usual name of something that a request or its route brings, when its last part alone was written. */
+function fullName(name: string, place: StatementPlace): string | undefined {
+  if (place.pathParameters.includes(name)) return `path.${name}`
+  if (name === "sub") return "jwt.sub"
+  if (name === "body") return place.section === "inbound" ? "request.body" : "response.body"
   return undefined
 }
 

@@ -38,7 +38,7 @@ function changing(
       ],
       docs:
         action === "write"
-          ? "Writes a tuple after the backend said yes (2xx), before its answer goes out. One that is there already is fine; what cannot be written is answered 502, with words that say the backend has done its part."
+          ? "Writes a tuple after the backend answered 2xx, before the caller gets the response. A tuple that exists already is no error. If the tuple cannot be written, the caller gets 502 `permissions-unchanged`, which says that the backend has carried out the request."
           : "Deletes a tuple after a 2xx response of the backend and before that response is sent. A tuple that does not exist is not an error. If the tuple cannot be deleted, the caller gets 502 with a text that says that the backend has done its part.",
       example: `${keyword} owner of "order:\${response.body.id}" ${joint} "user:\${jwt.sub}"`,
     },

@@ -36,7 +36,7 @@ export const grant: Policy<"grant"> = (plan, provision) => {
       tuple = { user: user.of(exchange), relation, object: object.of(exchange) }
     } catch (error) {
       if (error instanceof ExpressionError || error instanceof Refused)
-        return failed(`it is not named: ${error.message}`)
+        return failed(`the user or the object of the tuple is unknown: ${error.message}`)
       throw error
     }
     let last: unknown
