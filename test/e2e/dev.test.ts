@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createDatabase } from "../postgres.ts"
 import { postgresMissing } from "../support/postgres-binaries.ts"
 import { bash, type Example, example, quickNpx } from "./example.ts"
-import { type SallyportProcess, start, startForTest } from "./sallyport-process.ts"
+import { devIsReady, type SallyportProcess, start, startForTest } from "./sallyport-process.ts"
 
 /** What each line that is printed must lead to, by the words above it. */
 const expected: Readonly<Record<string, RegExp>> = {
@@ -42,7 +42,7 @@ describe("dev, from the first start on", () => {
   beforeAll(async () => {
     place = await example()
     dev = start(place.folder, place.env, ...place.argv)
-    await dev.printed(/previous plan stays in use\.\n$/)
+    await dev.printed(devIsReady)
   })
 
   afterAll(async () => {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { projectRoot } from "../structure/tree.ts"
 import { bash, example, quickNpx } from "./example.ts"
 import { patternOf, readme, squeeze, tour } from "./readme.ts"
-import { startForTest } from "./sallyport-process.ts"
+import { devIsReady, startForTest } from "./sallyport-process.ts"
 
 test("README is short: 10 KB, 200 lines, 80 characters in a cell", () => {
   expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(10_240)
@@ -26,7 +26,7 @@ test("README leads to files that exist", () => {
 test("README's tour prints what it shows", async () => {
   const place = await example("prepared")
   const dev = startForTest(place.folder, place.env, ...place.argv)
-  await dev.printed(/previous plan stays in use\.\n$/)
+  await dev.printed(devIsReady)
   const { own } = place
   cpSync(`${projectRoot}.gitignore`, join(place.folder, ".gitignore"))
   await bash(place.folder, "git init -q && git add --all")

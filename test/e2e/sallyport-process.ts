@@ -3,6 +3,9 @@ import { onTestFinished } from "vitest"
 import { projectRoot } from "../structure/tree.ts"
 import { freePort } from "../support/free-port.ts"
 
+/** The end of what `sallyport dev` prints when it has started. */
+export const devIsReady = /--id REQUEST_ID` says why\.\n$/
+
 /** The real command, running. */
 export interface SallyportProcess {
   readonly child: ChildProcess

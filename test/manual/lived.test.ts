@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { bash, quickNpx } from "../e2e/example.ts"
 import { patternOf, squeeze } from "../e2e/readme.ts"
-import { freePorts, startForTest } from "../e2e/sallyport-process.ts"
+import { devIsReady, freePorts, startForTest } from "../e2e/sallyport-process.ts"
 import { copyEmbedded } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { type Fence, fences } from "./pages.ts"
@@ -71,7 +71,7 @@ test.each(lived)("%s prints what it shows", async (_, all) => {
         "--backends",
         backends,
       )
-      await dev.printed(/previous plan stays in use\.\n$/)
+      await dev.printed(devIsReady)
       expect(squeeze(dev.output.out).trim()).toMatch(patternOf(own(output)))
     } else {
       const { out } = await bash(folder, `${quickNpx}\n${own(line)} 2>&1`)
