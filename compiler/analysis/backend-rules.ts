@@ -10,55 +10,59 @@ export const backendRules: FieldRules<Backend> = {
   targets: targetChanges,
   connectMs: (before, after) =>
     after < before
-      ? closes(`requests for which a connection takes longer than ${durationWords(after)} fail`)
-      : neutral(`a connection may take ${durationWords(after)}`),
+      ? closes(`requests fail when connecting takes longer than ${durationWords(after)}`)
+      : neutral(`connecting may take ${durationWords(after)}`),
   totalMs: (before, after) =>
     after !== null && (before === null || after < before)
-      ? closes(`what takes longer than ${durationWords(after)} is answered 504`)
+      ? closes(`requests that take longer than ${durationWords(after)} get 504`)
       : neutral(
-          `an answer may take ${after === null ? "as long as the route allows" : durationWords(after)}`,
+          `a response may take ${after === null ? "as long as the route allows" : durationWords(after)}`,
         ),
   firstByteMs: (before, after) =>
     isSooner(before, after)
-      ? closes(`an answer that does not begin within ${durationWords(after ?? null)} is replaced by 504`)
-      : neutral("the backend has more time until its answer begins"),
+      ? closes(`a response that does not start within ${durationWords(after ?? null)} is replaced by 504`)
+      : neutral("the backend has more time until its response starts"),
   idleMs: (before, after) =>
     isSooner(before, after)
-      ? closes(`an answer that pauses for longer than ${durationWords(after ?? null)} is cut off`)
-      : neutral("the backend's answer may pause for longer"),
-  http2: () => neutral("the backend is spoken to in another version of HTTP"),
-  balance: () => neutral("requests are shared among the targets in another way"),
-  health: () => neutral("targets are found to be well, or not, in another way"),
-  breaker: () => neutral("targets that fail are left alone in another way"),
+      ? closes(`a response that pauses for longer than ${durationWords(after ?? null)} is cut off`)
+      : neutral("the response of the backend may pause for longer"),
+  http2: () => neutral("the backend is called with another version of HTTP"),
+  balance: () => neutral("requests are distributed over the targets in another way"),
+  health: () => neutral("the health of targets is checked in another way"),
+  breaker: () => neutral("the breaker for failing targets works in another way"),
   retry: (before, after) => {
     const added = (after?.methods ?? []).filter((method) => before?.methods.includes(method) !== true)
     return added.length === 0
       ? neutral("requests are repeated in other cases")
-      : breaking(`${listWords(added)} requests may be done twice`)
+      : breaking(`${listWords(added)} requests may be carried out twice`)
   },
   authentication: (before, after) => {
-    if (before === undefined) return opens("callers act on the backend in the gateway's name")
+    if (before === undefined) return opens("callers reach the backend with the credentials of the gateway")
     if (after === undefined) return noOwnCredentials("the backend")
-    return opens("the gateway uses other credentials for the backend: requests run there as another user")
+    return opens("the gateway sends other credentials to the backend: requests run there as another user")
   },
   tls: (before, after) => {
     const findings: Finding[] = []
     if (after.insecure !== before.insecure)
       findings.push(
         after.insecure
-          ? opens("anybody on the network path can answer for the backend, and read what is sent to it")
-          : closes("the backend has to prove who it is"),
+          ? opens(
+              "the certificate of the backend is not checked: any machine on the network path can pose as the backend and read requests",
+            )
+          : closes("the certificate of the backend is now checked"),
       )
     else if (!after.insecure && !same(before.ca, after.ca))
-      findings.push(opens("another authority says who the backend is: servers it vouches for are believed"))
+      findings.push(opens("another certificate authority is trusted for the backend"))
     if (before.certificate === after.certificate) return findings
     if (before.certificate === undefined)
-      findings.push(opens("callers act on the backend in the gateway's name"))
+      findings.push(opens("callers reach the backend with the credentials of the gateway"))
     else if (after.certificate === undefined)
-      findings.push(breaking("the gateway no longer shows its certificate to the backend"))
+      findings.push(breaking("the gateway no longer sends its client certificate to the backend"))
     else
       findings.push(
-        opens("the gateway shows another certificate to the backend: requests run there as another user"),
+        opens(
+          "the gateway sends another client certificate to the backend: requests run there as another user",
+        ),
       )
     return findings
   },
@@ -78,15 +82,15 @@ function targetChanges(before: Backend["targets"], after: Backend["targets"]): F
   if (added.length > 0)
     findings.push(
       opens(
-        `requests go to ${listWords(added)}${gone.length === old.length ? `, not to ${listWords(gone)}` : " too"}, with what callers send`,
+        `requests go to ${listWords(added)}${gone.length === old.length ? ` instead of ${listWords(gone)}` : " too"}, with what callers send`,
       ),
     )
-  else if (gone.length > 0) findings.push(neutral(`no requests go to ${listWords(gone)} any more`))
-  else findings.push(neutral("requests are shared among the same targets in another way"))
+  else if (gone.length > 0) findings.push(neutral(`requests no longer go to ${listWords(gone)}`))
+  else findings.push(neutral("requests are distributed over the same targets in another way"))
   const plain = (urls: readonly string[]) => urls.some((url) => !url.startsWith('"https:'))
   if (plain(added) && !plain(old))
     findings.push(
-      opens("requests are no longer encrypted: anybody on the network path can read and change them"),
+      opens("requests are no longer encrypted: any machine on the network path can read and change them"),
     )
   return findings
 }
@@ -102,7 +106,7 @@ export function otherBackend(
   const where =
     before.startsWith("inline-") || after.startsWith("inline-")
       ? "requests go to another backend"
-      : `requests go to \`${after}\`, not to \`${before}\``
+      : `requests go to \`${after}\` instead of \`${before}\``
   if (old === undefined || next === undefined) return [opens(`${where}, with what callers send`)]
   if (same(old.targets, next.targets))
     return [neutral(`${where}, at the same address`), ...compareFields(backendRules, old, next)]

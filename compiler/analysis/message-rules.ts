@@ -34,7 +34,7 @@ const fieldsForBrowsers =
 /** What another value of a response header means, in addition to the change that callers see. */
 export function readByBrowsers(name: string | undefined, shown: string): Finding[] {
   return name !== undefined && fieldsForBrowsers.test(name)
-    ? [opens(`browsers decide by ${shown} what pages may do with answers and cookies`)]
+    ? [opens(`${shown} tells browsers what pages may do with responses and cookies`)]
     : []
 }
 
@@ -50,12 +50,12 @@ export function sentByGateway(
   const words = {
     added: `the backend gets ${what} from the gateway`,
     changed: `the backend gets another ${what.replace(/^the /, "")}`,
-    removed: `the backend does not get ${what} from the gateway any more`,
+    removed: `the backend no longer gets ${what} from the gateway`,
   }[difference]
   if (isHarmless) return neutral(words)
   return opens(
     difference === "removed"
-      ? `${words}: where it refuses or restricts callers by that, they may do more`
+      ? `${words}: if it restricts callers by that value, they may do more`
       : `${words}: if the backend trusts it, callers may act as another user or with other rights`,
   )
 }
@@ -68,7 +68,7 @@ export const noOwnCredentials = (whom: string): Finding[] => [
 
 /** A difference in the resource of the backend that requests reach. */
 export const otherResource = (how: string): Finding =>
-  opens(`${how}: callers reach whatever the backend serves there`)
+  opens(`${how}: callers may reach other resources of the backend`)
 
 /** A difference in the request body that the backend reads. */
 export const otherRequestBody = (words: string): Finding =>
@@ -119,4 +119,4 @@ export function otherBody(message: MessageKind, how: string): Finding {
 
 /** What it means that a step now applies to the other message. */
 export const nowAboutMessage = (_: unknown, after: MessageKind): Finding =>
-  breaking(`it is the body of the ${after} now`)
+  breaking(`it now changes the body of the ${after}`)

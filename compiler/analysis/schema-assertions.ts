@@ -44,10 +44,10 @@ function setChanges(keyword: string, old: readonly unknown[], next: readonly unk
   return [
     ...(added.length === 0
       ? []
-      : [{ effect: "wider", keyword, words: `${listed(added)} fits too` } as const]),
+      : [{ effect: "wider", keyword, words: `${listed(added)} is now also valid` } as const]),
     ...(removed.length === 0
       ? []
-      : [{ effect: "narrower", keyword, words: `${listed(removed)} does not fit any more` } as const]),
+      : [{ effect: "narrower", keyword, words: `${listed(removed)} is no longer valid` } as const]),
   ]
 }
 
@@ -72,8 +72,10 @@ const values: Comparing = (before, after) => {
   const [old, next] = [valuesOf(before), valuesOf(after)]
   const keyword = ["enum", "const"].find((each) => each in after || each in before) ?? "enum"
   if (old === undefined && next === undefined) return []
-  if (old === undefined) return [{ effect: "narrower", keyword, words: `only ${listed(next ?? [])} fits` }]
-  if (next === undefined) return [{ effect: "wider", keyword, words: `not only ${listed(old)} fits` }]
+  if (old === undefined)
+    return [{ effect: "narrower", keyword, words: `only ${listed(next ?? [])} is valid` }]
+  if (next === undefined)
+    return [{ effect: "wider", keyword, words: `values other than ${listed(old)} are valid too` }]
   return setChanges(keyword, old, next)
 }
 
@@ -91,7 +93,7 @@ function bound(inclusive: string, exclusive: string, sign: 1 | -1): Comparing {
     if (old.at === next.at && old.out === next.out) return []
     const effect = next.at < old.at || (next.at === old.at && next.out) ? "narrower" : "wider"
     const keyword = [inclusive, exclusive].find((each) => !same(before[each], after[each])) ?? inclusive
-    return [{ effect, keyword, words: `${words(next)} fits, before ${words(old)}` }]
+    return [{ effect, keyword, words: `${words(next)} is valid, before ${words(old)}` }]
   }
 }
 
@@ -125,7 +127,7 @@ const multiples: Comparing = (before, after) => {
   const [old, next] = [before["multipleOf"], after["multipleOf"]] as (number | undefined)[]
   if (old === next) return []
   const keyword = "multipleOf"
-  const words = `${next === undefined ? "any number" : `multiples of ${next}`} fit, before ${old === undefined ? "any number" : `multiples of ${old}`}`
+  const words = `valid are ${next === undefined ? "any number" : `multiples of ${next}`}, before ${old === undefined ? "any number" : `multiples of ${old}`}`
   if (next === undefined) return [{ effect: "wider", keyword, words }]
   if (old === undefined) return [{ effect: "narrower", keyword, words }]
   const divides = (whole: number, by: number) =>
@@ -139,7 +141,7 @@ const patterns: Comparing = (before, after) => {
   if (old === next) return []
   const effect = old === undefined ? "narrower" : next === undefined ? "wider" : "other"
   const words =
-    next === undefined ? "strings no longer need to match a pattern" : `texts must match ${shown(next)}`
+    next === undefined ? "strings no longer need to match a pattern" : `strings must match ${shown(next)}`
   return [{ effect, keyword: "pattern", words }]
 }
 
@@ -153,14 +155,14 @@ const formats: Comparing = (before, after) => {
   const narrower = old === undefined || pair === "int64 int32"
   const wider = next === undefined || pair === "int32 int64"
   const words =
-    next === undefined ? `the format need not be \`${old}\` any more` : `the format must be \`${next}\``
+    next === undefined ? `the format no longer has to be \`${old}\`` : `the format must be \`${next}\``
   return [{ effect: narrower ? "narrower" : wider ? "wider" : "other", keyword: "format", words }]
 }
 
 const unique: Comparing = (before, after) => {
   const [old, next] = [before["uniqueItems"] === true, after["uniqueItems"] === true]
   if (old === next) return []
-  const words = next ? "no two items may be equal" : "items may be equal"
+  const words = next ? "items must be unique" : "items no longer have to be unique"
   return [{ effect: next ? "narrower" : "wider", keyword: "uniqueItems", words }]
 }
 
@@ -189,7 +191,7 @@ function requiredChanges(
   return [
     ...(gone.length === 0
       ? []
-      : [{ effect: "wider", keyword, words: `${listed(gone)} is not required any more${beside}` } as const]),
+      : [{ effect: "wider", keyword, words: `${listed(gone)} is no longer required${beside}` } as const]),
     ...(come.length === 0
       ? []
       : [{ effect: "narrower", keyword, words: `${listed(come)} is required${beside}` } as const]),

@@ -94,11 +94,11 @@ class Walk {
     const place = after.name === undefined ? undefined : ownOf(this.#origins, `schemas.${after.name}`)
     const pointer = place === undefined ? at : place.includes("#") ? place : `${place}#`
     if (before.schema === false) {
-      this.#add("wider", pointer, "it was not allowed at all", sense)
+      this.#add("wider", pointer, "it was not allowed before", sense)
       return
     }
     if (after.schema === false) {
-      this.#add("narrower", pointer, "it is not allowed at all", sense)
+      this.#add("narrower", pointer, "it is no longer allowed", sense)
       return
     }
     const plain = { before: withKeywords(before), after: withKeywords(after) }
@@ -220,7 +220,7 @@ class Level {
   #counted(): void {
     for (const word of counted)
       if (!same(this.#before.schema[word], this.#after.schema[word]) || this.#isOwn(word))
-        this.#add("other", word, "other properties or items count as named")
+        this.#add("other", word, "other properties or items count as declared")
   }
 
   #add(effect: Effect, keyword: string, words: string): void {
@@ -270,8 +270,8 @@ class Level {
       const after = ownOf(next, name) ?? missing(this.#after)
       const place = `${keyword}/${escaped(name)}`
       const alone = ownOf(old, name) === undefined || ownOf(next, name) === undefined
-      if (before === undefined || after === undefined) this.#add("other", place, "other rules are for it")
-      else if (alone && this.#counts) this.#add("other", place, "another property counts as named")
+      if (before === undefined || after === undefined) this.#add("other", place, "other rules apply to it")
+      else if (alone && this.#counts) this.#add("other", place, "another property counts as declared")
       else this.#pair(before, after, place)
     }
   }
@@ -287,11 +287,14 @@ class Level {
   }
 
   #contains(): void {
-    const words = ["a certain item must be there", "no item is required any more"] as const
+    const words = [
+      "an item that matches `contains` is required",
+      "an item that matches `contains` is no longer required",
+    ] as const
     if (!this.#onBothSides("contains", words)) return
     const [before, after] = [this.#before.schema, this.#after.schema]
     const counts = ["minContains", "maxContains"].filter((word) => !same(before[word], after[word]))
-    for (const word of counts) this.#add("other", word, "another number of certain items must be there")
+    for (const word of counts) this.#add("other", word, "another number of items must match `contains`")
     // If fewer items match `contains`, more arrays satisfy `maxContains`.
     const isBounded = "maxContains" in before || "maxContains" in after
     this.#value("contains", isBounded ? "unknown" : this.#sense)
@@ -306,8 +309,13 @@ class Level {
   }
 
   #logic(): void {
-    this.#lists("allOf", "narrower", "another schema must fit too", "a schema need not fit any more")
-    this.#lists("anyOf", "wider", "another choice fits", "some values are no longer allowed")
+    this.#lists(
+      "allOf",
+      "narrower",
+      "values must also match another schema",
+      "values no longer have to match a schema",
+    )
+    this.#lists("anyOf", "wider", "another alternative is valid", "some values are no longer allowed")
     this.#oneOf()
     this.#negation()
     this.#conditional()
@@ -329,8 +337,8 @@ class Level {
     const [old, next] = [this.#listOf(this.#before, keyword), this.#listOf(this.#after, keyword)]
     const removed = added === "wider" ? "narrower" : "wider"
     if (keyword !== "allOf" && (old.length === 0 || next.length === 0)) {
-      if (next.length > 0) this.#add("narrower", keyword, "one of several schemas must fit")
-      if (old.length > 0) this.#add("wider", keyword, "none of several schemas must fit any more")
+      if (next.length > 0) this.#add("narrower", keyword, "values must match one of several schemas")
+      if (old.length > 0) this.#add("wider", keyword, "values no longer have to match one of several schemas")
       return
     }
     const isIn = (list: readonly Located[], { schema, resource }: Located) =>
@@ -355,27 +363,27 @@ class Level {
       ),
     )
     if (sides.every((list) => disjoint(list.map(({ schema }) => schema))))
-      this.#lists("oneOf", "wider", "another choice fits", "some values are no longer allowed")
+      this.#lists("oneOf", "wider", "another alternative is valid", "some values are no longer allowed")
     else if (!same(this.#before.schema["oneOf"], this.#after.schema["oneOf"]) || this.#isOwn("oneOf"))
-      this.#add("other", "oneOf", "other choices exclude each other")
+      this.#add("other", "oneOf", "other alternatives exclude each other")
   }
 
   #negation(): void {
     const sense = this.#sense === "along" ? "against" : this.#sense === "against" ? "along" : "unknown"
-    const words = ["some values are no longer valid", "certain values fit again"] as const
+    const words = ["some values are no longer valid", "some values are valid again"] as const
     if (this.#onBothSides("not", words)) this.#value("not", sense)
   }
 
   #conditional(): void {
     const words = [
-      "some values must fit another schema too",
-      "no values must fit another schema any more",
+      "some values must also match another schema",
+      "values no longer have to match another schema",
     ] as const
     if (!this.#onBothSides("if", words)) return
     if (same(this.#before.schema["if"], this.#after.schema["if"]) && !this.#isOwn("if")) {
       this.#value("then")
       this.#value("else")
-    } else this.#add("other", "if", "another schema is for other values")
+    } else this.#add("other", "if", "another schema applies to other values")
   }
 
   /** Whether equal text can differ in meaning, because it refers to schemas of another resource. */

@@ -48,7 +48,7 @@ export function isCallersOwn(text: Text | undefined): boolean {
 export function escapingLost(before: BodyContent | undefined, after: BodyContent | undefined): Finding[] {
   const [old, now] = [escapingOf(before), escapingOf(after)]
   return old.escaped && !old.raw && now.raw
-    ? [opens("values in the body are not escaped any more: they may add elements or fields to it")]
+    ? [opens("values in the body are no longer escaped: they may add elements or fields to it")]
     : []
 }
 

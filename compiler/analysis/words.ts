@@ -110,7 +110,7 @@ export const backendStatements: {
     return ca === undefined ? `tls { }${shown}` : `tls { ca ${referenceWords(ca)} }${shown}`
   },
   authentication: ({ authentication }) => {
-    if (authentication === undefined) return "no credentials of the gateway's own"
+    if (authentication === undefined) return "no credentials of the gateway"
     return authentication.scheme === "token"
       ? `authenticate token ${authentication.client}`
       : `authenticate basic ${textWords(authentication.user)} ${authentication.password}`

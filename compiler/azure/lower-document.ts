@@ -30,8 +30,8 @@ export function lowerDocument(
   if (root === undefined) return outer
   const { report } = host
   if (root.name !== "policies") {
-    report.add("SP7002", root.nameSpan, "a fragment is a part of documents and no document", {
-      help: 'Name a document that begins with `<policies>`; a fragment is declared by `xml { fragment "ID" "FILE" }`.',
+    report.add("SP7002", root.nameSpan, "this is a fragment, which is a part of documents, not a document", {
+      help: 'Use a document that starts with `<policies>`; declare a fragment with `xml { fragment "ID" "FILE" }`.',
     })
     return outer
   }
@@ -85,13 +85,13 @@ function sectionsOf(
       report.add(
         "SP7006",
         child.nameSpan,
-        `\`policies\` holds no \`${shown(child.name)}\`${didYouMean(child.name, sections)}`,
+        `\`policies\` cannot contain \`${shown(child.name)}\`${didYouMean(child.name, sections)}`,
         {
-          help: "It contains `inbound`, `backend`, `outbound` and `on-error`; policies go inside of these.",
+          help: "Use `inbound`, `backend`, `outbound` and `on-error`, and put policies inside these.",
         },
       )
     else if (earlier !== undefined)
-      report.add("SP7006", child.nameSpan, `\`${section}\` is there twice`, {
+      report.add("SP7006", child.nameSpan, `\`${section}\` is given twice`, {
         help: "Put all its policies into one.",
         related: [{ span: earlier.nameSpan, message: "the first" }],
       })

@@ -123,7 +123,9 @@ class SectionLowering {
     const { report } = this.#host
     const refusal = refusalOf(name)
     if (refusal !== undefined) {
-      report.add("SP7011", nameSpan, `\`${name}\` is not possible: ${refusal.why}`, { help: refusal.instead })
+      report.add("SP7011", nameSpan, `\`${name}\` is not supported: ${refusal.why}`, {
+        help: refusal.instead,
+      })
       return
     }
     const right = rightName(name)
@@ -131,7 +133,7 @@ class SectionLowering {
     report.add(
       "SP7005",
       nameSpan,
-      `there is no policy \`${shown(name)}\`${right === undefined ? didYouMean(name, known) : ""}`,
+      `unknown policy \`${shown(name)}\`${right === undefined ? didYouMean(name, known) : ""}`,
       right === undefined ? {} : { help: `Write \`${right}\`.` },
     )
   }
@@ -150,13 +152,15 @@ class SectionLowering {
     const fragment = this.#host.fragment(id, raw.span)
     if (fragment?.root === undefined) return []
     if (fragments.includes(fragment) || fragments.length >= fragmentsMax) {
-      const what = fragments.includes(fragment) ? "includes itself" : `is inside of ${fragmentsMax} others`
+      const what = fragments.includes(fragment)
+        ? "includes itself"
+        : `is nested in more than ${fragmentsMax} others`
       report.add("SP7013", raw.span, `the fragment \`${shown(id)}\` ${what}`)
       return []
     }
     if (fragment.root.name !== "fragment") {
       report.add("SP7002", fragment.root.nameSpan, `\`${shown(id)}\` is not a fragment`, {
-        help: "A fragment begins with `<fragment>`.",
+        help: "Use a file that starts with `<fragment>`.",
         related: [{ span: raw.span, message: "included here" }],
       })
       return []

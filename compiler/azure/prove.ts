@@ -82,7 +82,7 @@ class Search {
     if (!isCredential(step) && !isSecretCheck(step)) return this.#inside(used, step, way)
     const owner = ownCredential(step, way.own, used.origin)
     if (owner === undefined) return []
-    const turn = `the \`${step.kind}\` of ${used.origin} judges what ${owner === used.origin ? "it has itself" : `${owner} put there`}`
+    const turn = `the \`${step.kind}\` of ${used.origin} checks a value that ${owner === used.origin ? "the document itself contains" : `${owner} has set`}`
     return [{ turns: [...way.turns, turn], own: ownBehind(step, way.own, used.origin) }]
   }
 
@@ -98,7 +98,7 @@ class Search {
         })
         return [
           ...this.#walk(inside("matched"), [turn("holds")]),
-          ...this.#walk(inside("otherwise"), [turn("does not hold")]),
+          ...this.#walk(inside("otherwise"), [turn("is false")]),
         ]
       }
       case "any-of":

@@ -57,7 +57,9 @@ function checkAttributes(
     const row = attributes[name] ?? common[name]
     const refusal = row === undefined ? refusalOfAttribute(element.name, name) : undefined
     if (refusal !== undefined)
-      report.add("SP7011", nameSpan, `\`${name}\` is not possible: ${refusal.why}`, { help: refusal.instead })
+      report.add("SP7011", nameSpan, `\`${name}\` is not supported: ${refusal.why}`, {
+        help: refusal.instead,
+      })
     else if (row === undefined) {
       const known = Object.keys(attributes)
       const other = elementWith(element.name, name)
@@ -86,7 +88,7 @@ function checkAttributes(
         report.add(
           "SP7009",
           raw.span,
-          `\`${name}\` can't be \`${shown(value)}\`${didYouMean(value, row.values)}`,
+          `\`${name}\` cannot be \`${shown(value)}\`${didYouMean(value, row.values)}`,
           {
             help: `Write ${listed(row.values, "or")}.`,
           },
@@ -110,7 +112,7 @@ function checkText(element: Element, { text, policies }: Shape, report: Report):
         policies === true
           ? "Remove it; an expression belongs in an attribute or in an element such as `<value>`."
           : "Remove it."
-      report.add("SP7006", raw.span, `\`${element.name}\` holds no text`, { help })
+      report.add("SP7006", raw.span, `\`${element.name}\` cannot contain text`, { help })
     } else if (text === "literal" && (raw.inner ?? raw.hole) !== undefined)
       report.add("SP7010", raw.span, `\`${element.name}\` must be known when the plan is made`)
     else if (
@@ -119,8 +121,8 @@ function checkText(element: Element, { text, policies }: Shape, report: Report):
       raw.hole === undefined &&
       holdsExpression(raw.span.file.text.slice(raw.span.start, raw.span.end))
     )
-      report.add("SP7004", raw.span, "an expression is not alone", {
-        help: 'An expression is the whole text: write the rest into it, e.g. `@($"before{…}after")`.',
+      report.add("SP7004", raw.span, "there is other text beside the expression", {
+        help: 'Move the other text into the expression, e.g. `@($"before{…}after")`.',
       })
   }
 }
@@ -144,18 +146,23 @@ function checkChildren(
       const known = Object.keys(children)
       const isAttribute = Object.hasOwn(attributes, child.name)
       const near = isAttribute ? ": it is an attribute" : didYouMean(child.name, known)
-      report.add("SP7006", child.nameSpan, `\`${element.name}\` holds no \`${shown(child.name)}\`${near}`, {
-        help: isAttribute
-          ? `Write \`<${element.name} ${child.name}="…">\`.`
-          : known.length === 0
-            ? "Remove it."
-            : `It holds ${listed(known.map((name) => `<${name}>`))}.`,
-      })
+      report.add(
+        "SP7006",
+        child.nameSpan,
+        `\`${element.name}\` cannot contain \`${shown(child.name)}\`${near}`,
+        {
+          help: isAttribute
+            ? `Write \`<${element.name} ${child.name}="…">\`.`
+            : known.length === 0
+              ? "Remove it."
+              : `It can contain ${listed(known.map((name) => `<${name}>`))}.`,
+        },
+      )
       continue
     }
     const earlier = first.get(child.name)
     if (earlier !== undefined && row.many !== true)
-      report.add("SP7006", child.nameSpan, `\`${child.name}\` is there twice`, {
+      report.add("SP7006", child.nameSpan, `\`${child.name}\` is given twice`, {
         help: "Keep one of the two.",
         related: [{ span: earlier.nameSpan, message: "the first" }],
       })

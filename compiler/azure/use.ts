@@ -147,7 +147,7 @@ export class Use {
       "SP7010",
       value.span,
       `${what} must be known when the plan is made`,
-      "Write it as text, or give the named value as text in gateway.conf.",
+      "Write a constant, or declare the named value as a constant in gateway.conf.",
     )
   }
 
@@ -164,7 +164,7 @@ export class Use {
       "SP7010",
       value.span,
       `\`${name}\` must be known when the plan is loaded`,
-      "Use text and `value`s, no secret and no expression.",
+      "Use constants and `value`s, without secrets and expressions.",
     )
   }
 
@@ -177,7 +177,7 @@ export class Use {
     return this.report(
       "SP7009",
       this.spanOf(name),
-      `\`${name}\` can't be \`${shown(constant)}\``,
+      `\`${name}\` cannot be \`${shown(constant)}\``,
       `Write ${words.map((word) => `\`${word}\``).join(", ")}.`,
     )
   }
@@ -207,7 +207,7 @@ export class Use {
     return this.report(
       "SP7009",
       value.span,
-      `\`${name}\` can't be \`${shown(constant)}\``,
+      `\`${name}\` cannot be \`${shown(constant)}\``,
       "Write `true` or `false`.",
     )
   }
@@ -252,7 +252,7 @@ export class Use {
     return this.report(
       "SP7009",
       value.span,
-      `\`${name}\` can't be \`${shown(constant)}\``,
+      `\`${name}\` cannot be \`${shown(constant)}\``,
       `Write a whole number from ${min} to ${max}.`,
     )
   }

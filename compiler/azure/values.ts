@@ -136,8 +136,10 @@ function namesIn(source: SourceText, host: DocumentHost, lenient: boolean): Foun
   host.report.add(
     "SP7012",
     source.span(stray, end),
-    `\`${shown(source.text.slice(stray, end))}\` names no value`,
-    { help: "A named value is written `{{NAME}}`: letters, digits, `.`, `_`, `-`; an expression is `@(…)`." },
+    `\`${shown(source.text.slice(stray, end))}\` is not a named value`,
+    {
+      help: "Write a named value as `{{NAME}}`, with letters, digits, `.`, `_` and `-`; write an expression as `@(…)`.",
+    },
   )
   return undefined
 }
@@ -175,7 +177,7 @@ function reportUnknown(name: string, span: Span, host: DocumentHost): void {
   host.report.add(
     "SP7012",
     span,
-    `no value or secret is called \`${shown(name)}\`${didYouMean(name, host.namedNames())}`,
+    `unknown value or secret \`${shown(name)}\`${didYouMean(name, host.namedNames())}`,
     {
       help: `Declare it in gateway.conf: \`value ${declaredAs(name)} = "…"\` or \`secret ${declaredAs(name)} = env(…)\`.`,
     },

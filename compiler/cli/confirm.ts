@@ -6,7 +6,7 @@ export async function confirm(io: Io, question: string, yes: boolean): Promise<v
   if (yes) return
   if (!io.interactive) {
     throw new CliError(
-      "not applied: there is no terminal to ask on",
+      "not applied: the confirmation needs a terminal",
       "Add --yes to apply without being asked.",
       exitCode.refused,
     )

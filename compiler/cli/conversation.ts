@@ -88,7 +88,7 @@ class TerminalConversation implements Conversation {
       process.kill(process.pid, "SIGINT")
       return
     }
-    process.stdout.write("^C (Ctrl-D ends it)\n")
+    process.stdout.write("^C (press Ctrl-D to end the shell)\n")
     // Clears the line.
     this.#editor.write(null, { ctrl: true, name: "e" })
     this.#editor.write(null, { ctrl: true, name: "u" })

@@ -61,7 +61,7 @@ export async function exchange(
     return { status: answer.status, contentType, headers, text: answer.body.toString("utf8") }
   } catch (error) {
     throw new NoAnswer(
-      `no ${what} answers at ${url} (${reasonOf(error)})`,
+      `no ${what} responds at ${url} (${reasonOf(error)})`,
       `Start \`sallyport dev\` here, or give another address with ${remedy}.`,
     )
   } finally {

@@ -41,7 +41,7 @@ export function unknownTopic(words: readonly string[], commands: readonly string
   const found = words.flatMap((word) => nearest(word, new Set(known)) ?? [])
   const meant = found.length === 0 ? "" : `Did you mean \`sallyport help ${found[0]}\`? `
   return new CliError(
-    `there is no command and no statement \`${words.join(" ")}\``,
+    `there is no command or statement \`${words.join(" ")}\``,
     `${meant}\`sallyport help\` lists the commands, \`sallyport docs ${words.join(" ")}\` searches the manual.`,
   )
 }

@@ -20,7 +20,7 @@ export interface ModelArgs {
 /** The options that select the model. */
 export const modelOptions = [
   ["--model <file>", "model file: .fga, fga.mod or JSON"],
-  ["--store <name>", "store of gateway.conf whose model is meant; required when there are several"],
+  ["--store <name>", "store of gateway.conf whose model is used; required when there are several"],
   configOption,
 ] as const
 
@@ -29,7 +29,7 @@ export function readModelArgs(options: OptionValues): ModelArgs {
   const file = options["model"]
   const store = readStore(options)
   if (file !== undefined && store !== undefined)
-    throw new CliError("--model and --store exclude each other", "Leave one of them out.")
+    throw new CliError("--model and --store exclude each other", "Remove one of them.")
   if (typeof file === "string" && /^$|(?:^|\/)\.{0,2}$/.test(file))
     throw new CliError("--model needs a file", "For example: --model models/acme.fga")
   return { project: readProject(options), file: typeof file === "string" ? file : undefined, store }
@@ -50,7 +50,7 @@ export async function modelSource(io: Io, args: ModelArgs): Promise<ModelSource>
     showFindings(io, diagnostics)
     throw new CliError(
       `there is no plan: ${summaryOf(diagnostics)}`,
-      "Correct the errors above, or name the model's file with --model.",
+      "Correct the errors above, or name the file of the model with --model.",
     )
   }
   const store = args.store ?? onlyStore([...models.keys()])
@@ -65,7 +65,8 @@ export async function modelSource(io: Io, args: ModelArgs): Promise<ModelSource>
 
 function onlyStore(names: readonly string[]): string {
   const [only] = names
-  if (only === undefined) throw new CliError("there is no store", "Name the model's file with --model.")
+  if (only === undefined)
+    throw new CliError("gateway.conf declares no store", "Name the file of the model with --model.")
   if (names.length > 1)
     throw new CliError(`there are several stores: ${names.join(", ")}`, "Name one with --store NAME.")
   return only
@@ -74,8 +75,8 @@ function onlyStore(names: readonly string[]): string {
 function modelOfFile(io: Io, path: string): CompiledModel {
   if (/\.ya?ml$/.test(path))
     throw new CliError(
-      `${path} holds tests of a model, not a model`,
-      "Name the file its `model_file` says, or put the text of its `model` into a .fga file.",
+      `${path} contains tests of a model, not a model`,
+      "Use the file in its `model_file`, or put the text of its `model` into a .fga file.",
     )
   const report = new Report()
   const { folder, entry } = whereIs(path)
@@ -85,7 +86,7 @@ function modelOfFile(io: Io, path: string): CompiledModel {
   if (model !== undefined) return model
   const findings = report.sorted()
   showFindings(io, findings)
-  throw new CliError(`${path} holds no model: ${summaryOf(findings)}`)
+  throw new CliError(`${path} contains no valid model: ${summaryOf(findings)}`)
 }
 
 /** A file below the current folder has its path from there. For any other file, the project is its own folder. */

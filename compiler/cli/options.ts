@@ -7,14 +7,14 @@ export interface ProjectArgs {
 }
 
 /** The option of all commands that compile. */
-export const configOption = ["--config <file>", "first file of the project (default: gateway.conf)"] as const
+export const configOption = ["--config <file>", "main file of the project (default: gateway.conf)"] as const
 
 /** Reads `--config PATH`: the folder of the path is the project. */
 export function readProject(options: OptionValues): ProjectArgs {
   const config = options["config"] ?? "gateway.conf"
   if (typeof config !== "string" || /^$|(?:^|\/)\.{0,2}$/.test(config))
     throw new CliError(
-      "--config needs a file, the first one of a project",
+      "--config needs a file: the main file of a project",
       "For example: --config services/gateway.conf",
     )
   const cut = config.lastIndexOf("/") + 1
@@ -34,14 +34,11 @@ export function readFormat<const Allowed extends readonly string[]>(
 ): Allowed[number] {
   const { json, format } = options
   if (json === true && format !== undefined && format !== "json")
-    throw new CliError(
-      `--json and --format ${String(format)} contradict each other`,
-      "Leave one of them out.",
-    )
+    throw new CliError(`--json and --format ${String(format)} exclude each other`, "Remove one of them.")
   const given = json === true ? "json" : format
   if (given === undefined) return allowed[0] as Allowed[number]
   if (typeof given === "string" && allowed.includes(given)) return given
-  throw new CliError(`--format ${String(given)} is not known`, `Use ${allowed.join(", ")}.`)
+  throw new CliError(`unknown format: --format ${String(given)}`, `Use ${allowed.join(", ")}.`)
 }
 
 /** The option of all commands that use a store. */
@@ -55,7 +52,7 @@ export function readStore(options: OptionValues): string | undefined {
   const store = options["store"]
   if (store === undefined) return undefined
   if (typeof store === "string" && /^[A-Za-z0-9_-]{1,128}$/.test(store)) return store
-  throw new CliError(`--store ${String(store)} is neither a store's name nor its id`)
+  throw new CliError(`--store ${String(store)} is neither the name nor the id of a store`)
 }
 
 /** The reason that the history shows; read it by `textOf(options, "message")`. */
@@ -102,7 +99,7 @@ export function readJson(value: OptionValues[string], option: string): unknown {
 /** Reads a whole number, at least 1. */
 export function readCount(text: string, what: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
-  throw new CliError(`${what} is a whole number from 1, not \`${text}\``)
+  throw new CliError(`${what} must be a whole number of at least 1, not \`${text}\``)
 }
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const

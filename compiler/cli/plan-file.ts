@@ -26,7 +26,7 @@ export function readPlanFile(io: Io, path: string): PlanFile {
   const twice = duplicateKey(text, json)
   if (twice !== undefined)
     throw notAPlan(path, [
-      { path: "", message: `line ${twice.line} gives the key \`${shown(twice.key)}\` twice in one object` },
+      { path: "", message: `line ${twice.line} repeats the key \`${shown(twice.key)}\` in one object` },
     ])
   if (typeof json === "object" && json !== null && "sealed" in json) {
     const read = readSealedPlan(json)
@@ -45,12 +45,12 @@ function readText(io: Io, path: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === "ENOENT")
-      throw new CliError(`${path} does not exist`, "`sallyport plan --out FILE` writes plans.")
+      throw new CliError(`${path} does not exist`, "Create a plan with `sallyport plan --out FILE`.")
     if (code === "EISDIR")
-      throw new CliError(`${path} is a folder`, "A plan is a file: `sallyport plan --out FILE`.")
+      throw new CliError(`${path} is a folder`, "Name a file that `sallyport plan --out FILE` has written.")
     throw new CliError(
       `${path} cannot be read: ${fileReason(error)}`,
-      "A plan is a file: `sallyport plan --out FILE`.",
+      "Name a file that `sallyport plan --out FILE` has written.",
     )
   }
   const written = "Name a file that `sallyport plan --out FILE` has written."
@@ -87,7 +87,7 @@ function parse(path: string, text: string): unknown {
     throw new CliError(
       `${path} is not a plan: it is not JSON (${(error as Error).message})`,
       path.endsWith(".conf")
-        ? "It looks like configuration text: name that with --config. Plans are written by `sallyport plan --out FILE`."
+        ? "Use --config for a configuration file, or create a plan with `sallyport plan --out FILE`."
         : "Name a file that `sallyport plan --out FILE` has written.",
     )
   }
@@ -99,7 +99,7 @@ function notAPlan(path: string, problems: readonly PlanProblem[]): CliError {
     .map(({ path: at, message }) => `\n  ${at === "" ? "the file" : at}: ${message}`)
   const more = problems.length > problemsShownMax ? `\n  and ${problems.length - problemsShownMax} more` : ""
   return new CliError(
-    `${path} is not a plan that can be used:${shown.join("")}${more}`,
-    "Make it again from the text: `sallyport plan --out FILE`.",
+    `${path} is not a valid plan:${shown.join("")}${more}`,
+    "Create it again: `sallyport plan --out FILE`.",
   )
 }

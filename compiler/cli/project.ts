@@ -52,7 +52,7 @@ export function demandEntry(io: Io, project: ProjectArgs): void {
   if (existsSync(join(resolve(io.cwd, folder), entry))) return
   throw new CliError(
     `${entry} does not exist in ${folder === "." ? "this folder" : folder}${didYouMean(entry, files.glob("*.conf").paths)}`,
-    "Run `sallyport init` to make a project, or name the first file of one with --config.",
+    "Run `sallyport init` to create a project, or name the main file of one with --config.",
   )
 }
 

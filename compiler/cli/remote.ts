@@ -90,7 +90,7 @@ async function send(address: ApiAddress, method: string, path: string, body: unk
   if (!answer.headers.has(controlMark)) throw somethingElse(address)
   if (answer.status === 401) {
     throw new CliError(
-      `${address.url} does not accept the control token`,
+      `${address.url} refused the control token`,
       "Set SALLYPORT_CONTROL_TOKEN to the token that Sallyport was started with.",
     )
   }

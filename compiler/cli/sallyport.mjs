@@ -6,7 +6,7 @@ const version = process.versions.node.split(".").map(Number)
 
 if (version[0] < wanted[0] || (version[0] === wanted[0] && version[1] < wanted[1])) {
   console.error(
-    `sallyport needs Node.js ${wanted.join(".")} or newer, and this is ${process.versions.node} (${process.execPath}).\n` +
+    `sallyport needs Node.js ${wanted.join(".")} or newer; this is ${process.versions.node} (${process.execPath}).\n` +
       "Install a newer one (https://nodejs.org), or select it with your version manager.",
   )
   process.exitCode = 1

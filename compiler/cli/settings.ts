@@ -30,7 +30,7 @@ export async function hostsOf(io: Io): Promise<readonly string[]> {
   const wrong = names.find((name) => !isOwnName(name))
   if (wrong === undefined) return names
   throw new CliError(
-    `SALLYPORT_HOSTS has a name that is not a host name: ${wrong}`,
+    `SALLYPORT_HOSTS contains an invalid host name: ${wrong}`,
     "Write host names or addresses without scheme and port, with commas between them: `authz.internal,*.example.internal`.",
   )
 }
@@ -39,7 +39,7 @@ export async function hostsOf(io: Io): Promise<readonly string[]> {
 export function keepPlanOf(io: Io): boolean {
   const given = io.env["SALLYPORT_KEEP_PLAN"] || "on"
   if (given === "on" || given === "off") return given === "on"
-  throw new CliError(`SALLYPORT_KEEP_PLAN is not known: ${given}`, "Write `on` or `off`.")
+  throw new CliError(`SALLYPORT_KEEP_PLAN has an unknown value: ${given}`, "Write `on` or `off`.")
 }
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
@@ -52,7 +52,7 @@ export function logLevelOf(io: Io, otherwise: Level): Level {
   if (!given) return otherwise
   const level = levels.find((each) => each === given.toLowerCase())
   if (level !== undefined) return level
-  throw new CliError(`SALLYPORT_LOG_LEVEL is not known: ${given}`, `Levels are ${levels.join(", ")}.`)
+  throw new CliError(`SALLYPORT_LOG_LEVEL has an unknown value: ${given}`, `Use one of ${levels.join(", ")}.`)
 }
 
 /** The token of the control listener, and whether it was just created. */
@@ -97,7 +97,7 @@ function longEnough(token: string, where: string): string {
   if (/^\S{16,1024}$/.test(token)) return token
   throw new CliError(
     `the control token in ${where} is too short or contains spaces`,
-    "Use 16 characters or more, e.g. from `openssl rand -hex 32`.",
+    "Use at least 16 characters, e.g. from `openssl rand -hex 32`.",
   )
 }
 

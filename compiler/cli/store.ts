@@ -10,7 +10,7 @@ export async function storePath(remote: Remote, named: string | undefined): Prom
   const [only] = stores
   if (only === undefined)
     throw new CliError(
-      "there is no store",
+      "gateway.conf declares no store",
       'Declare one in gateway.conf: `authz { store NAME { model "models/NAME.fga" } }`.',
     )
   if (stores.length > 1) throw new CliError("there are several stores", "Name one with --store NAME.")

@@ -58,7 +58,7 @@ function nothingFound(operand: string, byDefault: boolean): CliError {
       "Name the file, or write one with a model, tuples and assertions.",
     )
   return new CliError(
-    `${operand} names no file with tests`,
+    `${operand} matches no file with tests`,
     "Check the path. A folder selects all *.fga.yaml files below it.",
   )
 }
@@ -106,7 +106,7 @@ class Folder implements TestFolder, Files {
 
   read(path: string, bytesMax: number): ReadResult {
     if (path.startsWith(this.#prefix)) return this.#disk.read(path.slice(this.#prefix.length), bytesMax)
-    return { kind: "failure", reason: "outside", detail: "lies outside of the folder of the tests" }
+    return { kind: "failure", reason: "outside", detail: "is outside the folder of the tests" }
   }
 
   glob(pattern: string): GlobResult {

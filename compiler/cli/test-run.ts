@@ -49,8 +49,8 @@ export async function runTests(
   const kept = filter === undefined ? chosen : chosen.filter(({ tests }) => tests.length > 0)
   if (kept.length === 0 && read.length > 0)
     throw new CliError(
-      `no test has \`${filter}\` in its name`,
-      "Names of tests and stores are searched as they are written.",
+      `no test or store has \`${filter}\` in its name`,
+      "Check upper and lower case: the search is case-sensitive.",
     )
   const suites: SuiteResult[] = []
   for (const suite of kept) suites.push(await runSuite(suite))

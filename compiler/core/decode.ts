@@ -20,7 +20,7 @@ export function decode(bytes: Uint8Array): Decoded {
   }
   const nul = bytes.indexOf(0)
   if (nul !== -1) {
-    const detail = `holds a NUL byte in line ${lineOf(bytes, nul)}`
+    const detail = `contains a NUL byte in line ${lineOf(bytes, nul)}`
     return { text: undefined, code: "SP0009", detail, seen: seenAt(bytes, nul) }
   }
   try {
@@ -34,14 +34,14 @@ function notUtf8(bytes: Uint8Array): Decoded {
   const at = firstInvalid(bytes)
   const byte = (bytes[at] as number).toString(16).toUpperCase().padStart(2, "0")
   const seen = seenAt(bytes, at)
-  const detail = `holds the byte 0x${byte} in line ${lineOf(bytes, at)}, which is not UTF-8${guess(bytes, at, seen)}`
+  const detail = `contains the byte 0x${byte} in line ${lineOf(bytes, at)}, which is not UTF-8${guess(bytes, at, seen)}`
   return { text: undefined, code: "SP0007", detail, seen }
 }
 
 /** Guesses the actual encoding: in a single-byte encoding, a non-ASCII letter usually has an ASCII character after it. */
 function guess(bytes: Uint8Array, at: number, { text, start }: Undecodable["seen"]): string {
   const length = leadLength(bytes[at] as number)
-  if (at > 0 && length > bytes.length - at) return "; the file ends inside of a character"
+  if (at > 0 && length > bytes.length - at) return "; the file ends in the middle of a character"
   const alone = (bytes[at + 1] ?? 0) < 0x80
   const letter = text[start] ?? ""
   if (!alone || !/[\p{L}\p{P}\p{S}]/u.test(letter)) return ""

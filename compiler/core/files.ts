@@ -166,7 +166,7 @@ function readAll(descriptor: number, bytesMax: number): ReadResult {
 
 const details: Readonly<Record<ReadFailure, string>> = {
   missing: "does not exist",
-  outside: "lies outside of the project",
+  outside: "is outside the project",
   irregular: "is not a regular file",
   unreadable: "cannot be read",
   large: "is too large",
@@ -186,8 +186,8 @@ function failureOf(error: unknown): ReadResult {
 
 function reasonOf(error: unknown): string {
   const code = codeOf(error)
-  if (code === "EACCES" || code === "EPERM") return "may not be read: permission denied"
-  if (code === "ELOOP") return "cannot be read: its symbolic links lead in a circle"
+  if (code === "EACCES" || code === "EPERM") return "cannot be read: permission denied"
+  if (code === "ELOOP") return "cannot be read: its symbolic links form a cycle"
   return `cannot be read: ${error instanceof Error ? error.message : String(error)}`
 }
 

@@ -63,20 +63,20 @@ function isUrl(path: string): boolean {
 function entryHelp(code: DiagnosticCode, path: string): { help: string } | object {
   if (code !== "SP0001" && code !== "SP0002" && code !== "SP0003") return {}
   if (code === "SP0001" && path.endsWith(".conf"))
-    return { help: "Run `sallyport init` to make a project, or name the first file of one with `--config`." }
+    return { help: "Run `sallyport init` to create a project, or name the main file of one with `--config`." }
   return {
     help: path.endsWith(".conf")
-      ? "Run the command in the project's folder, or name the project's first file with `--config`."
-      : "Check the path; it starts from the folder the command runs in.",
+      ? "Run the command in the folder of the project, or name the main file of the project with `--config`."
+      : "Check the path; it is relative to the folder in which the command runs.",
   }
 }
 
 /** How to split files, by extension. */
 const partsOf: Readonly<Record<string, string>> = {
   conf: "Split the file, and `include` the parts.",
-  xml: "Move parts of the document into fragments, and `<include-fragment>` them.",
-  json: 'Move parts of the document into files of their own, and name them by `$ref`; or allow an OpenAPI document more: `openapi "FILE" { size 64MB }`.',
-  fga: "Split the model into modules, and name them in `fga.mod`.",
+  xml: "Move parts of the document into fragments, and include them with `<include-fragment>`.",
+  json: 'Move parts of the document into other files and refer to them with `$ref`, or raise the limit: `openapi "FILE" { size 64MB }`.',
+  fga: "Split the model into modules, and list them in `fga.mod`.",
 }
 const alike: Readonly<Record<string, string>> = { yaml: "json", yml: "json" }
 
@@ -170,7 +170,7 @@ export class Project {
     if (problem !== undefined) {
       this.#complete = false
       this.#report.add("SP0004", at, problem)
-    } else if (paths.length === 0) this.#report.add("SP0012", at, `\`${shown(pattern)}\` matches nothing`)
+    } else if (paths.length === 0) this.#report.add("SP0012", at, `\`${shown(pattern)}\` matches no file`)
     return paths
   }
 
@@ -195,7 +195,7 @@ export class Project {
     const resolved = resolvePath(at.file.path, path)
     if (resolved === undefined) {
       this.#complete = false
-      const why = isUrl(path) ? "is a URL: only files of the project are read" : "leads out of the project"
+      const why = isUrl(path) ? "is a URL, but only files of the project are read" : "is outside the project"
       this.#report.add("SP0002", at, `\`${shown(path)}\` ${why}`)
     }
     return resolved
@@ -207,16 +207,16 @@ export class Project {
     if (path === "") return failed(failureCodes.irregular, "is not a regular file")
     const { projectBytesMax, filesMax } = this.#budgets
     if (this.#read.size >= filesMax)
-      return failed("SP0006", `would be more than the ${filesMax} files a project may have`)
+      return failed("SP0006", `would exceed the maximum of ${filesMax} files in a project`)
     const result = this.#files.read(path, bytesMax)
     if (result.kind === "failure") {
-      const { failures } = failed("SP0005", `${result.detail}, ${bytesMax} bytes are allowed`)
+      const { failures } = failed("SP0005", `${result.detail}; the maximum is ${bytesMax} bytes`)
       if (result.reason === "large") return { failures, bytesMax }
       return failed(failureCodes[result.reason], result.detail)
     }
     this.#bytes += result.bytes.length
     if (this.#bytes > projectBytesMax)
-      return failed("SP0006", `would bring the project to more than ${projectBytesMax} bytes`)
+      return failed("SP0006", `would make the project larger than the maximum of ${projectBytesMax} bytes`)
     return textIn(path, result.bytes)
   }
 
@@ -250,9 +250,10 @@ function textIn(path: string, bytes: Uint8Array): Outcome {
 
 function unresolved(file: SourceFile, { first, last }: MergeConflict): Failure {
   const within = file.span(first.start, first.end)
-  if (last === undefined) return { code: "SP0014", detail: "holds a marker of a merge alone", within }
+  if (last === undefined)
+    return { code: "SP0014", detail: "contains a single conflict marker of a merge", within }
   const between = [first, last].map(({ name }) => (name === "" ? "" : `\`${shown(name)}\``)).filter(Boolean)
   const sides = between.length === 2 ? ` of ${between.join(" and ")}` : ""
   const related = [{ span: file.span(last.start, last.end), message: "the conflict ends here" }]
-  return { code: "SP0014", detail: `holds an unresolved merge${sides}`, within, related }
+  return { code: "SP0014", detail: `contains an unresolved merge conflict${sides}`, within, related }
 }

@@ -8,8 +8,8 @@ const shownMax = 10
 
 /** Parser messages about YAML internals, and texts that users understand. */
 const worded: readonly (readonly [string, string])[] = [
-  ["implicit keys need to be on a single line", "no `: ` ends the key that begins here"],
-  ["nested mappings are not allowed in compact mappings", "the text holds `: ` and has no quotes"],
+  ["implicit keys need to be on a single line", "the key that starts here has no `: ` after it"],
+  ["nested mappings are not allowed in compact mappings", "the string contains `: ` and has no quotes"],
   ["must be sufficiently indented and end with a }", "no `}` before this line closes a `{`"],
   ["must be sufficiently indented and end with a ]", "no `]` before this line closes a `[`"],
 ]
@@ -31,7 +31,8 @@ export function yamlCauses<Found extends YamlError>(errors: readonly Found[]): r
  */
 export function yamlProblem(message: string): string {
   if (/call stack/i.test(message)) return "values are nested too deeply here"
-  if (/multiple documents/i.test(message)) return "another document begins here: a file has one"
+  if (/multiple documents/i.test(message))
+    return "a second document starts here, but a file can contain only one"
   const known = worded.find(([words]) => message.toLowerCase().includes(words))
   if (known !== undefined) return known[1]
   const said = message.replace(/ at line \d+.*$/s, "").replace(/\.$/, "")

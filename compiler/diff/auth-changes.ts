@@ -21,11 +21,15 @@ export function compareAuth(
     if (other !== undefined) {
       open.delete(other)
       findings.push(...compareWays(way, other))
-    } else findings.push(closes(`${nameOf(way)} is no way in any more`))
+    } else findings.push(closes(`${nameOf(way)} is no longer accepted`))
   }
-  for (const way of open) findings.push(opens(`${nameOf(way)} is enough now`))
+  for (const way of open) findings.push(opens(`${nameOf(way)} is now accepted`))
   if (findings.length > 0) return findings
-  return [neutral("the ways in are tried in another order: who fails all of them gets another refusal")]
+  return [
+    neutral(
+      "the `auth` alternatives are tried in another order: requests that fail all of them get another error response",
+    ),
+  ]
 }
 
 /** The ways to authenticate, one for each issuer of a token. */

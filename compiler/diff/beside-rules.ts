@@ -36,7 +36,7 @@ export function withBesides(findings: readonly Finding[], difference: Difference
     difference.changed.flatMap((each) => [...variablesOf(each), ...keptVariablesOf(each, after)]),
   )
   const used = [...names]
-    .map((name) => variableDiffers(`\`${name}\` may be another value`, name, after))
+    .map((name) => variableDiffers(`\`${name}\` may have another value`, name, after))
     .filter(({ risk }) => risk !== "neutral")
   const [gone, come] = [difference.gone, difference.come].map((list) => new Set(list.flatMap(mayFail)))
   const lost = [...(gone ?? [])].filter((text) => !come?.has(text))
@@ -44,10 +44,10 @@ export function withBesides(findings: readonly Finding[], difference: Difference
   return [
     ...findings,
     ...used,
-    ...lost.map((text) => opens(`requests for which \`${text}\` had no value failed, and go on now`)),
+    ...lost.map((text) => opens(`requests for which \`${text}\` has no value failed and now continue`)),
     ...(has("breaking", "closes")
       ? []
-      : got.map((text) => closes(`requests for which \`${text}\` has no value fail now`))),
+      : got.map((text) => closes(`requests for which \`${text}\` has no value now fail`))),
   ]
 }
 

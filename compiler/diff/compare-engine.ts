@@ -17,14 +17,14 @@ import {
 } from "../analysis/finding.ts"
 import { listChanges, pairsOf, same, uncovered } from "../analysis/same.ts"
 import { durationWords, listWords, sizeWords, textWords } from "../analysis/words.ts"
-import { type Told, tell } from "./told.ts"
+import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
 type Authz = NonNullable<PlanBody["authz"]>
 
 const scope = { kind: "authz", name: "" } as const
 
 /** Compares the engine without its listeners and stores: its callers, their permissions and its limits. */
-export function compareEngine(before: Authz, after: Authz): Told[] {
+export function compareEngine(before: Authz, after: Authz): UnplacedChange[] {
   return [
     ...compareCallers(before.auth, after.auth),
     ...compareLimits(before.limits, after.limits),
@@ -34,11 +34,11 @@ export function compareEngine(before: Authz, after: Authz): Told[] {
 }
 
 /** Compares keys and subjects by the way gateway.conf writes them. */
-export function compareCallers(before: EngineAuth | null, after: EngineAuth | null): Told[] {
-  const told: Told[] = []
+export function compareCallers(before: EngineAuth | null, after: EngineAuth | null): UnplacedChange[] {
+  const found: UnplacedChange[] = []
   if ((before === null) !== (after === null))
-    told.push(
-      tell(
+    found.push(
+      changeOf(
         {
           action: after === null ? "added" : "removed",
           subject: { kind: "auth", name: "authz" },
@@ -47,17 +47,15 @@ export function compareCallers(before: EngineAuth | null, after: EngineAuth | nu
           ...(after === null ? { after: "auth none" } : { before: "auth none" }),
         },
         after === null
-          ? opens(
-              "everybody who reaches the engine may read from and write to it; it does not authenticate callers",
-            )
-          : closes("callers of the engine without a key or token that is let in are refused"),
+          ? opens("the engine does not authenticate callers: everybody who reaches it may read and write")
+          : closes("callers of the engine without a valid key or token are refused"),
       ),
     )
   for (const { key: name, old, next } of pairsOf(callersOf(before), callersOf(after))) {
     if (old !== undefined && next !== undefined && same(old, next)) continue
     const [words = ""] = [old, next].map((grants) => grants && grantWords(grants))
-    told.push(
-      tell(
+    found.push(
+      changeOf(
         {
           action: old === undefined ? "added" : next === undefined ? "removed" : "changed",
           subject: { kind: "caller", name },
@@ -70,7 +68,7 @@ export function compareCallers(before: EngineAuth | null, after: EngineAuth | nu
       ),
     )
   }
-  return told
+  return found
 }
 
 function callersOf(auth: EngineAuth | null): Record<string, EngineGrants> {
@@ -98,7 +96,7 @@ function callerFindings(
   open: boolean,
 ): Finding[] {
   if (next === undefined)
-    return [open ? neutral("everybody may do that now") : closes("this caller is refused")]
+    return [open ? neutral("every caller may do that now") : closes("this caller is refused")]
   const before = old ?? nothing
   return [
     ...storeFindings("read", before.read, next.read),
@@ -119,19 +117,19 @@ function storeFindings(
   after: EngineGrants["read"],
 ): Finding[] {
   if (before === "*" && after === "*") return []
-  if (after === "*") return [opens(`it may ${right} every store`)]
+  if (after === "*") return [opens(`the caller may ${right} every store`)]
   if (before === "*")
     return [
       closes(
         after.length === 0
-          ? `it may not ${right} any store any more`
-          : `it may ${right} ${listWords(after)} only, not every store`,
+          ? `the caller may no longer ${right} any store`
+          : `the caller may ${right} only ${listWords(after)} instead of every store`,
       ),
     ]
   const { added, removed } = listChanges(before, after)
   return [
-    ...(added.length === 0 ? [] : [opens(`it may ${right} ${listWords(added)}`)]),
-    ...(removed.length === 0 ? [] : [closes(`it may not ${right} ${listWords(removed)} any more`)]),
+    ...(added.length === 0 ? [] : [opens(`the caller may ${right} ${listWords(added)}`)]),
+    ...(removed.length === 0 ? [] : [closes(`the caller may no longer ${right} ${listWords(removed)}`)]),
   ]
 }
 
@@ -144,12 +142,12 @@ const isMore = (before: Limit, after: Limit): boolean => after === null || (befo
 const bound =
   (what: string) =>
   (before: Limit, after: Limit): Finding =>
-    isMore(before, after) ? opens(`more ${what} are taken`) : closes(`more ${what} are refused`)
+    isMore(before, after) ? opens(`more ${what} are accepted`) : closes(`more ${what} are refused`)
 
 const size =
   (what: string) =>
   (before: number, after: number): Finding =>
-    after > before ? opens(`larger ${what} are taken`) : closes(`larger ${what} are refused`)
+    after > before ? opens(`larger ${what} are accepted`) : closes(`larger ${what} are refused`)
 
 const cut =
   (what: string) =>
@@ -169,8 +167,8 @@ const limitRules: FieldRules<EngineLimits> = {
   tuplesPerWriteMax: bound("tuples in one write"),
   contextualTuplesMax: bound("contextual tuples"),
   conditionContextBytesMax: size("contexts of tuples"),
-  typesPerModelMax: bound("types in a model of the API"),
-  modelBytesMax: size("models of the API"),
+  typesPerModelMax: bound("types in a model that is written through the API"),
+  modelBytesMax: size("models that are written through the API"),
   checksPerBatchMax: bound("checks in a batch"),
   listObjectsMax: cut("objects"),
   listObjectsMs: time("lists of objects"),
@@ -186,8 +184,8 @@ const limitRules: FieldRules<EngineLimits> = {
   assertionTuplesMax: bound("contextual tuples of an assertion"),
   depthMax: (before, after) =>
     isMore(before, after)
-      ? opens("relations that come about over more steps are found; before they were refused as too complex")
-      : breaking("relations that come about over more steps are refused as too complex"),
+      ? opens("checks that need more steps are answered; they were refused as too complex")
+      : breaking("checks that need more steps are refused as too complex"),
 }
 
 const countWords = (keyword: string) => (value: Limit) => `${keyword} ${value ?? "none"}`
@@ -218,12 +216,12 @@ const limitWords: { readonly [Key in keyof EngineLimits]: (value: Limit) => stri
   depthMax: countWords("depth"),
 }
 
-function compareLimits(before: EngineLimits, after: EngineLimits): Told[] {
+function compareLimits(before: EngineLimits, after: EngineLimits): UnplacedChange[] {
   return (Object.keys(limitRules) as (keyof EngineLimits)[])
     .filter((key) => before[key] !== after[key])
     .map((key) => {
       const words = (limits: EngineLimits) => `limits { ${limitWords[key](limits[key])} }`
-      return tell(
+      return changeOf(
         {
           action: "changed",
           subject: { kind: "limits", name: limitWords[key](0).split(" ", 1)[0] ?? key },
@@ -237,12 +235,12 @@ function compareLimits(before: EngineLimits, after: EngineLimits): Told[] {
     })
 }
 
-function compareCors(before: EngineCors, after: EngineCors): Told[] {
+function compareCors(before: EngineCors, after: EngineCors): UnplacedChange[] {
   const words = ({ origins, headers }: EngineCors) =>
     origins.length === 0 ? undefined : `cors { origins ${corsWords(origins)}; headers ${corsWords(headers)} }`
   if (same(before, after)) return []
   return [
-    tell(
+    changeOf(
       {
         action: before.origins.length === 0 ? "added" : after.origins.length === 0 ? "removed" : "changed",
         subject: { kind: "authz", name: "cors" },
@@ -257,11 +255,11 @@ function compareCors(before: EngineCors, after: EngineCors): Told[] {
 }
 
 const corsRules: FieldRules<EngineCors> = {
-  origins: corsRule("pages of", "may ask the engine"),
+  origins: corsRule("origins:", "may call the engine"),
   headers: (before, after, items) =>
     items.before.origins.length === 0 || items.after.origins.length === 0
       ? []
-      : corsRule("the request headers", "may be sent by pages")(before, after),
+      : corsRule("the request headers", "may be sent by web pages")(before, after),
 }
 
 function corsRule(what: string, verb: string) {
@@ -283,7 +281,7 @@ function corsWords(names: readonly string[]): string {
   return names.includes("*") ? "any" : names.map((name) => JSON.stringify(name)).join(" ")
 }
 
-function compareAuthzen(before: EngineAuthzen, after: EngineAuthzen): Told[] {
+function compareAuthzen(before: EngineAuthzen, after: EngineAuthzen): UnplacedChange[] {
   if (same(before, after)) return []
   const words = ({ store, url }: EngineAuthzen) => {
     const parts = [
@@ -293,7 +291,7 @@ function compareAuthzen(before: EngineAuthzen, after: EngineAuthzen): Told[] {
     return parts.length === 0 ? undefined : `authzen { ${parts.join("; ")} }`
   }
   return [
-    tell(
+    changeOf(
       {
         action: words(before) === undefined ? "added" : words(after) === undefined ? "removed" : "changed",
         subject: { kind: "authz", name: "authzen" },
@@ -308,6 +306,6 @@ function compareAuthzen(before: EngineAuthzen, after: EngineAuthzen): Told[] {
 }
 
 const authzenRules: FieldRules<EngineAuthzen> = {
-  store: () => breaking("AuthZEN's paths without a store mean another store, or none"),
+  store: () => breaking("AuthZEN paths without a store use another store, or none"),
   url: () => neutral("the AuthZEN metadata contains another URL"),
 }

@@ -18,8 +18,8 @@ import {
 import { listChanges, same } from "../analysis/same.ts"
 import { durationWords, sizeWords } from "../analysis/words.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
-import { type Told, tell } from "./told.ts"
 import { trustChanges } from "./trust-changes.ts"
+import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
 type Gateway = NonNullable<PlanBody["gateway"]>
 type Authz = NonNullable<PlanBody["authz"]>
@@ -31,7 +31,10 @@ const gatewayScope = { kind: "gateway", name: "" } as const
 const authzScope = { kind: "authz", name: "" } as const
 
 /** Compares the gateway: addresses, trusted proxies, limits for all requests. */
-export function compareGateways(plans: { readonly before: PlanBody; readonly after: PlanBody }): Told[] {
+export function compareGateways(plans: {
+  readonly before: PlanBody
+  readonly after: PlanBody
+}): UnplacedChange[] {
   const { before, after } = { before: plans.before.gateway, after: plans.after.gateway }
   if (before === null || after === null) return sides("gateway", before, after)
   return [
@@ -44,30 +47,30 @@ export function compareGateways(plans: { readonly before: PlanBody; readonly aft
   ]
 }
 
-function errorChanges(before: Gateway["errors"], after: Gateway["errors"]): Told[] {
+function errorChanges(before: Gateway["errors"], after: Gateway["errors"]): UnplacedChange[] {
   if (before === after) return []
-  const method = after === "apim" ? "404 and not 405" : "405 and not 404"
+  const method = after === "apim" ? "404 instead of 405" : "405 instead of 404"
   return [
-    tell(
+    changeOf(
       {
         ...{ action: "changed", subject: { kind: "gateway", name: "errors" }, scope: gatewayScope },
         ...{ path: "gateway.errors", before: `errors ${before}`, after: `errors ${after}` },
       },
       breaking(
-        `the gateway's own refusals have other bodies and fields, and a method that a path does not have is ${method}`,
+        `error responses of the gateway have another body and other headers, and an unknown method on a known path gets ${method}`,
       ),
     ),
   ]
 }
 
 /** The steps themselves are compared with the routes, whose `on-error` contains them too. */
-function unmatchedChanges(before: readonly string[], after: readonly string[]): Told[] {
+function unmatchedChanges(before: readonly string[], after: readonly string[]): UnplacedChange[] {
   if (same(before, after)) return []
   const words = "on-error of the gateway's documents"
   return [
-    tell(
+    changeOf(
       {
-        ...{ subject: { kind: "gateway", name: "requests that no route serves" }, scope: gatewayScope },
+        ...{ subject: { kind: "gateway", name: "requests that match no route" }, scope: gatewayScope },
         path: "gateway.onUnmatched",
         ...(before.length === 0
           ? { action: "added", after: words }
@@ -75,26 +78,26 @@ function unmatchedChanges(before: readonly string[], after: readonly string[]): 
             ? { action: "removed", before: words }
             : { action: "changed", before: words, after: words }),
       },
-      neutral("requests that no route serves may be answered otherwise"),
+      neutral("requests that match no route may get another response"),
     ),
   ]
 }
 
 /** Compares the engine without its stores. */
-export function compareAuthzs(before: Authz | null, after: Authz | null): Told[] {
+export function compareAuthzs(before: Authz | null, after: Authz | null): UnplacedChange[] {
   if (before === null || after === null)
     return [
       ...sides("authz", before, after),
       ...compareCallers(null, after?.auth ?? null).filter(({ subject }) => subject.kind === "caller"),
     ]
-  const told = [
+  const found = [
     ...listenerChanges(authzScope, "authz.listen", before.listen, after.listen, engineListener(after)),
     ...compareEngine(before, after),
   ]
   const subject = { kind: "authz", name: "" } as const
   if (before.public !== after.public)
-    told.push(
-      tell(
+    found.push(
+      changeOf(
         {
           action: after.public ? "added" : "removed",
           subject,
@@ -104,13 +107,13 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Told[]
         },
         after.public
           ? opens(`the engine may listen on a public address${asksNobody(after)}`)
-          : closes("the engine listens where only insiders reach it"),
+          : closes("the engine listens only on loopback or private addresses"),
       ),
     )
   if (before.maxStalenessMs !== after.maxStalenessMs) {
     const words = (ms: number | null) => `max-staleness ${durationWords(ms)}`
-    told.push(
-      tell(
+    found.push(
+      changeOf(
         {
           action: "changed",
           subject,
@@ -121,16 +124,17 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Told[]
         },
         isMore(before.maxStalenessMs, after.maxStalenessMs)
           ? opens("while the database is unavailable, revoked permissions stay in effect longer")
-          : closes("while the database is unavailable, questions are refused sooner"),
+          : closes("while the database is unavailable, checks are refused sooner"),
       ),
     )
   }
-  if (before.memoryBytes !== after.memoryBytes) told.push(memoryChange(before.memoryBytes, after.memoryBytes))
-  return told
+  if (before.memoryBytes !== after.memoryBytes)
+    found.push(memoryChange(before.memoryBytes, after.memoryBytes))
+  return found
 }
 
-function memoryChange(before: number, after: number): Told {
-  return tell(
+function memoryChange(before: number, after: number): UnplacedChange {
+  return changeOf(
     {
       action: "changed",
       subject: { kind: "authz", name: "" },
@@ -142,7 +146,7 @@ function memoryChange(before: number, after: number): Told {
     neutral(
       after > before
         ? "more tuples are held in memory"
-        : "fewer tuples are held in memory: questions may take longer, or need more than fits",
+        : "fewer tuples are held in memory: checks may take longer, or fail because they need more memory",
     ),
   )
 }
@@ -156,7 +160,7 @@ function sides(
   kind: "gateway" | "authz",
   before: Gateway | Authz | null,
   after: Gateway | Authz | null,
-): Told[] {
+): UnplacedChange[] {
   if (before === null && after === null) return []
   const side = (after ?? before) as Gateway | Authz
   const listen = side.listen.map((address) => `listen ${addressText(address)}`).join("; ")
@@ -168,7 +172,7 @@ function sides(
   } as const
   if (before !== null)
     return [
-      tell(
+      changeOf(
         { ...about, action: "removed", before: words },
         side.listen.length > 0
           ? breaking("the gateway no longer listens there")
@@ -177,15 +181,17 @@ function sides(
     ]
   const reach = "auth" in side ? engineListener(side) : publicListener
   return [
-    tell(
+    changeOf(
       { ...about, action: "added", after: words },
-      side.listen.length > 0 ? side.listen.map(reach) : neutral("only `require` asks it"),
+      side.listen.length > 0
+        ? side.listen.map(reach)
+        : neutral("now only `require` and `filter` use the engine"),
     ),
   ]
 }
 
-function renamed(before: string, after: string): Told {
-  return tell(
+function renamed(before: string, after: string): UnplacedChange {
+  return changeOf(
     {
       action: "changed",
       subject: { kind: "gateway", name: after },
@@ -194,7 +200,7 @@ function renamed(before: string, after: string): Told {
       before: `gateway ${before}`,
       after: `gateway ${after}`,
     },
-    neutral("only its name is another"),
+    neutral("only the name has changed"),
   )
 }
 
@@ -204,31 +210,34 @@ function listenerChanges(
   before: readonly Address[],
   after: readonly Address[],
   reach: (address: Address) => Finding,
-): Told[] {
+): UnplacedChange[] {
   const { removed, added } = listChanges(before, after)
   const about = (address: Address) =>
     ({ subject: { kind: "listener", name: addressText(address) }, scope, path }) as const
-  const told = [
+  const found = [
     ...removed.map((address) =>
-      tell(
+      changeOf(
         { ...about(address), action: "removed", before: `listen ${addressText(address)}` },
         after.some((other) => takesOver(other, address))
-          ? neutral("another listener takes its calls")
-          : breaking("who calls this address gets no answer"),
+          ? neutral("another listener accepts its connections")
+          : breaking("clients can no longer connect to this address"),
       ),
     ),
     ...added.map((address) =>
-      tell({ ...about(address), action: "added", after: `listen ${addressText(address)}` }, reach(address)),
+      changeOf(
+        { ...about(address), action: "added", after: `listen ${addressText(address)}` },
+        reach(address),
+      ),
     ),
   ]
-  if (told.length > 0 || same(before, after)) return told
+  if (found.length > 0 || same(before, after)) return found
   const words = (list: readonly Address[]) =>
     list.map((address) => `listen ${addressText(address)}`).join("; ")
   const [first] = after
   return first === undefined
     ? []
     : [
-        tell(
+        changeOf(
           { ...about(first), action: "changed", before: words(before), after: words(after) },
           neutral("the same addresses, listed in another way"),
         ),
@@ -237,17 +246,17 @@ function listenerChanges(
 
 function publicListener(address: Address): Finding {
   return isLoopback(address.host)
-    ? neutral("reached from this machine only")
-    : opens("callers reach the gateway there")
+    ? neutral("only clients on this machine reach it")
+    : opens("clients reach the gateway at this address")
 }
 
 function engineListener(authz: Authz): (address: Address) => Finding {
   return ({ host }) => {
-    if (isLoopback(host)) return neutral("the engine is reached there from this machine only")
+    if (isLoopback(host)) return neutral("only clients on this machine reach the engine at this address")
     return opens(
       authz.auth === null
-        ? "everybody who reaches this address can read from and write to the engine; it does not authenticate callers"
-        : "callers that the engine lets in reach it there",
+        ? "the engine does not authenticate callers: everybody who reaches this address can read and write"
+        : "authenticated callers reach the engine at this address",
     )
   }
 }
@@ -289,31 +298,32 @@ const limitNames: { readonly [Key in keyof Limits]: string } = {
 
 const limitRules: FieldRules<Limits> = {
   bodyBytesMax: (before, after) =>
-    after > before ? opens("larger bodies reach the backends") : closes("larger bodies are answered 413"),
+    after > before ? opens("larger bodies reach the backends") : closes("larger bodies get 413"),
   bufferBytesMax: (before, after) =>
     after > before
-      ? opens("larger bodies pass where a statement needs them whole")
-      : closes("larger bodies are refused where a statement needs them whole"),
+      ? opens("larger bodies are accepted where a statement reads the complete body")
+      : closes("larger bodies are refused where a statement reads the complete body"),
   headerBytesMax: (before, after) =>
-    after > before ? opens("larger heads reach the backends") : closes("larger heads are answered 431"),
+    after > before
+      ? opens("larger request heads reach the backends")
+      : closes("larger request heads get 431"),
   headersMax: (before, after) =>
-    after > before ? opens("more headers reach the backends") : closes("more headers are answered 431"),
+    after > before ? opens("more headers reach the backends") : closes("requests with more headers get 431"),
   timeoutMs: (before, after) => {
-    if (after === null)
-      return opens("nothing ends a slow exchange, where a route has no `timeout` of its own")
+    if (after === null) return opens("slow requests are not ended, except on routes with their own `timeout`")
     return isMore(before, after)
-      ? neutral(`an exchange may take ${durationWords(after)}, where a route has no \`timeout\` of its own`)
+      ? neutral(`requests may take ${durationWords(after)}, except on routes with their own \`timeout\``)
       : closes(
-          `what takes longer than ${durationWords(after)} is answered 504, where a route has no \`timeout\` of its own`,
+          `requests that take longer than ${durationWords(after)} get 504, except on routes with their own \`timeout\``,
         )
   },
   ipv6Prefix: (before, after) =>
     after > before
-      ? opens("limits by address count an IPv6 customer's addresses as more callers")
+      ? opens("limits by address divide the addresses of an IPv6 network among more callers")
       : closes("limits by address count more IPv6 addresses as one caller"),
   jsonValuesMax: (before, after) =>
     after > before
-      ? opens("JSON bodies with more values pass where a statement reads them")
+      ? opens("JSON bodies with more values are accepted where a statement reads them")
       : closes("JSON bodies with more values are refused where a statement reads them"),
   limitKeysMax: (before, after) =>
     after > before
@@ -326,13 +336,13 @@ const limitRules: FieldRules<Limits> = {
 function limitChanges(plans: {
   readonly before: Gateway["limits"]
   readonly after: Gateway["limits"]
-}): Told[] {
+}): UnplacedChange[] {
   const before = withDefaults(plans.before)
   const after = withDefaults(plans.after)
   return (Object.keys(limitRules) as (keyof Limits)[])
     .filter((key) => before[key] !== after[key])
     .map((key) =>
-      tell(
+      changeOf(
         {
           action: "changed",
           subject: { kind: "limits", name: limitNames[key] },

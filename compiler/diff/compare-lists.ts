@@ -255,7 +255,8 @@ export class ListComparison {
       const words = this.#next.ofStep(next)
       const others = listWords(passed.map(({ id }) => `\`${this.#next.of(id)}\``)) || "others"
       const wasFirst = passed[0]?.wasBehind !== true
-      const findings = passing.length > 0 ? passing : [neutral("it has another place among equal steps")]
+      const findings =
+        passing.length > 0 ? passing : [neutral("it has another position among identical steps")]
       const draft = this.#changed(place, old, next, pair.after, joined(findings))
       return [
         {
@@ -277,7 +278,7 @@ export class ListComparison {
   }
 
   #own(was: Step, next: Step): Finding[] {
-    if (same(was, next)) return [neutral("it says the same with the parameters' other names")]
+    if (same(was, next)) return [neutral("it means the same with the new names of the parameters")]
     const found = compareSteps(was, next, this.#old.body, this.#next.body, this.#schemas)
     const old = { step: was, steps: this.#old.body.steps, alone: true }
     const is = { step: next, steps: this.#next.body.steps, alone: true }

@@ -13,7 +13,7 @@ import { DecidedTheSame } from "./decided-the-same.ts"
 import type { Dependants } from "./dependants.ts"
 import { conditionWords, type Relation, relationWords } from "./model-words.ts"
 import { relationChanges } from "./relation-changes.ts"
-import { type Told, tell } from "./told.ts"
+import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
 /** The context of a model: the store, its path in the plan, and the routes that depend on a relation (`order#viewer`). */
 export interface ModelPlace {
@@ -27,10 +27,10 @@ export interface ModelPlace {
 /**
  * What a change of the model means for the answers of a store. Never empty for different models: even a change without effect is reported.
  */
-export function compareModels(place: ModelPlace, before: ModelPlan, after: ModelPlan): Told[] {
+export function compareModels(place: ModelPlace, before: ModelPlan, after: ModelPlan): UnplacedChange[] {
   if (same(before, after)) return []
   const answers = new DecidedTheSame(before.model, after.model)
-  const told = [
+  const found = [
     ...pairsOf(typesOf(before.model), typesOf(after.model)).flatMap(({ key, old, next }) =>
       compareTypes(place, answers, key, old, next),
     ),
@@ -40,45 +40,43 @@ export function compareModels(place: ModelPlace, before: ModelPlan, after: Model
   ]
   if (before.model.schema_version !== after.model.schema_version) {
     const words = ({ schema_version }: AuthorizationModel) => `schema ${schema_version}`
-    told.push(
-      tell(
+    found.push(
+      changeOf(
         { ...aboutModel(place, "changed"), before: words(before.model), after: words(after.model) },
-        neutral("it decides the same"),
+        neutral("all decisions stay the same"),
       ),
     )
   }
-  told.push(...compiledOtherwise(place, after))
-  if (told.length === 0 && !same(before, after))
-    told.push(
-      tell(
+  found.push(...compiledOtherwise(place, after))
+  if (found.length === 0 && !same(before, after))
+    found.push(
+      changeOf(
         aboutModel(place, "changed"),
         neutral(
           same(before.model, after.model)
             ? "it is compiled in another way"
-            : "it is written in another way and decides the same; the store gets a new model id",
+            : "it is written differently, and all decisions stay the same; the store gets a new model id",
         ),
       ),
     )
-  return told
+  return found
 }
 
 /** The relation plans decide, not the model's text. If they do not match the text, another version compiled the plan, or it was edited. */
 export function compiledOtherwise(
   place: Pick<ModelPlace, "store" | "path">,
   { model, relations }: ModelPlan,
-): Told[] {
+): UnplacedChange[] {
   if (same(lowerModel(model).relations, relations)) return []
   return [
-    tell(
+    changeOf(
       aboutModel(place, "changed"),
-      opens(
-        "it decides otherwise than this version would compile it from its text: make the plan again and compare",
-      ),
+      opens("the compiled model does not match its text in this version: make the plan again and compare"),
     ),
   ]
 }
 
-function aboutModel({ store, path }: Pick<ModelPlace, "store" | "path">, action: Told["action"]) {
+function aboutModel({ store, path }: Pick<ModelPlace, "store" | "path">, action: UnplacedChange["action"]) {
   return {
     action,
     subject: { kind: "model", name: store },
@@ -97,7 +95,7 @@ function compareTypes(
   name: string,
   old: TypeDefinition | undefined,
   next: TypeDefinition | undefined,
-): Told[] {
+): UnplacedChange[] {
   const about = {
     subject: { kind: "type", name },
     scope: { kind: "store", name: place.store },
@@ -105,16 +103,18 @@ function compareTypes(
   } as const
   if (old === undefined)
     return [
-      tell(
+      changeOf(
         { ...about, action: "added", after: `type ${name}` },
-        neutral("nothing is known of its objects before there are tuples"),
+        neutral("it has no effect until tuples are written for its objects"),
       ),
     ]
   if (next === undefined)
     return [
-      tell(
+      changeOf(
         { ...about, action: "removed", before: `type ${name}` },
-        breaking(`questions about it are errors, and stored tuples of \`${name}:…\` will be ignored`),
+        breaking(
+          `checks of this type fail with an error, and stored tuples of \`${name}:…\` will be ignored`,
+        ),
       ),
     ]
   return pairsOf(relationsOf(old), relationsOf(next)).flatMap(({ key, old, next }) =>
@@ -139,7 +139,7 @@ function compareRelations(
   name: string,
   old: Relation | undefined,
   next: Relation | undefined,
-): Told[] {
+): UnplacedChange[] {
   const about = {
     subject: { kind: "relation", name: `${type}#${name}` },
     scope: { kind: "store", name: place.store },
@@ -148,19 +148,22 @@ function compareRelations(
     after: next === undefined ? undefined : relationWords(name, next),
   } as const
   if (old === undefined)
-    return [
-      tell({ ...about, action: "added" }, neutral("nothing that was there is computed from it by itself")),
-    ]
+    return [changeOf({ ...about, action: "added" }, neutral("no existing relation depends on it"))]
   if (next === undefined) {
     const tuples =
       old.direct.length === 0 ? "" : `, and stored tuples of \`… ${name} ${type}:…\` will be ignored`
-    return [tell({ ...about, action: "removed" }, breaking(`questions about it are errors${tuples}`))]
+    return [
+      changeOf(
+        { ...about, action: "removed" },
+        breaking(`checks of this relation fail with an error${tuples}`),
+      ),
+    ]
   }
   const changes = relationChanges(`${type}#${name}`, old, next)
   if (changes.length === 0) return []
   const findings = answers.left(type, name, old, next, changes)
   findings.push(...turnedAround(findings, place.dependants.of(`${type}#${name}`).against))
-  return [tell({ ...about, action: "changed", routes: place.routes(type, name) }, findings)]
+  return [changeOf({ ...about, action: "changed", routes: place.routes(type, name) }, findings)]
 }
 
 /** For a relation that excludes this one, the effect is reversed: a user who loses this relation may gain that one. */
@@ -170,8 +173,8 @@ function turnedAround(findings: readonly Finding[], against: ReadonlySet<string>
   const loses = findings.some(({ risk }) => risk === "closes" || risk === "breaking")
   const gains = findings.some(({ risk }) => risk === "opens")
   return [
-    ...(loses ? [opens(`it is excluded in ${names}: users who lose it may gain that`)] : []),
-    ...(gains ? [closes(`it is excluded in ${names}: users who get it may lose that`)] : []),
+    ...(loses ? [opens(`it is excluded in ${names}: users who lose this relation may gain the others`)] : []),
+    ...(gains ? [closes(`it is excluded in ${names}: users who get this relation may lose the others`)] : []),
   ]
 }
 
@@ -180,7 +183,7 @@ function compareConditions(
   name: string,
   old: Condition | undefined,
   next: Condition | undefined,
-): Told[] {
+): UnplacedChange[] {
   const about = {
     subject: { kind: "condition", name },
     scope: { kind: "store", name: place.store },
@@ -188,18 +191,21 @@ function compareConditions(
     before: old === undefined ? undefined : conditionWords(old),
     after: next === undefined ? undefined : conditionWords(next),
   } as const
-  if (old === undefined) return [tell({ ...about, action: "added" }, neutral("no stored tuple has it yet"))]
+  if (old === undefined)
+    return [changeOf({ ...about, action: "added" }, neutral("no stored tuple uses it yet"))]
   if (next === undefined)
-    return [tell({ ...about, action: "removed" }, breaking(`stored tuples \`with ${name}\` will be ignored`))]
+    return [
+      changeOf({ ...about, action: "removed" }, breaking(`stored tuples \`with ${name}\` will be ignored`)),
+    ]
   const findings: Finding[] = []
   if (old.expression !== next.expression)
     findings.push(
       compareTests(old.expression, next.expression, true) === "same"
-        ? neutral("the same tuples count, by other words")
-        : opens("tuples with it may count where they did not, and the other way round"),
+        ? neutral("the condition is written differently but means the same")
+        : opens("tuples with this condition may now count where they did not, and the other way round"),
     )
   if (!same(old.parameters ?? {}, next.parameters ?? {})) findings.push(parameterChanges(old, next))
-  return findings.length === 0 ? [] : [tell({ ...about, action: "changed" }, findings)]
+  return findings.length === 0 ? [] : [changeOf({ ...about, action: "changed" }, findings)]
 }
 
 function parameterChanges(old: Condition, next: Condition): Finding {
@@ -209,11 +215,11 @@ function parameterChanges(old: Condition, next: Condition): Finding {
     (name) => names(old).includes(name) && !same(old.parameters?.[name], next.parameters?.[name]),
   )
   const parts = [
-    ...(added.length === 0 ? [] : [`${listWords(added)} must be given, by the tuple or the question`]),
-    ...(removed.length === 0 ? [] : [`${listWords(removed)} in stored tuples is not known any more`]),
+    ...(added.length === 0 ? [] : [`the tuple or the check must now provide ${listWords(added)}`]),
+    ...(removed.length === 0 ? [] : [`${listWords(removed)} in stored tuples is no longer a parameter`]),
     ...(retyped.length === 0
       ? []
-      : [`${listWords(retyped)} has another type, which stored tuples may not fit`]),
+      : [`${listWords(retyped)} has another type, so values in stored tuples may be invalid`]),
   ]
   return breaking(parts.join("; "))
 }

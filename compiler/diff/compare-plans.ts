@@ -8,7 +8,7 @@ import { compareProviders } from "./compare-providers.ts"
 import { compareRoutes } from "./compare-routes.ts"
 import { compareSizes } from "./compare-sizes.ts"
 import { compareStores } from "./compare-stores.ts"
-import { type Told, tell } from "./told.ts"
+import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
 /**
  * The differences between two plans, in this order: dangers, then by heading (gateway, APIs, products, subscriptions, issuers, backends,
@@ -21,7 +21,7 @@ export function comparePlans(
   origins: Readonly<Record<string, string>> = {},
 ): Change[] {
   const old = before ?? nothing
-  const told = [
+  const changes = [
     ...compareSizes(old, after),
     ...compareGateways({ before: old, after }),
     ...compareRoutes(old, after, origins),
@@ -30,8 +30,8 @@ export function comparePlans(
     ...compareAuthzs(old.authz, after.authz),
     ...compareStores(old, after),
   ]
-  if (told.length === 0 && !same(old, after)) told.push(unnamed(old, after))
-  return told.map((change) => ({ ...change, origin: originOf(change, origins) })).sort(inOrder)
+  if (changes.length === 0 && !same(old, after)) changes.push(unnamed(old, after))
+  return changes.map((change) => ({ ...change, origin: originOf(change, origins) })).sort(inOrder)
 }
 
 const nothing: PlanBody = {
@@ -50,9 +50,9 @@ const nothing: PlanBody = {
 }
 
 /** Parts without any reference to them can also differ. Such a change affects no route and no store. */
-function unnamed(before: PlanBody, after: PlanBody): Told {
+function unnamed(before: PlanBody, after: PlanBody): UnplacedChange {
   const keys = (Object.keys(after) as (keyof PlanBody)[]).filter((key) => !same(before[key], after[key]))
-  return tell(
+  return changeOf(
     {
       action: "changed",
       subject: { kind: "plan", name: keys.join(", ") },
@@ -64,7 +64,10 @@ function unnamed(before: PlanBody, after: PlanBody): Told {
 }
 
 /** Steps have a place of their own. For listeners, limits and models only the place of their block is known. */
-function originOf({ action, path }: Told, origins: Readonly<Record<string, string>>): string | undefined {
+function originOf(
+  { action, path }: UnplacedChange,
+  origins: Readonly<Record<string, string>>,
+): string | undefined {
   if (action === "removed") return undefined
   if (Object.hasOwn(origins, path)) return origins[path]
   // A field of a block has the place of its block.

@@ -7,16 +7,16 @@ import { listChanges, ownOf, pairsOf, same } from "../analysis/same.ts"
 import { listWords } from "../analysis/words.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { inside } from "./step-touch.ts"
-import { type Told, tell } from "./told.ts"
+import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
 type Subscription = PlanBody["subscriptions"][string]
 
 /** Compares products and subscriptions: which APIs a key opens, and for which callers. */
-export function compareProducts(before: PlanBody, after: PlanBody): Told[] {
+export function compareProducts(before: PlanBody, after: PlanBody): UnplacedChange[] {
   return [...productChanges(before, after), ...subscriptionChanges(before, after)]
 }
 
-function productChanges(before: PlanBody, after: PlanBody): Told[] {
+function productChanges(before: PlanBody, after: PlanBody): UnplacedChange[] {
   return pairsOf(before.products, after.products).flatMap(({ key: name, old, next }) => {
     const about = {
       subject: { kind: "product", name },
@@ -26,14 +26,14 @@ function productChanges(before: PlanBody, after: PlanBody): Told[] {
     const words = (product: Product | undefined) => productWords(name, product)
     if (next === undefined)
       return [
-        tell({ ...about, action: "removed", before: words(old) }, [
+        changeOf({ ...about, action: "removed", before: words(old) }, [
           closes("issued keys for it are no longer valid"),
           ...(old !== undefined && isOpen(old) ? [closedWithoutKey(old)] : []),
         ]),
       ]
     if (old === undefined)
       return [
-        tell(
+        changeOf(
           { ...about, action: "added", after: words(next) },
           isOpen(next)
             ? opens(`callers without a key may call ${apiWords(next.apis)}`)
@@ -45,10 +45,10 @@ function productChanges(before: PlanBody, after: PlanBody): Told[] {
     const who = subscribersOf(name, after)
     const findings: Finding[] = []
     if (added.length > 0) findings.push(opens(`${who} may call ${apiWords(added)}`))
-    if (removed.length > 0) findings.push(closes(`${who} may not call ${apiWords(removed)} any more`))
+    if (removed.length > 0) findings.push(closes(`${who} may no longer call ${apiWords(removed)}`))
     findings.push(...termChanges(old, next))
     if (findings.length === 0) findings.push(neutral("the same APIs, listed in another way"))
-    return [tell({ ...about, action: "changed", before: words(old), after: words(next) }, findings)]
+    return [changeOf({ ...about, action: "changed", before: words(old), after: words(next) }, findings)]
   })
 }
 
@@ -57,7 +57,7 @@ function isOpen({ open, unpublished }: Product): boolean {
 }
 
 function closedWithoutKey({ apis }: Product): Finding {
-  return closes(`${apiWords(apis)} cannot be called without a key any more`)
+  return closes(`${apiWords(apis)} can no longer be called without a key`)
 }
 
 /** The changes of a product except its APIs. */
@@ -76,8 +76,8 @@ function termChanges(old: Product, next: Product): Finding[] {
   if (old.approval !== next.approval)
     findings.push(
       next.approval
-        ? closes("new subscriptions wait for an approval")
-        : opens("new subscriptions need no approval any more"),
+        ? closes("new subscriptions must now be approved")
+        : opens("new subscriptions no longer need an approval"),
     )
   const most = ({ subscriptionsPerOwner }: Product) => subscriptionsPerOwner ?? Number.POSITIVE_INFINITY
   if (most(old) !== most(next))
@@ -88,7 +88,7 @@ function termChanges(old: Product, next: Product): Finding[] {
     )
   if (priceWords(old) !== priceWords(next))
     findings.push(
-      neutral(`a call costs ${priceWords(next) ?? "nothing"}, not ${priceWords(old) ?? "nothing"}`),
+      neutral(`a call costs ${priceWords(next) ?? "nothing"} instead of ${priceWords(old) ?? "nothing"}`),
     )
   return findings
 }
@@ -115,10 +115,10 @@ function subscribersOf(product: string, { subscriptions }: PlanBody): string {
     .filter(([, { scope }]) => "product" in scope && scope.product === product)
     .map(([name]) => `\`${name}\``)
     .sort()
-  return names.length === 0 ? "who subscribes to it" : listWords(names)
+  return names.length === 0 ? "subscribers" : listWords(names)
 }
 
-function subscriptionChanges(before: PlanBody, after: PlanBody): Told[] {
+function subscriptionChanges(before: PlanBody, after: PlanBody): UnplacedChange[] {
   return pairsOf(before.subscriptions, after.subscriptions).flatMap(({ key: name, old, next }) => {
     const about = {
       subject: { kind: "subscription", name },
@@ -129,21 +129,21 @@ function subscriptionChanges(before: PlanBody, after: PlanBody): Told[] {
       `subscription ${name} { ${scopeWords(scope)}; key ${key}${secondary === undefined ? "" : `; secondary ${secondary}`} }`
     if (old === undefined && next !== undefined)
       return [
-        tell(
+        changeOf(
           { ...about, action: "added", after: words(next) },
           opens(`callers with the key may call ${apiWords(apisOf(next, after))}`),
         ),
       ]
     if (old !== undefined && next === undefined)
       return [
-        tell(
+        changeOf(
           { ...about, action: "removed", before: words(old) },
-          closes(`callers with the key may not call ${apiWords(apisOf(old, before))} any more`),
+          closes(`callers with the key may no longer call ${apiWords(apisOf(old, before))}`),
         ),
       ]
     if (old === undefined || next === undefined || words(old) === words(next)) return []
     return [
-      tell(
+      changeOf(
         { ...about, action: "changed", before: words(old), after: words(next) },
         scopeChanges(old, next, before, after),
       ),
@@ -156,15 +156,15 @@ function scopeChanges(old: Subscription, next: Subscription, before: PlanBody, a
   const findings: Finding[] = []
   if (added.length > 0) findings.push(opens(`callers with the key may call ${apiWords(added)}`))
   if (removed.length > 0)
-    findings.push(closes(`callers with the key may not call ${apiWords(removed)} any more`))
+    findings.push(closes(`callers with the key may no longer call ${apiWords(removed)}`))
   findings.push(...productStatements(old, next, before, after))
   const keys = listChanges(keysOf(old), keysOf(next))
   if (keys.removed.length > 0) {
     const now = keysOf(next).map((key) => `\`${key}\``)
     const is = now.length === 1 ? "the key is the secret" : "the keys are the secrets"
     findings.push(breaking(`${is} ${listWords(now)}; the old one is refused`))
-  } else for (const key of keys.added) findings.push(opens(`the secret \`${key}\` is its key too`))
-  return findings.length > 0 ? findings : [neutral("it opens the same APIs")]
+  } else for (const key of keys.added) findings.push(opens(`the secret \`${key}\` is now also its key`))
+  return findings.length > 0 ? findings : [neutral("it still gives access to the same APIs")]
 }
 
 /** The effects for a subscription that moves to another product: the limits and other statements of the old product no longer apply. */
@@ -178,16 +178,16 @@ function productStatements(
   if (was === is) return []
   const [gone, come] = [statementsOf(was, before), statementsOf(is, after)]
   if (same(Object.keys(gone).sort(), Object.keys(come).sort())) return []
-  const told = (findings: readonly Finding[], how: string) =>
+  const changes = (findings: readonly Finding[], how: string) =>
     findings.map(({ risk, why }) => ({ risk, why: `${how}: ${why}` }))
   return [
-    ...told(
+    ...changes(
       Object.values(gone).flatMap((step) => effectsOfRemoving(step, before.steps)),
-      `its calls leave the product \`${was}\``,
+      `its calls no longer belong to the product \`${was}\``,
     ),
-    ...told(
+    ...changes(
       Object.values(come).flatMap((step) => effectsOfAdding(step, after.steps)),
-      `its calls have the product \`${is}\``,
+      `its calls belong to the product \`${is}\``,
     ),
   ]
 }

@@ -23,11 +23,11 @@ import {
 } from "../analysis/words.ts"
 import type { ProviderKind } from "./change.ts"
 import { pdpRules, pdpStatements, pdpWords } from "./pdp-rules.ts"
-import { type Told, tell } from "./told.ts"
+import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 import { Uses } from "./uses.ts"
 
 /** Compares issuers, backends, named values and secrets. An added or removed one has no effect by itself: its uses decide. */
-export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
+export function compareProviders(before: PlanBody, after: PlanBody): UnplacedChange[] {
   const uses = new Uses(after)
   return [
     ...declarations("issuer", before.issuers, after.issuers, {
@@ -61,7 +61,7 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
 }
 
 /** Compares how the gateway checks callers, and the credentials that it presents. */
-function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[] {
+function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): UnplacedChange[] {
   return [
     ...declarations("introspection", before.introspections ?? {}, after.introspections ?? {}, {
       words: (name, { url, client, secret, cacheSeconds }) =>
@@ -90,12 +90,12 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[
     ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
       words: (name, { cert, key }) =>
         `certificate ${name} { cert ${referenceWords(cert)}; key ${referenceWords(key)} }`,
-      changed: () => [opens("the gateway shows another certificate: receivers see another identity")],
+      changed: () => [opens("the gateway sends another client certificate: servers see another identity")],
       routes: () => [],
     }),
     ...declarations("token", before.tokenClients ?? {}, after.tokenClients ?? {}, {
       words: (name, client) => `token ${name} ${tokenWords(client)}`,
-      changed: () => [opens("its tokens have another source or client: receivers see another caller")],
+      changed: () => [opens("tokens come from another endpoint or client: servers may see another caller")],
       routes: () => [],
     }),
   ]
@@ -121,22 +121,22 @@ function declarations<Item>(
   before: Readonly<Record<string, Item>>,
   after: Readonly<Record<string, Item>>,
   table: Table<Item>,
-): Told[] {
+): UnplacedChange[] {
   return pairsOf(before, after).flatMap(({ key: name, old, next }) => {
     const place = kind === "token" ? "tokenClients" : kind === "users" ? "users" : `${kind}s`
     const about = { subject: { kind, name }, scope: { kind, name }, path: `${place}.${name}` } as const
     if (old === undefined && next !== undefined)
       return [
-        tell(
+        changeOf(
           { ...about, action: "added", after: table.words(name, next) },
-          neutral("its uses are reported there"),
+          neutral("no effect by itself: the routes that use it are listed as changes of their own"),
         ),
       ]
     if (old !== undefined && next === undefined)
       return [
-        tell(
+        changeOf(
           { ...about, action: "removed", before: table.words(name, old) },
-          neutral("nothing uses it any more"),
+          neutral("it is no longer used"),
         ),
       ]
     if (old === undefined || next === undefined || same(old, next)) return []
@@ -145,10 +145,13 @@ function declarations<Item>(
       return table
         .fields(old, next)
         .map(({ field, findings, ...sides }) =>
-          tell({ ...about, action: "changed", path: `${about.path}.${field}`, ...sides, routes }, findings),
+          changeOf(
+            { ...about, action: "changed", path: `${about.path}.${field}`, ...sides, routes },
+            findings,
+          ),
         )
     const sides = { before: table.words(name, old), after: table.words(name, next) }
-    return [tell({ ...about, action: "changed", ...sides, routes }, table.changed?.(name) ?? [])]
+    return [changeOf({ ...about, action: "changed", ...sides, routes }, table.changed?.(name) ?? [])]
   })
 }
 
@@ -177,20 +180,20 @@ function declared(backends: PlanBody["backends"], others: PlanBody["backends"]):
 const issuerRules: FieldRules<Issuer> = {
   source: () => opens("another service decides which tokens are valid"),
   audiences: (before, after) => {
-    if (after === null) return opens("tokens made for any service are accepted")
-    if (before === null) return closes("tokens made for other services are refused")
+    if (after === null) return opens("tokens issued for any service are accepted")
+    if (before === null) return closes("tokens issued for other services are refused")
     const { removed, added } = listChanges(before, after)
     const findings: Finding[] = []
     if (added.length > 0)
-      findings.push(opens(`tokens made for ${listWords(added.map(textWords))} are accepted`))
+      findings.push(opens(`tokens issued for ${listWords(added.map(textWords))} are accepted`))
     if (removed.length > 0)
-      findings.push(closes(`tokens made for ${listWords(removed.map(textWords))} are refused`))
+      findings.push(closes(`tokens issued for ${listWords(removed.map(textWords))} are refused`))
     return findings.length > 0 ? findings : neutral("the same audiences in another order")
   },
   clockSkewSeconds: (before, after) =>
     after > before
-      ? opens(`expired tokens are accepted for ${after}s, not ${before}s`)
-      : closes(`expired tokens are accepted for ${after}s, not ${before}s`),
+      ? opens(`expired tokens are accepted for ${after}s instead of ${before}s`)
+      : closes(`expired tokens are accepted for ${after}s instead of ${before}s`),
   algorithms: (before, after) => {
     const { removed, added } = listChanges(before, after)
     const findings: Finding[] = []
@@ -198,7 +201,7 @@ const issuerRules: FieldRules<Issuer> = {
     if (removed.length > 0) findings.push(closes(`signatures by ${listWords(removed)} are refused`))
     return findings.length > 0 ? findings : neutral("the same algorithms in another order")
   },
-  claims: () => neutral("which claims its tokens are expected to hold is another"),
+  claims: () => neutral("the declared claims of its tokens have changed"),
 }
 
 function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
@@ -208,7 +211,7 @@ function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
     ...[...next.keys()].filter((user) => !old.has(user)).map((user) => opens(`\`${user}\` may call`)),
     ...[...old.keys()]
       .filter((user) => !next.has(user))
-      .map((user) => closes(`\`${user}\` may not call any more`)),
+      .map((user) => closes(`\`${user}\` may no longer call`)),
     ...[...next]
       .filter(([user, secret]) => old.has(user) && old.get(user) !== secret)
       .map(([user]) => breaking(`\`${user}\` has another password`)),
@@ -228,13 +231,15 @@ function introspectionChange(
   return [
     ...(same(asked, askedAfter)
       ? []
-      : [opens("another service, or for another client, says which tokens are valid")]),
+      : [
+          opens("another service, or the same with other client credentials, decides which tokens are valid"),
+        ]),
     ...(old === next
       ? []
       : [
           next > old
-            ? opens(`a token that ends counts for up to ${next}s still, not ${old}s`)
-            : closes(`a token that ends counts for up to ${next}s still, not ${old}s`),
+            ? opens(`a revoked token stays valid for up to ${next}s instead of ${old}s`)
+            : closes(`a revoked token stays valid for up to ${next}s instead of ${old}s`),
         ]),
   ]
 }
@@ -245,15 +250,14 @@ function valueChange(name: string, uses: Uses): Finding[] {
   const findings: Finding[] = []
   if (issuers.length > 0) findings.push(opens(`it decides which issuer is trusted: ${quoted(issuers)}`))
   if (backends.length > 0)
-    findings.push(
-      opens(`it is part of where requests go, with what callers send: backend ${quoted(backends)}`),
-    )
+    findings.push(opens(`it is part of the URL that requests are sent to: backend ${quoted(backends)}`))
   if (clients.length > 0)
     findings.push(
-      opens(`it is part of the address of a service, or of the credentials sent there: ${quoted(clients)}`),
+      opens(`it is part of the URL of a service, or of the credentials sent there: ${quoted(clients)}`),
     )
-  if (steps) findings.push(opens("routes use it: what they let through, send and respond may change"))
-  return findings.length > 0 ? findings : [neutral("it is read from elsewhere, or is another")]
+  if (steps)
+    findings.push(opens("routes use it: which requests they let through and what they send may change"))
+  return findings.length > 0 ? findings : [neutral("its value or the source it is read from has changed")]
 }
 
 function secretChange(name: string, { subscriptions, authz }: PlanBody, uses: Uses): Finding[] {
@@ -266,21 +270,23 @@ function secretChange(name: string, { subscriptions, authz }: PlanBody, uses: Us
   if (keyed.length > 0)
     findings.push(
       breaking(
-        `it is the key of the subscription ${quoted(keyed)}: where it is another one, the old key is refused`,
+        `it is the key of the subscription ${quoted(keyed)}: if its value changes, the old key is refused`,
       ),
     )
   if (Object.hasOwn(authz?.auth?.keys ?? {}, name))
-    findings.push(breaking("it is a key of the engine: where it is another one, the old key is refused"))
+    findings.push(breaking("it is a key of the engine: if its value changes, the old key is refused"))
   if (issuers.length > 0)
-    findings.push(opens(`tokens signed with it are believed: issuer ${quoted(issuers)}`))
+    findings.push(opens(`tokens signed with it are accepted: issuer ${quoted(issuers)}`))
   if (backends.length > 0)
     findings.push(
       opens(`with another value, requests run as another user at the backend ${quoted(backends)}`),
     )
   if (clients.length > 0)
-    findings.push(opens(`another value admits, or shows, another caller: ${quoted(clients)}`))
-  if (steps) findings.push(opens("where it is another one, routes send another one"))
-  return findings.length > 0 ? findings : [neutral("it is read from elsewhere")]
+    findings.push(
+      opens(`if its value changes, the gateway accepts or presents other credentials: ${quoted(clients)}`),
+    )
+  if (steps) findings.push(opens("if its value changes, routes send the new value"))
+  return findings.length > 0 ? findings : [neutral("it is read from another source")]
 }
 
 function quoted(names: readonly string[]): string {

@@ -10,7 +10,7 @@ import { parametersOf, shapeOf } from "./route-cover.ts"
 import { compareRouteFields, type FieldChange } from "./route-fields.ts"
 import { RouteTurnover } from "./route-turnover.ts"
 import { StepWords } from "./step-words.ts"
-import type { Told } from "./told.ts"
+import type { UnplacedChange } from "./unplaced-change.ts"
 
 const fieldNames: { readonly [Field in FieldChange["field"]]?: string } = {
   stripPrefix: "path of the backend",
@@ -23,7 +23,7 @@ export function compareRoutes(
   before: PlanBody,
   after: PlanBody,
   origins: Readonly<Record<string, string>>,
-): Told[] {
+): UnplacedChange[] {
   const words = { before: new StepWords(before), after: new StepWords(after) }
   const { pairs, removed, added } = pairRoutes(before.routes, after.routes)
   const lists = new ListComparison(words.before, words.after, origins)
@@ -45,17 +45,17 @@ export function compareRoutes(
 }
 
 /** Adds the route to the words of a change about single routes. */
-function withRoutes(told: Told): Told {
-  if (told.subject.kind !== "route") return told
-  const words = listWords(told.routes.map(routeWords), 6)
+function withRoutes(changes: UnplacedChange): UnplacedChange {
+  if (changes.subject.kind !== "route") return changes
+  const words = listWords(changes.routes.map(routeWords), 6)
   return {
-    ...told,
+    ...changes,
     subject: {
       kind: "route",
-      name: told.routes.length === 1 ? words : countWords(told.routes.length, "route"),
+      name: changes.routes.length === 1 ? words : countWords(changes.routes.length, "route"),
     },
     where: "",
-    ...(told.action === "added" ? { after: words } : { before: words }),
+    ...(changes.action === "added" ? { after: words } : { before: words }),
   }
 }
 

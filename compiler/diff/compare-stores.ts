@@ -4,11 +4,11 @@ import { breaking, neutral } from "../analysis/finding.ts"
 import { ownOf, pairsOf } from "../analysis/same.ts"
 import { compareModels, compiledOtherwise } from "./compare-models.ts"
 import { Dependants } from "./dependants.ts"
-import { type Told, tell } from "./told.ts"
+import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 import { Uses } from "./uses.ts"
 
 /** Stores and their models. */
-export function compareStores(before: PlanBody, after: PlanBody): Told[] {
+export function compareStores(before: PlanBody, after: PlanBody): UnplacedChange[] {
   const stores = ({ authz }: PlanBody) => authz?.stores ?? {}
   const uses = new Uses(after)
   return pairsOf(stores(before), stores(after)).flatMap(({ key: name, old, next }) => {
@@ -21,11 +21,14 @@ export function compareStores(before: PlanBody, after: PlanBody): Told[] {
     if (old === undefined)
       return [
         ...(is === undefined ? [] : compiledOtherwise({ store: name, path: about.path }, is)),
-        tell({ ...about, action: "added", after: `store ${name}` }, neutral("it begins without tuples")),
+        changeOf(
+          { ...about, action: "added", after: `store ${name}` },
+          neutral("the store starts without tuples"),
+        ),
       ]
     if (next === undefined)
       return [
-        tell(
+        changeOf(
           { ...about, action: "removed", before: `store ${name}` },
           breaking("it can no longer be used; its tuples stay in the database"),
         ),

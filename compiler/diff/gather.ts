@@ -3,7 +3,7 @@ import type { Route } from "../../runtime/plan/resources.ts"
 import { byText } from "../analysis/same.ts"
 import { countWords, listWords, routeWords } from "../analysis/words.ts"
 import type { Change, ChangeScope } from "./change.ts"
-import type { Told } from "./told.ts"
+import type { UnplacedChange } from "./unplaced-change.ts"
 
 /** A change found on one route. */
 export interface RouteDraft {
@@ -25,7 +25,7 @@ export interface Population {
 }
 
 /** Combines equal changes of several routes to one change: of the API, or of the gateway if it affects several APIs. */
-export function gather(drafts: readonly RouteDraft[], population: readonly Population[]): Told[] {
+export function gather(drafts: readonly RouteDraft[], population: readonly Population[]): UnplacedChange[] {
   const groups = new Map<string, RouteDraft[]>()
   for (const draft of drafts) {
     const { path: _, ...content } = draft.change

@@ -8,29 +8,30 @@ import { backendStatements, durationWords, textWords } from "../analysis/words.t
  */
 export const pdpRules: FieldRules<PdpPlan> = {
   url: () => opens("another service decides: which callers it allows is not known here"),
-  discover: (_, after) => opens(after ? "its metadata says where it is asked" : "it is asked below its URL"),
+  discover: (_, after) =>
+    opens(after ? "its metadata now provides its endpoints" : "its endpoints are now below its URL"),
   timeoutMs: (before, after) => {
-    const words = `an answer may take ${durationWords(after)}, later it is 503`
+    const words = `a response may take ${durationWords(after)}; then callers get 503`
     return after < before ? closes(words) : neutral(words)
   },
   cacheMs: (before, after) =>
     after > before
       ? opens(`revoked permissions stay in effect for up to ${durationWords(after)}`)
-      : closes(`a decision counts for ${durationWords(after)}, not ${durationWords(before)}`),
-  batchMax: () => neutral("other numbers of questions are in one request"),
+      : closes(`a decision is cached for ${durationWords(after)} instead of ${durationWords(before)}`),
+  batchMax: () => neutral("the maximum number of evaluations in one request has changed"),
   tls: (before, after) => {
     if (after.insecure && !before.insecure)
-      return opens("anybody on the network path can decide in its place")
-    if (before.insecure && !after.insecure) return closes("it has to prove who it is")
+      return opens("its certificate is not checked: any machine on the network path can decide in its place")
+    if (before.insecure && !after.insecure) return closes("its certificate is now checked")
     return before.certificate === after.certificate
-      ? opens("another authority says who it is")
-      : opens("it is shown another certificate, or none: it may decide otherwise for another gateway")
+      ? opens("another certificate authority is trusted for it")
+      : opens("the gateway sends it another client certificate, or none: its decisions may differ")
   },
   authentication: () =>
     opens(
-      "other credentials tell it who the gateway is: it may decide otherwise; where it does not accept them, callers get 503",
+      "the gateway sends it other credentials: its decisions may differ; if it refuses them, callers get 503",
     ),
-  breaker: () => neutral("it is left alone in another way while it fails"),
+  breaker: () => neutral("the breaker works differently while it fails"),
 }
 
 /** The statements of a decision point, by field of the plan. */

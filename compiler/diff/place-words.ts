@@ -22,7 +22,7 @@ const words: { readonly [Name in Kind]: string } = {
   address: "the caller's address",
   subscription: "the subscription",
   error: "the error",
-  faults: "the faults of the parameters",
+  faults: "the errors of the parameters",
   clock: "the time",
   log: "the log",
   variable: "the variable",

@@ -20,10 +20,10 @@ function directChanges(name: string, before: Relation, after: Relation): Finding
   if (removed.length > 0) {
     const shapes = listWords(removed.map((each) => `\`${shape(name, each)}\``))
     findings.push(breaking(`stored tuples of the shape ${shapes} will be ignored`))
-    if (was.against) findings.push(opens("who was excluded by them may have it"))
+    if (was.against) findings.push(opens("users who were excluded by them may get the relation"))
   }
   for (const each of added) {
-    const condition = each.condition === undefined ? "" : `, where \`${each.condition}\` holds`
+    const condition = each.condition === undefined ? "" : `, if \`${each.condition}\` is true`
     if (is.against) findings.push(closes(`it can be excluded for \`${subjectWords(each)}\`${condition}`))
     if (!is.along) continue
     findings.push(
@@ -105,15 +105,15 @@ class RewriteComparison {
 
   #intersection(old: Userset, next: Userset): Finding[] {
     const { removed, added } = listChanges(partsOf(old, "intersection"), partsOf(next, "intersection"))
-    if (removed.length === 0) return [closes(`it demands ${this.#new(added)} too`)]
-    if (added.length === 0) return [opens(`it does not demand ${this.#old(removed)} any more`)]
+    if (removed.length === 0) return [closes(`it also requires ${this.#new(added)}`)]
+    if (added.length === 0) return [opens(`it no longer requires ${this.#old(removed)}`)]
     const [gone] = removed
     const [come] = added
     const pair = removed.length === 1 && added.length === 1 && gone !== undefined && come !== undefined
     if (pair && !("intersection" in gone) && !("intersection" in come)) return this.#compare(gone, come)
     return [
-      opens(`it does not demand ${this.#old(removed)} any more`),
-      closes(`it demands ${this.#new(added)} now`),
+      opens(`it no longer requires ${this.#old(removed)}`),
+      closes(`it now requires ${this.#new(added)}`),
     ]
   }
 

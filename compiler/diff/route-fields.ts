@@ -32,27 +32,32 @@ export interface FieldChange {
 }
 
 const rules: FieldRules<Fields> = {
-  api: (_, after) => neutral(`it belongs to the API \`${after}\` now: subscriptions to that cover it`),
+  api: (_, after) =>
+    neutral(`it now belongs to the API \`${after}\`: subscriptions to that API give access to it`),
   version: (_, after) =>
-    neutral(after === null ? "it belongs to no version now" : `it belongs to the version \`${after}\` now`),
-  operation: () => neutral("it is the same route by another name"),
-  method: (_, after) => breaking(`only ${after} is served now`),
+    neutral(
+      after === null ? "it no longer belongs to a version" : `it now belongs to the version \`${after}\``,
+    ),
+  operation: () => neutral("it is the same route under another name"),
+  method: (_, after) => breaking(`now only ${after} is served`),
   path: (_, __, { before, after }) => [
-    breaking("callers have to use the new path; the old one is not served"),
-    ...(tailOf(before) === tailOf(after) ? [] : [otherResource("the backend is asked for the new path")]),
+    breaking("callers must use the new path; the old path gets 404"),
+    ...(tailOf(before) === tailOf(after)
+      ? []
+      : [otherResource("requests reach the backend with the new path")]),
   ],
   hosts: (before, after) => {
     const { removed, added } = listChanges(before ?? [], after ?? [])
     if (after === undefined) return opens("it is served on every host")
-    if (before === undefined) return breaking(`it is served on ${listWords(added.map(tick))} only`)
+    if (before === undefined) return breaking(`it is served only on ${listWords(added.map(tick))}`)
     return [
-      ...(added.length === 0 ? [] : [opens(`it is served on ${listWords(added.map(tick))} too`)]),
+      ...(added.length === 0 ? [] : [opens(`it is now also served on ${listWords(added.map(tick))}`)]),
       ...(removed.length === 0
         ? []
-        : [breaking(`it is not served on ${listWords(removed.map(tick))} any more`)]),
+        : [breaking(`it is no longer served on ${listWords(removed.map(tick))}`)]),
     ]
   },
-  stripPrefix: () => otherResource("the backend is asked for another path"),
+  stripPrefix: () => otherResource("requests reach the backend with another path"),
   passes: (before, after) => {
     const passed = (forms: PathForms | undefined) => formKeys.filter((form) => forms?.[form] === true)
     const { added, removed } = listChanges(passed(before), passed(after))
@@ -61,14 +66,14 @@ const rules: FieldRules<Fields> = {
       ...(added.length === 0
         ? []
         : [opens(`paths with ${name(added)} are forwarded as sent; a backend may read them in another way`)]),
-      ...(removed.length === 0 ? [] : [breaking(`paths with ${name(removed)} are answered 400`)]),
+      ...(removed.length === 0 ? [] : [breaking(`paths with ${name(removed)} get 400`)]),
     ]
   },
   timeoutMs: (before, after) => {
-    if (after === null) return opens("nothing ends a slow exchange")
+    if (after === null) return opens("slow requests are no longer ended")
     return before === null || after < before
-      ? closes(`what takes longer than ${durationWords(after)} is answered 504`)
-      : neutral(`an exchange may take ${durationWords(after)}`)
+      ? closes(`requests that take longer than ${durationWords(after)} get 504`)
+      : neutral(`requests may take ${durationWords(after)}`)
   },
   websocket: (before, after) => {
     if (after === null) return breaking("WebSockets are no longer opened")
@@ -76,8 +81,8 @@ const rules: FieldRules<Fields> = {
     return websocketChanges(before, after)
   },
   queryParameters: () =>
-    neutral("policy documents find other parameters of the query in the operation's template"),
-  outline: () => neutral("`on-error` gets other ids, places or scopes of the policies of its documents"),
+    neutral("policy documents get other query parameters from the template of the operation"),
+  outline: () => neutral("`on-error` gets other ids, positions or scopes of the policies in its documents"),
 }
 
 /** Changes of the limits for WebSockets. Absent: only client or backend end the connection. */
@@ -194,7 +199,7 @@ function renamed(before: Route, after: Route): FieldChange {
   const kept = next.filter((name) => old.includes(name))
   const swapped = kept.some((name) => old.indexOf(name) !== next.indexOf(name))
   const finding = swapped
-    ? breaking("the parameters have changed places: the same name is another part of the path")
+    ? breaking("the parameters have swapped positions: each name now stands for another part of the path")
     : neutral("its parameters have other names; callers do not see them")
   return { field: "path", before: before.path, after: after.path, findings: [finding] }
 }

@@ -60,7 +60,7 @@ export class RouteTurnover {
   #loss(route: Route): Finding[] {
     const heirs = this.heirsOf(route)
     if (this.#coverAfter.of(route) !== undefined) return heirs
-    return [breaking(heirs.length > 0 ? "no route takes the others of them" : this.#end(route)), ...heirs]
+    return [breaking(heirs.length > 0 ? "the rest of them matches no route" : this.#end(route)), ...heirs]
   }
 
   /** What happens to the requests of a removed route that less specific routes now take. */
@@ -72,14 +72,14 @@ export class RouteTurnover {
         const found = this.#isRefused(route, each) ? undefined : this.#opened(route, each.route)
         return found === undefined
           ? []
-          : [opens(`\`${routeWords(each.key)}\` takes some of these requests${found}`)]
+          : [opens(`\`${routeWords(each.key)}\` now serves some of these requests${found}`)]
       }),
     ]
   }
 
   #heir(route: Route, heir: Known): Finding {
     if (this.#isRefused(route, heir)) return breaking(this.#end(route))
-    const taken = `\`${routeWords(heir.key)}\` takes these requests`
+    const taken = `\`${routeWords(heir.key)}\` now serves these requests`
     const found = this.#opened(route, heir.route)
     if (found !== undefined) return opens(`${taken}${found}`)
     return this.#differences(route, heir.route).length === 0
@@ -115,8 +115,8 @@ export class RouteTurnover {
   #end({ path }: Route): string {
     const served = this.#methods().get(path) ?? []
     return served.length === 0
-      ? "these requests are not answered any more"
-      : `of this path only ${listWords(served.sort())} is served`
+      ? "these requests now match no route and get 404 or 405"
+      : `on this path only ${listWords(served.sort())} is served`
   }
 
   #methods(): ReadonlyMap<string, string[]> {
@@ -135,7 +135,7 @@ export class RouteTurnover {
     const callers = this.#callers(route)
     const earlier = this.#coverBefore.of(route)
     if (earlier === undefined) return [opens(callers), ...this.#takenPartly(route)]
-    const taken = `it takes these requests from \`${routeWords(earlier.key)}\``
+    const taken = `it now serves these requests instead of \`${routeWords(earlier.key)}\``
     const lost = lostGuards(guardsOf(earlier.route, this.#old), guardsOf(route, this.#next))
     if (lost !== "") return [opens(`${taken}, without ${lost}; ${callers}`), ...this.#takenPartly(route)]
     return [this.#taking(taken, earlier.route, route), ...this.#takenPartly(route)]
@@ -146,7 +146,7 @@ export class RouteTurnover {
     if (found === undefined || found.risk === "neutral") return neutral(taken)
     return lostGuards(guardsOf(after, this.#next), guardsOf(before, this.#old)) !== "" &&
       found.risk !== "opens"
-      ? closes(`${taken} and asks for more`)
+      ? closes(`${taken} and has more checks`)
       : { risk: found.risk, why: `${taken}: ${found.why}` }
   }
 
@@ -157,7 +157,7 @@ export class RouteTurnover {
     return [
       ...(earlier === undefined || found === undefined
         ? []
-        : [opens(`it takes requests from \`${routeWords(earlier.key)}\`${found}`)]),
+        : [opens(`it now serves requests of \`${routeWords(earlier.key)}\`${found}`)]),
       ...this.#takenPartly(route),
     ]
   }
@@ -166,7 +166,9 @@ export class RouteTurnover {
   #takenPartly(route: Route): Finding[] {
     return this.#coverBefore.behind(route).flatMap((each) => {
       const found = this.#opened(each.route, route)
-      return found === undefined ? [] : [opens(`it takes requests from \`${routeWords(each.key)}\`${found}`)]
+      return found === undefined
+        ? []
+        : [opens(`it now serves requests of \`${routeWords(each.key)}\`${found}`)]
     })
   }
 
@@ -175,10 +177,10 @@ export class RouteTurnover {
     const { steps } = this.#next.body
     const found = sections.inbound.flatMap((id) => steps[id] ?? [])
     const names = found.flatMap((step) => credentialsOf(step, (id) => steps[id]).map(nameOf))
-    const asked = found.some(asksPermission) ? ", as far as `require` lets them" : ""
+    const asked = found.some(asksPermission) ? ", if `require` allows them" : ""
     const who =
       names.length === 0
-        ? "anybody may call"
+        ? "every client may call"
         : `callers with ${listWords(names).replace(" and ", " or ")} may call`
     return `${who}${asked}`
   }

@@ -31,7 +31,7 @@ function effectsInside(when: When, of: Step, steps: Steps): Finding[] {
     const step = steps[id]
     return step === undefined ? [] : effectOf(when, step, steps)
   })
-  return found.length > 0 ? found : [neutral("it does nothing")]
+  return found.length > 0 ? found : [neutral("it has no effect")]
 }
 
 /** What the replacement of one step by another means. Steps of different kinds count as one removed and one added step. */

@@ -89,7 +89,7 @@ export function answersBefore(
 ): Finding[] {
   const answers = hasAnswer(step, steps)
   const guards = answers ? behind.filter((each) => isGuard(each, steps)) : []
-  return guards.map((guard) => opens(`it can answer before \`${wordsOf(guard)}\` is asked`))
+  return guards.map((guard) => opens(`it can respond before \`${wordsOf(guard)}\` is checked`))
 }
 
 function hasAnswer(step: Step, steps: Steps): boolean {
@@ -163,8 +163,7 @@ function without(places: ReadonlySet<Place>, place: Place | undefined): Readonly
 function timed({ was, is, words, around }: Pair): Finding[] {
   const depends = ({ reads, leaves }: Touch) =>
     reads.has("clock") || [...leaves].some((place) => place.startsWith("slot:"))
-  if (was.waits && depends(is))
-    return [opens(`\`${words.second}\` does not wait for \`${words.first}\` any more`)]
+  if (was.waits && depends(is)) return [opens(`\`${words.second}\` no longer waits for \`${words.first}\``)]
   if (is.waits && depends(was)) return [opens(`\`${words.first}\` now waits for \`${words.second}\``)]
   const isBusy = ({ reads, writes, leaves }: Touch) => reads.size + writes.size + leaves.size > 0
   if (around.beside && ((was.waits && isBusy(is)) || (is.waits && isBusy(was))))
@@ -178,13 +177,13 @@ function remaining({ was, is, first, second, words }: Pair): Finding[] {
   const nameOf = (step: Step, said: string) => (isAuth(step) ? "auth" : said)
   const [later, earlier] = [is.ends.size > 0 ? leftBy(was) : [], was.ends.size > 0 ? leftBy(is) : []]
   if (counts(later))
-    findings.push(opens(`calls that \`${nameOf(second, words.second)}\` refuses are not counted any more`))
+    findings.push(opens(`calls that \`${nameOf(second, words.second)}\` refuses are no longer counted`))
   else if (later.length > 0)
     findings.push(breaking(`\`${words.first}\` no longer runs for requests that \`${words.second}\` ends`))
   if (counts(earlier))
-    findings.push(closes(`calls that \`${nameOf(first, words.first)}\` refuses are counted too`))
+    findings.push(closes(`calls that \`${nameOf(first, words.first)}\` refuses are now counted too`))
   else if (earlier.length > 0) {
-    const why = `\`${words.second}\` now acts for requests that \`${words.first}\` ends, too`
+    const why = `\`${words.second}\` now also runs for requests that \`${words.first}\` ends`
     findings.push(earlier.every(isHeap) ? breaking(why) : opens(why))
   }
   return findings
@@ -205,12 +204,14 @@ function ended(pair: Pair): Finding[] {
   const [one, other] = [endings(was, around), endings(is, around)]
   if (one.size === 0 || other.size === 0 || isSameFailure(one, other, around)) return []
   const answers = (ends: ReadonlySet<Ending>) => ends.has("answer") || ends.has("found")
-  if (answers(other)) return [opens(`\`${words.second}\` can answer before \`${words.first}\` is asked`)]
-  if (answers(one)) return [closes(`\`${words.second}\` is asked before \`${words.first}\` can answer`)]
+  if (answers(other)) return [opens(`\`${words.second}\` can respond before \`${words.first}\` is checked`)]
+  if (answers(one)) return [closes(`\`${words.second}\` is checked before \`${words.first}\` can respond`)]
   // A changed count is already reported.
   if (counts([...was.leaves]) || counts([...is.leaves])) return []
   return [
-    breaking(`requests that both refuse are now refused by \`${words.second}\`, not by \`${words.first}\``),
+    breaking(
+      `requests that both refuse now get the response of \`${words.second}\` instead of \`${words.first}\``,
+    ),
   ]
 }
 
@@ -242,9 +243,7 @@ function unseen({ was, is, words, around: { seenAfter: seen } }: Pair): Finding[
   }
   const [late, early] = [lost(is, was), lost(was, is)]
   const why = (place: Place, end: string, not: string) =>
-    opens(
-      `where \`${end}\` ends the request, steps that run afterwards ${not} see ${placeWords(place)} changed`,
-    )
+    opens(`when \`${end}\` ends the request, later steps ${not} see the change of ${placeWords(place)}`)
   return [
     ...(late === undefined ? [] : [why(late, words.second, "do not")]),
     ...(early === undefined ? [] : [why(early, words.first, "now")]),

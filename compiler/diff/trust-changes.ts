@@ -4,7 +4,7 @@ import { factsOf, isProtection } from "../../runtime/plan/steps.ts"
 import { closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { holds } from "../analysis/networks.ts"
 import { listChanges, same } from "../analysis/same.ts"
-import { type Told, tell } from "./told.ts"
+import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 import { Uses } from "./uses.ts"
 
 /**
@@ -15,7 +15,7 @@ export function trustChanges(
   before: readonly string[],
   after: readonly string[],
   bodyAfter: PlanBody,
-): Told[] {
+): UnplacedChange[] {
   const { removed, added } = listChanges(before, after)
   const about = (network: string) =>
     ({
@@ -23,37 +23,35 @@ export function trustChanges(
       scope: { kind: "gateway", name: "" },
       path: "gateway.trust",
     }) as const
-  const told = [
+  const changes = [
     ...removed.map((network) =>
-      tell(
+      changeOf(
         { ...about(network), action: "removed", before: `trust ${network}` },
         after.some((wide) => holds(wide, network))
-          ? neutral("a wider network holds it still")
-          : closes(
-              "what callers from there say in X-Forwarded-For is not believed; their own address is counted",
-            ),
+          ? neutral("a wider trusted network still contains it")
+          : closes("X-Forwarded-For of requests from there is ignored; their own address counts"),
       ),
     ),
     ...added.map((network) => {
       const held = before.some((wide) => holds(wide, network))
       const { routes, findings } = addressUses(bodyAfter)
-      return tell(
+      return changeOf(
         { ...about(network), action: "added", after: `trust ${network}`, routes: held ? [] : routes },
         held
-          ? neutral("a wider network held it already")
+          ? neutral("a wider trusted network already contains it")
           : [
               opens(
-                `${network.endsWith("/0") ? "all callers" : "callers from there"} choose, by X-Forwarded-For, which address limits count and logs name`,
+                `${network.endsWith("/0") ? "all callers" : "callers from there"} choose, with X-Forwarded-For, which address limits count and logs show`,
               ),
               ...findings,
             ],
       )
     }),
   ]
-  if (told.length > 0 || same(before, after)) return told
+  if (changes.length > 0 || same(before, after)) return changes
   const words = (list: readonly string[]) => `trust ${list.join(" ")}`
   return [
-    tell(
+    changeOf(
       { ...about(after.join(" ")), action: "changed", before: words(before), after: words(after) },
       neutral("the same networks, listed in another way"),
     ),
@@ -67,9 +65,9 @@ function addressUses(body: PlanBody): {
 } {
   const uses = new Uses(body)
   const kinds = [
-    [judgesAddress, "they can pass `allow ip` and `deny ip` with an address of their choice"],
-    [countsByAddress, "they can avoid limits by `ip`: each address they name has calls of its own"],
-    [readsAddress, "they choose what expressions find as the caller's address"],
+    [judgesAddress, "they can bypass `allow ip` and `deny ip` with an address of their choice"],
+    [countsByAddress, "they can avoid limits by `ip`: each address they claim has its own limit"],
+    [readsAddress, "they choose the caller's address that expressions read"],
   ] as const
   const found = kinds.map(([isOne, why]) => ({ why, routes: uses.routes(isOne) }))
   return {

@@ -98,7 +98,7 @@ function exceeds({ budgets, slots }: Matched, report: Report): boolean {
     const tooMany = all[atMost]
     if (tooMany === undefined) continue
     found = true
-    report.add("SP3016", tooMany[1].span, `${all.length} are given, ${atMost} are possible`)
+    report.add("SP3016", tooMany[1].span, `${all.length} are given; the maximum is ${atMost}`)
   }
   return found
 }
@@ -160,7 +160,7 @@ function reportArguments(
   const hint = argument.kind === "word" ? didYouMean(argument.text, words) : ""
   const detail =
     expected.length === 0
-      ? `${argumentText(argument)} is one too many for \`${row.keyword}\``
+      ? `\`${row.keyword}\` takes no further argument, found ${argumentText(argument)}`
       : `expected ${listed(expected, "or")}, found ${argumentText(argument)}${hint}`
   const later = laterArgument(row.keyword, argument)
   if (later === undefined) report.add("SP2004", argument.span, detail, syntaxHelp(row))
@@ -175,7 +175,7 @@ function reportRepeated(name: BlockName, bound: readonly BoundStatement[], repor
     const earlier = first.get(text)
     if (earlier === undefined) first.set(text, each)
     else if (each.row.several === undefined || name === "claims") {
-      const where = name === "file" ? "is declared twice" : `is there twice in ${blocks[name].title}`
+      const where = name === "file" ? "is declared twice" : `is given twice in ${blocks[name].title}`
       report.add("SP2008", span, `\`${shown(text)}\` ${where}`, {
         related: [{ span: earlier.statement.keyword.span, message: "the first" }],
         ...(each.row.instead === undefined ? {} : { help: each.row.instead }),
@@ -190,7 +190,7 @@ function reportTooMany(name: BlockName, bound: readonly BoundStatement[], report
     const all = bound.filter((each) => each.row === row)
     const tooMany = all[row.several]
     if (tooMany === undefined) continue
-    const detail = `${blocks[name].title} has ${all.length} times \`${row.keyword}\`, ${row.several} are possible`
+    const detail = `${blocks[name].title} has ${all.length} \`${row.keyword}\` statements; the maximum is ${row.several}`
     report.add("SP3016", tooMany.statement.keyword.span, detail)
   }
 }

@@ -209,7 +209,7 @@ export class Builder {
         code: "SP1020",
         start,
         end,
-        detail: "the `else` before it has no `when`, nothing is left for this one",
+        detail: "the `else` before it has no `when`, so this one never runs",
       }
     if (head !== undefined && !isWhen(head)) {
       const shown = quotable(head.image)

@@ -18,7 +18,7 @@ export function countingLines(step: Counting, printing: Printing): string[] {
   const { countIf, increment } = step
   if (typeof increment === "object" && "tokens" in increment)
     if (typeof increment.tokens.estimatePrompt === "object")
-      printing.lacks("an estimate that is found per request")
+      printing.lacks("an estimate that is computed per request")
   return [
     ...(countIf === undefined ? [] : [`count if (${countIf.text})`]),
     ...(increment === undefined ? [] : [`count ${amountWords(increment)}`]),
@@ -54,34 +54,34 @@ export function grows(before: Amount, after: Amount): boolean {
 
 /** A change in the amount per call. A number of tokens cannot be compared with a number of calls. */
 export function incrementChange(before: Amount | undefined, after: Amount | undefined): Finding {
-  const words = `a call counts ${amountWords(after ?? 1)}, not ${amountWords(before ?? 1)}`
+  const words = `a call now counts as ${amountWords(after ?? 1)} instead of ${amountWords(before ?? 1)}`
   return grows(after ?? 1, before ?? 1) ? opens(words) : closes(words)
 }
 
 /** A change in which calls count. If fewer calls count, more calls pass. */
 export function countedChange(before: Expression | undefined, after: Expression | undefined): Finding {
   if (after === undefined) return closes("every call counts now")
-  if (before === undefined) return opens("only calls that fit the condition count")
+  if (before === undefined) return opens("only calls that match the condition count")
   const isCel = before.lang === "cel" && after.lang === "cel"
   switch (isCel ? compareTests(before.text, after.text) : "other") {
     case "same":
-      return neutral("the same calls count, by other words")
+      return neutral("the condition is written differently but means the same")
     case "wider":
-      return closes("more calls count")
+      return closes("more calls count now")
     case "narrower":
-      return opens("fewer calls count")
+      return opens("fewer calls count now")
     default:
-      return opens("other calls count")
+      return opens("different calls count now")
   }
 }
 
 /** A change in a response header that reports the remaining limit or the time to wait. */
-export function toldInHeader(before: string | undefined, after: string | undefined): Finding[] {
+export function headerChange(before: string | undefined, after: string | undefined): Finding[] {
   return [
-    ...(before === undefined ? [] : [breaking(`callers do not get \`${before}\` from here any more`)]),
-    ...(after === undefined ? [] : [neutral(`callers get \`${after}\``)]),
+    ...(before === undefined ? [] : [breaking(`responses no longer have \`${before}\` from this statement`)]),
+    ...(after === undefined ? [] : [neutral(`responses have \`${after}\``)]),
   ]
 }
 
 /** A limit reports its state in another variable. */
-export const otherVariable = () => neutral("it is in another variable")
+export const otherVariable = () => neutral("the value is stored in another variable")

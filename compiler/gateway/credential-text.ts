@@ -67,7 +67,7 @@ function sourceText(from: CredentialSource, printing: Printing): string | undefi
     const [only, ...more] = typeof from.text === "string" ? [] : from.text.text
     if (typeof only === "object" && "expression" in only && more.length === 0)
       return `from (${only.expression.text})`
-    printing.lacks("a token that is the same for all")
+    printing.lacks("a token that is the same for all requests")
     return `from ${textWords(from.text)}`
   }
   if ("header" in from) {
@@ -95,16 +95,18 @@ export const messageRules: FieldRules<Pick<TokenCheck, "message">> = {
 export const tokenRules: FieldRules<TokenCheck> = {
   ...messageRules,
   from: (before, after) => [
-    opens(`a token ${placeWords(after)} is enough now`),
-    breaking(`the token is not read ${placeWords(before)} any more`),
+    opens(`the token is now read ${placeWords(after)} too`),
+    breaking(`the token is no longer read ${placeWords(before)}`),
   ],
   claims: claimChanges,
   audiences: (before, after) => demanded("audience", before, after),
   status: (before, after) =>
     breaking(`requests without a valid token now get ${countText(after)} instead of ${countText(before)}`),
   claimStatus: (before, after) =>
-    breaking(`whose claims do not fit is answered ${countText(after)}, not ${countText(before)}`),
-  output: () => neutral("the token is kept in another variable"),
+    breaking(
+      `tokens without the required claims now get ${countText(after)} instead of ${countText(before)}`,
+    ),
+  output: () => neutral("the token is stored in another variable"),
 }
 
 function placeWords(source: CredentialSource): string {
@@ -120,7 +122,7 @@ export function demanded(
   before: TokenCheck["audiences"],
   after: TokenCheck["audiences"],
 ): readonly Finding[] | Finding {
-  if (before === undefined) return opens(`another ${what} is demanded than the issuer says`)
+  if (before === undefined) return opens(`a different ${what} is required than the issuer declares`)
   if (after === undefined) return opens(`the ${what} now comes from the issuer`)
   const { removed, added } = listChanges(before, after)
   return [
@@ -149,21 +151,22 @@ function claimChanges(before: readonly ClaimRule[], after: readonly ClaimRule[])
   const open = new Set(added)
   for (const rule of removed) {
     const other = [...open].find((each) => each.claim === rule.claim)
-    if (other === undefined) findings.push(opens(`tokens pass whatever their \`${rule.claim}\` is`))
+    if (other === undefined)
+      findings.push(opens(`tokens with any \`${rule.claim}\`, or without it, are now accepted`))
     else {
       open.delete(other)
       findings.push(...compareRules(rule, other))
     }
   }
   for (const { claim } of open)
-    findings.push(closes(`tokens that do not fit the rule on \`${claim}\` are refused`))
+    findings.push(closes(`tokens that do not match the rule for \`${claim}\` are refused`))
   return findings.length > 0 ? findings : [neutral("the same rules in another order")]
 }
 
 function compareRules(before: ClaimRule, after: ClaimRule): Finding[] {
   const { claim } = after
   if (before.separator !== after.separator)
-    return [opens(`\`${claim}\` is split otherwise: other values are enough now`)]
+    return [opens(`\`${claim}\` is split in another way: other values are accepted now`)]
   if (before.test === after.test) {
     const { removed, added } = listChanges(before.values, after.values)
     const demanded = after.test === "has-all"
@@ -172,24 +175,24 @@ function compareRules(before: ClaimRule, after: ClaimRule): Finding[] {
         ? []
         : [
             demanded
-              ? opens(`\`${claim}\` need not have ${quoted(removed)} any more`)
-              : closes(`${quoted(removed)} in \`${claim}\` is not enough any more`),
+              ? opens(`\`${claim}\` no longer has to contain ${quoted(removed)}`)
+              : closes(`${quoted(removed)} in \`${claim}\` is no longer accepted`),
           ]),
       ...(added.length === 0
         ? []
         : [
             demanded
-              ? closes(`\`${claim}\` must have ${quoted(added)} too`)
-              : opens(`${quoted(added)} in \`${claim}\` is enough now`),
+              ? closes(`\`${claim}\` must also contain ${quoted(added)}`)
+              : opens(`${quoted(added)} in \`${claim}\` is now accepted`),
           ]),
     ]
   }
-  if (before.test === "present") return [closes(`\`${claim}\` must have certain values now`)]
+  if (before.test === "present") return [closes(`\`${claim}\` must now have one of the listed values`)]
   if (after.test === "present") return [opens(`\`${claim}\` may have any value now`)]
   const overlap = after.values.some((value) => before.values.some((other) => same(other, value)))
   if (before.test === "has-any" && after.test === "has-all" && overlap)
-    return [closes(`\`${claim}\` must have all of the values now, not one of them`)]
-  return [opens(`other values of \`${claim}\` are enough now`)]
+    return [closes(`\`${claim}\` must now have all of the values instead of one of them`)]
+  return [opens(`other values of \`${claim}\` are accepted now`)]
 }
 
 function quoted(values: ClaimRule["values"]): string {

@@ -136,7 +136,9 @@ function checkSchemes(documents: Documents, report: Report): void {
         report.add(
           "SP8016",
           span,
-          scheme === undefined ? "every operation demands a scheme" : `no operation demands \`${scheme}\``,
+          scheme === undefined
+            ? "every operation requires a security scheme"
+            : `no operation requires \`${scheme}\``,
         )
     }
   }
@@ -149,7 +151,7 @@ function checkSchemes(documents: Documents, report: Report): void {
 export function mergeOperations(
   texts: readonly BoundStatement[],
   described: Described | undefined,
-  told: Set<BoundStatement>,
+  reported: Set<BoundStatement>,
   report: Report,
 ): OperationSource[] {
   const document = described?.document
@@ -177,19 +179,19 @@ export function mergeOperations(
     ]
   })
   const extra = texts.filter((bound) => !used.has(bound))
-  for (const bound of extra) reportExtra(bound, document, told, report)
-  for (const bound of texts) if (used.has(bound)) reportNeedless(bound, told, report)
+  for (const bound of extra) reportExtra(bound, document, reported, report)
+  for (const bound of texts) if (used.has(bound)) reportNeedless(bound, reported, report)
   return [...all, ...extra.map((bound) => ({ bound, described: undefined, inDescribed: true }))]
 }
 
 function reportExtra(
   bound: BoundStatement,
   document: ApiDocument,
-  told: Set<BoundStatement>,
+  reported: Set<BoundStatement>,
   report: Report,
 ): void {
-  if (statementOf(bound.block, "extra") !== undefined || told.has(bound)) return
-  told.add(bound)
+  if (statementOf(bound.block, "extra") !== undefined || reported.has(bound)) return
+  reported.add(bound)
   const path = printPath(bound.args.value<RoutePath>("path")?.segments ?? [])
   const name = `${bound.row.keyword} ${path}`
   const known = document.operations.map((each) => `${each.method} ${each.path ?? each.template}`)
@@ -200,10 +202,10 @@ function reportExtra(
   )
 }
 
-function reportNeedless(bound: BoundStatement, told: Set<BoundStatement>, report: Report): void {
+function reportNeedless(bound: BoundStatement, reported: Set<BoundStatement>, report: Report): void {
   const extra = statementOf(bound.block, "extra")
-  if (extra === undefined || told.has(bound)) return
-  told.add(bound)
+  if (extra === undefined || reported.has(bound)) return
+  reported.add(bound)
   report.add("SP8011", extra.statement.keyword.span, "the document has this operation", {
     help: "Remove `extra`.",
   })

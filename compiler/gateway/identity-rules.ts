@@ -14,7 +14,7 @@ export function otherIdentity(
         ? `\`${after.client}\``
         : after.scheme === "certificate"
           ? `\`${after.certificate}\``
-          : "another"
+          : "another user"
     if (before === undefined)
       return [
         opens(`${whom} gets the credentials of the gateway, ${schemeWords[after.scheme]}`),
@@ -22,7 +22,7 @@ export function otherIdentity(
       ]
     return [
       before.scheme === after.scheme
-        ? opens(`the gateway is ${as} to ${whom}`)
+        ? opens(`the gateway authenticates as ${as} to ${whom}`)
         : opens(
             `${whom} gets the credentials of the gateway ${schemeWords[after.scheme]} instead of ${schemeWords[before.scheme]}`,
           ),

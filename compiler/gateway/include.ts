@@ -71,7 +71,7 @@ class Loading {
     const path = argument?.kind === "text" ? constantOf(argument) : undefined
     if (path !== undefined && path !== "" && more.length === 0 && statement.block === undefined)
       return { path, at: (argument as TextArgument).span }
-    this.#report.add("SP0013", statement.span, "`include` takes one text and nothing else")
+    this.#report.add("SP0013", statement.span, "`include` takes one string and nothing else")
     return undefined
   }
 

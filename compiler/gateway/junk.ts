@@ -4,7 +4,7 @@ import { endOfLine, quotable, type ScanState, scanCel, type TokenProblem } from 
 
 /** The detail of a finding for another language's comment marker. */
 export function noComment(mark: string): string {
-  return `\`${mark}\` begins no comment: the words behind it are read as a statement`
+  return `\`${mark}\` does not start a comment: the words after it are read as a statement`
 }
 
 /** Characters that form no argument, and the finding about them. `problem` is undefined when they are already reported. */
@@ -35,7 +35,7 @@ export function scanJunk(state: ScanState, start: number): JunkScan {
   if (sign === "'") return singleQuoted(state, start)
   if (typographic.test(sign)) return typographicQuoted(state, start)
   if (sign === "$" && text[start + 1] === "{") return interpolation(state, start)
-  if (sign === ",") return junk("SP1012", start, start + 1, "`,` separates no arguments here")
+  if (sign === ",") return junk("SP1012", start, start + 1, "there are no arguments for `,` to separate here")
   if (sign === ")") return junk("SP1008", start, start + 1, "no `(` is open here")
   if (sign === "#") return hash(text, start)
   if (text.startsWith("<<", start) && !/[A-Za-z]/.test(text[start + 2] ?? ""))
@@ -78,13 +78,18 @@ function junk(code: TokenProblem["code"], start: number, end: number, detail: st
 function singleQuoted(state: ScanState, start: number): JunkScan {
   const { text } = state
   const end = quoteEnd(state, start, /'|[ \t]#/) ?? runEnd(text, start)
-  return junk("SP1010", start, end, `\`${quotable(text.slice(start, end))}\` is not a text`)
+  return junk(
+    "SP1010",
+    start,
+    end,
+    `\`${quotable(text.slice(start, end))}\` is not a string: strings have double quotes`,
+  )
 }
 
 function typographicQuoted(state: ScanState, start: number): JunkScan {
   const { text } = state
   const end = quoteEnd(state, start, typographicOrComment) ?? runEnd(text, start)
-  return junk("SP1011", start, end, `\`${text[start]}\` is not the quote that begins a text`)
+  return junk("SP1011", start, end, `\`${text[start]}\` does not start a string: use \`"\``)
 }
 
 /**

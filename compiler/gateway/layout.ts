@@ -38,7 +38,7 @@ function limitNesting(tokens: readonly IToken[], mistakes: Mistakes): readonly I
     else if (token.tokenType === Open && depth === nestingMax + 1) {
       out ??= tokens.slice(0, index)
       const start = token.startOffset
-      const detail = `this block is nested ${nestingMax + 1} deep`
+      const detail = `this block is at nesting level ${nestingMax + 1}`
       mistakes.add({ code: "SP1025", start, end: start + 1, detail })
       out.push(virtual(Junk, start, { end: start, problem: undefined }))
     }

@@ -166,7 +166,7 @@ function lowerRoutes(
       report.add(
         "SP3016",
         source.span,
-        `up to here the routes have ${uses} steps together, ${usesMax} are possible`,
+        `the routes up to this one have ${uses} steps in total; the maximum is ${usesMax}`,
       )
       break
     }

@@ -64,7 +64,7 @@ export function scanParens(state: ScanState, open: number): ParensScan {
 }
 
 function failure(text: string, scan: CelScan, cut: number): string {
-  if (scan.failed === "text" && scan.end <= cut) return "a text inside of it is not closed"
+  if (scan.failed === "text" && scan.end <= cut) return "a string inside it is not closed"
   if (scan.failed === "bracket" && scan.end <= cut)
     return `no \`)\` closes this \`(\` before the \`${text[scan.end]}\` that follows`
   return "no `)` closes this `(`"
@@ -115,7 +115,7 @@ export function scanCall(state: ScanState, start: number, nameEnd: number): Call
     code: "SP1029" as const,
     start,
     end: parens.end,
-    detail: `the arguments of \`${name}\` are not words and texts separated by commas`,
+    detail: `the arguments of \`${name}\` are not words and strings separated by commas`,
   }
   return { ...parens, nameEnd, args: undefined, problem }
 }

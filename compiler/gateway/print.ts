@@ -86,7 +86,7 @@ export function fixedTime(seconds: Count, what: string, printing: Printing): str
 function found(expression: string): string {
   return /^int\([A-Za-z_]\w*\)$/.test(expression)
     ? "a named value says; `--value NAME=TEXT` puts it in"
-    : "is found per request"
+    : "is computed per request"
 }
 
 /** A time in seconds, or the expression that yields it per request. */
@@ -103,7 +103,7 @@ export function secondsText(seconds: Count): string {
 /** The keyword if the flag is set. The language accepts only a constant flag; `what` names it in the report. */
 export function flagText(flag: Flag | undefined, word: string, printing: Printing): string | false {
   if (typeof flag !== "object") return flag === true && word
-  printing.lacks(`\`${word}\` that is found per request`)
+  printing.lacks(`\`${word}\` that is computed per request`)
   return `${word} ${countText(flag)}`
 }
 

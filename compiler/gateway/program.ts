@@ -163,7 +163,7 @@ export class Program {
     const backend = other?.kind === "backend" ? `Write \`backend ${word.text}\` to send requests there. ` : ""
     const remedy = hinted && hint === "" ? remedyFor(word.text, kinds, candidates.length === 0) : undefined
     const help = remedy === undefined ? undefined : `${backend}${remedy}`
-    report.add("SP2012", word.span, `no ${what} is called \`${shown(word.text)}\`${hint}`, {
+    report.add("SP2012", word.span, `unknown ${what} \`${shown(word.text)}\`${hint}`, {
       ...(help === undefined ? {} : { help }),
       related: [
         ...(near === undefined ? [] : [{ span: near.span, message: `\`${near.name}\` is declared here` }]),
@@ -213,7 +213,7 @@ export class Program {
     }
     // A broken statement that seems to be a declaration may be a use of the other one.
     if (bound.statement.broken || earlier.bound.statement.broken) return
-    report.add("SP2011", name.span, `${article(nounOf(earlier.kind))} is called \`${name.text}\` already`, {
+    report.add("SP2011", name.span, `\`${name.text}\` is already the name of ${article(nounOf(earlier.kind))}`, {
       related: [{ span: earlier.span, message: "declared here" }],
     })
   }

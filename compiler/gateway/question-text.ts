@@ -47,7 +47,7 @@ type Decider = Pick<RelationQuestion, "store" | "pdp">
 export const askedRules = {
   store: (before, after, { before: old, after: next }) =>
     before !== undefined && after !== undefined
-      ? opens(`the store \`${after}\` is asked, not \`${before}\``)
+      ? opens(`the check uses the store \`${after}\` instead of \`${before}\``)
       : opens(
           `${deciderWords(next)} decides instead of ${deciderWords(old)}: which callers it allows is not known here`,
         ),
@@ -57,7 +57,7 @@ export const askedRules = {
       : opens(
           `decision point \`${after}\` decides instead of \`${before}\`: which callers it allows is not known here`,
         ),
-  context: () => opens("conditions see other values"),
+  context: () => opens("conditions get other values"),
   properties: () => opens("the decision point gets other properties"),
 } satisfies Pick<FieldRules<RelationQuestion>, "store" | "pdp" | "context" | "properties">
 

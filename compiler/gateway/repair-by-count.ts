@@ -70,7 +70,7 @@ export function reportUnclosed(brace: IToken, mistakes: Mistakes): void {
 
 export function reportStray(brace: IToken, mistakes: Mistakes): void {
   const start = brace.startOffset
-  mistakes.add({ code: "SP1003", start, end: start + 1, detail: "this `}` closes nothing" })
+  mistakes.add({ code: "SP1003", start, end: start + 1, detail: "this `}` closes no block" })
 }
 
 /** A token without characters. */

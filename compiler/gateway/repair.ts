@@ -140,7 +140,7 @@ class Repair {
     const suspect = this.#takeSuspect(line.indent)
     if (suspect !== undefined) {
       const { offset } = suspect
-      const detail = "no `{` opens the block that follows"
+      const detail = "the block that follows has no opening `{`"
       this.#mistakes.add({ code: "SP1002", start: Math.max(0, offset - 1), end: offset, detail })
       this.#inserted.set(suspect.at, brace0(Open, offset))
       this.#out.push(token)

@@ -63,9 +63,9 @@ export function routesOf(program: Program, documents: Documents, report: Report)
     report.add(
       "SP3016",
       routes[routesMax]?.span,
-      `there are ${routes.length} routes, ${routesMax} are possible`,
+      `there are ${routes.length} routes; the maximum is ${routesMax}`,
       {
-        help: "Let a route with a parameter or tail serve several paths.",
+        help: "Replace several routes by one with a parameter or a `{name*}` at its end.",
       },
     )
     return []
@@ -76,7 +76,7 @@ export function routesOf(program: Program, documents: Documents, report: Report)
       report.add(
         "SP3001",
         span,
-        `with version and API the path has ${length} characters, ${pathMax} are possible`,
+        `the path has ${length} characters with the paths of its version and API; the maximum is ${pathMax}`,
       )
   }
   reportAmbiguous(routes, report)
@@ -84,8 +84,8 @@ export function routesOf(program: Program, documents: Documents, report: Report)
 }
 
 function reportTooMany(count: number, span: Span | undefined, report: Report): void {
-  report.add("SP3016", span, `there are ${count} routes, ${routesMax} are possible`, {
-    help: "Let a route with a parameter or tail serve several paths.",
+  report.add("SP3016", span, `there are ${count} routes; the maximum is ${routesMax}`, {
+    help: "Replace several routes by one with a parameter or a `{name*}` at its end.",
   })
 }
 
@@ -100,7 +100,7 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
     reportTooMany(versions.length * common.length, api.span, report)
     return []
   }
-  const told = new Set<BoundStatement>()
+  const reported = new Set<BoundStatement>()
   const describedIn = (version: BoundStatement | undefined): Described | undefined =>
     (version?.block === undefined ? undefined : documents.get(version.block)) ?? documents.get(block)
   const routesOfVersion = (
@@ -109,7 +109,7 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
   ): RouteSource[] => {
     const docs = docsIn(version?.block) ?? docsIn(block)
     return [
-      ...mergeOperations(texts, describedIn(version), told, report),
+      ...mergeOperations(texts, describedIn(version), reported, report),
       ...(docs === undefined ? [] : [{ bound: docs, described: undefined, inDescribed: true }]),
     ].map((each) => makeRoute(api, version, each, { path: prefix, hosts }))
   }
@@ -144,7 +144,7 @@ function apiPath(block: BoundBlock, report: Report): RoutePath | undefined {
   const filled = statementOf(block, "path")?.args.get("path")
   const path = filled?.value as RoutePath | undefined
   if (filled === undefined || path === undefined || path.segments.every(isStatic)) return path
-  report.add("SP3001", filled.argument.span, "the path of an API has no parameters", {
+  report.add("SP3001", filled.argument.span, "the path of an API cannot have parameters", {
     help: "Write the parameter in the paths of the operations.",
   })
   return undefined
@@ -157,7 +157,7 @@ function hostsOf(block: BoundBlock, report: Report): string[] | undefined {
     const earlier = hosts.get(value as string)
     if (earlier === undefined) hosts.set(value as string, argument.span)
     else
-      report.add("SP2016", argument.span, `the host \`${value}\` is there twice`, {
+      report.add("SP2016", argument.span, `the host \`${value}\` is given twice`, {
         related: [{ span: earlier, message: "the first" }],
       })
   }
@@ -175,7 +175,7 @@ function versionsOf(block: BoundBlock, report: Report): BoundStatement[] {
     const earlier = first.get(word.text)
     if (earlier === undefined) first.set(word.text, word.span)
     else
-      report.add("SP2011", word.span, `a version is called \`${word.text}\` already`, {
+      report.add("SP2011", word.span, `\`${word.text}\` is already the name of a version`, {
         related: [{ span: earlier, message: "declared here" }],
       })
   }
@@ -243,11 +243,16 @@ function reportReplaced(
   for (const operation of common) {
     const replacing = taken.map((operations) => operations.get(shapeOf(operation)))
     if (replacing.some((each) => each === undefined)) continue
-    report.add("SP3003", headSpan(operation.statement), "every version has its own operation in its place", {
-      related: replacing.flatMap((each) =>
-        each === undefined ? [] : [{ span: headSpan(each.statement), message: "this one" }],
-      ),
-    })
+    report.add(
+      "SP3003",
+      headSpan(operation.statement),
+      "every version replaces this operation with its own",
+      {
+        related: replacing.flatMap((each) =>
+          each === undefined ? [] : [{ span: headSpan(each.statement), message: "this one" }],
+        ),
+      },
+    )
   }
 }
 

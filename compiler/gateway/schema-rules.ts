@@ -52,11 +52,11 @@ function lost(name: string, { action }: SchemaRule): Finding {
 }
 
 function got(name: string, { action, required }: SchemaRule, message: "request" | "response"): Finding {
-  if (action !== "prevent") return neutral(`faults of \`${name}\` are noted`)
-  if (message === "response") return breaking(`faults of \`${name}\` become 502`)
+  if (action !== "prevent") return neutral(`errors of \`${name}\` are logged`)
+  if (message === "response") return breaking(`responses with errors of \`${name}\` become 502`)
   return required === true
-    ? closes(`requests without \`${name}\`, or with one that does not fit, are refused`)
-    : closes(`requests whose \`${name}\` does not fit are refused`)
+    ? closes(`requests with a missing or invalid \`${name}\` are refused`)
+    : closes(`requests with an invalid \`${name}\` are refused`)
 }
 
 function ruleChange<Rule extends SchemaRule>(
@@ -71,14 +71,14 @@ function ruleChange<Rule extends SchemaRule>(
     judged.message === "request" ? closes(`${what} are refused`) : breaking(`${what} become 502`)
   if (old.action !== next.action) {
     if (old.action === "prevent")
-      return [opens(`faults of \`${name}\` are ${next.action === "ignore" ? "let through" : "only noted"}`)]
-    if (next.action === "prevent") return [refuse(`faults of \`${name}\``)]
+      return [opens(`errors of \`${name}\` are ${next.action === "ignore" ? "let through" : "only logged"}`)]
+    if (next.action === "prevent") return [refuse(`errors of \`${name}\``)]
   }
-  if (next.action !== "prevent") return [neutral(`other faults of \`${name}\` are noted`)]
+  if (next.action !== "prevent") return [neutral(`other errors of \`${name}\` are logged`)]
   const found: Finding[] = []
   if ((old.required ?? false) !== (next.required ?? false)) {
     const without =
-      judged.message === "request" ? `requests without \`${name}\`` : `answers without \`${name}\``
+      judged.message === "request" ? `requests without \`${name}\`` : `responses without \`${name}\``
     found.push(next.required === true ? refuse(without) : opens(`${without} may pass`))
   }
   const besides = { ...old, schema: next.schema, required: next.required }
@@ -92,7 +92,7 @@ function ruleChange<Rule extends SchemaRule>(
     effect: isText && readsOtherwise.test(change.pointer) ? ("other" as const) : change.effect,
   }))
   if (found.length === 0 && changes.length === 0)
-    return [neutral(`\`${name}\` is judged as before, by other words`)]
+    return [neutral(`the schema of \`${name}\` is written differently but means the same`)]
   return [...found, ...schemaFindings(changes, judged.message, judged.subject(name))]
 }
 
@@ -110,12 +110,12 @@ function schemaFindings(
 ): Finding[] {
   return effects.flatMap((effect) => {
     const found = changes.filter((change) => change.effect === effect)
-    const told = found
+    const shown = found
       .slice(0, shownMax)
       .map(({ words, pointer }) => schemaFinding(effect, message, subject, `${words}, at \`${pointer}\``))
-    if (found.length <= shownMax) return told
+    if (found.length <= shownMax) return shown
     const more = `and ${found.length - shownMax} more differences of the schema`
-    return [...told, schemaFinding(effect, message, subject, more)]
+    return [...shown, schemaFinding(effect, message, subject, more)]
   })
 }
 

@@ -73,7 +73,7 @@ function unclosedText(state: ScanState, start: number, limit: number): TextScan 
     code: "SP1005",
     start,
     end: start + 1,
-    detail: 'no `"` closes this text before the end of its line',
+    detail: 'this string has no closing `"` on its line',
   }
   const end = cutOfText(state, start, limit)
   return { end, pieces: literal(start + 1, end), problem }
@@ -145,7 +145,7 @@ export function unescaped(text: string, start: number, end: number, problems: To
     if (match.startsWith("\\u{")) {
       const value = codePoint(match)
       if (value !== undefined) return value
-      const detail = `\`${match}\` is no Unicode character`
+      const detail = `\`${match}\` is not a Unicode character`
       problems.push({ code: "SP1022", start: at, end: at + match.length, detail })
       return match
     }

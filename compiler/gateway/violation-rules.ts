@@ -16,18 +16,18 @@ export function strongest(rules: readonly { readonly action: ViolationAction }[]
 export function otherAnswerAction(before: ViolationAction, after: ViolationAction, what: string): Finding[] {
   if (before === after) return []
   if (before === "prevent")
-    return [opens(`answers with ${what} are ${after === "detect" ? "only noted" : "let through"}`)]
-  if (after === "prevent") return [breaking(`answers with ${what} become 502`)]
+    return [opens(`responses with ${what} are ${after === "detect" ? "only logged" : "let through"}`)]
+  if (after === "prevent") return [breaking(`responses with ${what} become 502`)]
   const less = strength[after] < strength[before]
-  return [neutral(`answers with ${what} are ${less ? "no longer logged" : "noted"}`)]
+  return [neutral(`responses with ${what} are ${less ? "no longer logged" : "logged"}`)]
 }
 
 /** What another action for invalid requests or bodies means. */
 export function otherAction(before: ViolationAction, after: ViolationAction, what: string): Finding {
   if (strength[after] < strength[before])
-    return opens(`${what} are ${after === "ignore" ? "let through" : "only noted"}`)
-  return after === "prevent" ? closes(`${what} are refused`) : neutral(`${what} are noted`)
+    return opens(`${what} are ${after === "ignore" ? "let through" : "only logged"}`)
+  return after === "prevent" ? closes(`${what} are refused`) : neutral(`${what} are logged`)
 }
 
 /** The violations are stored in another variable. */
-export const otherErrors = (): Finding => neutral("the result goes to another variable")
+export const otherErrors = (): Finding => neutral("the result is stored in another variable")

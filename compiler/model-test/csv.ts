@@ -36,8 +36,8 @@ export function readCsv(file: SourceFile): {
     const next = text.slice(end).match(/^(?:,|\r?\n|$)/)?.[0]
     if (next === undefined || (!quoted && raw.includes('"'))) {
       const detail = quoted
-        ? "after a closing quote comes `,` or the end of the line"
-        : "there is a quote inside a field without quotes"
+        ? "a closing quote must be followed by `,` or the end of the line"
+        : "a field without quotes contains a quote"
       return { records, mistake: { span: file.span(at, end), detail } }
     }
     record.push({

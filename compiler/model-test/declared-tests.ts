@@ -34,7 +34,7 @@ export function readDeclaredTests(
     for (const suite of suites)
       if (model !== undefined && suite.model.loaded.digest !== model.digest)
         report.add("SP6014", suite.modelSpan, `this is not the model of the store \`${store}\``, {
-          related: [{ span: at, message: `\`${store}\` names these tests here` }],
+          related: [{ span: at, message: `\`${store}\` uses these tests here` }],
         })
     return { store, at, suites }
   })

@@ -48,7 +48,7 @@ export class FittingTuples {
     const earlier = this.#own.get(name) ?? (this.#base === undefined ? undefined : this.#base.#own.get(name))
     if (earlier === undefined) this.#own.set(name, tuple)
     else if (JSON.stringify(earlier.key.condition) !== JSON.stringify(condition))
-      this.#report.add("SP6008", tuple.span, `\`${name}\` is given with another condition already`, {
+      this.#report.add("SP6008", tuple.span, `\`${name}\` is already given with another condition`, {
         related: [{ span: earlier.span, message: "given here" }],
       })
   }
@@ -107,8 +107,8 @@ function typeOf(object: string): string {
 
 function objectProblem(model: LoadedModel, object: string): string | undefined {
   const parts = splitObject(object)
-  if (parts === undefined) return `\`${object}\` is not an object: an object is \`type:id\``
-  if (parts.id === "*") return `\`${object}\` means everything of the type; the question is about one object`
+  if (parts === undefined) return `\`${object}\` is not an object; write \`type:id\``
+  if (parts.id === "*") return `\`${object}\` means every object of the type; name one object`
   return typeProblem(model, parts.type)
 }
 

@@ -150,7 +150,7 @@ class Entry {
     const several = this.#find(more)
     if (single !== undefined && several !== undefined)
       this.#report.add("SP6005", several.key, `\`${more}\` conflicts with \`${one}\``, {
-        related: [{ span: single.key, message: `\`${one}\` stands here` }],
+        related: [{ span: single.key, message: `\`${one}\` is here` }],
       })
     if (several === undefined) {
       const text = this.text(one)
@@ -165,7 +165,7 @@ class Entry {
     const entry = this.#find("user_filter")
     const [value, second] = this.reader.list(entry?.value, "`user_filter`")
     if (second !== undefined)
-      this.#report.add("SP6005", second.span, "a second filter: only one is answered at a time")
+      this.#report.add("SP6005", second.span, "there is more than one filter; only one is allowed")
     if (value === undefined) {
       if (entry === undefined || this.reader.isEmpty(entry.value)) this.missing("user_filter", entry?.key)
       return undefined
@@ -187,12 +187,12 @@ class Entry {
       return []
     }
     const found = this.reader.entries(entry.value, "`assertions`") ?? []
-    if (found.length === 0) this.#report.add("SP6012", entry.key, "nothing is asserted here")
+    if (found.length === 0) this.#report.add("SP6012", entry.key, "this entry has no assertions")
     return found
   }
 
   tooMany(count: number): [] {
-    const detail = `these users, objects and relations are ${count} questions, more than the ${questionsMax} allowed`
+    const detail = `these users, objects and relations result in ${count} questions; the maximum is ${questionsMax}`
     this.#report.add("SP6013", this.#span, detail)
     return []
   }

@@ -11,7 +11,7 @@ export async function runDeclaredTests(declared: readonly DeclaredTests[], repor
           if (passed) continue
           const expected = answerText({ got: question.expected })
           const detail = `\`${test.name}\`: ${questionText(question)}: expected ${expected}, got ${answerText(answer)}`
-          const related = [{ span: at, message: `\`${store}\` names these tests here` }]
+          const related = [{ span: at, message: `\`${store}\` uses these tests here` }]
           report.add("SP6010", question.span, detail, { related })
         }
 }

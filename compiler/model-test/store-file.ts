@@ -41,7 +41,7 @@ export class StoreFiles {
       if (suite !== undefined) suites.push(suite)
     })
     if (this.#report.errors > errors) return []
-    if (documents === 0) this.#report.add("SP6012", file.span(0, 0), "there is nothing in this file")
+    if (documents === 0) this.#report.add("SP6012", file.span(0, 0), "this file is empty")
     return suites
   }
 }
@@ -62,7 +62,7 @@ class StoreDocument {
 
   read(value: YamlValue, file: SourceFile): TestSuite | undefined {
     if (this.#reader.isEmpty(value)) {
-      this.#report.add("SP6012", value.span, "there is nothing in this document")
+      this.#report.add("SP6012", value.span, "this document is empty")
       return undefined
     }
     const entries = this.#reader.entries(value, "a store file", storeKeys)
@@ -73,7 +73,7 @@ class StoreDocument {
       this.#report.add(
         "SP6004",
         file.span(value.span.start, value.span.end),
-        "there is no `model` and no `model_file`",
+        "there is neither `model` nor `model_file`",
       )
     const placed = this.#placedTuples(entries)
     const shared = model && new FittingTuples(model.loaded, this.#report).add(placed)
@@ -88,9 +88,14 @@ class StoreDocument {
     const named = entry(entries, "model_file")
     const inline = text === undefined || this.#reader.isEmpty(text.value) ? undefined : text
     if (inline !== undefined && named !== undefined)
-      this.#report.add("SP6006", named.key, "`model` is in this file too", {
-        related: [{ span: inline.key, message: "this one counts" }],
-      })
+      this.#report.add(
+        "SP6006",
+        named.key,
+        "`model_file` has no effect, because this file also has `model`",
+        {
+          related: [{ span: inline.key, message: "this model is tested" }],
+        },
+      )
     if (inline !== undefined) return this.#models.fromText(this.#reader, inline.value)
     const path = this.#reader.text(named?.value, "`model_file`")
     return path === undefined || named === undefined
@@ -138,7 +143,7 @@ class StoreDocument {
     const own = this.#placedTuples(entries)
     const asked = readQuestions(this.#reader, entries, this.#report)
     if (!entries.some((each) => questionKeys.includes(each.name) && !this.#reader.isEmpty(each.value)))
-      this.#report.add("SP6012", value.span, "this test asks nothing")
+      this.#report.add("SP6012", value.span, "this test has no questions")
     const tuples = model && new FittingTuples(model.loaded, this.#report, shared).add(own)
     return {
       name: name ?? `test ${index + 1}`,

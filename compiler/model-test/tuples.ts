@@ -24,13 +24,13 @@ export function readTupleFile(file: SourceFile, at: Span, report: Report): Place
   const read = formats.get(ending)
   if (read === undefined) {
     const what = ending === "" ? "has no ending" : `ends in \`${shown(ending)}\``
-    report.add("SP6011", at, `\`${shown(file.path)}\` ${what}, so how it is written is not known`)
+    report.add("SP6011", at, `\`${shown(file.path)}\` ${what}, so its format is unknown`)
     return []
   }
   const mistakes = report.errors
   const tuples = read(file, report)
   if (tuples.length === 0 && report.errors === mistakes)
-    report.add("SP6011", at, `there is no tuple in \`${shown(file.path)}\``)
+    report.add("SP6011", at, `\`${shown(file.path)}\` contains no tuple`)
   return tuples
 }
 
@@ -174,7 +174,7 @@ function contextOf({ text, span }: CsvField, report: Report): Readonly<Record<st
   } catch {
     // Reported below.
   }
-  report.add("SP6011", span, "the context of a condition is a JSON object")
+  report.add("SP6011", span, "the context of a condition must be a JSON object")
   return undefined
 }
 

@@ -78,14 +78,14 @@ export class YamlReader {
   entries(value: YamlValue, what: string, known?: readonly string[]): readonly YamlEntry[] | undefined {
     const node = this.#resolved(value)
     if (node === undefined) return undefined
-    if (!isMap(node)) return this.#wrong(value, `${what} is a map, this is ${kindOf(node)}`)
+    if (!isMap(node)) return this.#wrong(value, `${what} must be a map, found ${kindOf(node)}`)
     const found = new Map<string, YamlEntry>()
     this.#collect(node, found, 0)
     const entries = [...found.values()]
     if (known === undefined) return entries
     return entries.filter(({ name, key }) => {
       if (known.includes(name)) return true
-      const help = `Keys are ${known.map((each) => `\`${each}\``).join(", ")}.`
+      const help = `Use one of these keys: ${known.map((each) => `\`${each}\``).join(", ")}.`
       this.#report.add(
         "SP6003",
         key,
@@ -104,7 +104,7 @@ export class YamlReader {
     const node = this.#resolved(value)
     if (node === undefined) return []
     if (isSeq(node)) return node.items.map((item) => this.#valueOf(item as Node | null, value.span))
-    this.#wrong(value, `${what} is a list, this is ${kindOf(node)}`)
+    this.#wrong(value, `${what} must be a list, found ${kindOf(node)}`)
     return []
   }
 
@@ -112,7 +112,7 @@ export class YamlReader {
   text(value: YamlValue | undefined, what: string): string | undefined {
     const node = value === undefined ? undefined : this.#resolved(value)
     if (value === undefined || node === undefined) return undefined
-    if (!isScalar(node)) return this.#wrong(value, `${what} is a text, this is ${kindOf(node)}`)
+    if (!isScalar(node)) return this.#wrong(value, `${what} must be a string, found ${kindOf(node)}`)
     return typeof node.value === "string" ? node.value : (node.source ?? String(node.value))
   }
 
@@ -124,7 +124,7 @@ export class YamlReader {
       if (node.type === "PLAIN" && /^(?:y|yes|on)$/i.test(String(node.value))) return true
       if (node.type === "PLAIN" && /^(?:n|no|off)$/i.test(String(node.value))) return false
     }
-    return this.#wrong(value, `${what} is \`true\` or \`false\`, this is ${this.#shown(node)}`)
+    return this.#wrong(value, `${what} must be \`true\` or \`false\`, found ${this.#shown(node)}`)
   }
 
   /** A value for a message: `"true"` in quotes is a text. */
@@ -132,14 +132,14 @@ export class YamlReader {
     if (node === undefined) return "nothing"
     if (!isScalar(node)) return kindOf(node)
     const source = `\`${shown(this.#source(node))}\``
-    return typeof node.value === "string" ? `the text ${source}` : source
+    return typeof node.value === "string" ? `the string ${source}` : source
   }
 
   /** A map as JSON, for conditions. Undefined when empty or not a map. */
   json(value: YamlValue | undefined, what: string): Readonly<Record<string, unknown>> | undefined {
     const node = value === undefined ? undefined : this.#resolved(value)
     if (value === undefined || node === undefined || this.#document === undefined) return undefined
-    if (!isMap(node)) return this.#wrong(value, `${what} is a map, this is ${kindOf(node)}`)
+    if (!isMap(node)) return this.#wrong(value, `${what} must be a map, found ${kindOf(node)}`)
     try {
       return node.toJS(this.#document, { maxAliasCount: 100 }) as Record<string, unknown>
     } catch (error) {
@@ -159,7 +159,7 @@ export class YamlReader {
       const place = this.#valueOf(key as Node | null, this.#spanOf(map))
       const target = this.#valueOf(value as Node | null, place.span)
       const name = isScalar(place.node) ? this.#source(place.node) : undefined
-      if (name === undefined) this.#wrong(place, "a key is a text")
+      if (name === undefined) this.#wrong(place, "a key must be a string")
       else if (name !== "<<") found.set(name, { key: place.span, name, value: target })
       // Keys of the map itself take precedence over merged keys.
       else if (depth < 10)
@@ -190,12 +190,12 @@ export class YamlReader {
   #resolved(value: YamlValue): Node | undefined {
     if (--this.#left < 0) {
       if (this.#left === -1)
-        this.#report.add("SP6013", value.span, `references repeat more than ${repeatedMax} values`)
+        this.#report.add("SP6013", value.span, `aliases repeat more than ${repeatedMax} values`)
       return undefined
     }
     const node = isAlias(value.node) ? this.#targets.get(value.node) : value.node
     if (isAlias(value.node) && node === undefined)
-      return this.#wrong(value, `nothing above is called \`&${shown(value.node.source)}\``)
+      return this.#wrong(value, `there is no anchor \`&${shown(value.node.source)}\` above`)
     return node === undefined || this.isEmpty({ ...value, node }) ? undefined : node
   }
 
@@ -244,8 +244,8 @@ function targetsOf(document: Document): { targets: ReadonlyMap<Node, Node>; coun
 function kindOf(node: Node): string {
   if (isMap(node)) return "a map"
   if (isSeq(node)) return "a list"
-  if (!isScalar(node)) return "a reference"
-  if (typeof node.value === "string") return "a text"
+  if (!isScalar(node)) return "an alias"
+  if (typeof node.value === "string") return "a string"
   return typeof node.value === "number" || typeof node.value === "bigint" ? "a number" : `\`${node.value}\``
 }
 

@@ -159,7 +159,7 @@ class DocumentBuilder {
     if (!broken) {
       const hint = didYouMean(word, ["define", "type", "relations", "condition"])
       const span = spanOf(tokens[0] as IToken, this.#mistakes)
-      this.#mistakes.add("SP4001", span, `no statement begins with \`${word}\`${hint}`)
+      this.#mistakes.add("SP4001", span, `no statement starts with \`${word}\`${hint}`)
     }
     const meant = nearest(word, ["define", "type", "condition", "relations"])
     if (meant === "relations" && this.#type !== undefined) this.#type.relationsLine ??= tokens[0]
@@ -186,10 +186,10 @@ class DocumentBuilder {
       /a name/.test(message) &&
       at.tokenType.CATEGORIES?.includes(conditionName)
     ) {
-      const help = `\`${at.image}\` is a word of the language and can't be a name here.`
+      const help = `Choose another name: \`${at.image}\` is a reserved word.`
       this.#mistakes.add("SP4001", span, message, { help })
     } else if (/a name|a parameter/.test(message) && at !== undefined && isTypeWord(at)) {
-      const help = `\`${at.image}\` is a type. Conditions and parameters need other names, e.g. \`condition late(hour: int)\`.`
+      const help = `Choose another name, e.g. \`condition late(hour: int)\`: \`${at.image}\` is a type.`
       this.#mistakes.add("SP4001", span, message, { help })
     } else this.#mistakes.add("SP4001", span, message, { help: `Write it as \`${forms[rule]}\`.` })
   }
@@ -211,7 +211,7 @@ class DocumentBuilder {
   #checkRelations(first: IToken, out: (detail: string) => void): void {
     if (this.#type === undefined) {
       if (!this.#namesMissing) out("`relations` belongs under a type")
-    } else if (this.#type.relationsLine !== undefined) out("this type has its `relations` already")
+    } else if (this.#type.relationsLine !== undefined) out("this type already has `relations`")
     else this.#type.relationsLine = first
   }
 
@@ -251,7 +251,7 @@ class DocumentBuilder {
   #takeHeader({ kind, keyword, value }: Extract<RawStatement, { kind: "schema" | "module" }>): void {
     if (kind === "module" && !hasSimpleNameForm(value.image)) {
       const help = "Use letters, digits, `_` and `-`."
-      const detail = `\`${value.image}\` is not a name for a module`
+      const detail = `\`${value.image}\` is not a valid name for a module`
       this.#mistakes.add("SP4016", spanOf(value, this.#mistakes), detail, { help })
     }
     if (this.#header !== undefined || this.#types.length > 0) return
@@ -300,7 +300,7 @@ class DocumentBuilder {
     this.#mistakes.add(
       "SP4001",
       spanOf(ended.relationsLine, this.#mistakes),
-      "`relations` is followed by no `define`",
+      "`relations` has no `define` after it",
       {
         help: "Define a relation, or remove the line.",
       },

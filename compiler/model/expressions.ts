@@ -14,7 +14,7 @@ export function spanOf(token: IToken, mistakes: ModelMistakes): Span {
 export function readName(token: IToken, mistakes: ModelMistakes): Name {
   const span = spanOf(token, mistakes)
   if (!hasNameForm(token.image)) {
-    mistakes.add("SP4016", span, `\`${token.image}\` is not a name`)
+    mistakes.add("SP4016", span, `\`${token.image}\` is not a valid name`)
   }
   return { text: token.image, span }
 }
@@ -24,7 +24,9 @@ export function readSimpleName(token: IToken, mistakes: ModelMistakes): Name {
   const span = spanOf(token, mistakes)
   if (!hasSimpleNameForm(token.image)) {
     const help = "Use letters, digits, `_` and `-`."
-    mistakes.add("SP4016", span, `\`${token.image}\` is not a name for a condition or parameter`, { help })
+    mistakes.add("SP4016", span, `\`${token.image}\` is not a valid name for a condition or parameter`, {
+      help,
+    })
   }
   return { text: token.image, span }
 }
@@ -82,8 +84,8 @@ function mayStandTogether(raw: RawExpression, { grouped }: Position, mistakes: M
   const grouping = file.text.slice(startOfOperand(raw.operands[0] as RawOperand), endOfOperand(before))
   const help =
     grouping.length > 80
-      ? "Add parentheses to say what belongs together."
-      : `Add parentheses to say what belongs together, e.g. \`(${grouping}) ${word(operator)} …\`.`
+      ? "Add parentheses to group the operands."
+      : `Add parentheses to group the operands, e.g. \`(${grouping}) ${word(operator)} …\`.`
   mistakes.add("SP4014", span, detail, { help })
   return false
 }
@@ -122,7 +124,7 @@ function buildRestriction(raw: RawRestriction, mistakes: ModelMistakes): Restric
   const end = raw.condition === undefined ? endOf(subjectEnd) : endOf(raw.condition)
   const line = /[\r\n]/.test(file.text.slice(start, end))
   if (line)
-    mistakes.add("SP4017", subject, "this goes on in the next line", {
+    mistakes.add("SP4017", subject, "the expression continues on the next line", {
       help: "Break lines only after `,`, `[` and before `]`.",
     })
   return {

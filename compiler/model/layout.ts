@@ -110,7 +110,7 @@ class Statement {
     // Only the first is reported: a text in quotes, for example, has two.
     for (const { start, end } of this.#strange) {
       const odd = tellOdd(file.text, start)
-      const detail = odd?.detail ?? `\`${printable(file.text.slice(start, end))}\` means nothing here`
+      const detail = odd?.detail ?? `unexpected \`${printable(file.text.slice(start, end))}\``
       mistakes.add("SP4006", file.span(start, end), detail, odd === undefined ? {} : { help: odd.help })
     }
     const unclosed = this.#open.at(-1)
@@ -119,7 +119,7 @@ class Statement {
       mistakes.add(
         "SP4005",
         file.span(startOffset, startOffset + 1),
-        `more than ${nestingMax} parentheses inside each other`,
+        `parentheses are nested more than ${nestingMax} levels deep`,
       )
     } else if (unclosed !== undefined && !this.#mismatched) {
       const closer = unclosed.tokenType === open ? ")" : "]"

@@ -43,7 +43,7 @@ function unusedConditions(model: AuthorizationModel, index: ModelIndex): Lint[] 
     index.relations.flatMap(({ references }) => references.map(({ condition }) => condition)),
   )
   return Object.keys(model.conditions ?? {}).flatMap((name): Lint[] => {
-    const detail = `no relation names the condition \`${name}\``
+    const detail = `no relation uses the condition \`${name}\``
     return used.has(name) ? [] : [{ code: "SP4047", path: ["conditions", name], detail }]
   })
 }
@@ -57,7 +57,7 @@ function emptyRelations(index: ModelIndex, subjects: Subjects, said: readonly Li
       .readBy(relation)
       .filter((each) => each !== relation && subjects.of(each).size === 0)
     const names = [...new Set(empty.map((each) => `\`${each.type}#${each.name}\``))]
-    const why = names.length === 0 ? "" : `: so it is with ${names.join(", ")}`
+    const why = names.length === 0 ? "" : `; the same is true of ${names.join(", ")}`
     const related = empty.map(({ path, name }) => ({ path, message: `\`${name}\` is defined here` }))
     const detail = `no user can have \`${relation.name}\` of a \`${relation.type}\`${why}`
     return [{ code: "SP4043", path: relation.path, detail, related }]

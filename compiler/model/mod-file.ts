@@ -47,8 +47,8 @@ export function parseModYaml(mistakes: ModelMistakes): Document | undefined {
   try {
     document = parseDocument(file.text, { prettyErrors: false })
   } catch (error) {
-    const what = error instanceof RangeError ? "nested too deeply" : "it can't be read"
-    mistakes.add("SP4050", file.span(0, 0), `this is no YAML: ${what}`)
+    const what = error instanceof RangeError ? "nested too deeply" : "it cannot be read"
+    mistakes.add("SP4050", file.span(0, 0), `this is not valid YAML: ${what}`)
     return undefined
   }
   for (const { message, pos } of yamlCauses(document.errors)) {
@@ -73,7 +73,7 @@ function fieldsOf(root: YAMLMap, mistakes: ModelMistakes): ReadonlyMap<string, F
       fields.set(name, { node, span: node === undefined ? at : spanOf(node, mistakes.file) })
     } else {
       const hint = didYouMean(name, ["schema", "contents"])
-      mistakes.add("SP4057", at, `\`${shown(name)}\` means nothing here${hint}`)
+      mistakes.add("SP4057", at, `unknown field \`${shown(name)}\`${hint}`)
     }
   }
   return fields
@@ -127,7 +127,7 @@ function readContents(field: Field | undefined, mistakes: ModelMistakes): ModFil
       })
     }
   }
-  if (field.node.items.length === 0) mistakes.add("SP4051", field.span, "contents lists no file")
+  if (field.node.items.length === 0) mistakes.add("SP4051", field.span, "`contents` lists no file")
   const [start, , end] = field.node.range ?? [field.span.start, 0, field.span.end]
   return { value: [...known.values()], span: mistakes.file.span(start, end) }
 }

@@ -104,10 +104,12 @@ class Printer {
         return `${parameter}: ${typeText(type, `parameter \`${parameter}\` of condition \`${name}\``)}`
       })
     if (header.length === 0)
-      throw new Unsayable(`the condition \`${name}\` has no parameters: text needs one`)
+      throw new Unsayable(
+        `the condition \`${name}\` has no parameters, and the text format needs at least one`,
+      )
     const body = bodyText(expression)
     if (body === undefined)
-      throw new Unsayable(`the expression of condition \`${name}\` does not end where its braces say`)
+      throw new Unsayable(`the expression of condition \`${name}\` has unbalanced braces`)
     const text = `condition ${name}(${header.join(", ")}) {\n  ${body}\n}${this.#comment("", metadata)}`
     return { name, place: metadata, text }
   }
@@ -121,7 +123,7 @@ class Printer {
 
 function checkName(what: string, name: string, good: boolean): void {
   if (good) return
-  throw new Unsayable(`the ${what} \`${name}\` has a name that can't be written in a text`)
+  throw new Unsayable(`the ${what} \`${name}\` has a name that the text format cannot express`)
 }
 
 function definitionText(
@@ -153,10 +155,11 @@ function typeText({ type_name, generic_types: [generic] = [] }: ConditionParamet
   const own = type_name.replace("TYPE_NAME_", "").toLowerCase()
   const holds = own === "list" || own === "map"
   if (own === "any" || holds !== (generic !== undefined))
-    throw new Unsayable(`the ${where} has a type that text has no word for: ${own}`)
+    throw new Unsayable(`the ${where} has a type that the text format cannot express: ${own}`)
   if (generic === undefined) return own
   const inner = typeText(generic, where)
-  if (inner.includes("<")) throw new Unsayable(`the ${where} holds types in types, which text can't say`)
+  if (inner.includes("<"))
+    throw new Unsayable(`the ${where} has nested types, which the text format cannot express`)
   return `${own}<${inner}>`
 }
 

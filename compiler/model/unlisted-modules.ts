@@ -41,7 +41,7 @@ export function reportWithUnlisted(
   for (const { file, solved } of missing) {
     const first = solved[0]?.span
     const path = shown(relativeTo(mod.file.path, file.path))
-    report.add("SP4058", mod.contents.span, `\`${path}\` is not listed, and its names are used`, {
+    report.add("SP4058", mod.contents.span, `\`${path}\` is not listed, but its names are used`, {
       help: `Add \`- ${path}\` to \`contents\`.`,
       related: first === undefined ? [] : [{ span: first, message: "used here" }],
     })

@@ -42,13 +42,13 @@ const mediaKeys = ["schema", "example", "examples", "encoding", ...streamKeys]
 /** Since 3.2, a body may be a sequence of items (JSON lines, events, parts). */
 function reportStream(content: DocumentMap, { report }: DocumentFields): void {
   const key = streamKeys.map((name) => content.entries.get(name)?.key).find((each) => each !== undefined)
-  if (key !== undefined) report.add("SP8015", key, "items of a stream are not judged one by one")
+  if (key !== undefined) report.add("SP8015", key, "the items of a stream are not checked one by one")
 }
 
 /** Whether a key of `content` is a media type or range (RFC 9110 §8.3.1, §12.5.1). */
 export function checkMedia(media: string, at: Content["span"], fields: DocumentFields): boolean {
   if (isMedia(media)) return true
-  fields.aside({ span: at }, `\`${shown(media)}\` is not a media type; its description is left out`)
+  fields.aside({ span: at }, `\`${shown(media)}\` is not a media type; its description is ignored`)
   return false
 }
 
@@ -115,12 +115,12 @@ export function readResponses(
     return []
   }
   return fields.entries(operation, "responses").flatMap(([code, { key, value }]) => {
-    const map = fields.part(value, "an answer")
+    const map = fields.part(value, "a response")
     if (map === undefined) return []
-    fields.known(map, "an answer", reading.version === "2.0" ? oldAnswerKeys : answerKeys)
+    fields.known(map, "a response", reading.version === "2.0" ? oldAnswerKeys : answerKeys)
     const status = code.toLowerCase()
     if (!/^(?:default|[1-5]xx|[1-5]\d\d)$/.test(status)) {
-      fields.aside({ span: key }, `\`${shown(code)}\` is not a status; its description is left out`)
+      fields.aside({ span: key }, `\`${shown(code)}\` is not a status; its description is ignored`)
       return []
     }
     const contents =
@@ -222,7 +222,10 @@ function readEncoding(content: DocumentMap, media: string, fields: DocumentField
     const style = styles.find((each) => each === (written ?? "form"))
     if (style === undefined) {
       const at = map.entries.get("style")?.value ?? map
-      fields.wrong(at, `\`${shown(written ?? "")}\` is not a style of a field; there is ${styles.join(", ")}`)
+      fields.wrong(
+        at,
+        `\`${shown(written ?? "")}\` is not a style of a field; the styles are ${styles.join(", ")}`,
+      )
       return []
     }
     const said = map.entries.has("style") || map.entries.has("explode")

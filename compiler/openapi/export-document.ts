@@ -222,7 +222,7 @@ function bareOperation(facts: GatewayFacts, path: string): Json {
     ...(facts.deprecated ? { deprecated: true } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     responses: {
-      default: { description: "The answer of the backend.", ...some("headers", limitHeadersOf(facts)) },
+      default: { description: "The response of the backend.", ...some("headers", limitHeadersOf(facts)) },
       ...problemsOf(facts, []),
     },
     ...securityOf(undefined, facts),

@@ -22,7 +22,7 @@ export class DocumentFields {
   map(node: DocumentNode | undefined, what: string): DocumentMap | undefined {
     const found = node === undefined ? undefined : this.references.follow(node)?.node
     if (found === undefined || found.kind === "map") return found
-    return this.wrong(found, `${what} is a map, this is ${kindOf(found)}`)
+    return this.wrong(found, `${what} must be a map, found ${kindOf(found)}`)
   }
 
   /** Like `map`, for a part that may be empty. A part without a value is reported and counts as an empty map. */
@@ -35,7 +35,7 @@ export class DocumentFields {
 
   /** Reports a key without a value. It declares nothing, so ignoring it loses nothing. */
   withoutValue(node: DocumentNode, what: string): undefined {
-    return this.aside(node, `${what} has no value and states nothing`)
+    return this.aside(node, `${what} has no value, so it has no effect`)
   }
 
   /** The entries of a map field; extensions (`x-…`) are left out. */
@@ -51,7 +51,7 @@ export class DocumentFields {
     const field = map.entries.get(key)?.value
     if (field === undefined || isNull(field)) return []
     if (field.kind === "list") return field.items
-    this.wrong(field, `\`${key}\` is a list, this is ${kindOf(field)}`)
+    this.wrong(field, `\`${key}\` must be a list, found ${kindOf(field)}`)
     return []
   }
 
@@ -61,7 +61,7 @@ export class DocumentFields {
     if (field.kind === "scalar" && typeof field.value === "string") return field.value
     // YAML reads unquoted versions and names as numbers.
     if (field.kind === "scalar" && typeof field.value === "number") return String(field.value)
-    const detail = `\`${key}\` is a text, this is ${kindOf(field)}`
+    const detail = `\`${key}\` must be a string, found ${kindOf(field)}`
     return words.has(key) ? this.aside(field, detail) : this.wrong(field, detail)
   }
 
@@ -89,14 +89,14 @@ export class DocumentFields {
     const value = field.kind === "scalar" ? read(field.value) : undefined
     if (value !== undefined) return value
     const shownValue = field.kind === "scalar" ? `\`${shown(String(field.value))}\`` : kindOf(field)
-    return this.wrong(field, `\`${key}\` is ${expected}, this is ${shownValue}`)
+    return this.wrong(field, `\`${key}\` must be ${expected}, found ${shownValue}`)
   }
 
   /** Warns about keys that have no meaning here. */
   known(map: DocumentMap, what: string, keys: readonly string[]): void {
     for (const [name, { key }] of map.entries) {
       if (keys.includes(name) || name.startsWith("x-") || name === "$ref") continue
-      this.report.add("SP8014", key, `\`${shown(name)}\` means nothing in ${what}${didYouMean(name, keys)}`)
+      this.report.add("SP8014", key, `${what} has no field \`${shown(name)}\`${didYouMean(name, keys)}`)
     }
   }
 

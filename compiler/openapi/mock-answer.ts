@@ -25,11 +25,11 @@ export function mockAnswer(
   const response = responseOf(operation, status)
   if (response === undefined)
     return status === undefined
-      ? "the operation has no answer to give"
-      : `the operation has no answer ${status}`
+      ? "the operation has no response with an example or a schema"
+      : `the operation has no response ${status}`
   const content = contentOf(response, media)
   if (media !== undefined && content === undefined)
-    return `the answer ${response.status} has no content of \`${shown(media)}\``
+    return `the response ${response.status} has no content of \`${shown(media)}\``
   const made = status ?? statusOf(response)
   const bare = { kind: "respond" as const, status: made, headers: [], media: null }
   if (content === undefined || isBodiless(made)) return bare

@@ -37,7 +37,7 @@ export function plainOf(node: DocumentNode): unknown {
 export function kindOf(node: DocumentNode): string {
   if (node.kind === "map") return "a map"
   if (node.kind === "list") return "a list"
-  if (typeof node.value === "string") return "a text"
+  if (typeof node.value === "string") return "a string"
   return typeof node.value === "number" ? "a number" : `\`${node.value}\``
 }
 

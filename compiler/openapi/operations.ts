@@ -66,7 +66,7 @@ function withSiblings(value: DocumentNode, item: DocumentMap, { fields }: Reader
     const first = item.entries.get(name)
     if (name === "$ref") continue
     if (first !== undefined && !name.startsWith("x-"))
-      fields.report.add("SP8008", entry.key, `\`${shown(name)}\` is also where the \`$ref\` leads`, {
+      fields.report.add("SP8008", entry.key, `the target of the \`$ref\` also has \`${shown(name)}\``, {
         related: [{ span: first.key, message: "there" }],
       })
     entries.set(name, entry)
@@ -105,7 +105,7 @@ class Reader {
     for (const name of ["trace", "query", "additionalOperations"]) {
       const entry = item.entries.get(name)
       const what = name === "additionalOperations" ? "an operation of another method" : name.toUpperCase()
-      if (entry !== undefined) fields.aside({ span: entry.key }, `${what} is served by no route`)
+      if (entry !== undefined) fields.aside({ span: entry.key }, `${what} cannot be a route`)
     }
     for (const method of methods) {
       const entry = item.entries.get(method)
@@ -144,7 +144,7 @@ class Reader {
   /** Warns about `servers`, because gateway.conf declares the backend. */
   #reportServers(map: DocumentMap, what: string): void {
     const servers = map.entries.get("servers")
-    const detail = `servers of ${what} are not asked: the backend of the text is`
+    const detail = `\`servers\` of ${what} is ignored: requests go to the backend of gateway.conf`
     if (servers !== undefined) this.#reading.fields.report.add("SP8015", servers.key, detail)
   }
 
@@ -174,11 +174,11 @@ class Reader {
     const { method, span } = second.operation
     const names = group.length === 2 ? `\`${shown(first.template)}\`` : `${group.length - 1} others`
     const same = demandTheSame(group.map(({ operation }) => operation))
-    const demand = same ? "" : "; callers must meet the demands of all of them"
+    const demand = same ? "" : "; callers must meet the security requirements of all of them"
     this.#reading.fields.report.add(
       "SP8020",
       span,
-      `${method} \`${shown(second.template)}\` and ${names} are one route: a request passes that fits any of them${demand}`,
+      `${method} \`${shown(second.template)}\` and ${names} are the same route: a request that matches any of them is let through${demand}`,
       { related: [{ span: first.operation.span, message: "the first" }] },
     )
   }
@@ -193,7 +193,7 @@ class Reader {
       fields.report.add(
         "SP8015",
         callbacks.key,
-        "callbacks are requests of the API to its callers: none is made a route",
+        "callbacks are requests of the API to its callers, so they do not become routes",
       )
     const lists = [fields.list(item, "parameters"), fields.list(map, "parameters")]
     const medias = [map, this.#root]
@@ -242,7 +242,7 @@ class Reader {
       if (!declared.has(name))
         fields.aside(
           { span: place.pathSpan },
-          `${place.method} does not describe the parameter \`${shown(name)}\`: any value passes`,
+          `${place.method} does not describe the parameter \`${shown(name)}\`, so any value is let through`,
           {
             related: [{ span: place.span, message: "the operation" }],
           },
@@ -258,7 +258,7 @@ class Reader {
     const first = this.#ids.get(id)
     if (first === undefined) this.#ids.set(id, at)
     else
-      fields.aside({ span: at }, `another operation is called \`${shown(id)}\``, {
+      fields.aside({ span: at }, `another operation has the id \`${shown(id)}\``, {
         related: [{ span: first, message: "the first" }],
       })
     return id

@@ -50,7 +50,7 @@ export const ownAnswers = {
     },
   },
   apim: {
-    description: "A failure, in the form of Azure API Management.",
+    description: "An error in the format of Azure API Management.",
     content: {
       "application/json": {
         schema: {
@@ -75,7 +75,7 @@ function headerName(name: string): string {
 
 const headerTexts: Readonly<Record<string, string>> = {
   ratelimit: "The remaining amount and the seconds until the limit is renewed.",
-  "ratelimit-policy": "How much may be called in how many seconds.",
+  "ratelimit-policy": "The limit: the number of calls and the period in seconds.",
 }
 
 function headersFor(names: readonly string[]): Json {
@@ -107,7 +107,7 @@ function headersOf(status: number, facts: GatewayFacts): Json {
 }
 
 const descriptions: Readonly<Record<number, string>> = {
-  400: "The request does not fit its description.",
+  400: "The request does not match its description.",
   401: "Valid credentials are required.",
   403: "The caller may not do this.",
   429: "The limit of calls is used up.",
@@ -119,7 +119,7 @@ export function problemsOf(facts: GatewayFacts, described: readonly string[]): J
   return Object.fromEntries(
     added.map((status) => {
       const headers = headersOf(status, facts)
-      const description = descriptions[status] ?? "The gateway refuses."
+      const description = descriptions[status] ?? "The gateway refuses the request."
       const { content } = ownAnswers[facts.errors]
       return [
         String(status),

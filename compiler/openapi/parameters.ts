@@ -66,7 +66,7 @@ function reportTwice(
   first: DocumentNode["span"],
   { fields }: ReaderContext,
 ): void {
-  fields.report.add("SP8008", at, `the parameter \`${shown(name)}\` is there twice`, {
+  fields.report.add("SP8008", at, `the parameter \`${shown(name)}\` is given twice`, {
     related: [{ span: first, message: "the first" }],
   })
 }
@@ -80,26 +80,29 @@ function readParameter(
   const { fields } = reading
   const place = places.find((each) => each === where)
   if (where === "querystring") {
-    fields.report.add("SP8015", map.span, "a query that is one value as a whole is not judged")
+    fields.report.add("SP8015", map.span, "a query string that is a single value is not checked")
     return undefined
   }
   if (place === undefined)
     return fields.wrong(
       map.entries.get("in")?.value ?? map,
-      `\`${shown(where)}\` is not a place of a parameter`,
+      `\`${shown(where)}\` is not a valid \`in\` of a parameter`,
     )
   if (place === "header" && elsewhere.includes(name.toLowerCase())) return undefined
   if (name === "" || name.length > 256)
-    return fields.wrong(map, "the name of a parameter has 1 to 256 characters")
+    return fields.wrong(map, "the name of a parameter must have 1 to 256 characters")
   if (place === "header" && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name))
-    return fields.wrong(map.entries.get("name")?.value ?? map, `\`${shown(name)}\` is not a name of a header`)
+    return fields.wrong(
+      map.entries.get("name")?.value ?? map,
+      `\`${shown(name)}\` is not a valid header name`,
+    )
   if (place === "header" && name.includes("_"))
     reportDropped(name, map.entries.get("name")?.value ?? map, reading.fields)
   const required = fields.flag(map, "required")
   if (place === "path" && !required)
     fields.wrong(
       map.entries.get("required")?.value ?? map,
-      `the path parameter \`${shown(name)}\` is \`required: true\``,
+      `the path parameter \`${shown(name)}\` must be \`required: true\``,
     )
   const form = reading.version === "2.0" ? oldStyle(map, place, reading) : newStyle(map, place, reading)
   if (form === undefined) return undefined
@@ -124,14 +127,14 @@ function allowsEmpty(
   const allowed = fields.flag(map, "allowEmptyValue")
   const key = map.entries.get("allowEmptyValue")?.key
   if (place === "query" || !allowed || key === undefined) return allowed
-  fields.report.add("SP8014", key, `\`allowEmptyValue\` means nothing in a ${place} parameter`)
+  fields.report.add("SP8014", key, `\`allowEmptyValue\` has no effect in a ${place} parameter`)
   return false
 }
 
 /** Many servers do not distinguish `X_User` from `X-User`, so the gateway drops names with `_`. */
 export function reportDropped(name: string, at: DocumentNode, { report }: ReaderContext["fields"]): void {
   report.add("SP8015", at.span, `fields like \`${shown(name)}\` are dropped from requests`, {
-    help: "Let the name have `-` in the place of `_`.",
+    help: "Use `-` instead of `_` in the name.",
   })
 }
 
@@ -157,7 +160,7 @@ function newStyle(
     const plain = { style: styles[place][0] as Style, explode: false }
     if (/^text\/(?!xml)/.test(content.media))
       return { ...plain, schema: content.schema, examples: content.examples }
-    fields.report.add("SP8015", content.span, `a parameter of \`${shown(content.media)}\` is not judged`)
+    fields.report.add("SP8015", content.span, `a parameter of \`${shown(content.media)}\` is not checked`)
     return { ...plain, schema: undefined }
   }
   const written = fields.text(map, "style")
@@ -165,7 +168,7 @@ function newStyle(
   if (style === undefined)
     return fields.wrong(
       map.entries.get("style")?.value ?? map,
-      `\`${shown(written ?? "")}\` is not a style of a ${place} parameter; there is ${styles[place].join(", ")}`,
+      `\`${shown(written ?? "")}\` is not a style of a ${place} parameter; the styles are ${styles[place].join(", ")}`,
     )
   const explode = map.entries.has("explode") ? fields.flag(map, "explode") : style === "form"
   if (style === "matrix") reportMatrix(map, reading)
@@ -179,8 +182,8 @@ function reportMatrix(map: DocumentMap, { fields }: ReaderContext): void {
   fields.report.add(
     "SP8015",
     map.entries.get("style")?.value.span ?? map.span,
-    "a path with `;` is refused, so no request with such a parameter arrives",
-    { help: "Let the parameter have the style `simple`." },
+    "the gateway refuses paths with `;`, so no request can have such a parameter",
+    { help: "Use the style `simple`." },
   )
 }
 
@@ -203,7 +206,7 @@ function oldStyle(
   if (format === undefined || (place !== "query" && written !== "csv"))
     return fields.wrong(
       map.entries.get("collectionFormat")?.value ?? map,
-      `\`${shown(written)}\` can't be read in a ${place} parameter`,
+      `\`${shown(written)}\` is not supported in a ${place} parameter`,
     )
   const schema = schemas.make(map, besideSchema)
   return place === "query" ? { ...format, schema } : { style: "simple", explode: false, schema }
@@ -244,7 +247,7 @@ function oldField(map: DocumentMap, fields: ReaderContext["fields"]): FormField[
   if (format !== undefined) return [{ name: fields.text(map, "name") ?? "", ...format, media: [] }]
   fields.wrong(
     map.entries.get("collectionFormat")?.value ?? map,
-    `\`${shown(written)}\` can't be read in a form`,
+    `\`${shown(written)}\` is not supported in a form`,
   )
   return []
 }
@@ -286,8 +289,8 @@ function formBody(
 function reportEmptyField(map: DocumentMap, fields: ReaderContext["fields"]): void {
   const key = map.entries.get("allowEmptyValue")?.key
   if (key === undefined || !fields.flag(map, "allowEmptyValue")) return
-  fields.report.add("SP8015", key, "an empty field of a form is judged by its schema as any other", {
-    help: "Let the schema allow an empty text.",
+  fields.report.add("SP8015", key, "an empty field of a form is checked against its schema like any other", {
+    help: "Allow an empty string in the schema.",
   })
 }
 

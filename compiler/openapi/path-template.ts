@@ -14,7 +14,7 @@ export type DocumentPath =
  */
 export function routePath(template: string): DocumentPath {
   if (!template.startsWith("/")) return { problem: `\`${shown(template)}\` does not start with \`/\`` }
-  if (/[?#]/.test(template)) return { problem: `\`${shown(template)}\` holds a query or fragment` }
+  if (/[?#]/.test(template)) return { problem: `\`${shown(template)}\` contains a query or fragment` }
   const names = new Map<string, string>()
   const trimmed = template.length > 1 && template.endsWith("/") ? template.slice(0, -1) : template
   const segments: string[] = []
@@ -28,18 +28,18 @@ export function routePath(template: string): DocumentPath {
 
 /** A segment in the form of routes. Adds the names of its parameters to `names`. */
 function routeSegment(segment: string, names: Map<string, string>): string | { readonly problem: string } {
-  const noText = { problem: `\`${shown(segment)}\` can't be in a canonical path` }
+  const noText = { problem: `\`${shown(segment)}\` cannot occur in a canonical path` }
   const literals = segment.split(/\{[^{}]+\}/)
   if (segment === "" || segment.endsWith(".") || literals.some((literal) => /[{}]/.test(literal)))
     return noText
   if (literals.slice(1, -1).includes(""))
     return {
-      problem: `in \`${shown(segment)}\` there is no text between two parameters, so it is not clear where the first one ends`,
+      problem: `\`${shown(segment)}\` has two parameters with nothing between them, so the end of the first one is ambiguous`,
     }
   const texts = literals.map(plainText)
   let made = texts[0] ?? ""
   for (const [at, [, parameter = ""]] of [...segment.matchAll(/\{([^{}]+)\}/g)].entries()) {
-    if (names.has(parameter)) return { problem: `the parameter \`${shown(parameter)}\` is there twice` }
+    if (names.has(parameter)) return { problem: `the parameter \`${shown(parameter)}\` is given twice` }
     names.set(parameter, nameFor(parameter, new Set(names.values())))
     made = `${made}{${names.get(parameter)}}${texts[at + 1] ?? ""}`
   }

@@ -18,7 +18,7 @@ export class PlanSchemas {
   readonly #names = new WeakMap<Schemas, Map<string, Map<string, string>>>()
   readonly #loose = new WeakMap<Schemas, LooseSchemas>()
   readonly #places = new Map<string, string>()
-  readonly #told = new Set<unknown>()
+  readonly #reported = new Set<unknown>()
 
   constructor(report: Report) {
     this.#report = report
@@ -116,7 +116,7 @@ export class PlanSchemas {
             first.key,
             "SP8013",
             first.span,
-            "the schema refers to itself for the same value: it never ends",
+            "the schema refers to itself for the same value, so validation would never end",
           )
       }
     }
@@ -130,7 +130,7 @@ export class PlanSchemas {
   }
 
   #tell(about: unknown, code: "SP8013" | "SP8019", span: SchemaEntry["span"], detail: string): void {
-    if (!this.#told.has(about)) this.#report.add(code, span, detail)
-    this.#told.add(about)
+    if (!this.#reported.has(about)) this.#report.add(code, span, detail)
+    this.#reported.add(about)
   }
 }

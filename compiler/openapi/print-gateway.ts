@@ -55,13 +55,16 @@ export function printGateway(document: ApiDocument, names: ImportNames): string 
 function leftBehind(operations: readonly Operation[]): string[] {
   const parameters = operations.reduce((sum, each) => sum + each.parameters.length, 0)
   const bodies = operations.filter(({ body }) => body !== undefined).length
-  const help = 'name the document in the API instead: `openapi "FILE"`, with `validate request` and `mock`.'
-  if (parameters + bodies === 0) return [`To have its answers judged as well, ${help}`]
+  const help = 'use the document in the API instead: `openapi "FILE"`, with `validate request` and `mock`.'
+  if (parameters + bodies === 0) return [`To check the responses too, ${help}`]
   const what = [
     ...(parameters === 0 ? [] : [`${parameters} parameter${parameters === 1 ? "" : "s"}`]),
     ...(bodies === 0 ? [] : [`the bodies of ${bodies} operation${bodies === 1 ? "" : "s"}`]),
   ]
-  return [`Nothing here judges ${what.join(" and ")} by the document's schemas. To have that,`, help]
+  return [
+    `Nothing here checks ${what.join(" and ")} against the schemas of the document. To check them,`,
+    help,
+  ]
 }
 
 /** The `auth` of all operations, if all have the same requirements. */
@@ -120,13 +123,13 @@ function bodyLines(type: string, text: string): string[] {
 
 function authLines(security: readonly Requirement[], document: ApiDocument, { name }: ImportNames): string[] {
   if (security.every(({ schemes }) => schemes.length === 0))
-    return ["auth none  # the document demands nothing"]
+    return ["auth none  # the document requires no authentication"]
   const lines = security.flatMap(({ schemes }) => {
     const [only] = schemes
-    if (only === undefined) return ["# the document lets callers in without credentials too"]
+    if (only === undefined) return ["# the document also allows callers without credentials"]
     if (schemes.length > 1)
       return [
-        `# the document demands ${schemes.map((each) => comment(each.name)).join(" and ")} together: say what that is here`,
+        `# the document requires ${schemes.map((each) => comment(each.name)).join(" and ")} together: write the matching auth here`,
       ]
     const scheme = document.securitySchemes.get(only.name)
     const scopes = only.scopes.map(quoted).join(" ")
@@ -143,7 +146,7 @@ function authLines(security: readonly Requirement[], document: ApiDocument, { na
         return [keyLine(scheme)]
       default:
         return [
-          `# the document demands ${comment(only.name)}${scheme === undefined ? "" : ` (${scheme.kind})`}: say what that is here`,
+          `# the document requires ${comment(only.name)}${scheme === undefined ? "" : ` (${scheme.kind})`}: write the matching auth here`,
         ]
     }
   })
@@ -156,7 +159,7 @@ function keyLine({ definition, name }: SecurityScheme): string {
   if (place === "query") return `auth subscription { header none; query ${quoted(key)} }`
   if (place === "header" && /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(key))
     return `auth subscription { header ${quoted(key)}; query none }`
-  return `# the document demands a key in the ${place} ${comment(key)} (${comment(name)}): say what that is here`
+  return `# the document requires a key in the ${place} ${comment(key)} (${comment(name)}): write the matching auth here`
 }
 
 function issuerLines(scheme: SecurityScheme, names: ImportNames): string[] {
@@ -165,9 +168,9 @@ function issuerLines(scheme: SecurityScheme, names: ImportNames): string[] {
   const url = known === "" ? "https://id.example/.well-known/openid-configuration" : known
   return [
     `issuer ${issuerName(scheme, names.name)} {`,
-    ...(known === "" ? ["  # the document does not say who signs the tokens"] : []),
+    ...(known === "" ? ["  # the document does not name the issuer of the tokens"] : []),
     `  discovery ${quoted(url)}`,
-    "  # what the tokens say they are for",
+    "  # the `aud` of the tokens",
     `  audience ${quoted(names.name)}`,
     "}",
   ]
@@ -184,7 +187,7 @@ function usersLines(scheme: SecurityScheme, names: ImportNames): string[] {
   return [
     `secret ${name}_password = env(${variable})`,
     `users ${name} {`,
-    "  # the document does not say who may call: a line for each user, with a secret of its own",
+    "  # the document does not list the users: add a line for each user, each with its own secret",
     `  user "user" ${name}_password`,
     "}",
   ]
@@ -203,7 +206,7 @@ function declaredName(scheme: string, api: string, kind: string): string {
 function backendLine({ servers }: ApiDocument): string {
   const found = suggestedBackend(servers)
   return found === undefined
-    ? 'backend "http://127.0.0.1:8081"  # the document does not say where it is served'
+    ? 'backend "http://127.0.0.1:8081"  # the document names no server'
     : `backend ${quoted(found)}`
 }
 

@@ -60,11 +60,11 @@ export interface ReadAs {
  */
 export function readApiDocument(
   file: SourceFile,
-  told: Report,
+  target: Report,
   load: LoadFile,
   { lenient = false, skip = new Set() }: ReadAs = {},
 ): ApiDocument | undefined {
-  const report = lenient ? new LenientReport(told) : told
+  const report = lenient ? new LenientReport(target) : target
   const references = new DocumentReferences(load, report)
   const tree = references.tree(file)
   if (tree === undefined) return undefined
@@ -99,7 +99,7 @@ function versionOf(root: DocumentMap, fields: DocumentFields): ApiDocument["vers
   const entry = root.entries.get("openapi") ?? root.entries.get("swagger")
   if (entry === undefined) {
     const near = didYouMean("openapi", root.entries.keys())
-    fields.report.add("SP8001", root.span, `there is neither \`openapi\` nor \`swagger\` in it${near}`)
+    fields.report.add("SP8001", root.span, `the file has neither \`openapi\` nor \`swagger\`${near}`)
     return undefined
   }
   const { value } = entry
@@ -109,7 +109,7 @@ function versionOf(root: DocumentMap, fields: DocumentFields): ApiDocument["vers
     // 3.2 is read as 3.1. Its additions are reported at their places and do not affect routes.
     if (/^3\.[12](?:\.|$)/.test(text)) return "3.1"
   } else if (/^2(?:\.0)?$/.test(text)) return "2.0"
-  fields.report.add("SP8001", value.span, `version \`${shown(text)}\` is not read`)
+  fields.report.add("SP8001", value.span, `version \`${shown(text)}\` is not supported`)
   return undefined
 }
 
@@ -120,7 +120,7 @@ function reportUnserved(root: DocumentMap, { report }: DocumentFields): void {
     report.add(
       "SP8015",
       webhooks.key,
-      "webhooks are requests of the API to its callers: none is made a route",
+      "webhooks are requests of the API to its callers, so they do not become routes",
     )
 }
 

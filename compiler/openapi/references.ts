@@ -62,7 +62,7 @@ export class DocumentReferences {
       at = target.node
       key = target.key
     }
-    this.#report.add("SP8004", at.span, "the reference leads in a circle")
+    this.#report.add("SP8004", at.span, "the reference is part of a cycle")
     return undefined
   }
 
@@ -104,7 +104,7 @@ export class DocumentReferences {
     if (identified !== undefined) return this.#identified(identified, at.file, text, said)
     const [path, pointer] = split(text)
     if (/^(?:[A-Za-z][A-Za-z0-9+.-]+:|\/\/)/.test(path)) {
-      this.#report.add("SP8005", said.span, `\`${shown(text)}\` leads out of the project`)
+      this.#report.add("SP8005", said.span, `\`${shown(text)}\` is outside the project`)
       return undefined
     }
     const file = path === "" ? at.file : this.#load(path, at)
@@ -113,7 +113,7 @@ export class DocumentReferences {
     if (steps !== undefined) return this.#at(file, steps, text, said)
     const found = this.#identifiersOf(file)?.atRoot(pointer)
     if (found !== undefined) return this.#identified(found, file, text, said)
-    this.#report.add("SP8004", said.span, `\`${shown(text)}\` is not a pointer`, {
+    this.#report.add("SP8004", said.span, `\`${shown(text)}\` is not a JSON pointer`, {
       help:
         said.help ??
         "Write `#/components/schemas/NAME`, or `other.yaml#/NAME`; `#NAME` means the schema with `$anchor: NAME`, since 3.1.",
@@ -128,12 +128,7 @@ export class DocumentReferences {
     said: Said,
   ): ReferenceTarget | undefined {
     if ("steps" in found) return this.#at(file, found.steps, text, said)
-    this.#report.add(
-      "SP8004",
-      said.span,
-      `\`${shown(text)}\` leads to nothing: ${found.problem}`,
-      helpOf(said),
-    )
+    this.#report.add("SP8004", said.span, `\`${shown(text)}\` has no target: ${found.problem}`, helpOf(said))
     return undefined
   }
 
@@ -159,7 +154,7 @@ export class DocumentReferences {
       this.#report.add(
         "SP8004",
         said.span,
-        `\`${shown(text)}\` leads to nothing: there is no \`${shown(step)}\`${near}`,
+        `\`${shown(text)}\` has no target: there is no \`${shown(step)}\`${near}`,
         helpOf(said),
       )
       return undefined

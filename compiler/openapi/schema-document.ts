@@ -43,8 +43,8 @@ export function readSchemaDocument(
       if (meant === undefined) return undefined
       if (judges(meant)) return schemas.use(asked)
       const where = pointer === undefined ? `in \`${shown(file.path)}\`` : `under \`${shown(pointer)}\``
-      report.add("SP8003", said, `nothing ${where} checks a value: it is not a schema itself`, {
-        related: [{ span: meant.span, message: "this judges nothing" }],
+      report.add("SP8003", said, `the value ${where} is not a JSON Schema, so it would check nothing`, {
+        related: [{ span: meant.span, message: "this has no schema keywords" }],
         help: helpFor(pointer, tree),
       })
       return undefined

@@ -41,12 +41,12 @@ function obstacleHere(json: Keywords, { additional, anyCase }: SchemaOverrides):
     return "several schemas list the properties of an object, so that no single one can exclude additional properties"
   if (anyCase !== true) return undefined
   const word = ["patternProperties", "propertyNames"].find((each) => each in json)
-  if (word !== undefined) return `\`${word}\` judges names by their letter case`
+  if (word !== undefined) return `\`${word}\` compares names case-sensitively`
   const names = Object.keys((json["properties"] as Keywords | undefined) ?? {}).map(foldedName)
-  if (new Set(names).size < names.length) return "two of its properties differ in their letter case alone"
+  if (new Set(names).size < names.length) return "two of its properties differ only in upper and lower case"
   const values = [json["const"], ...((json["enum"] as unknown[] | undefined) ?? [])]
   if (values.some((value) => typeof value === "object" && value !== null))
-    return "`const` or `enum` names objects, whose properties have one letter case"
+    return "`const` or `enum` contains objects, whose property names are case-sensitive"
   return undefined
 }
 

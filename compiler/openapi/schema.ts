@@ -165,7 +165,7 @@ class Conversion {
     if (node.kind === "scalar" && typeof node.value === "boolean") return node.value
     if (outermost && isNull(node)) return this.#fields.withoutValue(node, "the schema") ?? {}
     if (node.kind !== "map") {
-      this.#fields.wrong(node, `a schema is a map, this is ${kindOf(node)}`)
+      this.#fields.wrong(node, `a schema must be a map, found ${kindOf(node)}`)
       return this.#leaveOut({})
     }
     const reference = referenceOf(node)
@@ -246,7 +246,7 @@ class Conversion {
       this.#fields.report.add(
         "SP8014",
         key,
-        "`required` of a property means nothing: it belongs to the object, as a list",
+        "`required` in a property has no effect: it belongs to the object, as a list",
       )
       return
     }
@@ -261,12 +261,12 @@ class Conversion {
   #unknown(name: string, key: Span, value: DocumentNode, json: Record<string, unknown>): void {
     if (name === "x-nullable" && this.#dialect === "2.0") json["nullable"] = plainOf(value)
     else if (name === "$dynamicRef" || name === "$recursiveRef")
-      this.obstacles.push({ span: key, detail: `\`${name}\` is not followed` })
+      this.obstacles.push({ span: key, detail: `\`${name}\` is not supported and ignored` })
     else if (!name.startsWith("x-"))
       this.#fields.report.add(
         "SP8014",
         key,
-        `\`${shown(name)}\` means nothing in a schema${didYouMean(name, Object.keys(keywords))}`,
+        `a schema has no keyword \`${shown(name)}\`${didYouMean(name, Object.keys(keywords))}`,
       )
   }
 
@@ -279,7 +279,7 @@ class Conversion {
           this.#reportEmpty(name, value)
           return value.items.map((item) => this.schema(item, inPlace))
         }
-        return this.#fields.wrong(value, `\`${name}\` is a list of schemas, this is ${kindOf(value)}`)
+        return this.#fields.wrong(value, `\`${name}\` must be a list of schemas, found ${kindOf(value)}`)
       case "schema map":
         return this.#schemaMap(name, value, inPlace)
       case "type":
@@ -295,7 +295,7 @@ class Conversion {
 
   #schemaMap(name: string, value: DocumentNode, inPlace: boolean): unknown {
     if (value.kind !== "map")
-      return this.#fields.wrong(value, `\`${name}\` is a map of schemas, this is ${kindOf(value)}`)
+      return this.#fields.wrong(value, `\`${name}\` must be a map of schemas, found ${kindOf(value)}`)
     const entries = [...value.entries].map(([key, entry]) => {
       if (name === "patternProperties") this.#checkPattern(key, entry.key)
       return [key, this.schema(entry.value, inPlace, isNull(entry.value))] as const
@@ -325,17 +325,20 @@ class Conversion {
     const expected = {
       limit: "a number",
       count: "a whole number",
-      texts: "a list of texts",
+      texts: "a list of strings",
       flag: "`true` or `false`",
     }[kind]
-    const told = annotations.has(name) ? "aside" : "wrong"
-    return this.#fields[told](value, `\`${name}\` is ${expected ?? `a ${kind}`}, this is ${kindOf(value)}`)
+    const effect = annotations.has(name) ? "aside" : "wrong"
+    return this.#fields[effect](
+      value,
+      `\`${name}\` must be ${expected ?? `a ${kind}`}, found ${kindOf(value)}`,
+    )
   }
 
   /** An empty list of choices would accept no value. The author most likely meant no constraint. */
   #reportEmpty(name: string, { items, span }: DocumentList): void {
     if (items.length > 0 || name === "prefixItems") return
-    const detail = `nothing is checked by an empty \`${name}\`: no value could fit it`
+    const detail = `an empty \`${name}\` is not checked: no value could match it`
     this.unmatched.push({ span, source: undefined, detail })
   }
 
@@ -352,7 +355,7 @@ class Conversion {
 
   #pattern(value: DocumentNode): unknown {
     if (value.kind !== "scalar" || typeof value.value !== "string")
-      return this.#fields.wrong(value, `\`pattern\` is a text, this is ${kindOf(value)}`)
+      return this.#fields.wrong(value, `\`pattern\` must be a string, found ${kindOf(value)}`)
     this.#checkPattern(value.value, value.span)
     return value.value
   }
@@ -361,7 +364,7 @@ class Conversion {
     try {
       schemaPattern(source, { stepsLeft: 0 })
     } catch (error) {
-      const detail = `nothing is checked by this pattern: it can't be used, ${(error as Error).message}`
+      const detail = `this pattern is not checked, because the gateway cannot run it: ${(error as Error).message}`
       this.unmatched.push({ span, source, detail })
     }
   }
@@ -390,7 +393,7 @@ class Conversion {
     if (this.#dialect === "3.1") {
       const key = node.entries.get("nullable")?.key
       if (key !== undefined)
-        this.#fields.report.add("SP8014", key, "`nullable` means nothing since 3.1", {
+        this.#fields.report.add("SP8014", key, "`nullable` has no effect since OpenAPI 3.1", {
           help: 'Write `type: [TYPE, "null"]`.',
         })
       return json

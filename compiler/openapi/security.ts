@@ -30,15 +30,14 @@ type Read = Pick<SecurityScheme, "kind" | "definition">
 
 function readScheme(map: DocumentMap, version: string, fields: DocumentFields): Read | undefined {
   const type = fields.text(map, "type")
-  if (type === undefined)
-    return fields.aside(map, "the security scheme has no `type`; it is demanded all the same")
+  if (type === undefined) return fields.aside(map, "the security scheme has no `type`; it is still required")
   if (type === "basic" && version === "2.0")
     return { kind: "basic", definition: { type: "http", scheme: "basic" } }
   const plain = plainOf(map) as Record<string, unknown>
   if (type === "http") {
     const scheme = fields.text(map, "scheme")?.toLowerCase()
     if (scheme === undefined)
-      return fields.aside(map, "the security scheme has no `scheme`; it is demanded all the same")
+      return fields.aside(map, "the security scheme has no `scheme`; it is still required")
     const kind = scheme === "bearer" || scheme === "basic" ? scheme : "http"
     return { kind, definition: { ...plain, scheme } }
   }
@@ -47,7 +46,7 @@ function readScheme(map: DocumentMap, version: string, fields: DocumentFields): 
     if (where === undefined || fields.text(map, "name") === undefined || !places.includes(where))
       return fields.aside(
         map,
-        `the security scheme has no \`${where === undefined || !places.includes(where) ? "in" : "name"}\`; it is demanded all the same`,
+        `the security scheme has no \`${where === undefined || !places.includes(where) ? "in" : "name"}\`; it is still required`,
       )
     const name = map.entries.get("name")?.value
     if (where === "header" && name !== undefined && String(plain["name"]).includes("_"))
@@ -95,7 +94,7 @@ export function readSecurity(
   // An empty list removes the requirements of the document; a key without a value does not.
   if (isNull(field)) return fields.withoutValue(field, "`security`")
   if (field.kind === "list") return field.items.map((item) => readRequirement(item, schemes, fields))
-  fields.wrong(field, `\`security\` is a list, this is ${kindOf(field)}`)
+  fields.wrong(field, `\`security\` must be a list, found ${kindOf(field)}`)
   return [field.kind === "map" ? readRequirement(field, schemes, fields) : unreadable(field)]
 }
 
@@ -110,7 +109,7 @@ function readRequirement(
     if (!schemes.has(name))
       fields.aside(
         { span: key },
-        `the document declares no security scheme \`${shown(name)}\`; it is demanded all the same${didYouMean(name, schemes.keys())}`,
+        `the document declares no security scheme \`${shown(name)}\`; it is still required${didYouMean(name, schemes.keys())}`,
       )
     const plain = plainOf(value)
     const scopes = Array.isArray(plain) ? plain.filter((each) => typeof each === "string") : []

@@ -44,9 +44,14 @@ export function reportParts(
   { fields }: ReaderContext,
 ): void {
   if (fragment !== undefined)
-    fields.report.add("SP8014", at, `\`${shown(fragment)}\` means nothing in a path: no request has it`, {
-      help: `Write \`${shown(path)}\`.`,
-    })
+    fields.report.add(
+      "SP8014",
+      at,
+      `\`${shown(fragment)}\` has no effect in a path: requests have no fragment`,
+      {
+        help: `Write \`${shown(path)}\`.`,
+      },
+    )
   if (query.length > 0)
     fields.report.add(
       "SP8015",
@@ -85,7 +90,7 @@ export function withQuery(
     if (parameter !== undefined)
       reading.fields.aside(
         { span: at },
-        `nothing describes the parameter \`${shown(parameter)}\`: any value passes`,
+        `the parameter \`${shown(parameter)}\` is not described, so any value is let through`,
       )
   }
   return all

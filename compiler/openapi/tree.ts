@@ -55,11 +55,11 @@ class JsonTree {
   finish(report: Report): DocumentNode | undefined {
     const root = this.#pending[0]?.[0]?.node
     if (this.#reserved !== undefined) {
-      report.add("SP8003", this.#reserved, "`__proto__` can't be a key")
+      report.add("SP8003", this.#reserved, "`__proto__` is not allowed as a key")
       return undefined
     }
     if (this.#count <= nodesMax) return root
-    report.add("SP8006", root?.span, `the file has ${this.#count} values, ${nodesMax} are possible`)
+    report.add("SP8006", root?.span, `the file has ${this.#count} values; the maximum is ${nodesMax}`)
     return undefined
   }
 

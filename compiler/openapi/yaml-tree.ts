@@ -79,7 +79,8 @@ class YamlTree {
   #sized(node: YamlNode | null | undefined, at: Span, depth: number): Sized {
     if (node === null || node === undefined) return this.#empty(at)
     if (this.#failed) return this.#empty(at)
-    if (depth > depthMax) return this.#fail("SP8006", this.#spanOf(node), `nested deeper than ${depthMax}`)
+    if (depth > depthMax)
+      return this.#fail("SP8006", this.#spanOf(node), `nested deeper than ${depthMax} levels`)
     if (isAlias(node)) return this.#alias(node)
     if (++this.#count > valuesMax) return this.#tooMany(node)
     const made = isMap(node)
@@ -96,7 +97,7 @@ class YamlTree {
     const target = this.#anchors.get(node.source)
     const span = this.#spanOf(node)
     if (target === undefined)
-      return this.#fail("SP8002", span, `nothing above is called \`&${shown(node.source)}\``)
+      return this.#fail("SP8002", span, `there is no anchor \`&${shown(node.source)}\` above`)
     this.#count += target.size
     return this.#count > valuesMax ? this.#tooMany(node) : target
   }
@@ -115,7 +116,11 @@ class YamlTree {
     for (const { key, value } of map.items) {
       const name = isScalar(key) ? this.#text(key) : undefined
       if (name === undefined || name === "__proto__") {
-        this.#fail("SP8003", span, name === undefined ? "a key is a text" : "`__proto__` can't be a key")
+        this.#fail(
+          "SP8003",
+          span,
+          name === undefined ? "a key must be a string" : "`__proto__` is not allowed as a key",
+        )
         continue
       }
       const at = this.#spanOf(key as Scalar)
@@ -132,7 +137,7 @@ class YamlTree {
 
   #twice(name: string, at: Span, first: Span): void {
     this.#failed = true
-    this.#report.add("SP8002", at, `the key \`${shown(name)}\` is there twice`, {
+    this.#report.add("SP8002", at, `the key \`${shown(name)}\` is given twice`, {
       help: "Remove one of the two, or rename it.",
       related: [{ span: first, message: "the first" }],
     })

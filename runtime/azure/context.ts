@@ -4,7 +4,7 @@ import { accessTokenText, tokenText, type VerifiedToken } from "../policies/cred
 import type { Exchange, MessageBody } from "../policies/exchange.ts"
 import { HeaderList } from "../policies/messages/header-list.ts"
 import { isStoredResponse } from "../policies/messages/stored-response.ts"
-import { toldViolations } from "../policies/validation/violations.ts"
+import { reportedViolations } from "../policies/validation/violations.ts"
 import type {
   PolicyApi,
   PolicyBody,
@@ -107,7 +107,7 @@ class ExchangeContext implements PolicyContext {
     return accessTokenText(value)
   }
   storedViolations(value: unknown): readonly PolicyViolation[] | undefined {
-    return toldViolations(value)
+    return reportedViolations(value)
   }
   trace(source: string, message: string): void {
     this.#around.trace(this.#exchange, source, message)

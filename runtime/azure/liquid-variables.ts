@@ -53,7 +53,7 @@ export function readAhead(exchange: Exchange, of: "request" | "response"): Promi
     if (content === undefined) throw refused(of, `${found}`)
     // Reading the result of the thread blocks this one, so it has the limit of any other JSON.
     if (hasMoreValues(content, jsonValuesDefault))
-      throw refused(of, `has more than ${jsonValuesDefault} elements and texts`)
+      throw refused(of, `has more than ${jsonValuesDefault} elements and strings`)
     return { value: JSON.parse(content.toString("utf8")) as unknown }
   })
 }
@@ -79,7 +79,7 @@ function bodyOf(exchange: Exchange, of: "request" | "response", xsiNil: "blank" 
     return xmlBody(jsonOfXml(body.text(), xmlOptions), xsiNil)
   } catch (error) {
     if (!(error instanceof XmlProblem)) throw error
-    throw refused(of, `is no XML: ${error.message}`)
+    throw refused(of, `is not XML: ${error.message}`)
   }
 }
 
@@ -149,10 +149,10 @@ function contextOf(exchange: Exchange): object {
 function variablesOf({ variables }: Exchange): Readonly<Record<string, unknown>> {
   const made = plainObject<unknown>()
   for (const [name, value] of variables) {
-    let told: { readonly value: unknown } | undefined
+    let memo: { readonly value: unknown } | undefined
     const get = (): unknown => {
-      told ??= { value: plain(value) }
-      return told.value
+      memo ??= { value: plain(value) }
+      return memo.value
     }
     Object.defineProperty(made, name, { get, enumerable: true, configurable: true })
   }

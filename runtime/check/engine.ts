@@ -364,7 +364,7 @@ export class Engine {
     if (bound === undefined || this.#settings.now() - store.contactMs <= bound) return
     throw new CheckError(
       "unavailable",
-      "the authorization data may be out of date: the database has not answered",
+      "the authorization data may be out of date: the database does not respond",
     )
   }
 

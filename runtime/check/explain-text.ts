@@ -19,7 +19,7 @@ function verdict({ allowed, user, relation, object, missing_context = [] }: Expl
   if (allowed) return `allowed: ${user} has ${relation} on ${object}`
   return missing_context.length === 0
     ? `denied: ${user} does not have ${relation} on ${object}`
-    : `conditional: whether ${user} has ${relation} on ${object} hangs on the context`
+    : `conditional: whether ${user} has ${relation} on ${object} depends on the context`
 }
 
 /** A deny in one line, for a log: the obstacle and the nearest remedy. */
@@ -43,8 +43,7 @@ export function explanationSummary({
   return text.length <= summaryMax ? text : `${text.slice(0, summaryMax - 1)}…`
 }
 
-const undecidedWords =
-  "tuples and exclusions depend on each other, which decides nothing and so grants nothing"
+const undecidedWords = "tuples and exclusions depend on each other in a cycle, so nothing is granted"
 
 /** A tuple in the command line's syntax: `user:ann owner order:1`. */
 export function tupleWords({ user, relation, object, condition }: TupleKey): string {
@@ -65,7 +64,7 @@ function denyLines({
       blocked_by.flatMap((node) => proofLines(node, 2)),
     ),
     ...section(
-      "conditions that do not hold",
+      "conditions that are false",
       conditions.map(({ tuple, condition }) => `    ${tupleWords(tuple)}: ${conditionWords(condition)}`),
     ),
     ...section(

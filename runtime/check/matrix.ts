@@ -39,7 +39,7 @@ class Matrix implements Inquiry<MatrixAnswer> {
     if (cells > matrixCellsMax)
       throw new CheckError(
         "validation_error",
-        `${users.length} users × ${relations.length} relations × ${objects.length} objects are ${cells} cells, more than ${matrixCellsMax}`,
+        `${users.length} users × ${relations.length} relations × ${objects.length} objects are ${cells} cells; the maximum is ${matrixCellsMax}`,
       )
     const types = objects.map((object) => requireType(model, requireObject(object)))
     const subjects = users.map((user) => requireSubject(model, user))

@@ -302,6 +302,6 @@ export class UndecidedCheck extends CheckError {}
 export function commitLost({ revision }: Commit): CheckError {
   return new CheckError(
     "history_lost",
-    `the store's history does not have the commit this token names (revision ${revision}): the database was set back to an earlier state, or the token is of another store; read the state again, and repeat the write if it is not there`,
+    `the store's history does not have the commit this token names (revision ${revision}): the database was set back to an earlier state, or the token is of another store; read the state again, and repeat the write if it is missing`,
   )
 }

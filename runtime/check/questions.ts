@@ -66,7 +66,7 @@ export interface Rewriting {
   readonly name: string
   /** An ASCII character that every rewritten name contains. */
   readonly having: string
-  readonly told: (name: string) => string
+  readonly decoded: (name: string) => string
 }
 
 /** Objects as `type:id`, each once; in order of name when a page size, a limit or a deadline applied. */

@@ -174,7 +174,7 @@ export const explainRequestQuestion = z.strictObject({
   method: z
     .string()
     .max(64)
-    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not a method"),
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "is not an HTTP method"),
   target: z.string().max(16_384).startsWith("/"),
   host: short.default("localhost"),
   ip: z.union([z.ipv4(), z.ipv6()]).default("127.0.0.1"),
@@ -251,7 +251,10 @@ export type RefusalAnswer = z.infer<typeof refusalAnswer>
 /** Name of a subscription in logs, usage and expressions. */
 const subscriptionName = z
   .string()
-  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, "a letter, then letters, digits, `_` or `-`, 63 at most")
+  .regex(
+    /^[A-Za-z][A-Za-z0-9_-]{0,62}$/,
+    "must be a letter, then letters, digits, `_` or `-`, at most 63 characters",
+  )
 
 /** What the subscription gives access to: the APIs of a product, one API, or all APIs. */
 const subscriptionScope = z.union([
@@ -290,7 +293,7 @@ export type Subscription = z.infer<typeof subscription>
 
 const moment = z.iso.datetime({ offset: true })
 /** Keys from another system are accepted as they are, so that callers need not change them. Shorter keys could be guessed. */
-const givenKey = z.string().regex(/^[\x21-\x7e]{24,512}$/, "24 to 512 characters without blanks")
+const givenKey = z.string().regex(/^[\x21-\x7e]{24,512}$/, "must have 24 to 512 characters without spaces")
 
 /** Body of `POST /v1/subscriptions`. Without `state` the product decides: `submitted` when it requires approval, else `active`. */
 export const createSubscriptionRequest = z.strictObject({

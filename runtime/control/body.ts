@@ -12,10 +12,6 @@ export function bodyOf<Shape extends z.ZodType>(
   const read = shape.safeParse(body)
   if (read.success) return read.data
   const [problem] = problemsOf(read.error)
-  sendProblem(
-    reply,
-    "bad-request",
-    `${problem?.path || "the body"}: ${problem?.message ?? "is not understood"}`,
-  )
+  sendProblem(reply, "bad-request", `${problem?.path || "the body"}: ${problem?.message ?? "is invalid"}`)
   return undefined
 }

@@ -344,7 +344,7 @@ export class PlanKeeper {
           { serial: error.identity.serial, reason: error.message },
           `the newest plan cannot be served here; ${this.#served === null ? "no plan is served" : "the previous plan stays in use"}`,
         )
-    } else if (!isForeseen(error)) log.error({ err: error }, "following plans failed")
+    } else if (!isForeseen(error)) log.error({ err: error }, "checking for a newer plan failed")
     const text = error instanceof Error ? error.message : String(error)
     this.#changed(
       this.#identity,
@@ -372,7 +372,7 @@ function isForeseen(error: unknown): boolean {
 }
 
 function noPlanAnyMore(): SourceUnavailable {
-  return new SourceUnavailable("it has no plan now; the last plan stays in use until another one is applied")
+  return new SourceUnavailable("the database has no plan; the last plan stays in use until another one is applied")
 }
 
 /** Whether the newest plan is the one that the new plan was compared with. */

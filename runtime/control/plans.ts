@@ -27,7 +27,7 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
   app.get<{ Querystring: { limit?: string } }>("/v1/plans", async (request, reply) => {
     const limit = request.query.limit === undefined ? historyDefault : serialOf(request.query.limit)
     if (limit === undefined || limit > historyMax)
-      return sendProblem(reply, "bad-request", `\`limit\` is a number from 1 to ${historyMax}`)
+      return sendProblem(reply, "bad-request", `\`limit\` must be a number from 1 to ${historyMax}`)
     return { plans: await ports.history(limit) }
   })
   app.put("/v1/plan", async (request, reply) => {

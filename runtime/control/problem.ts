@@ -5,8 +5,8 @@ import { sendRaw } from "../http/server/connection-errors.ts"
 import type { Refusal } from "../http/server/internal-guard.ts"
 import type { ControlProblem } from "./api.ts"
 
-/** Problem types of the control API. The last part is stable; clients compare it. */
-const titles = {
+/** Problem types of the control API, with status and title. The last part of `type` is stable; clients compare it. */
+export const controlProblems = {
   unauthenticated: [401, "Authentication required"],
   "not-found": [404, "Not found"],
   "method-not-allowed": [405, "Method not allowed"],
@@ -14,26 +14,26 @@ const titles = {
   "request-timeout": [408, "Request timeout"],
   "target-too-long": [414, "Target too long"],
   "expectation-failed": [417, "Expectation failed"],
-  misdirected: [421, "Not a name of this listener"],
+  misdirected: [421, "Unknown host name"],
   "header-too-large": [431, "Header too large"],
   "not-implemented": [501, "Not implemented"],
   "version-not-supported": [505, "HTTP version not supported"],
   "too-large": [413, "Body too large"],
-  conflict: [409, "Not possible in this state"],
-  refused: [422, "Not possible"],
+  conflict: [409, "Conflict with the current state"],
+  refused: [422, "Request refused"],
   "plan-invalid": [422, "Plan is not valid"],
   "plan-refused": [422, "Plan cannot be provisioned here"],
   "plan-stale": [412, "Plan is stale"],
   unavailable: [503, "Database unavailable"],
-  "no-control": [503, "Not a process for operators"],
-  "no-engine": [503, "No engine to ask"],
-  "no-gateway": [503, "No gateway to ask"],
+  "no-control": [503, "Control API not available in this process"],
+  "no-engine": [503, "No engine available"],
+  "no-gateway": [503, "No gateway available"],
   internal: [500, "Internal error"],
 } as const
 
 const contentType = "application/problem+json"
 
-export type ProblemKind = keyof typeof titles
+export type ProblemKind = keyof typeof controlProblems
 
 /** Sends a problem body (RFC 9457). `detail` and the members of `extra` are for operators. */
 export function sendProblem(
@@ -42,7 +42,7 @@ export function sendProblem(
   detail: string,
   extra: Pick<ControlProblem, "problems" | "current"> = {},
 ): FastifyReply {
-  const [status, title] = titles[kind]
+  const [status, title] = controlProblems[kind]
   return reply
     .code(status)
     .type(contentType)
@@ -62,7 +62,7 @@ export function sendRawProblem(socket: Socket, kind: ProblemKind, detail: string
 }
 
 function plainProblem(kind: ProblemKind, detail: string): { status: number; body: Buffer } {
-  const [status, title] = titles[kind]
+  const [status, title] = controlProblems[kind]
   const body = JSON.stringify({ type: `urn:sallyport:control:${kind}`, title, status, detail })
   return { status, body: Buffer.from(body) }
 }

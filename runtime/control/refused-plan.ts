@@ -54,14 +54,14 @@ export function isSamePlan(one: PlanIdentity | undefined, other: PlanIdentity | 
   return one?.serial === other?.serial && one?.stamp === other?.stamp
 }
 
-const problemsTold = 3
+const problemsShown = 3
 
 /** A stored plan was valid when it was stored, so a plan that cannot be read was stored by another version. */
 export function unreadable(problems: readonly PlanProblem[]): string {
-  const told = problems
-    .slice(0, problemsTold)
+  const shown = problems
+    .slice(0, problemsShown)
     .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
   const remedy =
-    "the plan was stored by another version of Sallyport, or changed since: apply its text again with this one (`sallyport apply`)"
-  return [remedy, ...told].join("; ")
+    "the plan was stored by another version of Sallyport, or changed since: apply gateway.conf again with this version (`sallyport apply`)"
+  return [remedy, ...shown].join("; ")
 }

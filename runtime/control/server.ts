@@ -76,7 +76,7 @@ export function startHealth(settings: ListenSettings, ports: HealthPorts): Promi
       return sendProblem(
         reply.header("connection", "close"),
         "no-control",
-        "this process was started without the role `control`: it answers to /healthz, /readyz and /metrics here",
+        "this process was started without the role `control`: it serves only /healthz, /readyz and /metrics here",
       )
     })
     addHealthRoutes(app, ports)
@@ -138,7 +138,7 @@ function guardOf({ listen, hosts = [], log }: ListenSettings): Guard {
       const { host = "" } = headers
       if (name === "misdirected" && !told.has(host) && told.size < hostsTold) {
         told.add(host)
-        log.warn({ host, client: socket.remoteAddress }, "control request for another host")
+        log.warn({ host, client: socket.remoteAddress }, "refused a control request with an unknown host name")
       }
       writeProblem(response, kindOf(name), detail)
     },
@@ -182,11 +182,11 @@ function answerFailures(app: FastifyInstance, log: Log): void {
       return sendProblem(
         reply.header("retry-after", "1"),
         "unavailable",
-        "the database's schema is not the one this version needs: run `sallyport migrate`",
+        "the schema of the database does not match this version: run `sallyport migrate`",
       )
     }
     if (error.statusCode === 413)
-      return sendProblem(reply, "too-large", `a body may have ${bodyBytesMax} bytes`)
+      return sendProblem(reply, "too-large", `the body is larger than ${bodyBytesMax} bytes`)
     if (error.statusCode !== undefined && error.statusCode < 500)
       return sendProblem(reply, "bad-request", error.message)
     // The client closed the connection, which aborted the engine's response: not an error, and no client waits for a reply.
@@ -209,7 +209,7 @@ async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promis
         return sendProblem(
           reply,
           "no-engine",
-          "no engine listener is known to this process: the plan has no `authz` block, or no plan is applied",
+          "this process has no engine: the plan has no `authz` block, or no plan is applied",
         )
       }
     },
@@ -226,7 +226,7 @@ async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promis
         return { ...rest, authorization: ports.engine()?.authorization }
       },
       onError: (reply) => {
-        sendProblem(reply as never, "no-engine", "the engine's listener does not answer")
+        sendProblem(reply as never, "no-engine", "the engine does not respond")
       },
     },
   })
@@ -244,7 +244,7 @@ function addExplainRoutes(app: FastifyInstance, ports: ControlPorts): void {
     })
     return (
       explained ??
-      sendProblem(reply, "no-gateway", "this process serves no requests: it has another role, or no plan yet")
+      sendProblem(reply, "no-gateway", "this process has no gateway: it was started with another role, or no plan is applied yet")
     )
   })
   app.get<{ Params: { id: string } }>("/v1/refusals/:id", async ({ params }, reply) => {
@@ -254,7 +254,7 @@ function addExplainRoutes(app: FastifyInstance, ports: ControlPorts): void {
       sendProblem(
         reply,
         "not-found",
-        "this process does not remember such a refusal: it knows its own last 1,000; the access log has them all",
+        "this process has no refusal with this id: it keeps only its own last 1,000; look in the access log",
       )
     )
   })

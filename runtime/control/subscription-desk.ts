@@ -125,10 +125,10 @@ export class SubscriptionDesk {
       if (typeof next === "string") return next
       const ends = end === undefined ? record.expiresAt : end
       if (next.state === "active" && ends !== null && ends.getTime() <= this.#now())
-        return `\`${name}\` ended at ${ends.toISOString()}: give it a new end, or none (\`--expires\`, \`expiresAt\`)`
+        return `\`${name}\` expired at ${ends.toISOString()}: set a new end, or none (\`--expires\`, \`expiresAt\`)`
       return { state: next.state, expiresAt: ends }
     })
-    return this.#told(name, done)
+    return this.#outcome(name, done)
   }
 
   async rotate(name: string, slot: KeySlot): Promise<IssuedAnswer | SubscriptionRefusal> {
@@ -137,8 +137,8 @@ export class SubscriptionDesk {
     const done = await replaceKey(this.#settings.database, name, slot, made, (record) =>
       rotationRefused(name, stateOf(record, this.#now())),
     )
-    const told = await this.#told(name, done)
-    return "refused" in told ? told : { subscription: told, keys: { [slot]: made.key } }
+    const outcome = await this.#outcome(name, done)
+    return "refused" in outcome ? outcome : { subscription: outcome, keys: { [slot]: made.key } }
   }
 
   async remove(name: string): Promise<SubscriptionRefusal | undefined> {
@@ -149,7 +149,7 @@ export class SubscriptionDesk {
     return undefined
   }
 
-  async #told(
+  async #outcome(
     name: string,
     done: SubscriptionRecord | string | undefined,
   ): Promise<Subscription | SubscriptionRefusal> {
@@ -165,7 +165,7 @@ export class SubscriptionDesk {
     if (ownOf(plan?.subscriptions, name) !== undefined)
       return { refused: "conflict", message: `gateway.conf declares a subscription \`${name}\`` }
     if (expiresAt !== null && Date.parse(expiresAt) <= this.#now())
-      return invalid(`the end ${expiresAt} (\`--expires\`, \`expiresAt\`) is past`)
+      return invalid(`the end ${expiresAt} (\`--expires\`, \`expiresAt\`) is in the past`)
     if (request.keys !== undefined && request.keys.primary === request.keys.secondary)
       return invalid("primary and secondary key are the same")
     if ("product" in scope) {
@@ -272,9 +272,9 @@ function notStored(
   perOwnerMax: number,
 ): SubscriptionRefusal {
   const message = {
-    exists: `there is a subscription \`${name}\` already`,
+    exists: `a subscription \`${name}\` already exists`,
     "same-key": "one of the keys belongs to another subscription",
-    full: `${owner === "" ? "callers without an owner have" : `\`${owner}\` has`} ${perOwnerMax} of ${perOwnerMax} subscriptions to \`${"product" in scope ? scope.product : ""}\` already`,
+    full: `${owner === "" ? "callers without an owner already have" : `\`${owner}\` already has`} ${perOwnerMax} of ${perOwnerMax} subscriptions to \`${"product" in scope ? scope.product : ""}\``,
   }[why]
   return { refused: "conflict", message }
 }

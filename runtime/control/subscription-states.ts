@@ -26,13 +26,13 @@ export function nextState(
   action: SubscriptionAction,
 ): { readonly state: StoredState } | string {
   if (actions[action].from.includes(state)) return { state: actions[action].to }
-  return `\`${name}\` is ${state} and cannot be ${pastOf[action]}; possible is ${possible(state)}`
+  return `\`${name}\` is ${state} and cannot be ${pastOf[action]}; possible actions: ${possible(state)}`
 }
 
 /** Why the keys of a subscription in this state cannot be rotated; undefined when they can. */
 export function rotationRefused(name: string, state: SubscriptionState): string | undefined {
   if (state !== "rejected" && state !== "cancelled") return undefined
-  return `\`${name}\` is ${state}: new keys would open nothing; possible is ${possible(state)}`
+  return `\`${name}\` is ${state}, so new keys would give no access; possible actions: ${possible(state)}`
 }
 
 const pastOf: { readonly [Action in SubscriptionAction]: string } = {
@@ -45,6 +45,6 @@ const pastOf: { readonly [Action in SubscriptionAction]: string } = {
 
 function possible(state: SubscriptionState): string {
   const names = subscriptionActions.filter((action) => actions[action].from.includes(state))
-  if (names.length === 0) return "only `delete`, and a new one"
+  if (names.length === 0) return "only `delete`; then create a new one"
   return [...names, "delete"].map((name) => `\`${name}\``).join(", ")
 }

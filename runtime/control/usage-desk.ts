@@ -48,12 +48,12 @@ export class UsageDesk {
       api: question.api,
       groupsMax: groupsMax + 1,
     })
-    const lines = groups.map((group) => lineOf(by, group))
-    const told =
+    const all = groups.map((group) => lineOf(by, group))
+    const lines =
       deprecated === undefined
-        ? lines
-        : lines.filter(({ key }) => deprecated.has(versionKey(key.api, key.version)))
-    return { by, lines: told.slice(0, groupsMax), cut: groups.length > groupsMax }
+        ? all
+        : all.filter(({ key }) => deprecated.has(versionKey(key.api, key.version)))
+    return { by, lines: lines.slice(0, groupsMax), cut: groups.length > groupsMax }
   }
 }
 

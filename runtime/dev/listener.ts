@@ -36,13 +36,13 @@ function explain(what: string, host: string, port: number, error: NodeJS.ErrnoEx
   const address = `${host}:${port}`
   if (error.code === "EADDRINUSE")
     return new DevError(
-      `${what} can't listen on ${address}: the address is in use`,
-      `Stop what listens there (\`ss -ltnp 'sport = :${port}'\` shows it), or choose another address.`,
+      `${what} cannot listen on ${address}: the address is in use`,
+      `Stop the process that uses it (\`ss -ltnp 'sport = :${port}'\` shows it), or choose another address.`,
     )
   if (error.code === "EACCES")
-    return new DevError(`${what} can't listen on ${address}: not allowed`, "Choose a port above 1023.")
+    return new DevError(`${what} cannot listen on ${address}: not allowed`, "Choose a port above 1023.")
   return new DevError(
-    `${what} can't listen on ${address}: ${error.message}`,
+    `${what} cannot listen on ${address}: ${error.message}`,
     "Choose an address of this machine.",
   )
 }

@@ -170,5 +170,5 @@ async function readResource(
   } catch {
     // The response follows below.
   }
-  return { status: 400, error: "the body is no JSON object" }
+  return { status: 400, error: "the body is not a JSON object" }
 }

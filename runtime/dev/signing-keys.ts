@@ -65,7 +65,7 @@ async function read(path: string): Promise<JWK[]> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
     throw new DevError(
-      `the identity provider can't read its keys: ${(error as Error).message}`,
+      `the identity provider cannot read its keys: ${(error as Error).message}`,
       `Make ${path} readable, or delete it.`,
     )
   }
@@ -80,7 +80,7 @@ async function read(path: string): Promise<JWK[]> {
   } catch (error) {
     throw new DevError(
       `the identity provider's keys in ${path} are damaged: ${(error as Error).message}`,
-      "Delete the file; new keys are made, and tokens signed with the old ones are refused.",
+      "Delete the file: the next start creates new keys, and tokens signed with the old ones are refused.",
     )
   }
 }
@@ -95,8 +95,8 @@ function write(folder: string, path: string, keys: readonly JWK[]): void {
     renameSync(beside, path)
   } catch (error) {
     throw new DevError(
-      `the identity provider can't keep its keys in ${folder}: ${(error as Error).message}`,
-      "Make the folder writable, or start in another one.",
+      `the identity provider cannot store its keys in ${folder}: ${(error as Error).message}`,
+      "Make the folder writable, or start in another folder.",
     )
   }
 }

@@ -138,7 +138,7 @@ export class TreeChecker {
       ...this.environment.variables.keys(),
     ]
     const isFunction = this.library.function.has(name)
-    const message = isFunction ? `\`${name}\` is a function; call it` : `\`${name}\` is not known here`
+    const message = isFunction ? `\`${name}\` is a function; call it` : `unknown name \`${name}\``
     return this.report("unknown-name", message, start, end, { name, candidates })
   }
 
@@ -274,7 +274,7 @@ export class TreeChecker {
 
   /** A macro in a wrong form. Its arguments contain undeclared names, so they are not checked. */
   private wrongMacro({ name, nameStart, end }: CallNode): CelTypeTree {
-    return this.report("no-overload", `\`${name}\` is written ${macroForms.get(name)}`, nameStart, end)
+    return this.report("no-overload", `\`${name}\` must be written ${macroForms.get(name)}`, nameStart, end)
   }
 
   private unknownFunction(
@@ -288,7 +288,7 @@ export class TreeChecker {
     }
     if (receiver === undefined) {
       const candidates = [...this.library.function.keys(), "has"]
-      return this.report("unknown-name", `no function is called \`${name}\``, start, end, {
+      return this.report("unknown-name", `unknown function \`${name}\``, start, end, {
         name,
         candidates,
       })
@@ -297,7 +297,7 @@ export class TreeChecker {
       rows.some((row) => row.parameters[0]?.name === receiver.name || receiver.name === "dyn"),
     )
     const candidates = [...(object?.methods.keys() ?? []), ...fitting.map(([key]) => key)]
-    const message = `no method is called \`${name}\`${receiver.name === "dyn" ? "" : ` on \`${receiver.text}\``}`
+    const message = `unknown method \`${name}\`${receiver.name === "dyn" ? "" : ` on \`${receiver.text}\``}`
     return this.report("unknown-name", message, start, end, { name, candidates })
   }
 
@@ -315,7 +315,7 @@ export class TreeChecker {
       if (given.name === "string" || given.name === "dyn") return dyn
       return this.report(
         "type",
-        `a field is named by a \`string\`, not \`${given.text}\``,
+        `the name of a field must be a \`string\`, not \`${given.text}\``,
         index.start,
         index.end,
       )
@@ -327,7 +327,7 @@ export class TreeChecker {
     const wanted = type.name === "list" ? simpleTypes.int : (first ?? dyn)
     const result = findOverload(this.library.operator.get("[]") ?? [], [type, given], this.isObject)
     if (result !== undefined) return result
-    const message = `this \`${type.name}\` is indexed by \`${wanted.text}\`, not \`${given.text}\``
+    const message = `the index of this \`${type.name}\` must be \`${wanted.text}\`, not \`${given.text}\``
     return this.report("no-overload", message, index.start, index.end)
   }
 
@@ -342,7 +342,7 @@ export class TreeChecker {
     if (["string", "int", "uint", "bool", "dyn"].includes(type.name)) return type
     return this.report(
       "type",
-      `a map key is \`string\`, \`int\`, \`uint\` or \`bool\`, not \`${type.text}\``,
+      `a map key must be \`string\`, \`int\`, \`uint\` or \`bool\`, not \`${type.text}\``,
       node.start,
       node.end,
     )
@@ -354,7 +354,7 @@ export class TreeChecker {
     const right = this.check(node.whenFalse)
     const result = findOverload([eitherBranch], [left, right], this.isObject)
     if (result !== undefined) return left.name === "null" ? right : result
-    const message = `both sides of \`:\` must have one type, not \`${left.text}\` and \`${right.text}\``
+    const message = `both sides of \`:\` must have the same type, not \`${left.text}\` and \`${right.text}\``
     return this.report("type", message, node.whenTrue.start, node.whenFalse.end)
   }
 
@@ -378,7 +378,7 @@ export class TreeChecker {
   private typeOfEntry({ result }: LoopNode, type: CelTypeTree): CelTypeTree {
     if (type.name === "map") return type
     if (type.name === "dyn" || result === undefined) return mapOf(dyn, dyn)
-    const message = `an entry is a \`map\` like \`{key: value}\`, not \`${type.text}\``
+    const message = `an entry must be a \`map\` like \`{key: value}\`, not \`${type.text}\``
     return this.report("type", message, result.start, result.end)
   }
 
@@ -388,7 +388,7 @@ export class TreeChecker {
     if (range.name === "list") return [simpleTypes.int, first ?? dyn]
     if (range.name === "map") return [first ?? dyn, second ?? dyn]
     if (range.name !== "dyn")
-      this.report("type", `a \`${range.text}\` has no elements to go through`, node.start, node.end)
+      this.report("type", `a \`${range.text}\` has no elements to iterate over`, node.start, node.end)
     return [dyn, dyn]
   }
 }

@@ -155,6 +155,6 @@ export function isIn(element: unknown, container: unknown): boolean {
     return container.some((other) => equals(element, other))
   }
   if (kindOf(container) !== "map")
-    throw new ExpressionError("type", `\`in\` does not look into ${kindOf(container)}`)
+    throw new ExpressionError("type", `\`in\` cannot search ${kindOf(container)}`)
   return mapGet(container as CelMap | JsonObject, element) !== undefined
 }

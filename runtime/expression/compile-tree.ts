@@ -82,7 +82,7 @@ export class TreeCompiler {
 
   private name(node: NameNode, raw: boolean): CelClosure {
     const scope = node.rooted ? undefined : this.scopes.findLast((variable) => variable.name === node.name)
-    if (scope === undefined) return this.meaning(node, raw) ?? failing(`\`${node.name}\` is not known`)
+    if (scope === undefined) return this.meaning(node, raw) ?? failing(`unknown name \`${node.name}\``)
     const { slot } = scope
     return (frame) => frame.locals[slot]
   }

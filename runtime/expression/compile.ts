@@ -138,7 +138,8 @@ function run(closure: CelClosure, frame: CelFrame, costMax: number): unknown {
  */
 export function toText(value: unknown): string {
   const text = textOf(value)
-  if (text === undefined) throw new ExpressionError("type", `a ${kindOf(value)} has no text`)
+  if (text === undefined)
+    throw new ExpressionError("type", `a ${kindOf(value)} cannot be converted to a string`)
   return text
 }
 

@@ -121,6 +121,6 @@ export function contextConverter(type: CelTypeTree): Adapt {
   if (simple !== undefined) return simple
   const [first, second] = type.args
   const element = type.name === "list" ? first : second
-  if (element === undefined) throw new Error(`a parameter can't have the type ${type.text}`)
+  if (element === undefined) throw new Error(`a parameter cannot have the type ${type.text}`)
   return type.name === "list" ? toList(contextConverter(element)) : toMap(contextConverter(element))
 }

@@ -27,7 +27,7 @@ const parseTests: Readonly<Record<string, Test>> = {
   hmac: (text) =>
     hmacAlgorithms.includes(text)
       ? undefined
-      : `${shown(text)} is not an algorithm of \`hmac\`; use one of: ${hmacAlgorithms.join(", ")}`,
+      : `${shown(text)} is not an algorithm of \`hmac\`; use one of ${hmacAlgorithms.join(", ")}`,
   duration: (text) =>
     parseDuration(text) === undefined ? `${shown(text)} is not a duration like \`1h30m\`` : undefined,
   ipaddress: (text) =>

@@ -20,7 +20,10 @@ const sha256: Applied = (data) =>
 
 const hmac: Applied = (algorithm, key, data) => {
   if (typeof algorithm !== "string" || !hmacAlgorithms.includes(algorithm))
-    throw new ExpressionError("other", `\`hmac\` has the algorithms ${hmacAlgorithms.join(", ")}`)
+    throw new ExpressionError(
+      "other",
+      `unknown algorithm of \`hmac\`; use one of ${hmacAlgorithms.join(", ")}`,
+    )
   const secret = bytesOf("hmac", key)
   // With an empty key anyone could sign. It is probably a value that was not set.
   if (secret.length === 0) throw new ExpressionError("other", "the key of `hmac` is empty")

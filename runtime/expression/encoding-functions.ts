@@ -53,7 +53,7 @@ const xmlEscape: Applied = (value) => {
   chargeLength(text.length * 5)
   const escaped = escapeXmlAttribute(text)
   if (escaped === undefined)
-    throw new ExpressionError("other", "the text has a character that XML cannot have")
+    throw new ExpressionError("other", "the string has a character that XML does not allow")
   return escaped
 }
 
@@ -70,7 +70,7 @@ const percentDecode: Applied = (value) => {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new ExpressionError("other", "the text is not percent-encoded UTF-8")
+    throw new ExpressionError("other", "the string is not percent-encoded UTF-8")
   }
 }
 

@@ -108,7 +108,7 @@ function readType(text: CelType, where: string): CelTypeTree {
 
 function requireKnown(type: CelTypeTree, objects: ReadonlyMap<string, unknown>, where: string): void {
   if (!isBuiltInTypeName(type.name) && !objects.has(type.name)) {
-    throw new TypeError(`${where}: no object type is called \`${type.name}\``)
+    throw new TypeError(`${where}: unknown object type \`${type.name}\``)
   }
   for (const arg of type.args) requireKnown(arg, objects, where)
 }
@@ -127,7 +127,7 @@ function declareObject(name: string, type: ObjectType): DeclaredObject {
 function readObject(name: string, type: ObjectType): DeclaredObject {
   // A single capital letter means any type in the signatures of the library.
   if (isBuiltInTypeName(name) || /^[A-Z]$/.test(name))
-    throw new TypeError(`\`${name}\` can't name an object type`)
+    throw new TypeError(`\`${name}\` is not a valid name for an object type`)
   const fields = new Map(
     Object.entries(type.fields).map(([key, text]) => [key, readType(text, `${name}.${key}`)]),
   )

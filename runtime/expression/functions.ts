@@ -79,7 +79,7 @@ function elementAt(list: readonly unknown[], index: unknown): unknown {
   const integer = index instanceof Uint ? index.value : index
   const position = typeof integer === "bigint" ? Number(integer) : integer
   if (typeof position !== "number" || !Number.isInteger(position)) {
-    throw new ExpressionError("type", `a list is not indexed by ${kindOf(index)}`)
+    throw new ExpressionError("type", `the index of a list cannot be ${kindOf(index)}`)
   }
   if (position < 0 || position >= list.length) {
     throw new ExpressionError("no-such-key", "the index is outside of the list")

@@ -54,8 +54,8 @@ for (const [sign, strength] of [
 const comparing = 3
 
 const hints: ReadonlyMap<string, string> = new Map([
-  ["#", "`#` starts no comment; comments start with `//`"],
-  [";", "`;` has no place here; an expression has one part"],
+  ["#", "`#` does not start a comment; comments start with `//`"],
+  [";", "`;` is not allowed here; an expression has only one part"],
 ])
 
 /** Typographic quotation marks of word processors, and what closes a text that starts with one. */
@@ -140,7 +140,7 @@ export class Lexer {
     const end = close === -1 ? source.length : close + closer.length
     if (follower === 42)
       this.reporter.mistake(
-        "`/*` starts no comment; comments start with `//` and end with their line",
+        "`/*` does not start a comment; comments start with `//` and end with their line",
         at,
         end,
       )
@@ -195,7 +195,7 @@ export class Lexer {
         return follower === 61 ? this.infix(">=", at + 2, comparing) : this.infix(">", at + 1, comparing)
       case 61:
         if (follower === 61) return this.comparison("==", at)
-        this.reporter.mistake("`=` compares nothing; write `==`", at, at + 1)
+        this.reporter.mistake("`=` is not a comparison; write `==`", at, at + 1)
         return this.infix("==", at + 1, comparing)
       case 38:
         return follower === 38 ? this.infix("&&", at + 2, 2) : this.meant("&&", at, 1)
@@ -246,7 +246,7 @@ export class Lexer {
     if (closing !== undefined) return this.typographicText(at, closing)
     const printable = /[\p{L}\p{N}\p{P}\p{S}]/u.test(character)
     const shown = printable ? `\`${character}\`` : "this character"
-    this.reporter.mistake(hints.get(character) ?? `${shown} has no place here`, at, end)
+    this.reporter.mistake(hints.get(character) ?? `${shown} is not allowed here`, at, end)
     return this.cut("bad", end)
   }
 

@@ -37,7 +37,7 @@ const depthMax = 100
 const flatten: Applied = (value, levels) => {
   const depth = levels === undefined ? 1 : asPosition(levels)
   if (depth < 0 || depth > depthMax)
-    throw new ExpressionError("other", `a list is flattened by 0 to ${depthMax} levels`)
+    throw new ExpressionError("other", `a list can be flattened by 0 to ${depthMax} levels`)
   return flattened(asList(value), depth)
 }
 
@@ -73,7 +73,7 @@ const rangeMax = 100_000
 const range: Applied = (value) => {
   const size = asPosition(value)
   if (size < 0 || size > rangeMax)
-    throw new ExpressionError("other", `\`lists.range\` gives from none to ${rangeMax} numbers`)
+    throw new ExpressionError("other", `\`lists.range\` creates 0 to ${rangeMax} numbers`)
   charge(size)
   return Array.from({ length: size }, (_, index) => BigInt(index))
 }

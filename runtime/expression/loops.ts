@@ -30,14 +30,14 @@ type Step = readonly [first: unknown, second: unknown]
 function elementsOf(range: unknown): readonly unknown[] {
   if (Array.isArray(range)) return range
   if (kindOf(range) === "map") return mapKeys(range as CelMap | JsonObject)
-  throw new ExpressionError("type", `${kindOf(range)} has no elements to go through`)
+  throw new ExpressionError("type", `${kindOf(range)} has no elements to iterate over`)
 }
 
 /** The pairs for a loop with two variables: index and element, or key and value. */
 function stepsOf(range: unknown): readonly Step[] {
   if (Array.isArray(range)) return range.map((element, index): Step => [BigInt(index), element])
   if (kindOf(range) === "map") return Array.from(mapEntries(range as CelMap | JsonObject))
-  throw new ExpressionError("type", `${kindOf(range)} has no elements to go through`)
+  throw new ExpressionError("type", `${kindOf(range)} has no elements to iterate over`)
 }
 
 /** Writes an element into its slots and charges the cost of one iteration. */
@@ -130,7 +130,8 @@ function collectList(loop: Loop): CelClosure {
 }
 
 function takeEntries(value: unknown, into: (readonly [unknown, unknown])[]): void {
-  if (kindOf(value) !== "map") throw new ExpressionError("type", `an entry is a map, not ${kindOf(value)}`)
+  if (kindOf(value) !== "map")
+    throw new ExpressionError("type", `an entry must be a map, not ${kindOf(value)}`)
   for (const entry of mapEntries(value as CelMap | JsonObject)) {
     charge(1)
     into.push(entry)

@@ -78,7 +78,7 @@ const inverted: Applied = (value) => {
 function shifted(name: string, shift: (bits: bigint, by: bigint) => bigint): Applied {
   return (value, by) => {
     if (typeof by !== "bigint") throw unfit(name, by)
-    if (by < 0n || by > intMax) throw new ExpressionError("other", `\`math.${name}\` by less than nothing`)
+    if (by < 0n || by > intMax) throw new ExpressionError("other", `\`math.${name}\` by a negative number`)
     const bits = value instanceof Uint ? value.value : value
     if (typeof bits !== "bigint") throw unfit(name, value)
     const moved = by > 63n ? 0n : BigInt.asUintN(64, shift(BigInt.asUintN(64, bits), by))

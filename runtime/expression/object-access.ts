@@ -41,7 +41,7 @@ export function fieldReader(field: string, object: DeclaredObject | undefined, t
 /** Reads `operand[name]` of an object type, where only the evaluation knows the name. */
 export function readNamedField(operand: unknown, name: unknown, object: DeclaredObject): unknown {
   if (typeof name !== "string")
-    throw new ExpressionError("type", `a field is named by a string, not ${kindOf(name)}`)
+    throw new ExpressionError("type", `the name of a field must be a string, not ${kindOf(name)}`)
   const value = fieldOf(operand, name, object)
   if (value === undefined) throw missing(name)
   const type = object.fields.get(name) ?? object.open

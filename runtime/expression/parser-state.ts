@@ -63,7 +63,7 @@ export class ParserState {
     if (++this.nodes > nodesMax)
       this.limit(`the expression has more than ${nodesMax} parts`, node.start, node.end)
     if (height > heightMax)
-      this.limit(`the expression is nested more than ${heightMax} deep`, node.start, node.end)
+      this.limit(`the expression is nested more than ${heightMax} levels deep`, node.start, node.end)
     return node
   }
 
@@ -75,7 +75,7 @@ export class ParserState {
   protected deeper(): void {
     if (++this.nesting <= nestingMax) return
     const { start, end } = this.lexer
-    this.limit(`the expression is nested more than ${nestingMax} deep`, start, end)
+    this.limit(`the expression is nested more than ${nestingMax} levels deep`, start, end)
   }
 
   protected isSign(kind: CelTokenKind): boolean {

@@ -198,7 +198,7 @@ export class CelParser extends ParserState {
     const operandHeight = this.height
     this.lexer.next()
     if (this.isSign("?")) {
-      this.here("optional access is not part of the language; `has(a.b)` asks whether there is a field")
+      this.here("optional access is not part of the language; use `has(a.b)` to test for a field")
       this.lexer.next()
     }
     const { kind, value, start: fieldStart, end } = this.lexer
@@ -382,7 +382,7 @@ export class CelParser extends ParserState {
       const part = excerpt(this.source.slice(start, end))
       const message =
         opener === undefined
-          ? `\`${part}\` has no place here`
+          ? `\`${part}\` is not allowed here`
           : `there is no \`${opener}\` for this \`${part}\``
       this.here(message)
       this.lexer.next()

@@ -115,7 +115,7 @@ function asText(name: string, value: unknown): string {
 /** `regex.extractAll`: for each match the text of its only group, or else the whole match. A match whose group did not participate is skipped. */
 export function extractAll(text: unknown, pattern: unknown): string[] {
   const regex = regexOf(pattern)
-  if (regex.groups > 1) throw new ExpressionError("other", "`regex.extractAll` takes one group at most")
+  if (regex.groups > 1) throw new ExpressionError("other", "`regex.extractAll` allows at most one group")
   const found = Array.from(regex.matches(asText("extractAll", text)), ({ groups }) => groups[regex.groups])
   return found.filter((each) => each !== undefined)
 }
@@ -125,7 +125,7 @@ function substituted(template: string, { groups }: Match): string {
   return template.replace(/\\(.?)/gs, (_, mark: string) => {
     if (mark === "\\") return mark
     if (!/^\d$/.test(mark) || Number(mark) >= groups.length)
-      throw new ExpressionError("other", "the replacement names a group there is not")
+      throw new ExpressionError("other", "the replacement refers to a group that does not exist")
     return groups[Number(mark)] ?? ""
   })
 }

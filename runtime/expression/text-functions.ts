@@ -24,7 +24,7 @@ function asNumber(value: unknown): number {
 
 function requireInside(position: number, length: number): void {
   if (position < 0 || position > length)
-    throw new ExpressionError("other", "the position is outside of the text")
+    throw new ExpressionError("other", "the position is outside of the string")
 }
 
 /** The number of code points. */

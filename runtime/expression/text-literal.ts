@@ -71,8 +71,8 @@ export function readText(source: string, at: number, quote: number, reporter: Re
   if (close === -1 || isSplit) {
     const end = brokenEnd(source, from, marks, close)
     const message = isSplit
-      ? "a text in single quotation marks ends on its line; use three marks for several lines"
-      : `the text is not closed: \`${marks}\` is missing`
+      ? "a string with single quotation marks ends on its line; use three marks for several lines"
+      : `the string is not closed: \`${marks}\` is missing`
     reporter.mistake(message, at, end)
     return { value: isBytes ? new Uint8Array() : "", end }
   }
@@ -101,11 +101,7 @@ function readEscape(source: string, at: number, stop: number, reporter: Reporter
   const match = numericEscape.exec(source)
   if (match === null || at + match[0].length > stop) {
     const part = source.slice(at, Math.min(at + 2, stop))
-    reporter.mistake(
-      `\`${part}\` is not an escape; a backslash itself is written \`\\\\\``,
-      at,
-      at + part.length,
-    )
+    reporter.mistake(`\`${part}\` is not an escape; write a backslash as \`\\\\\``, at, at + part.length)
     return undefined
   }
   const [text, byte, short, long, octal] = match

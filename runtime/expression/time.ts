@@ -164,7 +164,7 @@ function wallClock(timestamp: Timestamp, zone: string | undefined): Date {
   const offset = fixedOffset(zone)
   if (offset !== undefined) return new Date((seconds + offset) * 1000)
   const format = offsetPattern.test(zone) ? undefined : zoneFormat(zone)
-  if (format === undefined) throw new ExpressionError("other", "the time zone is not known")
+  if (format === undefined) throw new ExpressionError("other", "unknown time zone")
   const part: Record<string, number> = {}
   for (const { type, value } of format.formatToParts(seconds * 1000)) part[type] = Number(value)
   const clock = new Date(0)

@@ -31,7 +31,7 @@ function number(value: bigint): number | string {
 
 function mapKey(key: unknown): string {
   const text = textOf(key)
-  if (text === undefined) throw new ExpressionError("type", "a map key has no text")
+  if (text === undefined) throw new ExpressionError("type", "a map key cannot be converted to a string")
   return text
 }
 
@@ -87,5 +87,5 @@ function jsonOf(value: unknown, depth: number, budget: Budget): unknown {
       return objectOf(value as JsonObject, depth, budget)
     default:
   }
-  throw new ExpressionError("type", `JSON can't hold this ${kind}`)
+  throw new ExpressionError("type", `JSON cannot represent this ${kind}`)
 }

@@ -46,12 +46,15 @@ export async function decodeContent(
   bytesMax: number,
 ): Promise<Buffer> {
   if (codings.length > codingsMax)
-    throw new CodingError("unknown", `the content has ${codings.length} codings, ${codingsMax} are read`)
+    throw new CodingError(
+      "unknown",
+      `the content has ${codings.length} codings; the maximum is ${codingsMax}`,
+    )
   let content = data
   for (const coding of codings.toReversed()) {
     const decode = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
     if (decode === undefined)
-      throw new CodingError("unknown", `the content coding \`${coding.slice(0, 40)}\` is not known`)
+      throw new CodingError("unknown", `the content coding \`${coding.slice(0, 40)}\` is not supported`)
     content = await decodeOnce(decode, content, coding, bytesMax)
   }
   return content
@@ -63,7 +66,10 @@ async function decodeOnce(decode: Decode, data: Buffer, coding: string, bytesMax
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === "ERR_BUFFER_TOO_LARGE")
-      throw new CodingError("too-large", `the content has more than ${bytesMax} bytes without \`${coding}\``)
-    throw new CodingError("damaged", `the content is not complete \`${coding}\``)
+      throw new CodingError(
+        "too-large",
+        `the content has more than ${bytesMax} bytes after decoding \`${coding}\``,
+      )
+    throw new CodingError("damaged", `the content is not valid \`${coding}\``)
   }
 }

@@ -55,6 +55,6 @@ async function certificateKey(path: string): Promise<JWK> {
   try {
     return new X509Certificate(pem).publicKey.export({ format: "jwk" }) as JWK
   } catch {
-    throw new Error(`${path} is not a certificate (PEM); it begins with \`-----BEGIN CERTIFICATE-----\``)
+    throw new Error(`${path} is not a certificate (PEM); one starts with \`-----BEGIN CERTIFICATE-----\``)
   }
 }

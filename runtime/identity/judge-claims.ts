@@ -81,7 +81,7 @@ function missing(claim: string, fault: TokenFault): Verification {
 }
 
 function unacceptable(claim: string): Verification {
-  return invalid(`the token's \`${claim}\` is not acceptable`, "JwtInvalid", claim)
+  return invalid(`the token's \`${claim}\` has a value that is not accepted`, "JwtInvalid", claim)
 }
 
 /** A refusal. `reason` is a fixed text: no content of the token is part of a response. `detail` is for the log. */

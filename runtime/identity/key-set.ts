@@ -40,7 +40,7 @@ export async function readKeySet(json: unknown, algorithms: readonly string[]): 
   if (keys.length > keysMax) throw new Error(`the key set has more than ${keysMax} keys`)
   const usable: VerificationKey[] = []
   for (const candidate of keys) usable.push(...(await importKey(candidate, algorithms)))
-  if (usable.length === 0) throw new Error(`the key set holds no key for ${algorithms.join(", ")}`)
+  if (usable.length === 0) throw new Error(`the key set contains no key for ${algorithms.join(", ")}`)
   return usable
 }
 

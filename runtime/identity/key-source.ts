@@ -88,10 +88,10 @@ function requireSafeStep(from: string, to: string): void {
     throw new Error(`\`jwks_uri\` is not an http(s) URL: ${JSON.stringify(to)}`)
   }
   if (source.protocol === "https:" && target.protocol !== "https:") {
-    throw new Error(`\`jwks_uri\` leaves https: ${to}`)
+    throw new Error(`\`jwks_uri\` of an https issuer is not https: ${to}`)
   }
   if (isPrivateHost(target.hostname) && !isPrivateHost(source.hostname)) {
-    throw new Error(`\`jwks_uri\` of a public issuer leads to a private address: ${to}`)
+    throw new Error(`\`jwks_uri\` of a public issuer is a private address: ${to}`)
   }
 }
 
@@ -113,11 +113,11 @@ async function fetchJson(url: string, what: string, { http }: DiscoverySettings)
     const { status, body } = await http.send({
       ...{ url, method: "GET", headers, body: undefined, timeoutMs, responseBytesMax: bytesMax },
     })
-    if (status >= 300 && status < 400) throw new Error(`it answers with a redirect (${status})`)
-    if (status !== 200) throw new Error(`it answers ${status}`)
-    return parseJson(body.toString("utf8"), "the answer")
+    if (status >= 300 && status < 400) throw new Error(`it responds with a redirect (${status})`)
+    if (status !== 200) throw new Error(`it responds with ${status}`)
+    return parseJson(body.toString("utf8"), "the response")
   } catch (error) {
-    throw new Error(`${what} at ${url} cannot be had: ${reasonOf(error)}`)
+    throw new Error(`${what} at ${url} is not available: ${reasonOf(error)}`)
   }
 }
 

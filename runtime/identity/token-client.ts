@@ -116,7 +116,7 @@ export class TokenClient implements TokenSource {
       throw new NoToken("refused", `${url} names no token endpoint (${answer.status})`)
     // The secret is sent to this endpoint: a document loaded by https must not lead to http.
     if (url.startsWith("https:") && !found.startsWith("https:"))
-      throw new NoToken("refused", `the token endpoint of ${url} leaves https`)
+      throw new NoToken("refused", `the token endpoint of ${url} is not https`)
     const methods = document?.["token_endpoint_auth_methods_supported"]
     const wantsForm = Array.isArray(methods) && !methods.includes("client_secret_basic")
     this.#found = { url: found, inBody: inBody ?? wantsForm }
@@ -148,14 +148,14 @@ function tokenOf({ status, body }: { status: number; body: Buffer }): { token: s
   if (status !== 200) {
     const error = json?.["error"]
     const why = typeof error === "string" && /^[\x21-\x7e]{1,64}$/.test(error) ? ` (${error})` : ""
-    throw new NoToken("refused", `the token endpoint answers ${status}${why}`)
+    throw new NoToken("refused", `the token endpoint responds with ${status}${why}`)
   }
   const token = json?.["access_token"]
   const type = json?.["token_type"]
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token) || token.length > tokenLengthMax)
-    throw new NoToken("refused", "the token endpoint's answer has no usable `access_token`")
+    throw new NoToken("refused", "the response of the token endpoint has no valid `access_token`")
   if (typeof type !== "string" || type.toLowerCase() !== "bearer")
-    throw new NoToken("refused", "the token endpoint gives another type of token than Bearer")
+    throw new NoToken("refused", "the token endpoint returns a token of another type than Bearer")
   // Some endpoints write the number as text.
   const seconds = Number(json?.["expires_in"] ?? lifetimeSecondsDefault)
   return { token, lifetimeMs: (seconds > 0 ? Math.min(seconds, 86_400) : lifetimeSecondsDefault) * 1000 }

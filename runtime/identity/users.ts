@@ -126,10 +126,10 @@ function readHash(text: string): Hashed | string {
   const parts = /^scrypt:(\d{1,8}):(\d{1,3}):(\d{1,3}):([A-Za-z0-9_-]{8,200}):([A-Za-z0-9_-]{22,200})$/.exec(
     text,
   )
-  if (parts === null) return "is not of the form `scrypt:N:r:p:SALT:HASH` (base64url)"
+  if (parts === null) return "does not have the form `scrypt:N:r:p:SALT:HASH` (base64url)"
   const [N, r, p] = [Number(parts[1]), Number(parts[2]), Number(parts[3])]
   if (N < 1024 || (N & (N - 1)) !== 0 || r < 1 || p < 1)
-    return "has a cost that cannot be: N is a power of two of 1024 or more, r and p are 1 or more"
+    return "has an invalid cost: N must be a power of two of at least 1024, r and p must be at least 1"
   if (128 * N * r > memoryBytesMax || p > parallelMax)
     return "costs more than 64 MB of memory, or p is more than 16"
   const cost = { N, r, p, maxmem: 2 * memoryBytesMax }

@@ -147,7 +147,7 @@ class Reader {
 
   #rewrite(json: unknown, path: ModelPath, depth: number): Userset {
     if (depth > modelLimits.depthMax) {
-      const message = `more than ${modelLimits.depthMax} operators inside each other`
+      const message = `operators are nested more than ${modelLimits.depthMax} levels deep`
       this.findings.add("limit-exceeded", path, "", `${pointerOf(path)}: ${message}`)
       return { this: {} }
     }
@@ -267,7 +267,9 @@ class Reader {
 
   #text(json: unknown, path: ModelPath): string | undefined {
     if (json === undefined || json === null) return undefined
-    return typeof json === "string" ? json : this.#wrong(path, `a text is needed, found ${nameOf(json)}`, "")
+    return typeof json === "string"
+      ? json
+      : this.#wrong(path, `a string is needed, found ${nameOf(json)}`, "")
   }
 
   /** A map by name; undefined if it is empty or all its values are absent. */

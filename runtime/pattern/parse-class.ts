@@ -49,7 +49,7 @@ export class ClassReader {
         ? shorthands[this.dialect][kind.toLowerCase() as "d"]
         : [propertyItem(property, this.dialect)]
     const [first] = items
-    if (first === undefined) throw new PatternError(`it names a property that is not known: ${property}`)
+    if (first === undefined) throw new PatternError(`it uses an unknown property: ${property}`)
     if (kind === kind.toLowerCase()) return items as readonly SetItem[]
     const set = characterSet(items as readonly SetItem[], { negative: false, ignoreCase: false })
     return [(code) => !set.has(code)]
@@ -72,7 +72,7 @@ export class ClassReader {
       return named
     // Escapes of letters and digits are reserved: an unknown one is a mistake.
     if (/[A-Za-z0-9]/.test(String.fromCodePoint(code)))
-      throw new PatternError(`\`\\${String.fromCodePoint(code)}\` means nothing`)
+      throw new PatternError(`\`\\${String.fromCodePoint(code)}\` is not a valid escape`)
     return code
   }
 

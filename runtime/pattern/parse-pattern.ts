@@ -34,13 +34,14 @@ class PatternParser extends ClassReader {
 
   parse(flags: Flags): ParsedPattern {
     const root = this.#choice(flags)
-    if (this.at < this.source.length) throw new PatternError("a `)` closes nothing")
+    if (this.at < this.source.length) throw new PatternError("a `)` has no opening `(`")
     const names = this.#number()
     for (const reference of this.#references) {
       const found = this.#captures.find(
         ({ name, number }) => name === reference.to || String(number) === reference.to,
       )
-      if (found === undefined) throw new PatternError(`it refers to a group there is not: ${reference.to}`)
+      if (found === undefined)
+        throw new PatternError(`it refers to a group that does not exist: ${reference.to}`)
       reference.group.number = found.number
     }
     const groupCount = Math.max(0, ...this.#captures.map(({ number }) => number))
@@ -59,7 +60,7 @@ class PatternParser extends ClassReader {
     for (const capture of order) {
       const known = capture.name === undefined ? undefined : names.get(capture.name)
       if (known !== undefined && this.dialect === "ecma")
-        throw new PatternError(`two groups are called ${capture.name}`)
+        throw new PatternError(`two groups have the name ${capture.name}`)
       if (known === undefined) last += 1
       capture.number = known ?? last
       if (capture.name !== undefined) names.set(capture.name, capture.number)
@@ -69,7 +70,7 @@ class PatternParser extends ClassReader {
 
   /** Flags set inside a group end with the group: each call has its own copy. */
   #choice(flags: Flags): PatternNode {
-    if (++this.#depth > depthMax) throw new PatternError("its groups are too deep inside each other")
+    if (++this.#depth > depthMax) throw new PatternError("its groups are nested too deeply")
     const own = { flags }
     const items: PatternNode[] = [this.#sequence(own)]
     while (this.take("|")) items.push(this.#sequence(own))
@@ -162,7 +163,7 @@ class PatternParser extends ClassReader {
   /** `(?i-m:…)`, or `(?i)` for the rest of the enclosing group. */
   #flagged(own: { flags: Flags }): PatternNode | undefined {
     const [, set = "", unset = "", close] = this.match(/([ims]*)(?:-([ims]+))?([:)])/y) ?? []
-    if (close === undefined) throw new PatternError("a group begins in a way that is not possible here")
+    if (close === undefined) throw new PatternError("a group starts with a syntax that is not supported")
     const one = (letter: string, now: boolean): boolean =>
       unset.includes(letter) ? false : set.includes(letter) || now
     const { flags } = own

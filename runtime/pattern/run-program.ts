@@ -9,7 +9,7 @@ export interface SearchBudget {
 /** The steps are exhausted. Whether the pattern matches is unknown. */
 export class PatternWorkError extends Error {
   constructor() {
-    super("the pattern needs too many steps for this text")
+    super("the pattern needs too many steps for this string")
   }
 }
 
@@ -148,7 +148,7 @@ export class PatternMachine {
         return true
       case op.anchor:
         this.#pc += 2
-        return this.#stands(first)
+        return this.#assertionHolds(first)
       case op.keepPlace:
         this.#set(first, this.#at)
         this.#pc += 2
@@ -294,7 +294,7 @@ export class PatternMachine {
     failed[bit >>> 5] = (failed[bit >>> 5] as number) | (1 << (bit & 31))
   }
 
-  #stands(index: number): boolean {
+  #assertionHolds(index: number): boolean {
     const { dialect } = this.#program
     const text = this.#text
     const at = this.#at

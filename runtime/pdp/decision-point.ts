@@ -66,7 +66,7 @@ export class DecisionPoint {
   readonly #monotonic: () => number
   readonly #notes: PdpNotes | undefined
   readonly #standing = new Standing()
-  readonly #kept: KeptDecisions
+  readonly #kept: DecisionCache
   readonly #endpoints: { get(): EndpointUrls | Promise<EndpointUrls> }
 
   constructor(
@@ -81,7 +81,7 @@ export class DecisionPoint {
     this.#breaker = breaker
     this.#notes = notes
     this.#monotonic = monotonic
-    this.#kept = new KeptDecisions(settings.cacheMs, monotonic)
+    this.#kept = new DecisionCache(settings.cacheMs, monotonic)
     const below = endpointsBelow(settings.url)
     this.#endpoints = settings.discover
       ? new DiscoveredEndpoints(settings.url, http, termsOf(settings), monotonic)
@@ -155,7 +155,7 @@ export class DecisionPoint {
     }
     const all = answers.flat()
     if (all.length !== evaluations.length)
-      throw new NoDecision("no client waits for it any more", { fault: false })
+      throw new NoDecision("the client no longer waits for it", { fault: false })
     return all
   }
 
@@ -174,7 +174,9 @@ export class DecisionPoint {
       const found = alone ? (first === undefined ? undefined : [first]) : decisionsOf(json, chunk.length)
       if (found === undefined)
         throw new NoDecision(
-          alone ? "its answer holds no decision" : `its answer does not hold ${chunk.length} decisions`,
+          alone
+            ? "its response contains no decision"
+            : `its response does not contain ${chunk.length} decisions`,
         )
       return found
     }, asker.signal)
@@ -192,7 +194,7 @@ export class DecisionPoint {
       headers.push("x-request-id", requestId)
       if (typeof shown === "string") headers.push("authorization", shown)
       const remainingMs = deadlineMs - this.#monotonic()
-      if (remainingMs < 1) throw Object.assign(new NoDecision("no answer in time"), { reason: "timeout" })
+      if (remainingMs < 1) throw Object.assign(new NoDecision("no response in time"), { reason: "timeout" })
       const request = { ...termsOf(this.#settings), timeoutMs: Math.ceil(remainingMs) }
       const answer = await this.#http.send({
         ...{ ...request, url, method: "POST", headers, body: content, responseBytesMax },
@@ -209,7 +211,7 @@ export class DecisionPoint {
       if (authorization.renew(answer.token)) answer = await send()
     if (answer.status === 200) return answer.body
     const fault = this.#breaker?.counts(answer.status) ?? true
-    throw new NoDecision(`it answers ${answer.status}`, { fault, ill: isIll(answer.status) })
+    throw new NoDecision(`it responds with ${answer.status}`, { fault, ill: isIll(answer.status) })
   }
 
   async #guarded<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -252,7 +254,7 @@ export class DecisionPoint {
 
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  return error instanceof NoToken ? `our token for it: ${message}` : message
+  return error instanceof NoToken ? `the gateway's token for it: ${message}` : message
 }
 
 function termsOf({
@@ -268,7 +270,7 @@ function termsOf({
 }
 
 /** Cache of decisions by the complete question. Keys are digests: a heap dump contains no questions. */
-class KeptDecisions {
+class DecisionCache {
   readonly #keptMs: number
   readonly #monotonic: () => number
   // `maxSize` with size 1 limits the number of entries; `max` would reserve 200 KiB for an empty cache.

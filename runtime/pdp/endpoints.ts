@@ -80,16 +80,16 @@ export class DiscoveredEndpoints {
       ...{ url, method: "GET", headers: ["accept", "application/json"], body: undefined },
       responseBytesMax: documentBytesMax,
     })
-    if (status !== 200) throw new NoDecision(`its metadata ${url} is answered ${status}`)
+    if (status !== 200) throw new NoDecision(`its metadata ${url} responds with ${status}`)
     const metadata = metadataOf(jsonOf(body))
     if (metadata === undefined) throw new NoDecision(`its metadata ${url} names no endpoint for evaluations`)
     const { identifier, evaluation, evaluations } = metadata
     // Metadata of another decision point would let that one decide (section 9.2.3).
     if (identifier.replace(/\/$/, "") !== this.#url)
-      throw new NoDecision(`its metadata ${url} is that of \`${identifier.slice(0, 200)}\``)
+      throw new NoDecision(`its metadata ${url} belongs to \`${identifier.slice(0, 200)}\``)
     for (const endpoint of [evaluation, evaluations])
       if (endpoint !== undefined && !this.#mayAsk(endpoint))
-        throw new NoDecision(`its metadata ${url} names an endpoint that cannot be asked, or leaves https`)
+        throw new NoDecision(`its metadata ${url} contains an endpoint that is not a valid URL or not https`)
     return { evaluation, evaluations }
   }
 

@@ -1,11 +1,11 @@
 const reasons: Readonly<Record<string, string>> = {
   ENOENT:
-    "there is no such file; put it there, or correct the path, which starts from the folder the process runs in",
+    "there is no such file; create it or correct the path, which is relative to the working directory of the process",
   ENOTDIR: "a part of the path is not a folder; correct the path",
   EISDIR: "it is a folder; name a file in it",
-  EACCES: "this user may not read it; change its permissions, or those of the folders above",
-  EPERM: "this user may not read it; change its permissions, or those of the folders above",
-  ELOOP: "its symbolic links lead in a circle; correct them",
+  EACCES: "permission denied; change its permissions, or those of the folders above",
+  EPERM: "permission denied; change its permissions, or those of the folders above",
+  ELOOP: "its symbolic links form a cycle; correct them",
 }
 
 /**

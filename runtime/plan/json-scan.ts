@@ -154,14 +154,13 @@ class JsonScanner {
       if (problem !== undefined) return problem
     } while (this.#levels.length > 0)
     this.#skipBlanks()
-    return this.#at < this.#text.length
-      ? this.#problem("nothing more is expected after the value")
-      : undefined
+    return this.#at < this.#text.length ? this.#problem("there is more text after the value") : undefined
   }
 
   /** Reads a value, or its beginning up to the first inner value, and everything that ends with it. */
   #value(): JsonProblem | undefined {
-    if (this.#levels.length > this.#depthMax) return this.#problem(`nested deeper than ${this.#depthMax}`)
+    if (this.#levels.length > this.#depthMax)
+      return this.#problem(`nested deeper than ${this.#depthMax} levels`)
     this.#skipBlanks()
     const start = this.#at
     const key = this.#key
@@ -270,7 +269,9 @@ class JsonScanner {
       const next = code === backslash ? behindEscape(text, at) : code >= 0x20 ? at + 1 : at
       if (next === at) {
         this.#at = at
-        return this.#problem(at < text.length ? "this can't be in a JSON string" : "the string does not end")
+        return this.#problem(
+          at < text.length ? "this character is not allowed in a JSON string" : "the string is not closed",
+        )
       }
       if (code === backslash) this.#escaped = true
       at = next

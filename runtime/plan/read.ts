@@ -86,8 +86,7 @@ export function readSealedPlan(json: unknown): SealedRead {
       problems: [
         {
           path: "sealed",
-          message:
-            "was sealed by an earlier version, whose seal does not cover the plan it was compared with",
+          message: "was sealed by an earlier version, whose seal does not cover the compared plan",
         },
       ],
     }
@@ -100,7 +99,7 @@ export function readSealedPlan(json: unknown): SealedRead {
   if (sealPlan(base, plan).seal !== seal)
     problems.push({
       path: "seal",
-      message: "the seal does not fit the base and the plan: the file was changed after it was sealed",
+      message: "the seal does not match the base and the plan: the file was changed after it was sealed",
     })
   return problems.length > 0 ? { problems } : { sealed: parsed.data }
 }
@@ -116,7 +115,7 @@ function precheck(json: unknown, at = ""): PlanProblem | undefined {
     message:
       json["format"] === undefined
         ? "has no `format`: this is not a plan"
-        : `plan format ${cut(JSON.stringify(json["format"]))} is not known here; this version reads format ${planFormat}. Make the plan again with the version that serves it`,
+        : `plan format ${cut(JSON.stringify(json["format"]))} is not supported; this version reads format ${planFormat}. Create the plan again with the version that serves it`,
   }
 }
 
@@ -126,7 +125,7 @@ function integrity(read: Plan): PlanProblem[] {
     return [
       {
         path: "digest",
-        message: `the digest does not match the content (expected ${read.digest}, found ${actual}): the plan was changed after it was made. Make it again with \`sallyport plan\``,
+        message: `the digest does not match the content (expected ${read.digest}, found ${actual}): the plan was changed after it was created. Create it again with \`sallyport plan\``,
       },
     ]
   }
@@ -168,12 +167,12 @@ class Integrity {
       if (!this.#tooDeep && !this.#depths.has(id)) this.#add(`steps.${id}`, "no route uses this step")
       // A new plan reuses compiled steps by id. If an id did not match its content, another step than the plan's would run.
       if (stepIdOf(step) !== id)
-        this.#add(`steps.${id}`, `the id does not fit the content, which has \`${stepIdOf(step)}\``)
+        this.#add(`steps.${id}`, `the id does not match the content, which has \`${stepIdOf(step)}\``)
     }
     const outlines = new Set(Object.values(routes).map(({ outline }) => outline))
     for (const [id, outline] of Object.entries(this.#plan.outlines ?? {})) {
       if (!outlines.has(id)) this.#add(`outlines.${id}`, "no route has this outline")
-      if (stepIdOf(outline) !== id) this.#add(`outlines.${id}`, "the id does not fit the content")
+      if (stepIdOf(outline) !== id) this.#add(`outlines.${id}`, "the id does not match the content")
     }
     for (const [key, product] of Object.entries(products)) {
       const known = new Set(Object.values(routes).map((route) => route.api))
@@ -194,13 +193,13 @@ class Integrity {
     for (const [key, { model }] of Object.entries(models)) {
       const actual = digestOf(model)
       if (actual !== key)
-        this.#add(`models[${quote(key)}]`, `the digest does not fit the model, which has ${actual}`)
+        this.#add(`models[${quote(key)}]`, `the digest does not match the model, which has ${actual}`)
     }
     // A new plan reuses compiled schemas by this name.
     for (const [key, schema] of Object.entries(this.#plan.schemas)) {
       const actual = digestOf(schema)
       if (actual !== key)
-        this.#add(`schemas[${quote(key)}]`, `the digest does not fit the schema, which has ${actual}`)
+        this.#add(`schemas[${quote(key)}]`, `the digest does not match the schema, which has ${actual}`)
       for (const name of schemaReferences(schema)) this.#hasSchema(name, key, `schemas[${quote(key)}]`)
     }
     this.#names(this.#plan, "")
@@ -214,7 +213,10 @@ class Integrity {
     const secrets = keys.filter((key) => "secret" in key).length
     const hmac = algorithms.some((algorithm) => algorithm.startsWith("HS"))
     if (hmac ? secrets === 0 || secrets < keys.length : secrets > 0)
-      this.#add(`${path}.algorithms`, "shared secrets are for HMAC, and HMAC is for shared secrets alone")
+      this.#add(
+        `${path}.algorithms`,
+        "a shared secret needs HMAC algorithms, and HMAC algorithms need a shared secret",
+      )
   }
 
   #credentials(): void {
@@ -265,7 +267,7 @@ class Integrity {
       this.#has(this.#plan.issuers, key, path, "issuer")
       // Without an audience, a token made for any other service of the issuer would be accepted by the engine (CVE-2026-55689).
       if (this.#plan.issuers[key]?.audiences === null)
-        this.#add(path, "the engine takes no tokens without an audience")
+        this.#add(path, "the engine accepts no tokens without an audience")
       subjects.forEach((each, index) => {
         grants(`${path}.subjects[${index}]`, each.grants)
       })
@@ -285,7 +287,7 @@ class Integrity {
         const depth = this.#depths.get(id) ?? this.#step(step, id, above)
         if (above.length + depth > stepDepthMax) this.#reportDepth(at)
         deepest = Math.max(deepest, depth)
-        if (isUntold(step, this.#plan.steps[ids[index + 1] ?? ""]))
+        if (isUnreported(step, this.#plan.steps[ids[index + 1] ?? ""]))
           this.#add(
             at,
             "its errors are to be reported with those of the body, which the next step does not check",
@@ -310,7 +312,7 @@ class Integrity {
   }
 
   #reportDepth(at: string): void {
-    if (!this.#tooDeep) this.#add(at, `steps are inside of each other, more than ${stepDepthMax} deep`)
+    if (!this.#tooDeep) this.#add(at, `steps are nested more than ${stepDepthMax} levels deep`)
     this.#tooDeep = true
   }
 
@@ -329,7 +331,7 @@ class Integrity {
   #asks(step: Partial<RelationQuestion>, path: string): void {
     const { store, pdp } = step
     if ((store === undefined) === (pdp === undefined))
-      this.#add(path, "a question is for a store or for a decision point, one of the two")
+      this.#add(path, "a check names either a store or a decision point")
     if (pdp === undefined ? step.properties !== undefined : step.tuples !== undefined)
       this.#add(path, "properties are for decision points, tuples for stores")
   }
@@ -387,7 +389,7 @@ const tableWords: { readonly [Table in Exclude<NamedTable, "schemas">]: string }
 }
 
 /** Whether no step would report the faults that this step found: the request would pass with them. */
-function isUntold(step: Step, next: Step | undefined): boolean {
+function isUnreported(step: Step, next: Step | undefined): boolean {
   if (step.kind !== "validate-parameters" || step.withBody !== true) return false
   return next?.kind !== "validate-content" || next.message !== "request"
 }
@@ -420,7 +422,7 @@ function shapeProblem(json: unknown): SchemaIssue | undefined {
   const stack: Place[] = [{ value: json, key: "", level: 1, above: undefined }]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { value, level } = top
-    if (level > depthMax) return { path: "", message: `nested deeper than ${depthMax}` }
+    if (level > depthMax) return { path: "", message: `nested deeper than ${depthMax} levels` }
     if (Object.hasOwn(value, "__proto__")) return { path: pathOf(top), message: 'unknown key "__proto__"' }
     for (const key of Object.keys(value)) {
       const item = (value as Readonly<Record<string, unknown>>)[key]
@@ -469,7 +471,7 @@ function messageOf(issue: z.core.$ZodIssue): string {
     const [first = "", ...others] = issue.keys
     return `unknown key ${JSON.stringify(cut(first))}${others.length === 0 ? "" : ` and ${others.length} more`}`
   }
-  if (issue.code === "invalid_key") return "this key is not possible here"
+  if (issue.code === "invalid_key") return "this key is not allowed here"
   if (issue.code === "invalid_union") return "this value is not allowed here"
   const text = issue.message.replace(/^Invalid (?:input|option|string): /, "")
   const absent = / ?,? ?received undefined$/.exec(text)

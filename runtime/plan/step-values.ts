@@ -321,10 +321,10 @@ export function judging(
   actions: readonly unknown[],
   reads: readonly Place[],
 ): StepFacts {
-  const told: Place[] = errors === undefined ? [] : [`variable:${errors}`]
+  const writes: Place[] = errors === undefined ? [] : [`variable:${errors}`]
   return {
-    reads: [...reads, ...told],
-    writes: told,
+    reads: [...reads, ...writes],
+    writes: writes,
     leaves: actions.includes("detect") || actions.some((each) => typeof each === "object") ? ["log"] : [],
     // An expression can yield `prevent`.
     ends: actions.some((each) => each === "prevent" || typeof each === "object") ? ["refuse"] : [],

@@ -53,7 +53,7 @@ export class DenialLog {
       const question = { user, relation, object, explain: true, ternary: true }
       const { explanation, revision, allowed } = await this.#ask(store, question)
       if (explanation === undefined) return
-      const why = allowed ? "allowed by now" : explanationSummary(explanation)
+      const why = allowed ? "allowed in the meantime" : explanationSummary(explanation)
       const text = explanationText(explanation)
       const explained = text.length <= treeMax ? text : `${text.slice(0, treeMax - 1)}…`
       const count = this.#budget.skipped()
@@ -61,7 +61,7 @@ export class DenialLog {
       this.#log.info({ ...line, revision, why, explanation: explained, ...skipped }, "refused")
     } catch (error) {
       this.#log.info(
-        { ...line, why: `not known: ${error instanceof Error ? error.message : error}` },
+        { ...line, why: `unknown: ${error instanceof Error ? error.message : error}` },
         "refused",
       )
     }

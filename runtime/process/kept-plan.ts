@@ -29,7 +29,7 @@ export class KeptPlanFile implements PlanDisk {
   readonly #folder: string
   readonly #path: string
   readonly #log: Log
-  #told = false
+  #warned = false
 
   /** One file for each database, so that a process never runs the plan of another one. */
   constructor(folder: string, databaseUrl: string, log: Log) {
@@ -61,11 +61,11 @@ export class KeptPlanFile implements PlanDisk {
         await file.close()
       }
       await rename(own, this.#path)
-      this.#told = false
+      this.#warned = false
     } catch (error) {
       await rm(own, { force: true }).catch(() => undefined)
-      if (this.#told) return
-      this.#told = true
+      if (this.#warned) return
+      this.#warned = true
       const reason = error instanceof Error ? error.message : String(error)
       this.#log.warn(
         { serial, reason },

@@ -69,7 +69,7 @@ class StoresOfPlan implements Authorizer {
     })
     if (outcome === undefined) throw new CheckError("unavailable", `the store \`${store}\` no longer exists`)
     if ("conflict" in outcome)
-      throw new CheckError("unavailable", "the tuple exists already with another condition")
+      throw new CheckError("unavailable", "the tuple already exists with another condition")
   }
 
   #entry(store: string): { readonly storeId: string; readonly model: LoadedModel } {

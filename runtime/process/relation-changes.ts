@@ -48,7 +48,7 @@ export class RelationChanges implements Observer {
       return
     }
     const skipped = this.#budget.skipped()
-    const more = skipped > 0 ? { not_told: skipped } : {}
+    const more = skipped > 0 ? { skipped: skipped } : {}
     this.#log.error(
       { request_id: requestId, store, statement, tuple, cause: failure, ...more },
       "a relation could not be changed",
@@ -59,6 +59,6 @@ export class RelationChanges implements Observer {
   get error(): string | undefined {
     if (this.#now() - this.#lastMs > rememberedMs) return undefined
     const what = this.#failures === 1 ? "a change" : `${this.#failures} changes`
-    return `${what} of relations failed within the last 15 minutes, at last ${this.#last}`
+    return `${what} of relations failed within the last 15 minutes, most recently ${this.#last}`
   }
 }

@@ -298,7 +298,7 @@ class PdpMetrics implements PdpNotes {
     )
     this.#decisions = metrics.counter(
       "sallyport_pdp_decisions_total",
-      "Decisions of decision points, asked for now or kept from before.",
+      "Decisions of decision points, requested or from the cache.",
       ["pdp", "decision", "from"],
     )
   }

@@ -17,7 +17,7 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
   addLimitMetrics(metrics, () => gateway.state().limits)
   addAskedMetrics(metrics, {
     prefix: "sallyport_pdp",
-    outstanding: "Requests to a decision point that have no answer yet.",
+    outstanding: "Requests to a decision point that have no response yet.",
     up: "0 after a request to the decision point failed, else 1.",
     labels: ["pdp"],
     states: () => Object.entries(gateway.state().decisionPoints).map(([name, state]) => [[name], state]),

@@ -136,7 +136,7 @@ function decoded(text: string): string {
 
 function unreadable(reason: string): DatabaseSettingsError {
   return new DatabaseSettingsError(
-    `the database URL can't be read: ${reason}. It must look like ${exampleUrl}`,
+    `the database URL is invalid: ${reason}. It must look like ${exampleUrl}`,
     "Write special characters of the password as %XX, for example %40 for @ and %2F for /.",
   )
 }

@@ -113,14 +113,14 @@ export class Liveness {
     }
     for (const operation of this.#running) {
       if (nowMs < operation.deadlineMs) continue
-      operation.reject(new SourceUnavailable("the database did not answer in time"))
+      operation.reject(new SourceUnavailable("the database did not respond in time"))
     }
     if (this.#probing === undefined) {
       const [oldest] = this.#running
       const quietSinceMs = Math.max(oldest?.startedMs ?? nowMs, this.#answeredMs)
       if (nowMs - quietSinceMs >= suspectMs) this.#probe()
     } else if (nowMs - Math.max(this.#probeStartedMs, this.#answeredMs) >= probeMs)
-      this.#fail(new SourceUnavailable("the database does not answer"))
+      this.#fail(new SourceUnavailable("the database does not respond"))
   }
 
   #probe(): void {

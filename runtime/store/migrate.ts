@@ -131,14 +131,14 @@ async function prepare(database: Database): Promise<void> {
 
 async function lock(database: Database, holder: string, options: MigrateOptions): Promise<void> {
   const endMs = Date.now() + (options.waitMs ?? 60_000)
-  for (let told = false; ; told = true) {
+  for (let reported = false; ; reported = true) {
     const rows = await takeOnce(database, holder)
     if (rows.length > 0) return
     if (Date.now() > endMs)
       throw new MigrationError(
         "another migration is running and does not end; if it died, its lock expires 15 seconds after its last step",
       )
-    if (!told) options.onProgress?.("another migration is running; waiting for it")
+    if (!reported) options.onProgress?.("another migration is running; waiting for it")
     await sleep(pollMs)
   }
 }
@@ -170,7 +170,7 @@ async function apply(database: Database, migration: Migration, holder: string): 
   } catch (error) {
     if (sqlStateOf(error) === lockNotAvailable)
       throw new MigrationError(
-        `migrations/${migration.name}: something holds a lock on its tables for more than 2 s; nothing of it was applied, run the migration again`,
+        `migrations/${migration.name}: another session holds a lock on its tables for more than 2 s; nothing of it was applied, run the migration again`,
       )
     if (error instanceof SqlError)
       throw new MigrationError(`migrations/${migration.name}: ${error.message}; nothing of it was applied`)

@@ -44,7 +44,7 @@ export async function takeOwnership(folder: string): Promise<OwnerLock> {
     if (await takeOver(path, found, mine)) return { release: () => release(path, mine) }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error(`the lock ${path} can't be taken; remove the file if no process uses the folder`)
+  throw new Error(`the lock ${path} cannot be acquired; remove the file if no process uses the folder`)
 }
 
 async function create(path: string, content: string): Promise<boolean> {

@@ -43,7 +43,7 @@ export async function openPglite(folder: string, options: PgliteOptions = {}): P
     await thread.start(options.onInitialize)
   } catch (error) {
     await lock.release()
-    throw new SourceUnavailable(`the embedded database in ${folder} can't be started: ${messageOf(error)}`, {
+    throw new SourceUnavailable(`the embedded database in ${folder} cannot be started: ${messageOf(error)}`, {
       cause: error,
     })
   }

@@ -124,7 +124,7 @@ export class UsageRecorder {
   async #flush(): Promise<void> {
     const rows = this.#tally.drain()
     const fault = (await this.#write(rows)) ?? (await this.#replay())
-    this.#told(fault)
+    this.#report(fault)
   }
 
   /** Returns why the rows could not be written to the database. */
@@ -181,7 +181,7 @@ export class UsageRecorder {
     }
   }
 
-  #told(error: string | undefined): void {
+  #report(error: string | undefined): void {
     if (error === this.#error) return
     this.#error = error
     this.#settings.onChange?.(error)

@@ -19,7 +19,9 @@ export function withoutCase(value: unknown): { readonly value: unknown } | { rea
   const made = lower(value, 0)
   const [first] = twice
   if (first === undefined) return { value: made }
-  return { problem: `has the property ${JSON.stringify(first.slice(0, 100))} twice, in other letter case` }
+  return {
+    problem: `has the property ${JSON.stringify(first.slice(0, 100))} twice, with different upper and lower case`,
+  }
 }
 
 /** A JSON pointer into the result of `withoutCase`, translated to the names of the original value. */

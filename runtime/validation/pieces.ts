@@ -157,7 +157,7 @@ function weightOf(cuts: readonly Cut[]): number {
 }
 
 /** Whether any part of a schema depends on annotations (`unevaluatedProperties`, `unevaluatedItems`). Yields from time to time. */
-export function* asksWhatWasSeen(schema: unknown): Generator<undefined, boolean> {
+export function* usesAnnotations(schema: unknown): Generator<undefined, boolean> {
   const left = [schema]
   let nodes = 0
   for (let node = left.pop(); node !== undefined; node = left.pop()) {

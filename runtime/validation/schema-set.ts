@@ -14,7 +14,7 @@ import { registeredFormats, textFormats, type ValueSchema } from "../plan/value-
 import { countedKeyword, deferred } from "./deferred.ts"
 import { schemaPattern } from "./pattern.ts"
 import { addPieceKeywords } from "./piece-keywords.ts"
-import { asksWhatWasSeen, Cutter, pieceMark } from "./pieces.ts"
+import { Cutter, pieceMark, usesAnnotations } from "./pieces.ts"
 import { type SchemaShape, shapeOf } from "./shape.ts"
 import { type Violation, violationOf } from "./violation.ts"
 
@@ -102,7 +102,7 @@ export class SchemaSet {
     }
     let seen = false
     for (const [index, schema] of Object.values(this.#schemas).entries()) {
-      seen = (yield* asksWhatWasSeen(schema)) || seen
+      seen = (yield* usesAnnotations(schema)) || seen
       if (index % schemasPerSlice === 0) yield
     }
     // Without this option ajv records no annotations. Its code for annotations throws with some `patternProperties` (8.x).

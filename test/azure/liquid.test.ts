@@ -233,13 +233,15 @@ describe("work and memory have bounds", () => {
   test("a pattern that looks at all of the text for each match", async () => {
     const text = "a".repeat(100_000)
     await expect(renderInTurns("{{ text | Replace: 'a.*b|a', '' }}", { text })).rejects.toThrow(
-      "the pattern looks at the text too often",
+      "the pattern needs too many steps for this string",
     )
   })
 
   test("a pattern that is too large for the text", async () => {
     const source = "{{ long | slice: 0, 100000 | Replace: '(a?){300}[bc]', '' }}"
-    await expect(renderInTurns(source, { long })).rejects.toThrow("the pattern looks at the text too often")
+    await expect(renderInTurns(source, { long })).rejects.toThrow(
+      "the pattern needs too many steps for this string",
+    )
   })
 
   test("what is nested deeply ends", async () => {
@@ -296,7 +298,7 @@ describe("Date", () => {
     expect(() => compileTemplate('{{ n | Currency: "en-US" }}')).toThrow("one culture")
   })
 
-  test("a format that is found per request is judged then", () => {
+  test("a format that is computed per request is judged then", () => {
     expect(render("{{ at | Date: f }}", { ...at, f: "yyyy" })).toBe("2024")
     expect(() => render("{{ at | Date: f }}", { ...at, f: "x" })).toThrow("is not a valid time format")
   })

@@ -119,7 +119,7 @@ class Scene {
       expect([question, proof.filter((tuple) => !texts.has(plainText(tuple)))]).toEqual([question, []])
       if (allowed) expect([question, valueIn(proof)]).toEqual([question, yes])
     } catch (fault) {
-      // At which revision it failed is not known: at one of them the outcome is an error.
+      // At which revision it failed is unknown: at one of them the outcome is an error.
       if (!(fault instanceof CheckError) || fault.code !== "validation_error") throw fault
       const possible = exactly === undefined ? this.#history.slice(floor) : [this.#history[exactly] ?? []]
       expect(possible.some((tuples) => valueIn(tuples) === error)).toBe(true)

@@ -256,8 +256,8 @@ test("what is missing is named, where it was asked for; else it is an error as e
   expect(explanation).toMatchObject({ allowed: false, missing_context: ["x"] })
   expect(explanation === undefined ? "" : explanationText(explanation)).toBe(
     lines(
-      "conditional: whether user:ann has viewer on doc:1 hangs on the context",
-      "  conditions that do not hold",
+      "conditional: whether user:ann has viewer on doc:1 depends on the context",
+      "  conditions that are false",
       "    user:ann late doc:1 with small: small needs x",
       "  context that would decide it",
       "    x",

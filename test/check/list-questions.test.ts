@@ -136,7 +136,7 @@ test("a matrix of too many cells is refused", async () => {
   const objects = Array.from({ length: 100 }, (_, at) => `doc:${at}`)
   expect(users.length * objects.length).toBeGreaterThan(matrixCellsMax)
   const asked = ask(tuples, (bounds) => matrix(model, { users, relations: ["viewer"], objects }, bounds))
-  await expect(asked).rejects.toThrow("are 10100 cells, more than 10000")
+  await expect(asked).rejects.toThrow("are 10100 cells; the maximum is 10000")
 })
 
 test("one level of a relation, without tuples the model forbids, with contextual ones", async () => {

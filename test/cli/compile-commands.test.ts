@@ -90,13 +90,13 @@ describe("fmt", () => {
     expect(readFileSync(join(cwd, "bad.conf"), "utf8")).toBe('value a = "x\n')
   })
 
-  test("a link stays a link, and what leads out of the project is not touched", async () => {
+  test("a link stays a link, and what is outside the project is not touched", async () => {
     const cwd = folderWith({ "real.conf": ugly, "p/gateway.conf": small })
     symlinkSync("real.conf", join(cwd, "gateway.conf"))
     expect(await run({ cwd }, "fmt")).toMatchObject({ code: 0, out: "gateway.conf formatted\n" })
     expect(readFileSync(join(cwd, "real.conf"), "utf8")).toBe(readFileSync(join(cwd, "gateway.conf"), "utf8"))
     const outside = await run({ cwd }, "fmt", "--config", "p/gateway.conf", "real.conf")
-    expect(outside).toMatchObject({ code: 1, err: expect.stringContaining("outside of the project") })
+    expect(outside).toMatchObject({ code: 1, err: expect.stringContaining("outside the project") })
   })
 
   const conf = 'authz {\n  listen 127.0.0.1:8080\n\n  store acme { model "models/fga.mod" }\n}\n'
@@ -141,7 +141,7 @@ describe("a project whose first file is missing", () => {
     expect(await run({ cwd }, ...words)).toEqual({
       code: 1,
       out: "",
-      err: "error: gateway.conf does not exist in this folder\nhelp: Run `sallyport init` to make a project, or name the first file of one with --config.\n",
+      err: "error: gateway.conf does not exist in this folder\nhelp: Run `sallyport init` to create a project, or name the main file of one with --config.\n",
     })
     expect(readdirSync(cwd)).toEqual([])
   })

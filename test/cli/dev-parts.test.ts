@@ -109,7 +109,7 @@ describe("addresses", () => {
     )
     server.close()
     expect(message).toMatch(
-      /^cannot listen on 3 addresses:\n.* for one is in use.*; move one\n.* for two .*\n.* for three cannot be had/,
+      /^cannot listen on 3 addresses:\n.* for one is in use.*; move one\n.* for two .*\n.* for three is not available/,
     )
     if (process.platform === "linux") expect(message).toContain(`process ${process.pid} (`)
   })

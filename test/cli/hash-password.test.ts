@@ -29,8 +29,8 @@ test("two hashes of one password differ, and cost what is said when nothing is",
 })
 
 test.each<[string, object, string[], RegExp]>([
-  ["nothing is typed", { hidden: [""] }, [], /there is no password\n/],
-  ["something else is typed the second time", { hidden: ["a", "b"] }, [], /the two are not the same/],
+  ["nothing is typed", { hidden: [""] }, [], /the password is empty\n/],
+  ["something else is typed the second time", { hidden: ["a", "b"] }, [], /the two passwords differ/],
   ["nothing is piped", { input: [] }, [], /no password in the input/],
   ["an empty line is piped", { input: [""] }, [], /no password in the input/],
   ["several lines are piped", { input: ["a", "b"] }, [], /several lines/],

@@ -19,7 +19,7 @@ test.each(["http://authz.internal", "authz.internal:8080", "a*.example", "a/b", 
   "%s is refused with what to write",
   async (text) => {
     await expect(of(text)).rejects.toMatchObject({
-      message: `SALLYPORT_HOSTS has a name that is not a host name: ${text}`,
+      message: `SALLYPORT_HOSTS contains an invalid host name: ${text}`,
       help: expect.stringContaining("without scheme and port"),
     })
   },

@@ -15,5 +15,5 @@ test.each([
 })
 
 test.each(["no", "OFF", "0"])("SALLYPORT_KEEP_PLAN %s is refused with what to write", (text) => {
-  expect(() => of(text)).toThrow(`SALLYPORT_KEEP_PLAN is not known: ${text}`)
+  expect(() => of(text)).toThrow(`SALLYPORT_KEEP_PLAN has an unknown value: ${text}`)
 })

@@ -21,7 +21,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ],
     [[], { config: "/x/b.conf" }, { project: { folder: "/x/", entry: "b.conf" } }],
     [[], { config: "a/" }, /needs a file/],
-    [[], { format: "yaml" }, /--format yaml is not known/],
+    [[], { format: "yaml" }, /unknown format: --format yaml/],
   ],
   fmt: [
     [[], { check: true }, { files: [], check: true }],
@@ -51,7 +51,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { minCoverage: "101" }, /--min-coverage 101 is not a percentage/],
     [[], { minCoverage: "-1" }, /is not a percentage/],
     [[], { minCoverage: "9.5" }, /is not a percentage/],
-    [[], { format: "sarif" }, /--format sarif is not known/],
+    [[], { format: "sarif" }, /unknown format: --format sarif/],
   ],
   "model explain": [
     [
@@ -69,9 +69,9 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   "import openapi": [
     [["a.yaml"], {}, { file: "a.yaml", name: undefined, path: undefined, format: "text" }],
     [["a.yaml"], { name: "a", path: "/a/b" }, { name: "a", path: "/a/b" }],
-    [["a/.."], {}, /is a file/],
-    [["a.yaml"], { name: "a b" }, /can't be the name/],
-    [["a.yaml"], { path: "a" }, /can't be the path/],
+    [["a/.."], {}, /needs the file of one/],
+    [["a.yaml"], { name: "a b" }, /is not a valid name/],
+    [["a.yaml"], { path: "a" }, /is not a valid path/],
   ],
   "export openapi": [
     [["a"], {}, { api: "a", version: undefined, format: "json" }],
@@ -96,10 +96,10 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
         ]),
       },
     ],
-    [["a/."], {}, /is a file/],
-    [["a.xml"], { name: "1" }, /can't be the name/],
-    [["a.xml"], { section: "backend" }, /no section/],
-    [["a.xml"], { fragment: ["a"] }, /names no fragment/],
+    [["a/."], {}, /needs the file of one/],
+    [["a.xml"], { name: "1" }, /is not a valid name/],
+    [["a.xml"], { section: "backend" }, /unknown section/],
+    [["a.xml"], { fragment: ["a"] }, /is not a fragment/],
     [
       ["a.xml"],
       { value: ["a=", "b=c=d"] },
@@ -110,14 +110,14 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
         ]),
       },
     ],
-    [["a.xml"], { value: ["a"] }, /names no value/],
+    [["a.xml"], { value: ["a"] }, /is not a value/],
   ],
   plan: [
     [[], { out: "next.json" }, { out: "next.json", format: "text" }],
     [[], {}, { against: undefined, out: undefined, format: "text" }],
     [[], { against: "empty" }, { against: "empty" }],
     [[], { json: true }, { format: "json" }],
-    [[], { json: true, format: "text" }, /--json and --format text contradict/],
+    [[], { json: true, format: "text" }, /--json and --format text exclude/],
     [[], { format: "markdown" }, /--format markdown/],
   ],
   apply: [
@@ -131,7 +131,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   explain: [
     [["sp2001"], {}, { what: "code", code: "SP2001" }],
     [[], {}, /needs the code/],
-    [["sp2001", "GET"], {}, /a code takes no options/],
+    [["sp2001", "GET"], {}, /takes no options/],
     [["request", "post", "/a"], { websocket: true }, /a WebSocket request has the method GET/],
     [
       ["request", "GET", "/a"],
@@ -149,7 +149,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
         },
       },
     ],
-    [["sp2001"], { as: "ann" }, /a code takes no options/],
+    [["sp2001"], { as: "ann" }, /takes no options/],
     [
       ["request", "get", "/a?b"],
       { as: "ann", claim: ["scope=a b", "level=3"], header: ["X-A: b:c"], host: "h", ip: "::1" },
@@ -169,11 +169,11 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["request", "GET", "/"], { id: "1" }, /takes no method/],
     [["request", "GET"], {}, /a method and a path/],
     [["request", "GET", "/", "/"], {}, /a method and a path/],
-    [["request", "GET", "a"], {}, /does not begin with `\/`/],
+    [["request", "GET", "a"], {}, /does not start with `\/`/],
     [["request", "GET", "/"], { claim: ["a=b"] }, /--claim needs --as/],
     [["request", "GET", "/"], { as: "a", claim: ["ab"] }, /`ab` is not a claim/],
     [["request", "GET", "/"], { ip: "10.0.0" }, /is not an IP address/],
-    [["request", "GET", "/"], { as: "a", token: "t" }, /takes the place/],
+    [["request", "GET", "/"], { as: "a", token: "t" }, /cannot be combined/],
     [["request", "GET", "/"], { header: ["nothing"] }, /`nothing` is not a header/],
     [["request", "GET", "/"], { plan: "p", url: "http://x" }, /exclude each other/],
   ],
@@ -186,7 +186,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   history: [
     [[], {}, { limit: 20, format: "text" }],
     [[], { limit: "3" }, { limit: 3 }],
-    [[], { limit: "0" }, /whole number from 1/],
+    [[], { limit: "0" }, /whole number of at least 1/],
     [[], { limit: "many" }, /not `many`/],
   ],
   rollback: [
@@ -202,8 +202,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { config: "a/b.conf" }, { source: { kind: "text", project: { folder: "a/", entry: "b.conf" } } }],
     [[], { plan: "p.json", config: "b.conf" }, /exclude each other/],
     [[], { config: "a/" }, /needs a file/],
-    [[], { only: "gatway" }, /does not know `gatway`/],
-    [[], { only: "" }, /does not know/],
+    [[], { only: "gatway" }, /unknown role `gatway`/],
+    [[], { only: "" }, /unknown role/],
   ],
   dev: [
     [[], {}, { identity: { host: "127.0.0.1", port: 8081 }, verbose: false }],
@@ -231,7 +231,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["user:bob", "viewer"], {}, /a user, a relation and an object/],
     [["a", "b", "c"], { context: "[1]" }, /not a JSON object/],
     [["a", "b", "c"], { context: "{" }, /not a JSON object/],
-    [["a", "b", "c"], { store: "../x" }, /neither a store's name nor its id/],
+    [["a", "b", "c"], { store: "../x" }, /neither the name nor the id of a store/],
   ],
   "list-objects": [
     [
@@ -246,9 +246,9 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ],
     [["user:bob", "viewer", "order"], { json: true }, { format: "json" }],
     [["user:bob", "viewer"], {}, /needs a user, a relation and a type/],
-    [["user:bob", "viewer", "order:1"], {}, /`order:1` is an object, and list-objects needs a type/],
+    [["user:bob", "viewer", "order:1"], {}, /`order:1` is an object, but list-objects needs a type/],
     [["a", "b", "c"], { context: "[]" }, /not a JSON object/],
-    [["a", "b", "c"], { store: "../x" }, /neither a store's name nor its id/],
+    [["a", "b", "c"], { store: "../x" }, /neither the name nor the id of a store/],
   ],
   "list-users": [
     [
@@ -265,7 +265,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["user", "viewer", "order:1"], {}, { question: { user_filters: [{ type: "user" }] } }],
     [["user", "viewer"], {}, /needs a type, a relation and an object/],
     [["user", "viewer", "order"], {}, /`order` is not an object/],
-    [["user:bob", "viewer", "order:1"], {}, /`user:bob` is a user, and list-users needs a type/],
+    [["user:bob", "viewer", "order:1"], {}, /`user:bob` is a user, but list-users needs a type/],
   ],
   "tuple write": [
     [
@@ -278,7 +278,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
   "tuple delete": [[["u", "r", "o"], { ignoreMissing: true }, { idempotent: true }]],
   "tuple read": [
-    [[], { object: "order:" }, /a type: that needs --user/],
+    [[], { object: "order:" }, /a type, which needs --user/],
     [[], { object: "order:", user: "user:a" }, { object: "order:", user: "user:a" }],
     [[], {}, { object: undefined, format: "text" }],
     [[], { user: "user:ann", object: "order:" }, { user: "user:ann", object: "order:" }],
@@ -293,7 +293,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ],
     [[], { url: "a:1" }, /--url is not an http/],
     [[], { token: "t" }, /--token needs --url/],
-    [[], { format: "junit" }, /--format junit is not known/],
+    [[], { format: "junit" }, /unknown format: --format junit/],
   ],
   token: [
     [[], {}, { sub: "ann", url: undefined }],
@@ -314,7 +314,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["ann"], { all: true, state: "submitted" }, { scope: { all: true }, state: "submitted" }],
     [["ann"], {}, /exactly one of/],
     [["ann"], { all: true, expires: "2030-13-01" }, /is not a date/],
-    [["a b"], { all: true }, /is not a name/],
+    [["a b"], { all: true }, /is not a valid name/],
   ],
   "subscription list": [
     [[], { state: "active", limit: "3" }, { query: { state: "active", limit: "3" }, format: "text" }],
@@ -322,7 +322,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
   "subscription show": [
     [["ann"], {}, { name: "ann", format: "text" }],
-    [[], {}, /is not a name/],
+    [[], {}, /is not a valid name/],
   ],
   "subscription approve": [[["ann"], {}, { name: "ann", action: "approve", expiresAt: undefined }]],
   "subscription reject": [[["ann"], {}, { action: "reject" }]],
@@ -334,7 +334,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   "subscription cancel": [[["ann"], {}, { action: "cancel" }]],
   "subscription rotate": [
     [["primary", "ann"], {}, { key: "primary", name: "ann" }],
-    [["both", "ann"], {}, /not a key of a subscription/],
+    [["both", "ann"], {}, /neither `primary` nor `secondary`/],
   ],
   "subscription delete": [[["ann"], {}, { name: "ann" }]],
   usage: [
@@ -359,7 +359,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
         },
       },
     ],
-    [[], { format: "text" }, /--format text is not known/],
+    [[], { format: "text" }, /unknown format: --format text/],
   ],
   migrate: [[[], {}, {}]],
   docs: [
@@ -369,7 +369,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   schema: [
     [[], {}, { of: "plan" }],
     [["explanation"], {}, { of: "explanation" }],
-    [["model"], {}, /no schema of model/],
+    [["model"], {}, /unknown schema `model`/],
   ],
 }
 

@@ -62,13 +62,13 @@ describe("model explain", () => {
     [["viewer"], "TYPE#RELATION"],
     [["order#viewer", "--store", "acm"], "there is no store acm; did you mean `acme`?"],
     [["order#viewer", "--store", "acme", "--model", "models/acme.fga"], "exclude each other"],
-    [["order#viewer", "--model", "gateway.conf"], "gateway.conf holds no model"],
-    [["order#viewer", "--model", "gone.fga"], "gone.fga holds no model"],
+    [["order#viewer", "--model", "gateway.conf"], "gateway.conf contains no valid model"],
+    [["order#viewer", "--model", "gone.fga"], "gone.fga contains no valid model"],
     [
       ["order#viewer", "--model", "gone.fga"],
-      "Check the path; it starts from the folder the command runs in.",
+      "Check the path; it is relative to the folder in which the command runs.",
     ],
-    [["order#viewer", "--model", "models/tests/acme.fga.yaml"], "holds tests of a model, not a model"],
+    [["order#viewer", "--model", "models/tests/acme.fga.yaml"], "contains tests of a model, not a model"],
     [["order#viewer", "--config", "gone.conf"], "there is no plan"],
   ])("%j", async (words, message) => {
     const { code, out, err } = await run({ cwd: exampleFolder() }, "model", "explain", ...words)
@@ -102,7 +102,7 @@ describe("model print", () => {
     const cwd = folderWith({ "model.json": JSON.stringify(model) })
     const { code, err } = await run({ cwd }, "model", "print", "--model", "model.json")
     expect(code).toBe(1)
-    expect(err).toContain("the type `1st` has a name that can't be written in a text")
+    expect(err).toContain("the type `1st` has a name that the text format cannot express")
   })
 })
 

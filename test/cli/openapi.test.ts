@@ -104,7 +104,7 @@ components:
     )
     expect(out).toContain('  backend "https://shop.example/v1"\n')
     expect(out).toContain(
-      "# Nothing here judges 5 parameters and the bodies of 1 operation by the document's schemas. To have that,\n",
+      "# Nothing here checks 5 parameters and the bodies of 1 operation against the schemas of the document. To check them,\n",
     )
     expect(out).not.toContain("respond")
   })
@@ -157,14 +157,16 @@ components:
       },
     })
     const { out } = await run({ cwd: folderWith({ "keys.json": text }) }, "import", "openapi", "keys.json")
-    expect(out).toContain('GET "/open" {\n    auth none  # the document demands nothing\n  }')
+    expect(out).toContain('GET "/open" {\n    auth none  # the document requires no authentication\n  }')
     expect(out).toContain(
       'GET "/two" {\n    auth subscription { header "X-A"; query none }\n    auth subscription { header "X-B"; query none }\n  }',
     )
     expect(out).toContain(
-      "# the document demands a key in the header An API key (blank): say what that is here\n",
+      "# the document requires a key in the header An API key (blank): write the matching auth here\n",
     )
-    expect(out).toContain("# the document demands a key in the cookie k (cookie): say what that is here\n")
+    expect(out).toContain(
+      "# the document requires a key in the cookie k (cookie): write the matching auth here\n",
+    )
   })
 
   test("a document without operations is not imported", async () => {
@@ -185,9 +187,9 @@ components:
   })
 
   test.each([
-    [["import", "openapi", "."], "is a file"],
-    [["import", "openapi", "a.yaml", "--name", "a b"], "can't be the name"],
-    [["import", "openapi", "a.yaml", "--path", "a"], "can't be the path"],
+    [["import", "openapi", "."], "needs the file of one"],
+    [["import", "openapi", "a.yaml", "--name", "a b"], "is not a valid name"],
+    [["import", "openapi", "a.yaml", "--path", "a"], "is not a valid path"],
     [["import", "openapi", "none.yaml"], "does not exist"],
   ])("%j is refused", async (words, why) => {
     const { code, err } = await run({ cwd: folderWith({}) }, ...words)
@@ -285,9 +287,9 @@ api a {
   })
 
   test.each([
-    [["pets"], "has several versions\nhelp: Say --api-version with one of `v1`, `v2`."],
-    [["pets", "--api-version", "v3"], "has no version `v3`\nhelp: Say --api-version with one of `v1`, `v2`."],
-    [["cats"], "there is no API `cats`\nhelp: There is `pets`."],
+    [["pets"], "has several versions\nhelp: Add --api-version with one of `v1`, `v2`."],
+    [["pets", "--api-version", "v3"], "has no version `v3`\nhelp: Add --api-version with one of `v1`, `v2`."],
+    [["cats"], "there is no API `cats`\nhelp: The APIs are: `pets`."],
   ])("%j is refused", async (words, why) => {
     const { code, err } = await run(world(), "export", "openapi", ...words)
     expect(code).toBe(1)

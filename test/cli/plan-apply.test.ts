@@ -128,8 +128,8 @@ describe("plan", () => {
   })
 
   test.each([
-    ["none.json", /none\.json does not exist\nhelp: `sallyport plan --out FILE` writes plans/],
-    ["gateway.conf", /it is not JSON.*\nhelp: It looks like configuration text/],
+    ["none.json", /none\.json does not exist\nhelp: Create a plan with `sallyport plan --out FILE`/],
+    ["gateway.conf", /it is not JSON.*\nhelp: Use --config for a configuration file/],
     ["damaged.json", /plan\.digest: the digest does not match the content/],
   ])("--against %s cannot be used", async (file, words) => {
     const plan = JSON.stringify(sealPlan(null, planOf(small)))
@@ -176,7 +176,7 @@ describe("apply", () => {
     const control = await atSeven()
     const outcome = await run({ cwd: folderWith({ "gateway.conf": other }), env: control.env }, "apply")
     expect(outcome).toMatchObject({ code: 3, out: expect.stringContaining("GET /orders") })
-    expect(outcome.err).toContain("there is no terminal to ask on\nhelp: Add --yes")
+    expect(outcome.err).toContain("the confirmation needs a terminal\nhelp: Add --yes")
     expect(applied(control)).toEqual([])
   })
 
@@ -198,7 +198,7 @@ describe("apply", () => {
     const refused = await run({ cwd, env: control.env }, "apply", "--yes")
     expect(refused).toMatchObject({
       code: 3,
-      err: expect.stringContaining("the plan has no API any more\nhelp: If this is intended"),
+      err: expect.stringContaining("the plan no longer has any API\nhelp: If this is intended"),
     })
     expect(applied(control)).toEqual([])
     const meant = await run({ cwd, env: control.env }, "apply", "--yes", "--allow-danger")
@@ -295,11 +295,11 @@ describe("plan files that cannot be used", () => {
     ["binary", new Uint8Array([0, 1, 2]), /NUL byte/],
     ["UTF-16", new Uint8Array([0xff, 0xfe, 0x7b, 0]), /UTF-16/],
     ["another JSON", "[1]", /a JSON object is expected/],
-    ["not sealed", JSON.stringify(planOf(small)), /does not say which running plan/],
+    ["not sealed", JSON.stringify(planOf(small)), /does not contain the running plan/],
     [
       "an unknown version",
       JSON.stringify({ ...sealed(), plan: { ...sealed().plan, format: 9 } }),
-      /plan\.format: plan format 9 is not known here/,
+      /plan\.format: plan format 9 is not supported/,
     ],
     ["an unknown key", JSON.stringify({ ...sealed(), plan: { ...sealed().plan, x: 1 } }), /plan: .*"x"/],
     [
@@ -310,7 +310,7 @@ describe("plan files that cannot be used", () => {
     [
       "a base changed by hand",
       JSON.stringify({ ...sealed(), base: { serial: 7, stamp: "stamp of 7", digest: planOf(small).digest } }),
-      /seal: the seal does not fit the base and the plan: the file was changed after it was sealed/,
+      /seal: the seal does not match the base and the plan: the file was changed after it was sealed/,
     ],
     [
       "sealed by an earlier version",
@@ -320,7 +320,7 @@ describe("plan files that cannot be used", () => {
     [
       "a key that stands twice",
       `{"sealed":1,\n"a\\"}":[{"x":"y"},{"x":1}],"sealed":${JSON.stringify("x".repeat(100))}}`,
-      /the file: line 2 gives the key `sealed` twice in one object/,
+      /the file: line 2 repeats the key `sealed` in one object/,
     ],
     [
       "a key that is longer than a page",

@@ -71,16 +71,14 @@ api a { path "/a"; auth none; backend b; use orders; GET "/" }
     const { code, out, err } = await run({ cwd }, "policy", "convert", "a.xml", "--name", "checked")
     expect(code).toBe(2)
     expect(out).toContain("policy checked {")
-    expect(out).toContain(
-      `    # not converted, a.xml:4: what parameters must be is said by an OpenAPI document`,
-    )
+    expect(out).toContain(`    # not converted, a.xml:4: an OpenAPI document describes the parameters`)
     expect(out).toContain(
       `    respond 501 { body text "To be written by hand: validate-parameters, a.xml line 4" }\n`,
     )
     expect(out).toContain(
       '    #   <trace source="x"><message>@(context.RequestId.ToString())</message></trace>\n',
     )
-    expect(err).toContain("a.xml:4:5: `validate-parameters` is not converted, calls are answered 501: ")
+    expect(err).toContain("a.xml:4:5: `validate-parameters` is not converted, requests get 501: ")
     expect(err).toContain("a.xml:5:5: `trace` is not converted: there is no counterpart for ")
     expect(err).toContain(
       "0 of 2 policies were converted; comments in the text say what remains to be written.\n",
@@ -128,12 +126,12 @@ api a { path "/a"; auth none; backend b; use orders; GET "/" }
   })
 
   test.each([
-    [["policy", "convert", "."], "a policy document is a file"],
+    [["policy", "convert", "."], "policy convert needs the file of one policy document"],
     [["policy", "convert", "none.xml"], "does not exist"],
-    [["policy", "convert", "a.xml", "--name", "a b"], "can't be the name"],
-    [["policy", "convert", "a.xml", "--section", "backend"], "there is no section"],
-    [["policy", "convert", "a.xml", "--fragment", "edge"], "names no fragment"],
-    [["policy", "convert", "a.xml", "--value", "edge"], "names no value"],
+    [["policy", "convert", "a.xml", "--name", "a b"], "is not a valid name"],
+    [["policy", "convert", "a.xml", "--section", "backend"], "unknown section"],
+    [["policy", "convert", "a.xml", "--fragment", "edge"], "is not a fragment"],
+    [["policy", "convert", "a.xml", "--value", "edge"], "is not a value"],
     [["policy", "convert", "a.xml", "--fragment", "edge=none.xml"], "does not exist"],
   ])("%j is refused", async (words, why) => {
     const { code, err } = await run({ cwd: folderWith({ "a.xml": whole }) }, ...words)

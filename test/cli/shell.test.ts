@@ -85,7 +85,7 @@ describe("one question", () => {
       /^allowed: user:bob has viewer on document:1\n[\s\S]*team:a/,
     )
     expect(await text("explain user:gus guest document:1")).toMatch(
-      /^conditional: whether user:gus has guest on document:1 hangs on the context\n[\s\S]*needs city/,
+      /^conditional: whether user:gus has guest on document:1 depends on the context\n[\s\S]*needs city/,
     )
   })
 
@@ -179,7 +179,7 @@ describe("one question", () => {
 
   test("mistakes", async () => {
     expect((await ask("chek user:ann viewer document:1")).err).toBe(
-      "error: there is no command `chek`; did you mean `check`?\nhelp: `help` lists all commands.\n",
+      "error: unknown command `chek`; did you mean `check`?\nhelp: `help` lists all commands.\n",
     )
     expect((await ask("check user:ann viewer")).err).toContain(
       "it is: check USER RELATION OBJECT [{CONTEXT}]",
@@ -226,7 +226,7 @@ test("an engine that is not there, and words that do not go together", async () 
   const away = await run({ cwd }, "shell", "--url", "http://127.0.0.1:1", "-c", "stores")
   expect(away).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^error: no engine answers at http:\/\/127\.0\.0\.1:1 \(.*\)\nhelp: /),
+    err: expect.stringMatching(/^error: no engine responds at http:\/\/127\.0\.0\.1:1 \(.*\)\nhelp: /),
   })
   expect((await run({ cwd }, "shell", "--url", "127.0.0.1")).err).toContain("--url is not an http(s) URL")
   expect((await run({ cwd }, "shell", "--token", "x")).err).toContain("--token needs --url")

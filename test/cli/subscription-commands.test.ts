@@ -38,9 +38,9 @@ describe("sallyport subscription", () => {
     const words = ["subscription", "create", "ann", "--product", "partner", "--expires", "2030-01-31"]
     const { code, out } = await run({ cwd: "/", env: control.env }, ...words)
     expect(code).toBe(0)
-    expect(out).toContain("`ann` opens product partner and is submitted.")
+    expect(out).toContain("`ann` gives access to product partner and is submitted.")
     expect(out).toContain("sallyport subscription approve ann")
-    expect(out).toContain("primary    sp_one\nsecondary  sp_two\nKeep them now")
+    expect(out).toContain("primary    sp_one\nsecondary  sp_two\nSave the keys now")
     expect(control.seen[0]?.body).toEqual({
       name: "ann",
       scope: { product: "partner" },
@@ -72,7 +72,7 @@ describe("sallyport subscription", () => {
       "--all",
       ...files.slice(0, 2),
     )
-    expect(one).toMatchObject({ code: 1, err: expect.stringContaining("need each other") })
+    expect(one).toMatchObject({ code: 1, err: expect.stringContaining("must be given together") })
     const none = await run(
       { cwd, env: control.env },
       "subscription",
@@ -136,7 +136,7 @@ describe("sallyport subscription", () => {
     const control = await fakeControl({
       "POST /v1/subscriptions/ann/approve": {
         status: 409,
-        json: { title: "Not possible in this state", detail: "`ann` is active and cannot be approved" },
+        json: { title: "Conflict with the current state", detail: "`ann` is active and cannot be approved" },
       },
     })
     const io = { cwd: "/", env: control.env }
@@ -145,16 +145,16 @@ describe("sallyport subscription", () => {
     expect(await refused("create", "ann", "--api", "a", "--all")).toContain(
       "exactly one of --product, --api and --all",
     )
-    expect(await refused("create", "9a", "--all")).toContain("`9a` is not a name of a subscription")
+    expect(await refused("create", "9a", "--all")).toContain("`9a` is not a valid name of a subscription")
     expect(await refused("create", "ann", "--all", "--expires", "soon")).toContain(
       "--expires soon is not a date",
     )
     expect(await refused("create", "ann", "--all", "--state", "expired")).toContain("submitted, active")
-    expect(await refused("list", "--state", "sleeping")).toContain("--state sleeping is not known")
-    expect(await refused("rotate", "third", "ann")).toContain("`third` is not a key")
+    expect(await refused("list", "--state", "sleeping")).toContain("--state has the unknown value sleeping")
+    expect(await refused("rotate", "third", "ann")).toContain("`third` is neither")
     expect(control.seen).toHaveLength(0)
     expect(await refused("approve", "ann")).toBe(
-      "error: Not possible in this state: `ann` is active and cannot be approved\n",
+      "error: Conflict with the current state: `ann` is active and cannot be approved\n",
     )
   })
 })

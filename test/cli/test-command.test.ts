@@ -86,10 +86,10 @@ describe("which files", () => {
       code: 1,
       err: expect.stringContaining("there is no *.fga.yaml below this folder"),
     })
-    expect((await run({ cwd }, "test", "b/*.yaml")).err).toContain("b/*.yaml names no file with tests")
+    expect((await run({ cwd }, "test", "b/*.yaml")).err).toContain("b/*.yaml matches no file with tests")
     expect((await run({ cwd }, "test", "b.fga.yaml")).err).toContain("error SP0001 File not found")
     expect((await run({ cwd }, "test", "--filter", "editors")).err).toContain(
-      "no test has `editors` in its name",
+      "no test or store has `editors` in its name",
     )
   })
 })
@@ -206,7 +206,9 @@ tests:
 
   test("options that do not go together", async () => {
     const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing })
-    expect((await run({ cwd }, "test", "--output", "x")).err).toContain("--output needs a document format")
+    expect((await run({ cwd }, "test", "--output", "x")).err).toContain(
+      "--output needs the format json or junit",
+    )
     expect((await run({ cwd }, "test", "--watch", "--format", "json")).err).toContain("--watch prints text")
     const failed = await run({ cwd }, "test", "--format", "json", "--output", "no/such/x.json")
     expect(failed).toMatchObject({

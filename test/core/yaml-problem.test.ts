@@ -8,7 +8,7 @@ test.each([
     "Tabs are not allowed as indentation at line 2, column 1:\n\n\t- a\n^",
     "tabs are not allowed as indentation",
   ],
-  ["Nested mappings are not allowed in compact mappings.", "the text holds `: ` and has no quotes"],
+  ["Nested mappings are not allowed in compact mappings.", "the string contains `: ` and has no quotes"],
 ])("%j", (message, said) => expect(yamlProblem(message)).toBe(said))
 
 test("the library's own words for nesting are known", () => {

@@ -224,7 +224,7 @@ describe("what can be in the way of a start", () => {
     await new Promise((resolve) => server.once("listening", resolve))
     const { port } = server.address() as { port: number }
     await expect(startIdentityProvider({ ...local, port })).rejects.toMatchObject({
-      message: `the identity provider can't listen on 127.0.0.1:${port}: the address is in use`,
+      message: `the identity provider cannot listen on 127.0.0.1:${port}: the address is in use`,
       help: expect.stringContaining(String(port)),
     })
     server.close()

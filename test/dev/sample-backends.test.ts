@@ -92,6 +92,6 @@ test("a stream comes event by event, and ends when the reader goes", async () =>
 test("a port in use is said, and nothing keeps running", async () => {
   const port = Number(new URL(backends.catalogUrl).port)
   await expect(startSampleBackends({ ...anyPorts, catalogPort: port })).rejects.toMatchObject({
-    message: `the sample backend of the catalog can't listen on 127.0.0.1:${port}: the address is in use`,
+    message: `the sample backend of the catalog cannot listen on 127.0.0.1:${port}: the address is in use`,
   })
 })

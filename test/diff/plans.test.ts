@@ -53,26 +53,26 @@ const told = (before: PlanBody, after: PlanBody) =>
 describe("the order of steps", () => {
   test("an answer that moves before a guard opens, and back closes", () => {
     expect(told(planWith(auth, answer), planWith(answer, auth))).toEqual([
-      "opens: `respond 200` can answer before `auth jwt acme` is asked",
+      "opens: `respond 200` can respond before `auth jwt acme` is checked",
     ])
     expect(told(planWith(answer, auth), planWith(auth, answer))).toEqual([
-      "closes: `auth jwt acme` is asked before `respond 200` can answer",
+      "closes: `auth jwt acme` is checked before `respond 200` can respond",
     ])
   })
 
   test("a new answer before a guard opens", () => {
     expect(told(planWith(auth), planWith(answer, auth))).toEqual([
-      "opens: it can answer before `auth jwt acme` is asked",
-      "breaking: these requests are answered here with 200, not by the backend",
+      "opens: it can respond before `auth jwt acme` is checked",
+      "breaking: these requests get 200 from the gateway instead of a response of the backend",
     ])
   })
 
   test("a limit behind auth does not count those whom auth refuses", () => {
     expect(told(planWith(limit, auth), planWith(auth, limit))).toEqual([
-      "opens: calls that `auth` refuses are not counted any more",
+      "opens: calls that `auth` refuses are no longer counted",
     ])
     expect(told(planWith(auth, limit), planWith(limit, auth))).toEqual([
-      "closes: calls that `auth` refuses are counted too",
+      "closes: calls that `auth` refuses are now counted too",
     ])
   })
 
@@ -89,7 +89,7 @@ test("relation plans that do not belong to the model's text are told, however li
   const relations = { ...model.relations, relations: [{ ...first, plan: second.plan }, second] }
   const forged = { ...body, models: { [digest]: { ...model, relations } } }
   const why =
-    "opens: it decides otherwise than this version would compile it from its text: make the plan again and compare"
+    "opens: the compiled model does not match its text in this version: make the plan again and compare"
   expect(told(body, forged)).toEqual([why])
   expect(told(forged, body).length).toBeGreaterThan(0)
   expect(

@@ -128,7 +128,7 @@ describe("dev, from the first start on", () => {
     const second = startForTest(place.folder, place.env, ...place.argv)
     expect(await second.exited).toBe(1)
     expect(second.output.err).toMatch(
-      new RegExp(`^error: \`sallyport dev\` runs in this folder already: process ${dev.child.pid}\nhelp: `),
+      new RegExp(`^error: \`sallyport dev\` already runs in this folder: process ${dev.child.pid}\nhelp: `),
     )
   })
 

@@ -48,9 +48,7 @@ describe("types", () => {
   })
 
   test("an environment names only what is declared", () => {
-    expect(() => declareEnvironment({ variables: { a: "Nobody" } })).toThrow(
-      "no object type is called `Nobody`",
-    )
+    expect(() => declareEnvironment({ variables: { a: "Nobody" } })).toThrow("unknown object type `Nobody`")
     expect(() => declareEnvironment({ variables: { a: "list<" } })).toThrow("`list<` is not a type")
     expect(() => declareEnvironment({ variables: {}, objects: { int: { fields: {} } } })).toThrow("`int`")
   })
@@ -58,27 +56,24 @@ describe("types", () => {
 
 describe("findings", () => {
   test.each<[string, string[]]>([
-    ["nobody", ["nobody: `nobody` is not known here"]],
+    ["nobody", ["nobody: unknown name `nobody`"]],
     ["person.nme", ["nme: `person` has no field `nme`"]],
     ["person.greet", ["greet: `greet` is a method; call it"]],
-    [
-      "person.nme == 1 && nobody > i",
-      ["nme: `person` has no field `nme`", "nobody: `nobody` is not known here"],
-    ],
+    ["person.nme == 1 && nobody > i", ["nme: `person` has no field `nme`", "nobody: unknown name `nobody`"]],
     ["s < i || i", ["s < i: `<` does not take `string` and `int`", "i: `||` takes `bool`, not `int`"]],
     ["s.startsWith(i)", ["i: `startsWith` takes `string` here, not `int`"]],
     ["s.substring(i, i, i)", ["substring(i, i, i): `substring` takes 1 argument or 2 arguments, not 3"]],
     ["size(i)", ["i: `size` takes `string`, `bytes`, `list`, `map` here, not `int`"]],
     ["l.all(x, x)", ["x: the condition of `all` must be `bool`, not `int`"]],
-    ["i = 3", ["=: `=` compares nothing; write `==`"]],
+    ["i = 3", ["=: `=` is not a comparison; write `==`"]],
     ["(i", [": `)` expected, but the expression ends"]],
-    ["i i", ["i: `i` has no place here"]],
+    ["i i", ["i: `i` is not allowed here"]],
     ["", [": the expression is empty"]],
     // Several mistakes at once, each once.
     [
       "i = 3 & s == 'x' | yes",
       [
-        "=: `=` compares nothing; write `==`",
+        "=: `=` is not a comparison; write `==`",
         "&: `&` is not an operator; write `&&`",
         "|: `|` is not an operator; write `||`",
       ],
@@ -106,23 +101,20 @@ describe("findings", () => {
     [
       "'a\\q' == s && \"\\u12\" == s",
       [
-        "\\q: `\\q` is not an escape; a backslash itself is written `\\\\`",
-        "\\u: `\\u` is not an escape; a backslash itself is written `\\\\`",
+        "\\q: `\\q` is not an escape; write a backslash as `\\\\`",
+        "\\u: `\\u` is not an escape; write a backslash as `\\\\`",
       ],
     ],
     ["i > 1) && (s == 'a'", ["): there is no `(` for this `)`", ": `)` expected, but the expression ends"]],
     ["i > 1]", ["]: there is no `[` for this `]`"]],
-    ["s == 'a", ["'a: the text is not closed: `'` is missing"]],
+    ["s == 'a", ["'a: the string is not closed: `'` is missing"]],
     [
       "s == 'a\n' && yes",
-      ["'a\n': a text in single quotation marks ends on its line; use three marks for several lines"],
+      ["'a\n': a string with single quotation marks ends on its line; use three marks for several lines"],
     ],
     ["s == “a”", ["“a”: strings need straight quotes: `\"…\"` or `'…'`"]],
-    ["i > 1 # more", ["#: `#` starts no comment; comments start with `//`"]],
-    [
-      "person.?name",
-      ["?: optional access is not part of the language; `has(a.b)` asks whether there is a field"],
-    ],
+    ["i > 1 # more", ["#: `#` does not start a comment; comments start with `//`"]],
+    ["person.?name", ["?: optional access is not part of the language; use `has(a.b)` to test for a field"]],
     [
       "Person{name: 'a'}.name == s",
       ['Person{: messages are not available here; write a map as `{"key": value}`'],
@@ -134,7 +126,7 @@ describe("findings", () => {
     ["l.all(x y)", ["y: `,` or `)` expected, `y` found"]],
     ["has(i)", ["has(i): `has` takes a field: `has(a.b)`"]],
     ["for == 1", ["for: `for` is a reserved word"]],
-    ["s.nope().more() > 1", ["nope: no method is called `nope` on `string`"]],
+    ["s.nope().more() > 1", ["nope: unknown method `nope` on `string`"]],
     ["s.matches('a(')", ["'a(': the pattern is not a regular expression: missing closing ): `a(`"]],
   ])("%s", (source, wanted) => {
     expect(messages(checkExpression(source, environment), source)).toEqual(wanted)
@@ -201,7 +193,7 @@ describe("names", () => {
   test("of a variable hide the namespace of a function", () => {
     const shadowed = declareEnvironment({ variables: { strings: "list<string>" } })
     expect(messages(checkExpression("strings.quote('a')", shadowed), "strings.quote('a')")).toEqual([
-      "quote: no method is called `quote` on `list<string>`",
+      "quote: unknown method `quote` on `list<string>`",
     ])
   })
 })

@@ -25,7 +25,7 @@ const rows: readonly (readonly [relation: string, before: string, after: string]
   ["other", 'request.method == "A"', 'request.method == "B"'],
   // Of two failures the first counts.
   ["other", "jwt.a && jwt.b", "jwt.b && jwt.a"],
-  // A claim that is not there fails where it was not asked for.
+  // A claim that is not there fails where there was no request for it.
   ["other", 'request.method == "A"', 'request.method == "A" || jwt.a'],
   // What costs most is not begun where the first side decides.
   [

@@ -309,7 +309,7 @@ describe("bodies", () => {
       expect((await sendRaw(running.port, xml(count, "<"), 60)).status).toBe(400)
     }
     expect((await sendRaw(running.port, xml(40_000), 60)).status).toBe(400)
-    expect(running.log.at(-1)?.cause).toContain("has more than 60000 elements and texts")
+    expect(running.log.at(-1)?.cause).toContain("has more than 60000 elements and strings")
   })
 
   test("liquid, values, bytes", async () => {

@@ -76,7 +76,7 @@ describe("what counts by the body of the answer", () => {
   test.each<[string, Answering, number[]]>([
     ["the body says yes", json({ charged: true }), [3]],
     ["the body says no", json({ charged: false }), []],
-    ["it is no JSON: who knows", bytes(Buffer.from("yes")), [3]],
+    ["it is not JSON: who knows", bytes(Buffer.from("yes")), [3]],
     ["it does not say", json({}), [3]],
     ["there is no body", bytes(Buffer.alloc(0), {}, 204), [3]],
     ["it says no, compressed", bytes(gzipSync('{"charged":false}'), { "content-encoding": "gzip" }), []],

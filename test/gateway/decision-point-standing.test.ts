@@ -77,11 +77,11 @@ describe("what is told of a decision point", () => {
   })
 
   test.each<[string, Answering, string, string]>([
-    ["fails", saying("{}", 500), "failed", "it answers 500"],
-    ["does not know us", saying("{}", 401), "failed", "it answers 401"],
-    ["sends us elsewhere", saying("", 302), "failed", "it answers 302"],
-    ["says nothing that is a decision", saying("{}"), "failed", "its answer holds no decision"],
-    ["is too slow", () => undefined, "timeout", "no answer in time"],
+    ["fails", saying("{}", 500), "failed", "it responds with 500"],
+    ["does not know us", saying("{}", 401), "failed", "it responds with 401"],
+    ["sends us elsewhere", saying("", 302), "failed", "it responds with 302"],
+    ["says nothing that is a decision", saying("{}"), "failed", "its response contains no decision"],
+    ["is too slow", () => undefined, "timeout", "no response in time"],
   ])("one that %s is down, and why", async (_, answer, outcome, lastError) => {
     const { ask, outcomes, verdicts, state } = await noting(answer, { timeoutMs: 100 })
     expect(await ask()).toBe(503)
@@ -116,7 +116,7 @@ describe("what is told of a decision point", () => {
   test("an open breaker is seen; what it keeps away is not a request, and no new sign of illness", async () => {
     const { ask, outcomes, verdicts, state } = await noting(saying("{}", 503), { breaker })
     expect([await ask(), await ask(), await ask()]).toEqual([503, 503, 503])
-    expect(state()).toMatchObject({ health: "down", breaker: "open", lastError: "it answers 503" })
+    expect(state()).toMatchObject({ health: "down", breaker: "open", lastError: "it responds with 503" })
     expect([outcomes(), verdicts()]).toEqual([["failed", "failed"], Array(3).fill("none asked")])
   })
 
@@ -152,7 +152,7 @@ describe("what is told of a decision point", () => {
     test("its breaker is half open when its time is over, and closed when there is a decision", async () => {
       const { answer, mend } = failing()
       const { asked, clock, ask } = await point(answer)
-      for (let at = 0; at < 2; at += 1) await expect(ask()).rejects.toThrow("it answers 500")
+      for (let at = 0; at < 2; at += 1) await expect(ask()).rejects.toThrow("it responds with 500")
       await expect(ask()).rejects.toThrow("its breaker is open")
       clock.now += breaker.openMs
       expect(asked.state()).toMatchObject({ breaker: "half-open" })
@@ -163,9 +163,9 @@ describe("what is told of a decision point", () => {
 
     test("after a quarter of an hour without a question nobody knows how it is", async () => {
       const { asked, clock, ask } = await point(saying("{}", 500))
-      await expect(ask()).rejects.toThrow("it answers 500")
+      await expect(ask()).rejects.toThrow("it responds with 500")
       clock.now += 15 * 60_000
-      expect(asked.state()).toMatchObject({ health: "down", lastError: "it answers 500" })
+      expect(asked.state()).toMatchObject({ health: "down", lastError: "it responds with 500" })
       clock.now += 1
       expect(asked.state()).toMatchObject({ health: "unknown", lastError: undefined })
     })

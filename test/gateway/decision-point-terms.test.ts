@@ -224,7 +224,7 @@ describe("who the decision point is", () => {
       },
     )
     await expect(running).rejects.toThrow(
-      "gateway.conf:7: decision point `corp`: `none.pem` cannot be used: there is no such file; put it there, or correct the path, which starts from the folder the process runs in",
+      "gateway.conf:7: decision point `corp`: `none.pem` cannot be used: there is no such file; create it or correct the path, which is relative to the working directory of the process",
     )
   })
 })

@@ -135,7 +135,7 @@ describe("no decision is not a yes: 503 with Retry-After", () => {
       /./,
     ],
     ["no answer", (request) => request.socket.destroy(), /./],
-    ["no answer in time", (request) => void request.resume(), /in time/, { timeoutMs: 60 }],
+    ["no response in time", (request) => void request.resume(), /in time/, { timeoutMs: 60 }],
     [
       "an answer that does not end in time",
       (request, response) => {

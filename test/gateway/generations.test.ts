@@ -178,7 +178,7 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
     },
     [
       "gateway.conf:3: the environment variable THREE is not set; set it for this process",
-      "the file `no/such/file` cannot be read: there is no such file; put it there, or correct the path, which starts from the folder the process runs in",
+      "the file `no/such/file` cannot be read: there is no such file; create it or correct the path, which is relative to the working directory of the process",
       "gateway.conf:1: the environment variable ONE is not set; set it for this process",
     ],
   ],
@@ -215,7 +215,7 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
   [
     "an empty secret",
     { routes: route, backends: { main: "http://127.0.0.1:1" }, secrets: { a: { env: "A", default: "" } } },
-    ["the secret `a` is empty (environment variable A); write it there"],
+    ["the secret `a` is empty; set it in environment variable A"],
   ],
   [
     "a route without a canonical form",

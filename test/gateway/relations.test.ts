@@ -263,7 +263,7 @@ describe("grant", () => {
         ...{ problem: "permissions-unchanged", reason: "GrantFailed", status: 502 },
         answeredBy: { kind: "grant" },
         cause: expect.stringContaining(
-          "the backend answered 200, then the relation could not be changed: grant of `user:ann owner order:7`: away",
+          "the backend responded with 200, but then the relation could not be changed: grant of `user:ann owner order:7`: away",
         ),
       })
     })

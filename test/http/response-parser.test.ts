@@ -222,7 +222,7 @@ describe("what is not an answer", () => {
 
   test("bytes that nobody asked for", () => {
     const parser = new ResponseParser({ onHead: never, onBody: never, onMessageEnd: never })
-    expect(() => parser.push(Buffer.from(`${ok}Content-Length: 0\r\n\r\n`))).toThrow(/not asked for/)
+    expect(() => parser.push(Buffer.from(`${ok}Content-Length: 0\r\n\r\n`))).toThrow(/no request for it/)
   })
 })
 

@@ -58,7 +58,7 @@ describe("claims of a token", () => {
     ["iss with a slash", () => ({ iss: "http://elsewhere/" }), "the token is from another issuer"],
     ["iss missing", () => ({ iss: undefined }), "the token's `iss` is missing"],
     ["exp missing", () => ({ exp: undefined }), "the token's `exp` is missing"],
-    ["exp a string", () => ({ exp: "2099" }), "the token's `exp` is not acceptable"],
+    ["exp a string", () => ({ exp: "2099" }), "the token's `exp` has a value that is not accepted"],
     ["exp beyond reason", () => ({ exp: 1e308 }), "the token's `exp` is not a date"],
     ["exp past, inside the skew", () => ({ exp: seconds() - 28 }), "verified"],
     ["exp past, outside the skew", () => ({ exp: seconds() - 32 }), "the token has expired"],
@@ -324,7 +324,7 @@ describe("discovery that must not be believed", () => {
       (server) => {
         server.discovery = (_, response) => void response.writeHead(500).end()
       },
-      /answers 500/,
+      /responds with 500/,
     ],
     [
       "a redirect",
@@ -375,7 +375,7 @@ describe("discovery that must not be believed", () => {
       (server) => {
         server.jwks = (request) => void request.socket.destroy()
       },
-      /cannot be had/,
+      /is not available/,
     ],
   ]
   it.each(rows)("%s", async (_, spoil, message) => {

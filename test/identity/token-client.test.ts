@@ -147,7 +147,7 @@ describe("no token", () => {
       () => ({ status: 200, body: { token_endpoint: "http://id.example/t" } }),
       { endpoint: { discovery: "https://id.example" } },
     )
-    await expect(client.token()).rejects.toThrow("leaves https")
+    await expect(client.token()).rejects.toThrow("is not https")
     expect(asked).toHaveLength(1)
   })
 })

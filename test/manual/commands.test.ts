@@ -21,7 +21,7 @@ test("`help STATEMENT` says syntax, default, example and findings of each meanin
 
 test("`help BLOCK STATEMENT` says the meaning in that block", async () => {
   const { out } = await run(world, "help", "health", "timeout")
-  expect(out).toContain("Stands in: `health`\n")
+  expect(out).toContain("Blocks: `health`\n")
   expect(out).not.toContain("----")
 })
 
@@ -54,7 +54,7 @@ test.each([
 ])("`help %s` suggests the nearest word", async (word, meant) => {
   const { code, err } = await run(world, "help", word)
   expect(code).toBe(1)
-  expect(err).toContain(`there is no command and no statement \`${word}\``)
+  expect(err).toContain(`there is no command or statement \`${word}\``)
   expect(err).toContain(`Did you mean \`sallyport help ${meant}\`?`)
 })
 

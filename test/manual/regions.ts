@@ -11,6 +11,7 @@ import {
   type StatementReference,
 } from "../../compiler/gateway/language-reference.ts"
 import { slotKinds } from "../../compiler/gateway/schema/slots.ts"
+import { controlProblems } from "../../runtime/control/problem.ts"
 import { problemTable, problemType } from "../../runtime/gateway/exchange/problem.ts"
 import type { SourcePage } from "./pages.ts"
 
@@ -277,6 +278,15 @@ const tables: Readonly<Record<string, (links: Links) => string>> = {
       .map(([keyword, places]) => `- \`${keyword}\`: ${places.join(", ")}`)
       .join("\n")
   },
+  "control problems": () =>
+    markdownTable(
+      ["Type", "Status", "Title"],
+      Object.entries(controlProblems).map(([type, [status, title]]) => [
+        `\`${type}\``,
+        String(status),
+        title,
+      ]),
+    ),
   commands: () =>
     loaded
       .map(({ name: command, summary, line }) => {

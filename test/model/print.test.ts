@@ -174,7 +174,7 @@ describe("a model the language has no words for", () => {
       "parameter `x` of condition `c` has a type",
     ],
     [
-      "types in types",
+      "nested types",
       conditionOf({
         parameters: {
           x: {
@@ -183,7 +183,7 @@ describe("a model the language has no words for", () => {
           },
         },
       }),
-      "types in types",
+      "nested types",
     ],
     ["a brace", conditionOf({ expression: "x > 1 }" }), "the expression of condition `c`"],
     ["a name that differs", conditionOf({ name: "d" }), "condition key is `c`"],

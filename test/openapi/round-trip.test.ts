@@ -82,7 +82,7 @@ describe("exported and imported again", () => {
     )
     if (asked(before).length === 0) return
     // A token in a cookie is a key to OpenAPI, and no text says what a key in a cookie is: somebody has to decide.
-    if (text.includes("demands a key in the cookie")) {
+    if (text.includes("requires a key in the cookie")) {
       const errors = again.diagnostics.filter(({ severity }) => severity === "error")
       expect([...new Set(errors.map(({ code }) => code))]).toEqual(["SP3004"])
       return

@@ -53,20 +53,20 @@ test.each([
 
 test.each([
   ["(?=a", "a `(` is not closed"],
-  ["a)", "a `)` closes nothing"],
-  ["(a)\\2", "it refers to a group there is not: 2"],
-  ["(?(1)a|b)", "a group begins in a way that is not possible here"],
-  ["(?<a-b>x)", "a group begins in a way that is not possible here"],
+  ["a)", "a `)` has no opening `(`"],
+  ["(a)\\2", "it refers to a group that does not exist: 2"],
+  ["(?(1)a|b)", "a group starts with a syntax that is not supported"],
+  ["(?<a-b>x)", "a group starts with a syntax that is not supported"],
   ["*a", "a quantifier has nothing before it"],
   ["a**", "a quantifier follows a quantifier"],
   ["a{3,2}", "a quantifier ends before it begins"],
   ["[b-a]", "a range of characters ends before it begins"],
   ["[a", "it ends too early"],
   ["a\\", "it ends too early"],
-  ["\\y", "`\\y` means nothing"],
-  ["\\p{Nope}", "it names a property that is not known: Nope"],
+  ["\\y", "`\\y` is not a valid escape"],
+  ["\\p{Nope}", "it uses an unknown property: Nope"],
   ["((a{500}){500}){500}", "it is too large"],
-  [`${"(".repeat(200)}${")".repeat(200)}`, "its groups are too deep inside each other"],
+  [`${"(".repeat(200)}${")".repeat(200)}`, "its groups are nested too deeply"],
   ["a".repeat(8_193), "it has more than 8192 characters"],
 ])("%s is refused", (source, message) => {
   expect(() => new BoundedPattern(source, "dotnet")).toThrow(new PatternError(message))

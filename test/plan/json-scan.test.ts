@@ -168,5 +168,8 @@ function expectPlaces(text: string, value: unknown): void {
 test("files are nested at most 100 deep", () => {
   const nested = (depth: number) => `${"[".repeat(depth)}1${"]".repeat(depth)}`
   expect(scanJson(nested(100))).toBeUndefined()
-  expect(scanJson(nested(101))).toEqual({ at: 101, message: "nested deeper than 100" })
+  expect(scanJson(nested(101))).toEqual({
+    at: 101,
+    message: "nested deeper than 100 levels",
+  })
 })

@@ -46,6 +46,6 @@ test("an outline is there, is used, and has the id of its content", () => {
     `plan.outlines.${stepIdOf({})}: no route has this outline`,
   ])
   expect(problemsOf({ outlines: { [id]: {} } })).toEqual([
-    `plan.outlines.${id}: the id does not fit the content`,
+    `plan.outlines.${id}: the id does not match the content`,
   ])
 })

@@ -90,7 +90,7 @@ describe("reading a plan", () => {
     [
       "a later format",
       { ...planOf(), format: 2 },
-      /^format: plan format 2 is not known here; this version reads format 1/,
+      /^format: plan format 2 is not supported; this version reads format 1/,
     ],
     ["an unknown key at the top", { ...planOf(), extra: 1 }, /extra/],
     ["a digest that is none", { ...planOf(), digest: "x" }, /^digest: /],
@@ -159,7 +159,7 @@ describe("reading a plan", () => {
         plan["steps"] = { [id]: { kind: "forward", backend: "orders2" } }
         plan["backends"] = { ...plan["backends"], orders2: (plan["backends"] as Json)["orders"] }
       }),
-      /the id does not fit the content/,
+      /the id does not match the content/,
     ],
     [
       "a model under another digest",
@@ -172,7 +172,7 @@ describe("reading a plan", () => {
           },
         }
       }),
-      /^plan\.models\["sha256:[0-9a-f]{64}"\]: the digest does not fit the model, which has sha256:/,
+      /^plan\.models\["sha256:[0-9a-f]{64}"\]: the digest does not match the model, which has sha256:/,
     ],
     ["an unknown step", planOf((plan) => use(plan, { kind: "teleport" })), /steps/],
     [
@@ -263,7 +263,7 @@ describe("reading a plan", () => {
     [
       "nesting without end",
       JSON.parse(`${'{"plan":'.repeat(50_000)}1${"}".repeat(50_000)}`),
-      /nested deeper than 200/,
+      /nested deeper than 200 levels/,
     ],
   ])("refuses %s", (_, json, message) => {
     expect(problemsOf(json).join("\n")).toMatch(message)
@@ -320,7 +320,7 @@ describe("reading a plan", () => {
       expect(read(200, inOrder)).toEqual([])
       for (const length of [201, 900]) {
         const [problem, ...more] = read(length, inOrder)
-        expect(problem).toMatch(/steps are inside of each other, more than 200 deep/)
+        expect(problem).toMatch(/steps are nested more than 200 levels deep/)
         expect(more).toEqual([])
       }
     }

@@ -42,7 +42,7 @@ describe("work on a body", () => {
   ] as const)("of a large one that is bad says what is wrong: %s", async (kind, input) => {
     const whole = await runBodyJob(kind, input as never, inlineBytesMax + 1, asker)
     expect(whole).toEqual(runBodyJob(kind, input as never, inlineBytesMax, asker))
-    expect(whole.problem).toMatch(/is no JSON|cannot be converted|is not well-formed/)
+    expect(whole.problem).toMatch(/is not JSON|cannot be converted|is not well-formed/)
   })
 
   test("bytes are replaced, and what would be too large is not made", async () => {
@@ -58,7 +58,7 @@ describe("work on a body", () => {
     expect(made.content?.equals(Buffer.from("a-+".repeat(50_000)))).toBe(true)
     expect(await replace(undefined)).toEqual({ isFound: true })
     expect((await replace(Buffer.alloc(5_000))).problem).toBe(
-      "would have 250050000 bytes when it is replaced",
+      "would have 250050000 bytes after the replacement",
     )
   })
 
@@ -76,7 +76,7 @@ describe("work on a body", () => {
     const left = runBodyJob("json-to-xml", { text, options: plain }, text.length, leaving) as Promise<unknown>
     gone()
     expect(() => runBodyJob("json-to-xml", { text, options: plain }, 200_000_000, asker)).toThrow(Refused)
-    await expect(left).rejects.toThrow("the exchange is over")
+    await expect(left).rejects.toThrow("the request has ended")
     const [first, ...others] = await Promise.all(running)
     for (const { content } of others) expect(content?.equals(first?.content as Buffer)).toBe(true)
   })

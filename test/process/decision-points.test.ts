@@ -160,7 +160,7 @@ describePostgres("a decision point, of a running process", () => {
     expect((await pointNow()).point).toMatchObject({ corp: { health: "up", breaker: "closed" } })
     isIll = true
     expect([await get(), await get(), await get()]).toEqual([503, 503, 503])
-    const warning = "decision point corp: it answers 503 (requests that need it get 503)"
+    const warning = "decision point corp: it responds with 503 (requests that need it get 503)"
     expect(await pointNow()).toEqual({
       point: { corp: { origin: url, health: "down", breaker: "open", outstanding: 0 } },
       warnings: [warning],

@@ -105,6 +105,6 @@ it("nothing is asked for a log that would not take it, and what cannot be answer
   await turn()
   expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
     request_id: "2",
-    why: "not known: the database is away",
+    why: "unknown: the database is away",
   })
 })

@@ -202,7 +202,9 @@ describePostgres("callers of the engine", () => {
         engine,
         control,
       ])
-    const refused = runtime.lines.filter((line) => line.includes("control request for another host"))
+    const refused = runtime.lines.filter((line) =>
+      line.includes("refused a control request with an unknown host name"),
+    )
     expect(refused).toHaveLength(2)
   })
 
@@ -278,7 +280,7 @@ describePostgres("callers of the engine", () => {
     await runtime.apply(asks, author)
     for (const [name, problem] of [
       ["NOT_SET", "the environment variable NOT_SET is not set; set it for this process"],
-      ["EMPTY", "the secret `other` is empty (environment variable EMPTY); write it there"],
+      ["EMPTY", "the secret `other` is empty; set it in environment variable EMPTY"],
       ["SAME", "the keys `app` and `other` of the engine are the same"],
     ]) {
       const two = planOfEngine(

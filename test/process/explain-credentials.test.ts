@@ -111,14 +111,14 @@ test("who the backend takes us for is said, and no secret", async () => {
     said: ["the backend is shown user `me` with a password"],
     assuming: [],
   })
-  const token = "the backend is shown a token of client `stock`, which is not got here"
+  const token = "the backend is shown a token of client `stock`, which is not requested here"
   expect(await notes("/shown/token")).toEqual({
     said: [token],
     assuming: [expect.stringMatching(/^`authenticate` \(gateway\.conf:\d+\) goes on: the backend is shown/)],
   })
   expect((await notes("/listed")).said).toEqual(["`named` is shown a user with a password"])
   expect((await notes("/shown/backend")).said).toEqual([
-    "`tokened` is shown a token of client `stock`, which is not got here",
+    "`tokened` is shown a token of client `stock`, which is not requested here",
   ])
   expect((await notes("/shown/nobody")).said).toEqual([])
 })
@@ -145,7 +145,7 @@ test("a WebSocket is what its headers make one: what ends it is said, and what r
     "Upgrade: websocket",
   )
   expect(half.out).toContain(
-    "The response is 400 invalid-request, from the gateway: the upgrade is no WebSocket's",
+    "The response is 400 invalid-request, from the gateway: the upgrade is not a WebSocket upgrade",
   )
   const post = await run({ cwd }, "explain", "request", "POST", "/shown/socket", "--websocket")
   expect(post.err).toContain("a WebSocket request has the method GET")
@@ -208,7 +208,7 @@ describePostgres("of a running process", () => {
 
     const after = await ask()
     expect(after.verdict).toMatchObject({ status: 403, by: { kind: "introspect" }, assuming: [] })
-    expect(stepsOf(after)[0]?.notes).toEqual(["as `partner` said when it was asked last"])
+    expect(stepsOf(after)[0]?.notes).toEqual(["from the last response of `partner`"])
     expect(asked).toBe(1)
   })
 })

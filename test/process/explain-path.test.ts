@@ -38,17 +38,17 @@ test("a path that could be read in several ways is refused, with the route it wo
   expect(verdict).toMatchObject({ kind: "answered", status: 400, problem: "invalid-path" })
   expect(route).toBeNull()
   expect(lost.map((each) => `${each.loss} ${each.route}: ${each.why}`)).toEqual([
-    "less-specific GET /a/{id}: its `{id}` is a parameter; literal text with parameters goes first",
+    "less-specific GET /a/{id}: its `{id}` is a parameter; literal text with parameters takes precedence",
   ])
 })
 
 test("of two segments with text and parameters the one with more text answers, and that is said", async () => {
   const { why, route, lost } = await explained("/a/x.y.json")
-  expect(why).toBe("it is the most specific route that fits")
+  expect(why).toBe("it is the most specific route that matches")
   expect(route).toMatchObject({ key: "GET /a/{name}.json", parameters: { name: "x.y" } })
   expect(lost.map((each) => `${each.loss} ${each.route}: ${each.why}`)).toEqual([
     "less-specific GET /a/{name}.{ext}: its `{name}.{ext}` has less literal text than `{name}.json`",
-    "less-specific GET /a/{id}: its `{id}` is a parameter; literal text with parameters goes first",
+    "less-specific GET /a/{id}: its `{id}` is a parameter; literal text with parameters takes precedence",
   ])
 })
 

@@ -78,5 +78,5 @@ it("counts those beyond the rate", () => {
   now += 1_000
   refusals.refused({ ...refusal, path: `/${"x".repeat(5_000)}` })
   expect(lines()).toHaveLength(11)
-  expect(lines()[10]).toMatchObject({ not_told: 490, path: `/${"x".repeat(199)}` })
+  expect(lines()[10]).toMatchObject({ skipped: 490, path: `/${"x".repeat(199)}` })
 })

@@ -84,7 +84,7 @@ describePostgres("subscriptions issued while a gateway runs", () => {
       status: 409,
       body: {
         detail:
-          "`carl` is submitted and cannot be suspended; possible is `approve`, `reject`, `cancel`, `delete`",
+          "`carl` is submitted and cannot be suspended; possible actions: `approve`, `reject`, `cancel`, `delete`",
       },
     })
     expect(await act(ports, "carl", "approve")).toMatchObject({ status: 200, body: { state: "active" } })
@@ -100,7 +100,9 @@ describePostgres("subscriptions issued while a gateway runs", () => {
     expect([await items(ports, keys.primary), await items(ports, primary)]).toEqual([401, 200])
     expect(await items(ports, keys.secondary)).toBe(200)
     expect(await act(ports, "carl", "cancel")).toMatchObject({ body: { state: "cancelled" } })
-    expect((await act(ports, "carl", "activate")).body["detail"]).toMatch(/only `delete`, and a new one/)
+    expect((await act(ports, "carl", "activate")).body["detail"]).toMatch(
+      /only `delete`; then create a new one/,
+    )
     expect((await act(ports, "carl", "rotate", { key: "primary" })).status).toBe(409)
     expect(await items(ports, primary)).toBe(401)
     expect((await control(ports, "DELETE", "/v1/subscriptions/carl")).status).toBe(204)

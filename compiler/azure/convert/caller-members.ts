@@ -10,7 +10,7 @@ const callers: Readonly<Record<string, string>> = {
 }
 
 const note =
-  "the text reads the caller's subscription: it is for APIs with `auth subscription`, and who comes in otherwise has none"
+  "the converted text reads the caller's subscription: use it only in APIs with `auth subscription`"
 
 /** Members of the caller's subscription and product. Returns undefined for other members. @throws NoCounterpart */
 export function callerMember(node: Call, translation: Translation): Cel | undefined {

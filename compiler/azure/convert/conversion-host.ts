@@ -103,7 +103,7 @@ export class ConversionHost implements DocumentHost {
 
   identity(resource: string | null): Authentication {
     const host = /^[a-z]+:\/\/([^/:]+)/i.exec(resource ?? "")?.[1] ?? resource ?? "identity"
-    return this.#client(resource ?? "a resource that is found per request", host)
+    return this.#client(resource ?? "a resource that is computed per request", host)
   }
 
   authorization(names: { readonly provider: string; readonly id: string } | undefined): Authentication {
@@ -132,12 +132,12 @@ export class ConversionHost implements DocumentHost {
   }
 
   declaredIssuers(span: Span): [] {
-    this.#none(span, "an address of keys that is found per request")
+    this.#none(span, "a key URL that is computed per request")
     return []
   }
 
   schema(_named: object, _message: string, _overrides: object, span: Span): string | undefined {
-    return this.#none(span, "a schema of the cloud's store")
+    return this.#none(span, "a schema from the schema store of Azure API Management")
   }
 
   mention(): void {}
@@ -155,7 +155,7 @@ export class ConversionHost implements DocumentHost {
   }
 
   #none(span: Span, what: string): undefined {
-    this.report.add("SP7011", span, `${what} can't be found from here`)
+    this.report.add("SP7011", span, `${what} is not available to the conversion`)
   }
 }
 

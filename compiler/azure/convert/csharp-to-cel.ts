@@ -102,7 +102,7 @@ function translated(
     node: (node) => plain(special(node)),
     text: (node) => {
       const made = translation.node(node)
-      if (made.kind !== "string" || made.nullable) none("a text that may be null")
+      if (made.kind !== "string" || made.nullable) none("a string that may be null")
       return made
     },
   }

@@ -58,7 +58,7 @@ export function problemsOf(
     const element = firstDifference(needs.sections, plan)
     return element === undefined
       ? []
-      : [{ element, detail: "its statement would say something else", follows: false }]
+      : [{ element, detail: "its statement would mean something else", follows: false }]
   }
   const problems = diagnostics.flatMap((finding): StatementProblem[] => {
     const { severity, span, code, detail } = finding

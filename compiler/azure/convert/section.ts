@@ -113,11 +113,7 @@ function fragmentOf(element: Element, site: Site): Unit[] {
   const fragment = site.host.fragment(id)
   if (fragment?.root === undefined)
     return [
-      lossOf(
-        element,
-        `the fragment \`${id}\` is not at hand: name its file by \`--fragment ${id}=FILE\``,
-        site,
-      ),
+      lossOf(element, `the file of the fragment \`${id}\` is missing: add \`--fragment ${id}=FILE\``, site),
     ]
   if (site.fragments.includes(fragment) || site.fragments.length >= fragmentsMax)
     return [lossOf(element, `the fragment \`${id}\` includes itself`, site)]

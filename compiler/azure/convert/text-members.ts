@@ -89,7 +89,7 @@ function equals(a: CsNode, b: CsNode, comparison: CsNode | undefined, translatio
     return none("`string.Equals` of a value that is not a string")
   const constants = [on, other].filter((side) => typeof side.constant === "string" && side.constant !== "")
   if ((on.nullable || other.nullable) && constants.length === 0)
-    return none("`string.Equals` of what may be null")
+    return none("`string.Equals` of a value that may be null")
   if (!isCaseless) return compared(on, "==", other)
   if (on.ascii !== true || other.ascii !== true || (constants.length > 0 && on.constant !== other.constant)) {
     const wanted = typeof on.constant === "string" ? on : other
@@ -202,8 +202,8 @@ const isIn: Method = (node, translation) => {
   const sought = translation.node(argument(node, 0))
   const constants = items.map((each) => translation.node(each).constant)
   if (sought.kind !== "string" || !constants.every((each) => typeof each === "string"))
-    return none("a search in a list that is not written out")
-  if (sought.nullable && constants.includes("")) return none("a search for a text that may be null")
+    return none("a search in a list that is not constant")
+  if (sought.nullable && constants.includes("")) return none("a search for a string that may be null")
   const written = constants.map((each) => literal(String(each))).join(", ")
   return cel(`${inside(sought, binds.sum)} in [${written}]`, "bool", {
     binds: binds.relation,
@@ -212,7 +212,7 @@ const isIn: Method = (node, translation) => {
 }
 
 function isInFound(list: Cel, sought: Cel): Cel {
-  if (list.kind !== "list" || list.sure !== true) return none("a search in a list that is not written out")
+  if (list.kind !== "list" || list.sure !== true) return none("a search in a list that is not constant")
   return cel(`${inside(sought, binds.sum)} in ${list.text}`, "bool", { binds: binds.relation, total: false })
 }
 
@@ -222,20 +222,24 @@ const split: Method = (node, translation) => {
   const by = argument(node, 0)
   const [only, ...more] = by.k === "array" ? by.items : [by]
   if (only?.k !== "const" || typeof only.value !== "string" || only.value === "" || more.length > 0)
-    return none("`string.Split` by several texts")
+    return none("`string.Split` by several strings")
   return cel(`${inside(on, binds.primary)}.split(${literal(only.value)})`, "list", { total: false })
 }
 
 /** A number within 32 bits, written in digits. */
 const parsed: Method = (node, translation) => {
   const text = translation.text(argument(node, 0))
-  translation.notes.add("a text that is read as a number is digits alone, else the call fails here")
+  translation.notes.add(
+    "a string that is read as a number must contain only digits, otherwise the call fails",
+  )
   return cel(within32(`int(${text.text})`), "int", { total: false })
 }
 
 const parsedLong: Method = (node, translation) => {
   const text = translation.text(argument(node, 0))
-  translation.notes.add("a text that is read as a number is digits alone, else the call fails here")
+  translation.notes.add(
+    "a string that is read as a number must contain only digits, otherwise the call fails",
+  )
   return cel(`int(${text.text})`, "long", { total: false })
 }
 
@@ -244,14 +248,14 @@ const replace: Method = (node, translation) => {
   const from = translation.node(argument(node, 0))
   const to = translation.text(argument(node, 1))
   if (typeof from.constant !== "string" || from.constant === "")
-    return none("`string.Replace` of no constant text")
+    return none("`string.Replace` of a string that is not constant")
   return cel(`${inside(on, binds.primary)}.replace(${from.text}, ${to.text})`, "string", {
     total: on.total && to.total,
   })
 }
 
 const basic: Method = () =>
-  refuse("who comes with a password is checked by `auth basic NAME`, and `users NAME` says who may")
+  refuse("passwords are checked by `auth basic NAME` with the users of `users NAME`")
 
 const concat: Method = (node, translation) => {
   const [only] = node.args
@@ -272,7 +276,7 @@ const anyText: Method = (node, translation) => {
   const value = translation.node(target(node))
   if (value.kind === "dyn") {
     translation.notes.add(
-      "a variable of no known type is a text where one is wanted, else the call fails here",
+      "a variable of unknown type must be a string where a string is expected, otherwise the call fails",
     )
     return cel(`"" + ${inside(value, binds.unary)}`, "string", { binds: binds.sum, total: false })
   }

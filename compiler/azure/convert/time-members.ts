@@ -40,7 +40,7 @@ const units: Readonly<Record<string, Unit>> = {
 
 function timeIn(node: CsNode | undefined, translation: Translation): Cel {
   const time = node === undefined ? undefined : translation.node(node)
-  return time?.kind === "time" ? time : none("a time that may be none")
+  return time?.kind === "time" ? time : none("a time that may be null")
 }
 
 /** C# reads the clock once for each occurrence in the source, so this text must read it equally often. */
@@ -56,7 +56,7 @@ function later(node: Call, { seconds: unit, of: [many, letter] }: Unit, translat
   const from = timeIn(node.on, translation)
   const [argument] = node.args
   const count = argument?.k === "convert" && argument.to === "double" ? argument.on : argument
-  if (count === undefined) return none("a time that may be none")
+  if (count === undefined) return none("a time that may be null")
   const fixed = count.k === "const" && typeof count.value === "number" ? count.value : undefined
   if (fixed !== undefined && Number.isInteger(fixed) && Math.abs(fixed * unit) <= secondsMax)
     return moved(from, `duration(${literal(`${fixed * many}${letter}`)})`, from.total)
@@ -82,7 +82,7 @@ const milliseconds: Member = (node, translation) => {
   return cel(text, "long", { total: false, exact: true })
 }
 
-const far = "times are between 1678 and 2262, else the call fails here"
+const far = "times must be between 1678 and 2262, otherwise the call fails"
 
 const ofMilliseconds: Member = (node, translation) => {
   const count = translation.node(node.args[0] ?? none("a time"))

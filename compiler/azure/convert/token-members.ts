@@ -26,7 +26,7 @@ export function tokenMember(node: Call, translation: Translation): Cel | undefin
   if (node.on?.k !== "call" || node.on.member !== "Jwt.Claims") return undefined
   const token = tokenIn(node.on, "claims", translation)
   const [key, otherwise] = node.args
-  if (key?.k !== "const" || typeof key.value !== "string") return none("a claim that is not written out")
+  if (key?.k !== "const" || typeof key.value !== "string") return none("a claim whose name is not constant")
   translation.notes.add(note)
   const name = key.value
   if (/\.ContainsKey\(/.test(node.member)) return isThere(token, name)

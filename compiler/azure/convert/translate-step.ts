@@ -92,7 +92,7 @@ class StepTranslation {
     const lost = this.#around.unreadable().find((name) => text.includes(name))
     if (lost !== undefined)
       this.failed ??= new NoCounterpart(
-        `\`${lost}\`, which the template reads, is called otherwise in gateway.conf, or not always set`,
+        `\`${lost}\`, which the template reads, has another name in gateway.conf or is not always set`,
       )
     return text
   }
@@ -120,7 +120,7 @@ class StepTranslation {
     const around = how.late === true ? { ...this.#around, section: "on-error" as const } : this.#around
     try {
       const made = use(toCel(program, around, { notes, source, inText: how.inText ?? false }), notes)
-      if (how.late === true && notes.size > 0) none("what may have no value when the exchange has ended")
+      if (how.late === true && notes.size > 0) none("a value that may be missing when the request has ended")
       this.#tally.converted += 1
       for (const note of notes) this.notes.add(note)
       return made
@@ -223,11 +223,11 @@ function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
   if (key === "body" || kind === "cache-set" || kind === "cache-get") {
     // Null means no body, and in the cache it differs from an empty text.
     if (cel.present?.fails === true) {
-      notes.add("a null that is sent or kept as a value: the call fails here")
+      notes.add("a null that is sent or stored as a value: the call fails")
       return fitting(cel.present, key, kind, notes)
     }
     if (cel.nullable || cel.kind === "null") return none("a value that may be null")
-    if (key === "body" && cel.kind !== "string") return none("a body that is not text")
+    if (key === "body" && cel.kind !== "string") return none("a body that is not a string")
   }
   if (cel.kind === "json" && cel.whole === "map" && kind === "set-variable")
     return cel.nullable ? wholeOf(cel) : cel

@@ -99,7 +99,9 @@ export function texts(parts: readonly CsNode[], translation: Translation): Cel {
 /** A variable of unknown type inside a text must be a string. */
 function dynamicText(value: Cel, { notes }: Translation): Cel | undefined {
   if (value.kind !== "dyn") return undefined
-  notes.add("a variable of no known type is a text where one is wanted, else the call fails here")
+  notes.add(
+    "a variable of unknown type must be a string where a string is expected, otherwise the call fails",
+  )
   return textOfVariable(value)
 }
 

@@ -10,7 +10,7 @@ export function variableOf(node: Call, translation: Translation): Cel | undefine
   if (pathOf(node.on) !== "Variables") return undefined
   const [key] = node.args
   if (key?.k !== "const" || typeof key.value !== "string")
-    return none("a variable by a name that is not written out")
+    return none("a variable whose name is not constant")
   const known = translation.around.variable(key.value)
   if (known === undefined)
     return none(`the variable \`${key.value}\`, which nothing in the text sets, or not always`)

@@ -105,10 +105,10 @@ function targetOf(target: ExpressionSyntax, scope: Scope, twice: boolean): Targe
   if (target.kind === "index") return indexTarget(target, scope, twice)
   throw new CsharpMistake(
     "type",
-    "this cannot be assigned to",
+    "this expression cannot be assigned to",
     target.start,
     target.end,
-    "Variables, properties and elements can.",
+    "Assign to a variable, a property or an element.",
   )
 }
 
@@ -138,7 +138,7 @@ function memberTarget(target: Of<"member">, scope: Scope): Target {
     if (candidates(on.type, target.name, "get", false).length > 0)
       throw new CsharpMistake(
         "type",
-        `\`${target.name}\` of \`${printType(on.type)}\` cannot be assigned to`,
+        `\`${target.name}\` of \`${printType(on.type)}\` is read-only`,
         place.start,
         place.end,
         "Keep the value in a variable.",

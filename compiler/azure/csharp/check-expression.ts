@@ -107,7 +107,7 @@ function checkOther(expression: ExpressionSyntax, scope: Scope, wanted: CsType |
         "a function is allowed here only if its type is known",
         expression.start,
         expression.end,
-        "Give it to a method, or declare its type: `Func<string, string> f = …`.",
+        "Pass it to a method, or declare its type: `Func<string, string> f = …`.",
       )
   }
 }
@@ -272,7 +272,7 @@ function nameOf(expression: Of<"call">): Typed {
       "`nameof` takes a name",
       expression.start,
       expression.end,
-      "Write the name as a text.",
+      "Write the name as a string.",
     )
   return { node: { k: "const", type: "string", value: last }, type: types.string, constant: last }
 }
@@ -297,7 +297,7 @@ function invoke(target: Typed, expression: Of<"call">, scope: Scope): Typed {
       `\`${printType(target.type)}\` cannot be called`,
       expression.start,
       expression.end,
-      "Only methods and functions are called.",
+      "Call a method or a function.",
     )
   }
   const params = kind === "Func" ? signature.slice(0, -1) : signature
@@ -307,7 +307,7 @@ function invoke(target: Typed, expression: Of<"call">, scope: Scope): Typed {
       `the function takes ${params.length} arguments, not ${given.length}`,
       expression.start,
       expression.end,
-      "Give it as many as it has parameters.",
+      "Pass one argument for each parameter.",
     )
   const args = given.map((argument, index) => {
     if (argument.kind === "value") return demand(argument.value, params[index] as CsType, argument.at)
@@ -318,10 +318,10 @@ function invoke(target: Typed, expression: Of<"call">, scope: Scope): Typed {
     if (made === undefined)
       throw new CsharpMistake(
         "type",
-        "the argument does not fit",
+        "the argument has the wrong type",
         argument.at.start,
         argument.at.end,
-        "Give a value of the parameter's type.",
+        "Pass a value of the type of the parameter.",
       )
     return made
   })

@@ -21,16 +21,16 @@ export function checkNew(expression: Of<"new">, scope: Scope, wanted: CsType | u
       "the type of `new(…)` is not known here",
       expression.start,
       expression.end,
-      "Write the type behind `new`.",
+      "Write the type after `new`.",
     )
   const found = candidates(type, "new", "new", true)
   if (found.length === 0)
     throw new CsharpMistake(
       "type",
-      `\`${printType(type)}\` cannot be made with \`new\``,
+      `\`${printType(type)}\` cannot be created with \`new\``,
       expression.start,
       expression.end,
-      "Policies make lists, dictionaries, JSON and XML objects and the like.",
+      "Use a type that policies can create: lists, dictionaries, JSON and XML objects.",
     )
   const { start, end } = expression.type ?? expression
   const made = callOf(

@@ -59,7 +59,7 @@ export function binary(op: string, left: Typed, right: Typed, place: Sides, scop
   if (equal !== undefined) return equal
   throw new CsharpMistake(
     "type",
-    `\`${op}\` does not go between \`${printType(left.type)}\` and \`${printType(right.type)}\``,
+    `\`${op}\` cannot be applied to \`${printType(left.type)}\` and \`${printType(right.type)}\``,
     place.start,
     place.end,
     left.type.name === "object" || right.type.name === "object"
@@ -93,10 +93,10 @@ function concat(left: Typed, right: Typed, place: Place): Typed {
     if (side.type.name === "void")
       throw new CsharpMistake(
         "type",
-        "there is no value to join",
+        "this part has no value to concatenate",
         place.start,
         place.end,
-        "Join values only.",
+        "Concatenate only values.",
       )
   const parts: CsNode[] = [...partsOf(left), ...partsOf(right)]
   const constant = isText(left) && isText(right) ? `${left.constant}${right.constant}` : undefined
@@ -341,7 +341,7 @@ export function checkUnary({ op, on, start, end }: Of<"unary">, scope: Scope): T
     )
   throw new CsharpMistake(
     "type",
-    `\`${op}\` does not go before \`${printType(value.type)}\``,
+    `\`${op}\` cannot be applied to \`${printType(value.type)}\``,
     start,
     end,
     "Convert the value to a number first.",

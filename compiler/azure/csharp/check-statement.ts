@@ -183,7 +183,7 @@ function declaredValue(
         "`var` needs a value",
         place.start,
         place.end,
-        "Write the type, or give it a value.",
+        "Write the type, or assign a value.",
       )
     if (type.name === "ValueTuple")
       return scope.rules.expression({ kind: "default", type: undefined, ...place }, scope, type)
@@ -206,7 +206,7 @@ function declaredValue(
       "the type of this variable is not known",
       value.start,
       value.end,
-      "Write the type in the place of `var`.",
+      "Write the type instead of `var`.",
     )
   return found
 }
@@ -236,7 +236,7 @@ function checkEach({ type: written, name, over, body }: Of<"each">, scope: Scope
       `\`${printType(list.type)}\` is not a sequence`,
       over.start,
       over.end,
-      "Lists, arrays, dictionaries, texts and JSON have elements.",
+      "Use a list, array, dictionary, string or JSON value.",
     )
   const inner = scope.inner()
   const type = written === undefined ? element : resolveType(written)
@@ -314,7 +314,7 @@ function checkTry({ body, catches, last }: Of<"try">, scope: Scope): CsStatement
           `\`${printType(type)}\` is not an exception`,
           clause.body.start,
           clause.body.start + 1,
-          "Catch `Exception` or a kind of it.",
+          "Catch `Exception` or a type derived from it.",
         )
       const slot = clause.name === undefined ? undefined : inner.declare(clause.name, type).slot
       const when =

@@ -77,11 +77,11 @@ export function checkDeconstruct({ parts, value }: Deconstruct, scope: Scope): C
     throw new CsharpMistake(
       "type",
       members === undefined
-        ? `\`${printType(made.type)}\` has no items to take apart`
-        : `there are ${members.length} items, and ${parts.length} names`,
+        ? `\`${printType(made.type)}\` cannot be deconstructed`
+        : `there are ${members.length} items but ${parts.length} names`,
       value.start,
       value.end,
-      "Tuples and pairs of keys and values can be taken apart, with a name for each item.",
+      "Deconstruct a tuple or a key-value pair, with one name for each item.",
     )
   const slot = scope.place()
   const held = typed({ k: "local", slot }, made.type)

@@ -58,14 +58,14 @@ export function compileCsharp(
     findings.push(error.finding)
   }
   if (made !== undefined && findings.length === 0) return made
-  return { findings: told(source, scope).map((finding) => placed(finding, source)) }
+  return { findings: findingsOf(source, scope).map((finding) => placed(finding, source)) }
 }
 
 /**
  * Drops findings that only follow from others: mistakes around another finding, in values without a type, and for names that a wrong statement
  * would have declared.
  */
-function told({ text }: CsharpSource, { shared }: Scope): CsharpFinding[] {
+function findingsOf({ text }: CsharpSource, { shared }: Scope): CsharpFinding[] {
   const kept: CsharpFinding[] = []
   for (const finding of shared.findings) {
     const { kind, start, end, message } = finding
@@ -95,7 +95,7 @@ function checkLength({ text }: CsharpSource): void {
       `the expression is longer than ${lengthMax} characters`,
       0,
       0,
-      "Spread it over several `set-variable`.",
+      "Split it into several `set-variable`.",
     )
 }
 
@@ -107,7 +107,7 @@ function compileSingle(source: CsharpSource, scope: Scope): CompiledCsharp {
   if (value.type.name === "void")
     throw new CsharpMistake(
       "type",
-      "the expression gives no value",
+      "the expression returns no value",
       expression.start,
       expression.end,
       "Use a value, or `@{ …; return value; }`.",

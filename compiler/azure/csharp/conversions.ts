@@ -153,7 +153,7 @@ export function demand(
     place.start,
     place.end,
     explicit(from, to) === undefined
-      ? "Give a value of that type."
+      ? "Use a value of that type."
       : `Cast it: \`(${printType(to)})\` before it, or convert it.`,
   )
 }

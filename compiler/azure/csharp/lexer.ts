@@ -145,7 +145,7 @@ function readNamed(lexer: Lexer): Token[] | undefined {
   const kind = "secret" in known ? "secret" : "value"
   throw new CsharpMistake(
     "syntax",
-    `\`{{${name}}}\` is unknown until the gateway runs, and it is outside of a string`,
+    `the value of \`{{${name}}}\` is only known at runtime, so it cannot be used outside of a string`,
     start,
     end,
     `Put it between quotes and convert it (\`int.Parse("{{${name}}}")\`), or give the ${kind} a value in the configuration.`,
@@ -173,12 +173,10 @@ function readToken(lexer: Lexer): Token {
     const escaped = text.startsWith('\\"', start)
     throw new CsharpMistake(
       "syntax",
-      escaped ? "a quote of the code has a backslash" : `\`${c}\` is not C#`,
+      escaped ? "a quote has a backslash before it" : `\`${c}\` is not C#`,
       start,
       start + (escaped ? 2 : 1),
-      escaped
-        ? 'Write `"` alone: a document contains the quotes of code unchanged, or as `&quot;`.'
-        : "Remove it, or put it between quotes.",
+      escaped ? 'Write `"` without the backslash, or `&quot;`.' : "Remove it, or put it between quotes.",
     )
   }
   // `a ? .5 : b` is a conditional. `>>` may close two type argument lists, so the parser joins it when it is a shift.
@@ -190,10 +188,10 @@ function readToken(lexer: Lexer): Token {
 function unclosed(start: number, end: number): CsharpMistake {
   return new CsharpMistake(
     "syntax",
-    "the text is not closed",
+    "the string is not closed",
     start,
     end,
-    "Close it with the quote it began with.",
+    "Close it with the quote that opens it.",
   )
 }
 
@@ -277,7 +275,7 @@ function readEscape(lexer: Lexer): string {
       `\`\\${c}\` is not an escape of C#`,
       at,
       at + 2,
-      'Write `\\\\` for a backslash, or begin the text with `@"`.',
+      'Write `\\\\` for a backslash, or start the string with `@"`.',
     )
   lexer.at += 2 + hex.length
   return String.fromCodePoint(code)
@@ -288,10 +286,10 @@ function readHole(lexer: Lexer): Hole {
   if (++lexer.depth > depthMax)
     throw new CsharpMistake(
       "limit",
-      "texts are nested too deeply",
+      "strings are nested too deeply",
       start,
       start + 1,
-      "Set a variable for the inner ones.",
+      "Use a variable for the inner string.",
     )
   const tokens = readTokens(lexer, (sign) => [",", ":", "}"].includes(sign))
   let align: Token[] | undefined
@@ -309,7 +307,7 @@ function readHole(lexer: Lexer): Hole {
   if (lexer.text[lexer.at] !== "}")
     throw new CsharpMistake(
       "syntax",
-      "the `{` of the text is not closed",
+      "the `{` in the string is not closed",
       start,
       start + 1,
       "Close it with `}`, or write `{{` for a brace.",
@@ -325,10 +323,10 @@ function readChar(lexer: Lexer): Token {
   if (lexer.text[lexer.at] !== "'" || value.length !== 1)
     throw new CsharpMistake(
       "syntax",
-      "a character in single quotes is exactly one",
+      "single quotes must contain exactly one character",
       start,
       lexer.at,
-      "Use double quotes for a text.",
+      "Use double quotes for a string.",
     )
   lexer.at++
   return { kind: "char", text: lexer.text.slice(start, lexer.at), start, end: lexer.at, pieces: [value] }

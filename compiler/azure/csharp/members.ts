@@ -69,7 +69,7 @@ function membersOf(type: CsType, isStatic: boolean): string {
   const ofAll = new Set(namesOf(types.object, isStatic))
   const own = namesOf(type, isStatic).filter((name) => !ofAll.has(name))
   return own.length === 0 || own.length > shownMax
-    ? "Use a member the type has; policies see only a part of .NET."
+    ? "Use a member of the type; policies can use only a part of .NET."
     : `It has ${own.map((name) => `\`${name}\``).join(", ")}.`
 }
 
@@ -116,7 +116,7 @@ function checkPatterns({ member, args }: Fit, given: readonly Given[], place: Pl
     `the pattern cannot be used: ${why}`,
     start,
     end,
-    "Write it without that, or look at the text in two steps.",
+    "Write the pattern without that, or match in two steps.",
   )
 }
 
@@ -140,7 +140,7 @@ function noOverload(
     `\`${name}\` does not take (${shown.join(", ")})`,
     place.start,
     place.end,
-    takes.length === 0 ? "Call it with other arguments." : `It is called as ${takes.join(" or ")}.`,
+    takes.length === 0 ? "Pass other arguments." : `Call it as ${takes.join(" or ")}.`,
   )
 }
 
@@ -253,12 +253,12 @@ export function indexMember(
   if (late !== undefined) return late
   throw new CsharpMistake(
     "unknown-member",
-    `\`${printType(on.type)}\` ${value === undefined ? "has nothing in square brackets" : "cannot be assigned to in square brackets"}`,
+    `\`${printType(on.type)}\` ${value === undefined ? "cannot be indexed with square brackets" : "does not allow assignments with square brackets"}`,
     place.start,
     place.end,
     on.type.name === "object"
       ? "Cast the value to its type first: `((JObject)value)`."
-      : "Lists, dictionaries, JObject and JArray have.",
+      : "Use a list, dictionary, JObject or JArray.",
   )
 }
 
@@ -288,9 +288,9 @@ export function asSequence(on: Typed, member: Member | undefined): Typed {
 /** Members of Azure API Management that are deliberately unsupported: the reason, and the alternative. Key: type and member. */
 const refused: Readonly<Record<string, string>> = {
   "ISubscription.PrimaryKey":
-    "Keys are stored as digests and cannot be shown again: `context.Subscription.Key` is the key the request came with.",
+    "Use `context.Subscription.Key`, the key that the request contains: stored keys are digests and cannot be read.",
   "ISubscription.SecondaryKey":
-    "Keys are stored as digests and cannot be shown again: `context.Subscription.Key` is the key the request came with.",
+    "Use `context.Subscription.Key`, the key that the request contains: stored keys are digests and cannot be read.",
 }
 
 /** Why a member is deliberately unsupported. Undefined for any other member. */

@@ -129,7 +129,7 @@ function parseUnary(parser: Parser): ExpressionSyntax {
     if (cast !== undefined) return cast
   }
   if (parser.isWord("await"))
-    throw parser.wrong("an expression without `await`: policy expressions do not wait")
+    throw parser.wrong("an expression without `await` (policy expressions cannot wait)")
   return parsePostfix(parser, parsePrimary(parser))
 }
 
@@ -233,7 +233,7 @@ export function watched({ start, end }: Token): CsharpMistake {
     "`checked` is not supported: numbers overflow without an error",
     start,
     end,
-    "Use `Convert.ToInt32(…)` of a wider number, which refuses what does not fit, or compare before.",
+    "Use `Convert.ToInt32(…)`, which fails on an overflow, or compare the values first.",
   )
 }
 

@@ -47,7 +47,7 @@ function numberLiteral(text: string, start: number, end: number): ExpressionSynt
   if (value < 0n || !fits(64n) || !/^(?:|u|l|ul|lu)$/.test(suffix))
     throw new CsharpMistake(
       "syntax",
-      `\`${text.slice(0, 40)}\` is not a number of C#`,
+      `\`${text.slice(0, 40)}\` is not a C# number`,
       start,
       end,
       "Numbers have at most 64 bits and one of the suffixes u, l, ul, f, d, m.",
@@ -90,7 +90,7 @@ function alignment(tokens: readonly Token[], outer: Parser): number {
   if (number.kind !== "literal" || number.type !== "int")
     throw new CsharpMistake(
       "syntax",
-      "the width of a column is a whole number",
+      "the width of a column must be a whole number",
       width.start,
       width.end,
       "Write `{value,10}` or `{value,-10}`.",

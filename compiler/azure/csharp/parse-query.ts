@@ -91,7 +91,7 @@ function ending(parser: Parser, query: Query): ExpressionSyntax {
       ? query.on
       : call(query.on, "Select", start, [lambda(parser, query, made)])
   }
-  if (!parser.tryTake("group")) throw parser.wrong("`select` or `group`, with which a query ends")
+  if (!parser.tryTake("group")) throw parser.wrong("`select` or `group` at the end of the query")
   const element = parser.rules.expression(parser)
   parser.expect("by")
   const key = parser.rules.expression(parser)

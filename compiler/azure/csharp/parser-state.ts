@@ -93,7 +93,7 @@ export class Parser {
       `expected ${wanted}, found ${shown}`,
       token.start,
       token.end,
-      "Write the expression as C# 7 has it.",
+      "Write the expression in the syntax of C# 7.",
     )
   }
   /** Counts nodes that are not in the source: each clause of a query repeats the previous names. @throws CsharpMistake when there are too many */
@@ -109,7 +109,7 @@ export class Parser {
         "the expression is nested too deeply",
         this.token.start,
         this.token.end,
-        "Set variables for its parts.",
+        "Use variables for its parts.",
       )
     this.#depth++
     try {

@@ -153,10 +153,10 @@ export class Scope {
   unknown(name: string, start: number, end: number): CsharpMistake {
     return new CsharpMistake(
       "unknown-name",
-      `nothing is called \`${name}\` here${didYouMean(name, ["context", ...this.names()])}`,
+      `unknown name \`${name}\`${didYouMean(name, ["context", ...this.names()])}`,
       start,
       end,
-      "Expressions name `context`, their own variables and the types policies may use.",
+      "Use `context`, a variable of the expression, or a type that policies may use.",
     )
   }
 }

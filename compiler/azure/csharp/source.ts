@@ -60,6 +60,6 @@ export function tooLarge({ start, end }: { readonly start: number; readonly end:
     "the expression is too large",
     start,
     end,
-    "Spread it over several `set-variable`.",
+    "Split it into several `set-variable`.",
   )
 }

@@ -35,10 +35,10 @@ export function refuseNamespace(expression: ExpressionSyntax, scope: Scope): voi
   const last = path.slice(path.lastIndexOf(".") + 1)
   throw new CsharpMistake(
     "unknown-type",
-    `no type is called \`${path}\``,
+    `unknown type \`${path}\``,
     expression.start,
     expression.end,
-    `Policy expressions do not know \`${last}\`.`,
+    `Use another type: policy expressions do not support \`${last}\`.`,
   )
 }
 

@@ -89,7 +89,7 @@ function resolveBare(syntax: TypeSyntax): CsType {
       `\`${last}\` has ${wanted === 0 ? "no" : wanted} type arguments`,
       syntax.start,
       syntax.end,
-      "Write as many types between `<` and `>` as the type has.",
+      "Write one type between `<` and `>` for each type parameter.",
     )
   const { fields } = syntax
   return filled.length === 0 ? named(name) : { name, args: filled, ...(fields && { fields }) }
@@ -113,10 +113,10 @@ export function unknownType(syntax: {
   const last = syntax.name.slice(syntax.name.lastIndexOf(".") + 1)
   return new CsharpMistake(
     "unknown-type",
-    `no type is called \`${syntax.name}\`${didYouMean(last, [...known, ...Object.keys(aliases)])}`,
+    `unknown type \`${syntax.name}\`${didYouMean(last, [...known, ...Object.keys(aliases)])}`,
     syntax.start,
     syntax.end,
-    "Policy expressions know the types of System that policies may use, Newtonsoft.Json.Linq, System.Xml.Linq and the types of `context`.",
+    "Use a type of System that policies support, of Newtonsoft.Json.Linq, of System.Xml.Linq, or of `context`.",
   )
 }
 

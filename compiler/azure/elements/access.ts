@@ -38,7 +38,7 @@ function addressOf(use: Use, text: string | undefined): string | undefined {
   return use.report(
     "SP7009",
     use.at,
-    `\`${shown(address)}\` is no IP address`,
+    `\`${shown(address)}\` is not an IP address`,
     "Write e.g. `10.0.0.7`; a network is `<address>10.0.0.0/8</address>`.",
   )
 }
@@ -67,7 +67,7 @@ function ipFilter(use: Use): Used[] | undefined {
     return use.report(
       "SP7008",
       use.at,
-      "`ip-filter` names no address",
+      "`ip-filter` has no address",
       'Add `<address>…</address>` or `<address-range from="…" to="…" />`.',
     )
   return use.step({
@@ -331,7 +331,7 @@ function scopedLimits(
           child.report(
             "SP7011",
             child.at,
-            `no operation is called \`${shown(called)}\``,
+            `unknown operation \`${shown(called)}\``,
             `Name it by method and path, e.g. \`${operation}\`, or write the limit into the document of the operation.`,
           ),
         ]
@@ -349,8 +349,8 @@ function warnOfUnknown(use: Use, name: string): void {
   report.add(
     "SP7019",
     use.spanOf(use.has("id") ? "id" : "name"),
-    `this limits nothing: no API is called \`${shown(name)}\`${didYouMean(name, apis)}`,
-    { help: "Name the API as gateway.conf does." },
+    `this limit has no effect: unknown API \`${shown(name)}\`${didYouMean(name, apis)}`,
+    { help: "Use the name of the API in gateway.conf." },
   )
 }
 

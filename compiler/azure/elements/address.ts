@@ -6,13 +6,13 @@ import type { Use } from "../use.ts"
 export function isAddress(text: string, use: Use, span: Span): boolean {
   const hole = /<[^<>]*>/.exec(text)?.[0]
   const url = `\`${shown(text)}\``
-  if (!/^https?:\/\/[^/]/i.test(text)) use.report("SP7009", span, `${url} is no URL`, "Write `https://…`.")
+  if (!/^https?:\/\/[^/]/i.test(text)) use.report("SP7009", span, `${url} is not a URL`, "Write `https://…`.")
   else if (hole !== undefined)
     use.report(
       "SP7009",
       span,
-      `nothing was put in for \`${shown(hole)}\` in ${url}`,
-      "Write the value in its place.",
+      `${url} still has the placeholder \`${shown(hole)}\``,
+      "Replace the placeholder with the value.",
     )
   else if (!URL.canParse(text))
     use.report(

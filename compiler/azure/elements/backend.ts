@@ -53,14 +53,14 @@ function forwardRequest(use: Use): Used[] | undefined {
     host.report.add(
       "SP7019",
       use.spanOf("http-version"),
-      "the version of HTTP is a matter of the backend and its certificate",
+      "the gateway negotiates the version of HTTP with the backend (`http2` in its block)",
       {},
     )
   if (use.has("continue-timeout"))
     host.report.add(
       "SP7019",
       use.spanOf("continue-timeout"),
-      "no backend is waited for with `100-continue`",
+      "the gateway does not wait for `100-continue` of a backend",
       {},
     )
   const chosen = Object.fromEntries(Object.entries(parts).filter(([, value]) => value))

@@ -48,7 +48,12 @@ function tellOfExpressions({ span: { file, start, end } }: ElementValue, use: Us
     const found = beginsExpression(text, at) ? expressionEnd(text, at) : undefined
     if (found === undefined || !("end" in found)) continue
     const span = file.span(at, found.end)
-    use.context.host.report.add("SP7020", span, "an expression inside of a body's text is text", {})
+    use.context.host.report.add(
+      "SP7020",
+      span,
+      "an expression inside other text of a body is not evaluated",
+      {},
+    )
     return
   }
 }
@@ -70,8 +75,8 @@ function templateOf(holder: Use, value: ElementValue): string | undefined {
     return holder.report(
       "SP7009",
       span,
-      `the template can't be read: ${error.message}`,
-      "Mend it, or write an expression.",
+      `the template is invalid: ${error.message}`,
+      "Correct the template, or write an expression.",
     )
   }
 }
@@ -127,7 +132,7 @@ function jsonToXml(use: Use): Used[] | undefined {
     return use.report(
       "SP7009",
       use.spanOf("namespace-separator"),
-      "the separator is not one character",
+      "the separator must be exactly one character",
       "Write e.g. `_`.",
     )
   return use.step({

@@ -23,7 +23,7 @@ const vary: ChildRow = { many: true, text: "literal" }
 /** Warns that the gateway has only the cache of the process: `external` would be another one. */
 function noteExternal(use: Use): void {
   if (use.has("caching-type") && use.constant("caching-type") === "external")
-    use.context.host.report.add("SP7019", use.spanOf("caching-type"), "the cache is the process's own", {})
+    use.context.host.report.add("SP7019", use.spanOf("caching-type"), "each process has its own cache", {})
 }
 
 /** A value: an expression keeps its type, a text is a string. */
@@ -108,7 +108,7 @@ function lookup(use: Use): Used[] | undefined {
     return use.report(
       "SP7011",
       use.spanOf("vary-by-developer-groups"),
-      "there are no groups of developers",
+      "developer groups are not supported",
       'Write `vary-by-developer-groups="false"`, or vary by a header.',
     )
   const { keyed } = use.context.place

@@ -32,13 +32,13 @@ function cors(use: Use): Used[] | undefined {
   if (!complete(parts) || methods === undefined) return undefined
   warnOfCors(use, parts.origins, methods)
   if (parts.origins.length === 0)
-    return use.report("SP7008", use.at, "`cors` names no origin", "Add `<origin>https://…</origin>`.")
+    return use.report("SP7008", use.at, "`cors` has no origin", "Add `<origin>https://…</origin>`.")
   if (parts.credentials && parts.origins.includes("*"))
     return use.report(
       "SP7009",
       use.at,
-      "with credentials the origins must be named",
-      'Name them, or write `allow-credentials="false"`.',
+      "with credentials the origins must be listed",
+      'List the origins, or write `allow-credentials="false"`.',
     )
   return use.step({ kind: "cors", ...parts, methods: methods.length === 0 ? ["GET", "POST"] : methods })
 }
@@ -52,13 +52,13 @@ function warnOfCors(use: Use, origins: readonly Text[], methods: readonly string
   }
   for (const [index, origin] of origins.entries())
     if (typeof origin === "string" && !isOriginPattern(origin))
-      warn("allowed-origins", index, `\`${shown(origin)}\` is not the origin of a site: it never matches`)
+      warn("allowed-origins", index, `\`${shown(origin)}\` is not a valid origin, so it never matches`)
   for (const [index, method] of methods.entries())
     if (method !== "*" && !registeredMethods.includes(method))
       warn(
         "allowed-methods",
         index,
-        `no page asks for the method \`${shown(method)}\`${didYouMean(method, registeredMethods)}`,
+        `browsers never send the method \`${shown(method)}\`${didYouMean(method, registeredMethods)}`,
       )
 }
 
@@ -88,7 +88,7 @@ const anything: ChildRow = {
 }
 
 function crossDomain(use: Use): Used[] {
-  use.context.host.report.add("SP7019", use.at, "no current browser has the plug-ins that ask for it", {})
+  use.context.host.report.add("SP7019", use.at, "no current browser supports the plug-ins that use it", {})
   return []
 }
 

@@ -26,8 +26,8 @@ function choose(use: Use): Used[] | undefined {
     use.report(
       "SP7009",
       otherwise.at,
-      "`otherwise` is not the last in `choose`",
-      "Move it behind the `when`s.",
+      "`otherwise` is not the last element of `choose`",
+      "Move it after all `when` elements.",
     )
   let broken = false
   for (const each of use.children("when").reverse()) {
@@ -69,7 +69,7 @@ function nothingInside(use: Use): undefined {
   return use.report(
     "SP7008",
     use.at,
-    `\`${use.element.name}\` holds no policy`,
+    `\`${use.element.name}\` contains no policy`,
     "Put the policies into it, or remove it.",
   )
 }
@@ -132,11 +132,11 @@ function mockResponse(use: Use): Used[] | undefined {
   const { described } = use.context.place
   const examples = described?.examples(status, wanted) ?? 0
   if (index > Math.max(1, examples)) {
-    const told = examples === 1 ? "one example" : `${examples === 0 ? "no" : examples} examples`
+    const count = examples === 1 ? "one example" : `${examples === 0 ? "no" : examples} examples`
     const why =
       described === undefined
         ? "no OpenAPI document describes the operation"
-        : `its OpenAPI document has ${told} for this response`
+        : `its OpenAPI document has ${count} for this response`
     const detail = `there is no example ${index}: ${why}`
     use.context.host.report.add("SP7019", use.spanOf("index"), detail, {})
   }

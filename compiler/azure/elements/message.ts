@@ -69,7 +69,7 @@ export function headerName(use: Use, attribute: string): string | undefined {
   return use.report(
     "SP7009",
     use.spanOf(attribute),
-    `\`${shown(name)}\` is not the name of a header`,
+    `\`${shown(name)}\` is not a valid header name`,
     "Use letters, digits and `-`.",
   )
 }
@@ -87,7 +87,7 @@ function nameOf(use: Use, pattern: RegExp): string | { text: Text } | undefined 
   return use.report(
     "SP7009",
     value.span,
-    `\`${shown(constant)}\` can't be a name here`,
+    `\`${shown(constant)}\` is not a valid name here`,
     "Use letters, digits and `-`.",
   )
 }
@@ -129,7 +129,7 @@ function setQuery(use: Use): Used[] | undefined {
 export function methodOf(use: Use): Text | undefined {
   const text = use.ownText()
   if (typeof text !== "string" || headerPattern.test(text)) return text
-  return use.report("SP7009", use.at, `\`${shown(text)}\` is not a method`, "Write e.g. `GET`.")
+  return use.report("SP7009", use.at, `\`${shown(text)}\` is not an HTTP method`, "Write e.g. `GET`.")
 }
 
 function setMethod(use: Use): Used[] | undefined {

@@ -113,7 +113,7 @@ function tokenQuota(use: Use, shared: Shared): Used[] | undefined {
     use.context.host.report.add(
       "SP7019",
       use.spanOf("token-quota-period"),
-      `periods have one length: this one is ${quotaPeriods[period] / 86_400} days`,
+      `every period has the same length: this one has ${quotaPeriods[period] / 86_400} days`,
       {},
     )
   const step: Quota = {

@@ -6,33 +6,36 @@ interface Refusal {
 
 export const refused: Readonly<Record<string, Refusal>> = {
   "validate-client-certificate": {
-    why: "callers show no TLS certificates here",
+    why: "client certificates of callers are not supported",
     instead:
-      "Let callers come with a token or a key, or end their TLS at a proxy in front, and check the header it sets with `check-header` against a secret.",
+      "Authenticate callers with a token or a key, or terminate their TLS at a proxy in front and check the header that it sets with `check-header` against a secret.",
   },
   proxy: {
-    why: "requests to backends go the way the machine's network gives them",
+    why: "an outgoing proxy is not supported: requests use the network of the machine",
     instead: "Remove it.",
   },
-  "publish-event": { why: "there are no subscriptions of GraphQL", instead: "Remove it." },
+  "publish-event": { why: "GraphQL subscriptions are not supported", instead: "Remove it." },
   "publish-to-dapr": {
-    why: "there is no Dapr next to the gateway",
+    why: "Dapr is not supported",
     instead: "Write `send-one-way-request` to Dapr's HTTP address.",
   },
   "invoke-dapr-binding": {
-    why: "there is no Dapr next to the gateway",
+    why: "Dapr is not supported",
     instead: "Write `send-request` to Dapr's HTTP address.",
   },
   "xsl-transform": {
-    why: "there are no stylesheets here",
+    why: "XSLT is not supported",
     instead:
       "Write `set-body` with an expression over `context.Request.Body.As<XElement>()`, or `xml-to-json` and a Liquid template.",
   },
   "validate-graphql-request": { why: "GraphQL queries are not inspected", instead: "Remove it." },
   "validate-odata-request": { why: "OData is not inspected", instead: "Remove it." },
-  "sql-data-source": { why: "the gateway asks no databases", instead: "Forward to a backend that does." },
+  "sql-data-source": {
+    why: "queries to databases are not supported",
+    instead: "Forward the request to a backend that queries the database.",
+  },
   "cosmosdb-data-source": {
-    why: "the gateway asks no databases",
+    why: "queries to databases are not supported",
     instead: "Write `send-request` to the database's HTTP address.",
   },
   "http-data-source": { why: "GraphQL queries are not inspected", instead: "Write `send-request`." },
@@ -49,13 +52,13 @@ const refusedAttributes: readonly (Refusal & { readonly of: string; readonly beg
   {
     of: "set-backend-service",
     begins: "dapr-",
-    why: "there is no Dapr next to the gateway",
+    why: "Dapr is not supported",
     instead: "Write `base-url` with Dapr's HTTP address, `http://HOST:3500/v1.0/invoke/APP/method`.",
   },
   {
     of: "set-backend-service",
     begins: "sf-",
-    why: "no Service Fabric is asked where a service runs",
+    why: "Service Fabric is not supported",
     instead: "Write `backend-id`, and the service's addresses as targets of that `backend` in gateway.conf.",
   },
 ]

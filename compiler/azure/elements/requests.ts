@@ -46,7 +46,7 @@ function certificateOf(use: Use): Authentication | undefined {
     return use.report(
       "SP7011",
       use.has("body") ? use.spanOf("body") : use.at,
-      "a certificate made by the document is not possible",
+      "a certificate that the document computes is not supported",
       help,
     )
   }
@@ -100,8 +100,8 @@ function requestOf(use: Use): Request | undefined {
     return use.report(
       "SP7011",
       proxy.at,
-      "`proxy` is not possible: requests go the way the machine's network gives them",
-      "Remove it, or let the URL lead to a gateway that forwards.",
+      "`proxy` is not supported: requests use the network of the machine",
+      "Remove it, or use the URL of a server that forwards the request.",
     )
   const authenticationUse = Object.keys(ways).flatMap((name) => use.children(name))[0]
   const parts = {
@@ -171,7 +171,7 @@ function authorizationContext(use: Use): Used[] | undefined {
     return use.report(
       "SP7011",
       use.spanOf("identity-type"),
-      "a credential of the caller's own is not kept here",
+      "credentials of users are not stored here",
       'Write `identity-type="managed"`, or get the token with `send-request`.',
     )
   const provider = use.text("provider-id")

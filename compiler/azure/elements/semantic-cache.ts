@@ -35,7 +35,7 @@ function distanceOf(use: Use): number | undefined {
     "SP7009",
     use.spanOf("score-threshold"),
     "`score-threshold` is a number from 0 to 1",
-    "Write e.g. `0.05`: the smaller, the more alike prompts must be.",
+    "Write e.g. `0.05`: the smaller, the more similar prompts must be.",
   )
 }
 
@@ -46,7 +46,7 @@ function lookup(use: Use): Used[] | undefined {
       use.spanOf("embeddings-backend-auth"),
       "there is no managed identity: the credentials of the backend block are used",
       {
-        help: "Say in gateway.conf how the gateway authenticates to the backend, and leave the attribute out.",
+        help: "Remove the attribute, and add `authenticate` to the `backend` block in gateway.conf.",
       },
     )
   const id = use.constant("embeddings-backend-id")

@@ -110,8 +110,8 @@ function logToHub(use: Use): Used[] | undefined {
   const { host } = use.context
   const hub = host.hub(id)
   if (hub === undefined) {
-    host.report.add("SP7019", use.at, "nothing is sent: gateway.conf names no hub of this id", {
-      help: `Name it: \`xml { hub "${shown(id)}" "https://…/messages" NAME }\`, or write \`trace\` for the log.`,
+    host.report.add("SP7019", use.at, "nothing is sent: gateway.conf declares no hub with this id", {
+      help: `Declare it: \`xml { hub "${shown(id)}" "https://…/messages" NAME }\`, or write \`trace\` for the log.`,
     })
     return []
   }
@@ -152,7 +152,7 @@ function numberOf(use: Use): Metric["value"] | undefined {
   return use.report(
     "SP7009",
     value.span,
-    "the value of a metric is a number",
+    "the value of a metric must be a number",
     "Write a number or an expression.",
   )
 }

@@ -38,7 +38,7 @@ function sourceOf(use: Use): CredentialSource | undefined {
     return use.report(
       "SP7009",
       use.spanOf(more[0] as string),
-      `the token comes from \`${first}\` already`,
+      `the token is already read from \`${first}\``,
       "Keep one of the two.",
     )
   if (first === "query-parameter-name") {
@@ -112,7 +112,7 @@ function wantsEncrypted(use: Use): boolean {
       "SP7011",
       decryption.at,
       "encrypted tokens are not accepted",
-      "Let the issuer sign tokens, and not encrypt them.",
+      "Configure the issuer to sign tokens without encryption.",
     )
   return decryption !== undefined
 }
@@ -139,7 +139,7 @@ function validateJwt(use: Use): Used[] | undefined {
     return use.report(
       "SP7011",
       more[0].at,
-      "two addresses that are found per request are not possible",
+      "two URLs that are computed per request are not supported",
       "Put both into one expression, or write two `validate-jwt` in a `choose`.",
     )
   const chosen = later === undefined ? undefined : chosenOf(later)
@@ -150,7 +150,7 @@ function validateJwt(use: Use): Used[] | undefined {
     return use.report(
       "SP7008",
       use.at,
-      "`validate-jwt` knows no keys",
+      "`validate-jwt` has no keys",
       'Add `<openid-config url="https://…/.well-known/openid-configuration" />` or `<issuer-signing-keys>`.',
     )
   const common = commonOf(use)
@@ -197,7 +197,7 @@ function keyOf(use: Use): SigningKey | undefined {
     if (complete(parts)) return { id, jwk: { kty: "RSA", n: urlSafe(parts.n), e: urlSafe(parts.e) } }
     return use.has("n") && use.has("e")
       ? undefined
-      : use.report("SP7008", use.at, "`n` and `e` make a key together", "Add the other one.")
+      : use.report("SP7008", use.at, "`n` and `e` must be given together", "Add the other one.")
   }
   if (use.has("certificate-id")) {
     const name = use.constant("certificate-id")
@@ -250,8 +250,8 @@ function validateAzureAdToken(use: Use): Used[] | undefined {
     return use.report(
       "SP7011",
       use.spanOf("tenant-id"),
-      "tokens of any tenant are not accepted",
-      "Name the tenant.",
+      "accepting tokens of every tenant is not supported",
+      "Write the id of the tenant.",
     )
   const audiences = [...(common.audiences ?? []), ...backends]
   const steps = [

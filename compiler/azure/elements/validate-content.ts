@@ -72,26 +72,21 @@ function schemaFits(use: Use, as: string): boolean {
     use.report(
       "SP7011",
       use.spanOf(name),
-      "schemas of XML are not known: of XML and SOAP the form is judged",
+      "XML schemas are not supported: XML and SOAP are only checked to be well-formed",
       `Remove \`${name}\`.`,
     )
     return false
   }
   if (!use.has("schema-ref") || use.has("schema-id")) return true
-  use.report(
-    "SP7008",
-    use.spanOf("schema-ref"),
-    "`schema-ref` is there without `schema-id`",
-    "Name the schema.",
-  )
+  use.report("SP7008", use.spanOf("schema-ref"), "`schema-ref` needs `schema-id`", "Add `schema-id`.")
   return false
 }
 
 function formOf(use: Use, { as, media, action }: Pick<Content, "as" | "media" | "action">): Content[] {
   const known = use.context.place.described?.contents(messageOf(use.context.section)) ?? []
   if (action !== "ignore")
-    use.context.host.report.add("SP7019", use.at, "of XML and SOAP only the form is judged here", {
-      help: "The backend must check its content.",
+    use.context.host.report.add("SP7019", use.at, "XML and SOAP are only checked to be well-formed", {
+      help: "Check the content in the backend.",
     })
   const described = known.filter((each) => each.as === "xml")
   if (media !== "*" || described.length === 0) return [{ media, as, action }]
@@ -116,8 +111,8 @@ function contentsOfType(
     host.report.add(
       "SP7019",
       use.at,
-      "without `schema-id`, and without an OpenAPI document of the operation, only the form is judged here",
-      { help: 'Name the document in the API: `openapi "FILE"`.' },
+      "without `schema-id` and without an OpenAPI document, the body is only checked to be well-formed",
+      { help: 'Add the document to the API: `openapi "FILE"`.' },
     )
   return contents
 }

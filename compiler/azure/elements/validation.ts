@@ -35,7 +35,7 @@ function tellUndescribed(use: Use, consequence: string): void {
   const { place, host } = use.context
   if (place.described !== undefined) return
   host.report.add("SP7019", use.at, `no OpenAPI document describes this operation: ${consequence}`, {
-    help: 'Name the document in the API: `openapi "FILE"`.',
+    help: 'Add the document to the API: `openapi "FILE"`.',
   })
 }
 

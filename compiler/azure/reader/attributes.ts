@@ -19,7 +19,7 @@ export function readAttributes(cursor: Cursor, element: string): Attribute[] {
     const earlier = first.get(attribute.name)
     if (earlier !== undefined) {
       const { start, end } = attribute.nameSpan
-      cursor.report("SP7001", start, end, `\`${shown(attribute.name)}\` is there twice`, {
+      cursor.report("SP7001", start, end, `\`${shown(attribute.name)}\` is given twice`, {
         help: "Keep one of the two.",
         related: [{ span: earlier.nameSpan, message: "the first" }],
       })
@@ -82,8 +82,8 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
   }
   const end = cursor.find(quote, cursor.at)
   if (end === undefined) {
-    cursor.derail(start - 1, start, `the value of \`${shown(name)}\` has no end`, {
-      help: `Write \`${quote}\` where it ends.`,
+    cursor.derail(start - 1, start, `the value of \`${shown(name)}\` has no closing quote`, {
+      help: `Add \`${quote}\` at its end.`,
     })
     cursor.at = cursor.text.length
     return undefined
@@ -102,9 +102,9 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
       "SP7004",
       behind.start,
       behind.start + 2,
-      `the expression in \`${shown(name)}\` is not alone`,
+      `\`${shown(name)}\` contains other text beside the expression`,
       {
-        help: 'An expression is the whole value: write the rest into it, e.g. `@($"before{…}after")`.',
+        help: 'Move the other text into the expression, e.g. `@($"before{…}after")`.',
       },
     )
     cursor.at = behind.end
@@ -116,8 +116,8 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
   const less = start + value.indexOf("<")
   // On one line, `<` is most likely intended. Over several lines, the closing quote is probably missing.
   if (less >= start && value.includes("\n") && !cursor.damaged)
-    cursor.report("SP7001", less, less + 1, `the value of \`${shown(name)}\` holds \`<\``, {
-      help: `Write \`&lt;\`; or \`${quote}\` is missing where the value should have ended.`,
+    cursor.report("SP7001", less, less + 1, `the value of \`${shown(name)}\` contains \`<\``, {
+      help: `Write \`&lt;\`, or add the missing \`${quote}\` at the end of the value.`,
     })
   return { kind: "text", span: cursor.file.span(start, end) }
 }

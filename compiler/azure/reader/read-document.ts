@@ -43,7 +43,7 @@ export function readPolicyDocument(file: SourceFile, report: Report): PolicyDocu
     report.add(
       "SP7003",
       file.span(0, 0),
-      `the document has ${file.text.length} characters, ${documentMax} are possible`,
+      `the document has ${file.text.length} characters; the maximum is ${documentMax}`,
     )
     return { file, root: undefined, around: [], plain: false, damaged: true }
   }
@@ -112,7 +112,7 @@ class DocumentReader {
         "SP7002",
         start,
         end,
-        `a document does not begin with \`<${shown(wrong.name)}>\`${near}`,
+        `a document cannot start with \`<${shown(wrong.name)}>\`${near}`,
       )
       return
     }
@@ -123,7 +123,7 @@ class DocumentReader {
       end,
       `\`<${shown(element.name)}>\` comes after the end of the document`,
       {
-        help: "A file holds one document: remove what follows it, or move it into a file of its own.",
+        help: "Remove the rest, or move it into another file: a file contains one document.",
       },
     )
   }
@@ -166,7 +166,7 @@ class DocumentReader {
     const end = cursor.find("-->", start + 4)
     if (end === undefined) {
       cursor.report("SP7001", start, start + 4, "the comment has no `-->`", {
-        help: "Write `-->` where it ends.",
+        help: "Add `-->` at its end.",
       })
       cursor.at = cursor.text.length
       return
@@ -189,7 +189,7 @@ class DocumentReader {
   #declaration(): void {
     const cursor = this.#cursor
     const end = cursor.find(">", cursor.at) ?? cursor.at + 1
-    cursor.report("SP7001", cursor.at, end + 1, "a document declares no types and no entities", {
+    cursor.report("SP7001", cursor.at, end + 1, "a document cannot declare types or entities", {
       help: "Remove it; `&amp;`, `&lt;`, `&gt;`, `&quot;`, `&apos;` and `&#…;` are always there.",
     })
     cursor.at = end + 1
@@ -201,7 +201,7 @@ class DocumentReader {
     cursor.at += 1
     const name = cursor.name()
     if (name === undefined) {
-      cursor.derail(start, start + 1, "no element begins here", {
+      cursor.derail(start, start + 1, "this `<` does not start an element", {
         help: "Write `&lt;` for the character, or put it in an expression: `@(…)`.",
       })
       this.#skipText()
@@ -212,21 +212,21 @@ class DocumentReader {
     this.#elements += 1
     if (this.#elements > elementsMax || this.#open.length >= depthMax) {
       const what = this.#open.length >= depthMax ? `${depthMax} levels` : `${elementsMax} elements`
-      cursor.report("SP7003", start, nameEnd, `more than ${what} are not possible`)
+      cursor.report("SP7003", start, nameEnd, `the maximum is ${what}`)
       cursor.giveUp()
       return
     }
     const open: Open = { name, start, nameEnd, attributes, children: [] }
     if (this.#isPlaceholder(open)) {
       cursor.at += 1
-      cursor.report("SP7001", start, cursor.at, `nothing was put in for \`<${shown(name)}>\``, {
-        help: 'Write the value in its place, or `{{NAME}}` and `value NAME = "…"` in gateway.conf.',
+      cursor.report("SP7001", start, cursor.at, `the placeholder \`<${shown(name)}>\` was not replaced`, {
+        help: 'Replace it with the value, or with `{{NAME}}` and `value NAME = "…"` in gateway.conf.',
       })
     } else if (cursor.takes("/>")) this.#finish(open)
     else {
       if (!cursor.takes(">"))
         cursor.derail(start, nameEnd, `the tag \`<${shown(name)}\` has no \`>\``, {
-          help: "Write `>`, or `/>` where the element is empty.",
+          help: "Add `>`, or `/>` if the element is empty.",
         })
       this.#open.push(open)
       if (opaque.has(name)) {
@@ -259,8 +259,8 @@ class DocumentReader {
     cursor.blanks()
     const closed = cursor.takes(">")
     if (name === undefined || !closed) {
-      cursor.derail(start, cursor.at, "an end tag is `</NAME>`", {
-        help: "Write the name and `>` behind `</`.",
+      cursor.derail(start, cursor.at, "this end tag is malformed", {
+        help: "Write `</NAME>`.",
       })
       if (name === undefined) {
         if (cursor.at === start + 2) this.#skipText()
@@ -276,7 +276,7 @@ class DocumentReader {
         return
       }
       const near = inner === undefined ? "" : `; \`<${shown(inner.name)}>\` is open here`
-      cursor.derail(start, cursor.at, `nothing is ended by \`</${shown(name)}>\`${near}`, {
+      cursor.derail(start, cursor.at, `\`</${shown(name)}>\` has no start tag${near}`, {
         help: "Remove the tag, or correct its name.",
       })
       return
@@ -309,7 +309,7 @@ class DocumentReader {
 
   #reportUnclosed({ name, start, nameEnd }: Open, why: string): void {
     this.#cursor.derail(start, nameEnd, `\`<${shown(name)}>\` has no end tag: ${why}`, {
-      help: `Write \`</${shown(name)}>\` where it ends, or \`<${shown(name)} … />\` where it is empty.`,
+      help: `Add \`</${shown(name)}>\`, or write \`<${shown(name)} … />\` if it is empty.`,
     })
   }
 

@@ -27,7 +27,7 @@ export function readExpression(
   const found = expressionEnd(text, at)
   if (!("end" in found)) {
     const place = file.position(Math.min(found.at, text.length))
-    cursor.report("SP7004", at, at + 2, `the expression in ${what} has no end`, {
+    cursor.report("SP7004", at, at + 2, `the expression in ${what} is not closed`, {
       help: `Up to line ${place.line}, column ${place.column} \`${found.expected}\` is missing.`,
     })
     return undefined
@@ -45,8 +45,8 @@ export function readExpression(
       if (until !== "<") cursor.at += 1
       return around
     }
-    cursor.report("SP7004", cursor.at, cursor.at + 1, `the expression in ${what} is not alone`, {
-      help: 'An expression is the whole value: write the rest into it, e.g. `@($"before{…}after")`.',
+    cursor.report("SP7004", cursor.at, cursor.at + 1, `${what} contains other text beside the expression`, {
+      help: 'Move the other text into the expression, e.g. `@($"before{…}after")`.',
     })
     return undefined
   }
@@ -155,7 +155,7 @@ export function readText(cursor: Cursor, element: string): Raw | undefined {
     const end = cursor.find("]]>", next + 9)
     if (end === undefined) {
       cursor.report("SP7001", next, next + 9, "the CDATA section has no `]]>`", {
-        help: "Write `]]>` where it ends.",
+        help: "Add `]]>` at its end.",
       })
       cursor.at = cursor.text.length
       break

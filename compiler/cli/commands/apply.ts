@@ -93,7 +93,7 @@ function sealedPlan(io: Io, path: string): { plan: Plan; base: SealedPlan["base"
   const { plan, base } = readPlanFile(io, path)
   if (base !== undefined) return { plan, base }
   throw new CliError(
-    `${path} does not say which running plan it was compared with`,
+    `${path} does not contain the running plan that it was compared with`,
     "Only sealed plans can be applied: `sallyport plan --out FILE` writes one.",
   )
 }

@@ -106,7 +106,7 @@ class Greeter {
 
 /** A start cannot be interrupted, but ending the process meanwhile loses nothing. */
 function sayWhenEnding(io: Io, stopped: Promise<void>): { started(): void } {
-  let text = "\nending when the start is over; Ctrl-C again ends at once\n"
+  let text = "\nstopping after the start has finished; press Ctrl-C again to stop at once\n"
   void stopped.then(() => io.out(text))
   return {
     started() {

@@ -54,8 +54,8 @@ const explainLine: CommandLine<ExplainArgs> = {
     ["--host <name>", "host of the request (default: localhost)"],
     ["--as <user>", "assume that authentication succeeds, with this `sub` or subscription name"],
     ["--claim <name=value...>", "another claim of that token; the value is JSON or text"],
-    ["--token <token>", "token, put where the route expects it"],
-    ["--key <key>", "subscription key, put where the route expects it"],
+    ["--token <token>", "token, sent where the route expects it"],
+    ["--key <key>", "subscription key, sent where the route expects it"],
     ["-H, --header <line...>", "request header, `name: value`"],
     ["--body <file>", "file with the request body"],
     ["--websocket", "add the headers that request a WebSocket"],
@@ -82,7 +82,7 @@ const explainLine: CommandLine<ExplainArgs> = {
       throw new CliError("explain needs the code of a finding, e.g. SP2001, or a request", example)
     if (what !== "request") {
       if (method !== undefined || Object.keys(options).length > 0)
-        throw new CliError("a code takes no options: they are for `explain request`", example)
+        throw new CliError("`explain CODE` takes no options; they belong to `explain request`", example)
       return { what: "code", code: what.toUpperCase() }
     }
     const format = readFormat(options, ["text", "json"])
@@ -99,7 +99,7 @@ const explainLine: CommandLine<ExplainArgs> = {
     if (method === undefined || target === undefined || more.length > 0)
       throw new CliError("explain request needs a method and a path", example)
     if (!target.startsWith("/"))
-      throw new CliError(`the path \`${target}\` does not begin with \`/\``, example)
+      throw new CliError(`the path \`${target}\` does not start with \`/\``, example)
     const question = questionOf(method.toUpperCase(), target, options)
     return { what: "request", question, body: filled(options, "body"), source, format }
   },
@@ -112,7 +112,7 @@ function questionOf(method: string, target: string, options: OptionValues): Expl
     throw new CliError("--claim needs --as: it adds a claim to the token of that user", example)
   const given = { token: filled(options, "token"), key: filled(options, "key") }
   if (as !== undefined && (given.token !== undefined || given.key !== undefined))
-    throw new CliError("--as takes the place of a token or key", "Leave all but one of them out.")
+    throw new CliError("--as cannot be combined with a token or key", "Remove all but one of them.")
   const headers = listOf(options, "header").map((line): [string, string] => {
     const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(line) ?? []
     if (name === undefined || value === undefined)
@@ -121,7 +121,7 @@ function questionOf(method: string, target: string, options: OptionValues): Expl
   })
   if (options["websocket"] === true) {
     if (method !== "GET")
-      throw new CliError("a WebSocket request has the method GET", "Write GET, or leave --websocket out.")
+      throw new CliError("a WebSocket request has the method GET", "Write GET, or remove --websocket.")
     headers.push(...upgradeHeaders)
   }
   const ip = filled(options, "ip")
@@ -148,7 +148,7 @@ function sourceOf(options: OptionValues): ExplainSource {
   const plan = filled(options, "plan")
   const config = filled(options, "config")
   if ([url, plan, config].filter((given) => given !== undefined).length > 1)
-    throw new CliError("--config, --plan and --url exclude each other", "Leave all but one of them out.")
+    throw new CliError("--config, --plan and --url exclude each other", "Remove all but one of them.")
   if (config !== undefined) return { kind: "text", project: readProject(options) }
   return plan === undefined ? { kind: "control", url } : { kind: "plan", file: plan }
 }

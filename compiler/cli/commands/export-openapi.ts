@@ -42,15 +42,15 @@ export const exportOpenapi = command(exportOpenapiLine, async ({ project, api, v
   const chosen = version ?? (versions.length === 1 ? versions[0] : undefined)
   if (versions.length === 0) {
     const known = [...new Set(Object.values(plan.plan.routes).map((route) => route.api))].sort()
-    throw new CliError(`there is no API \`${api}\``, `There is ${listed(known) || "none"}.`)
+    throw new CliError(`there is no API \`${api}\``, `The APIs are: ${listed(known) || "none"}.`)
   }
   if (chosen === undefined || !versions.includes(chosen)) {
     const names = versions.filter((each) => each !== null)
     throw new CliError(
       version === undefined ? `\`${api}\` has several versions` : `\`${api}\` has no version \`${version}\``,
       names.length === 0
-        ? "It has no versions: leave --api-version out."
-        : `Say --api-version with one of ${listed(names)}.`,
+        ? "Remove --api-version: the API has no versions."
+        : `Add --api-version with one of ${listed(names)}.`,
     )
   }
   const served = {

@@ -104,8 +104,8 @@ function pathInProject(name: string, folder: string, io: Io): string {
   const path = relative(resolve(io.cwd, folder), resolve(io.cwd, name)).split(sep).join("/")
   if (!path.startsWith("../") && path !== "..") return path
   throw new CliError(
-    `${name} lies outside of the project (${folder})`,
-    "Name the project's file with --config.",
+    `${name} is outside the project (${folder})`,
+    "Name the main file of the project with --config.",
   )
 }
 

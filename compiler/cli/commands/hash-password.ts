@@ -8,7 +8,10 @@ interface HashPasswordArgs {
 
 const hashPasswordLine: CommandLine<HashPasswordArgs> = {
   options: [
-    ["--cost <n>", "memory in KiB, which sets the time of each try: a power of two (default: 16384)"],
+    [
+      "--cost <n>",
+      "memory in KiB for one hash, a power of two; more memory makes guessing slower (default: 16384)",
+    ],
   ],
   examples: [
     ["npx sallyport hash-password", "ask for the password without showing it, and print the hash"],
@@ -37,16 +40,19 @@ export const hashPassword = command(hashPasswordLine, async ({ cost }, io) => {
   // RFC 7617 §2: user and password must not contain control characters.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused here.
   if (/[\u0000-\u001f\u007f]/.test(password))
-    throw new CliError("the password has control characters", "Clients can't send them: choose another one.")
+    throw new CliError(
+      "the password has control characters",
+      "Choose another password: clients cannot send control characters.",
+    )
   io.out(`${hashOf(password, cost)}\n`)
   return exitCode.ok
 })
 
 async function typedPassword(io: Io): Promise<string> {
   const password = await io.askHidden("Password: ")
-  if (password === "") throw new CliError("there is no password", "Type one; it is not shown.")
+  if (password === "") throw new CliError("the password is empty", "Type a password; it is not shown.")
   const again = await io.askHidden("Once more: ")
-  if (again !== password) throw new CliError("the two are not the same", "Try again.")
+  if (again !== password) throw new CliError("the two passwords differ", "Try again.")
   return password
 }
 
@@ -60,6 +66,9 @@ async function pipedPassword(io: Io): Promise<string> {
       'For example: printf %s "$PASSWORD" | npx sallyport hash-password',
     )
   if (more.length > 0)
-    throw new CliError("the input has several lines", "A password is one line; each has a hash of its own.")
+    throw new CliError(
+      "the input has several lines",
+      "Pass one password on one line; run the command once for each password.",
+    )
   return password
 }

@@ -24,7 +24,7 @@ const importOpenapiLine: CommandLine<ImportOpenapiArgs> = {
     ["--name <name>", "name of the API (default: from the document's title)"],
     ["--path <path>", "path of the API (default: /NAME)"],
     ["--mock", "respond with the document's examples; no backend is called"],
-    ["--format <format>", "of the findings: text or json (default: text)"],
+    ["--format <format>", "format of the findings: text or json (default: text)"],
   ],
   examples: [
     [
@@ -35,11 +35,14 @@ const importOpenapiLine: CommandLine<ImportOpenapiArgs> = {
   parse([file = ""], options) {
     const { name, path } = options
     if (/^$|(?:^|\/)\.{0,2}$/.test(file))
-      throw new CliError("an OpenAPI document is a file", "For example: sallyport import openapi orders.yaml")
+      throw new CliError(
+        "import openapi needs the file of one OpenAPI document",
+        "For example: sallyport import openapi orders.yaml",
+      )
     if (typeof name === "string" && !/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/.test(name))
-      throw new CliError(`\`${name}\` can't be the name of an API`, "Use letters, digits, `-` and `_`.")
+      throw new CliError(`\`${name}\` is not a valid name of an API`, "Use letters, digits, `-` and `_`.")
     if (typeof path === "string" && !/^(?:\/[A-Za-z0-9._~-]+)+$|^\/$/.test(path))
-      throw new CliError(`\`${path}\` can't be the path of an API`, "For example: --path /orders")
+      throw new CliError(`\`${path}\` is not a valid path of an API`, "For example: --path /orders")
     return {
       file,
       name: typeof name === "string" ? name : undefined,
@@ -70,7 +73,7 @@ export const importOpenapi = command(importOpenapiLine, async ({ file, name, pat
   if (document === undefined || report.blocked)
     throw new CliError(
       `${file} was not imported: ${summaryOf(findings)}`,
-      "Correct the document; each finding names its place.",
+      "Correct the document at the places that the findings name.",
     )
   const made = name ?? nameOf(document.title)
   if (document.operations.length === 0)

@@ -25,7 +25,7 @@ interface InitArgs {
 }
 
 const initLine: CommandLine<InitArgs> = {
-  operands: [["[folder]", "where to write it; made when missing (default: the current folder)"]],
+  operands: [["[folder]", "folder for the project; created if missing (default: the current folder)"]],
   options: [["--example <name>", `${Object.keys(examples).join(", ")} (default: minimal)`]],
   examples: [
     ["sallyport init", "the smallest project, in the current folder"],
@@ -83,7 +83,7 @@ async function filesOf(folder: string): Promise<readonly string[]> {
   if (!existsSync(folder))
     throw new CliError(
       `this installation has no examples: ${folder} is missing`,
-      "Run `npx sallyport init` of the npm package; the container image is for `migrate` and `serve`.",
+      "Run `npx sallyport init` of the npm package; the container image supports only `migrate` and `serve`.",
     )
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries
@@ -105,7 +105,7 @@ function writtenText(folder: string, files: readonly string[], example: ExampleN
   const hasTests = files.some((file) => file.endsWith(".fga.yaml"))
   const next: readonly (readonly [line: string, text: string])[] = [
     ...(folder === "." ? [] : ([[`cd ${folder}`, ""]] as const)),
-    ["npx sallyport validate", "check gateway.conf and all files it names"],
+    ["npx sallyport validate", "check gateway.conf and all files that it uses"],
     ...(hasTests ? ([["npx sallyport test", "run the tests of the model"]] as const) : []),
     ["npx sallyport dev", "run it with an identity provider and sample backends; apply what you save"],
   ]
@@ -115,6 +115,6 @@ function writtenText(folder: string, files: readonly string[], example: ExampleN
     ...files.map((file) => `  ${file}`),
     "\nNext:",
     ...next.map(([line, text]) => `  ${line.padEnd(width)}  ${text}`.trimEnd()),
-    "\nREADME.md has requests to try, and says what to change first.\n",
+    "\nREADME.md contains requests to try and explains what to change first.\n",
   ].join("\n")
 }

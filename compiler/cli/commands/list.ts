@@ -27,7 +27,7 @@ const listObjectsLine: CommandLine<ListArgs> = {
   ],
   options,
   examples: [
-    ["sallyport list-objects user:bob viewer order", "the orders that bob may view, one a line"],
+    ["sallyport list-objects user:bob viewer order", "the orders that bob may view, one per line"],
     ["sallyport list-objects user:bob viewer order --json", "the same as one JSON document"],
   ],
   parse([user, relation, type], given) {
@@ -38,7 +38,7 @@ const listObjectsLine: CommandLine<ListArgs> = {
       )
     if (type.includes(":"))
       throw new CliError(
-        `\`${type}\` is an object, and list-objects needs a type`,
+        `\`${type}\` is an object, but list-objects needs a type`,
         `For one object: sallyport check ${user} ${relation} ${type}`,
       )
     return { question: { user, relation, type }, ...readRest(given) }
@@ -53,7 +53,7 @@ const listUsersLine: CommandLine<ListArgs> = {
   ],
   options,
   examples: [
-    ["sallyport list-users user viewer order:1", "the users that may view order 1, one a line"],
+    ["sallyport list-users user viewer order:1", "the users that may view order 1, one per line"],
     ["sallyport list-users group#member viewer order:1 --json", "the groups, as one JSON document"],
   ],
   parse([kind, relation, object], given) {
@@ -67,7 +67,7 @@ const listUsersLine: CommandLine<ListArgs> = {
       throw new CliError(`\`${object}\` is not an object`, "Write its type and its id: order:1.")
     if (kind.includes(":"))
       throw new CliError(
-        `\`${kind}\` is a user, and list-users needs a type`,
+        `\`${kind}\` is a user, but list-users needs a type`,
         `For one user: sallyport check ${kind} ${relation} ${object}`,
       )
     const [userType, set] = kind.split("#")

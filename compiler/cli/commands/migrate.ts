@@ -24,7 +24,7 @@ export const migrate = command(migrateLine, async (_, io) => {
   const applied = await migrateDatabase({ database: databaseOf(io), log }).catch(rethrowForPeople)
   io.out(
     applied.length === 0
-      ? `${databaseName(io)} has this version's schema already. Nothing to do.\n`
+      ? `${databaseName(io)} already has the schema of this version. Nothing to do.\n`
       : `${databaseName(io)}: applied ${applied.join(", ")}.\n`,
   )
   return exitCode.ok

@@ -30,7 +30,10 @@ const modelExplainLine: CommandLine<ModelExplainArgs> = {
     const [, type, relation] = /^([^#:@\s]+)#([^#:@\s]+)$/.exec(name ?? "") ?? []
     if (type === undefined || relation === undefined) {
       const given = name === undefined ? "" : `, not \`${name}\``
-      throw new CliError(`a relation is named TYPE#RELATION${given}`, "For example: order#viewer")
+      throw new CliError(
+        `model explain needs a relation as TYPE#RELATION${given}`,
+        "For example: order#viewer",
+      )
     }
     return { ...readModelArgs(options), type, relation, format: readFormat(options, ["text", "json"]) }
   },
@@ -141,6 +144,6 @@ function subjects({ subjects: kinds }: Explained): string[] {
 }
 
 function note(subject: string): string {
-  if (subject.endsWith(":*")) return "  everybody of the type, by one tuple"
-  return subject.includes("#") ? "  the set as such" : ""
+  if (subject.endsWith(":*")) return "  every user of the type, with one tuple"
+  return subject.includes("#") ? "  the set itself" : ""
 }

@@ -34,7 +34,7 @@ export const modelPrint = command(modelPrintLine, async (args, io) => {
       : printModel(model, { sourceInfo: args.sourceInfo })
   if ("problem" in printed)
     throw new CliError(
-      `the model can't be written as text: ${printed.problem}`,
+      `the model cannot be written as text: ${printed.problem}`,
       "Print it with --format json.",
     )
   io.out(printed.text)

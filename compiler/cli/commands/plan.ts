@@ -32,8 +32,11 @@ const planLine: CommandLine<PlanArgs> = {
     ...formatOptions,
   ],
   examples: [
-    ["sallyport plan", "compare the text with what is running"],
-    ["sallyport plan --out next.json; sallyport apply next.json", "review, then apply what was reviewed"],
+    ["sallyport plan", "compare gateway.conf with the running plan"],
+    [
+      "sallyport plan --out next.json; sallyport apply next.json",
+      "review, then apply exactly the reviewed plan",
+    ],
     ["sallyport plan --against empty --out plan.json", "make a plan file without a running Sallyport"],
     ["sallyport plan --against plan.json", "what changed since that file was written, for a pull request"],
   ],
@@ -122,7 +125,7 @@ function write(io: Io, out: string, sealed: SealedPlan): void {
     rmSync(own, { force: true })
     throw new CliError(
       `the plan cannot be written to ${out} (${(error as NodeJS.ErrnoException).code})`,
-      "Name a file in a folder that exists and that this user may write to.",
+      "Name a file in an existing folder that this user may write to.",
     )
   }
 }

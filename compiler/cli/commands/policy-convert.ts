@@ -37,7 +37,10 @@ const policyConvertLine: CommandLine<PolicyConvertArgs> = {
     ],
   ],
   examples: [
-    ["sallyport policy convert orders.policy.xml >> gateway.conf", "convert, and list what is left to write"],
+    [
+      "sallyport policy convert orders.policy.xml >> gateway.conf",
+      "convert, and list the policies that must be written by hand",
+    ],
     [
       "sallyport policy convert orders.policy.xml --fragment session=session.xml",
       "convert a document that includes a fragment",
@@ -47,11 +50,11 @@ const policyConvertLine: CommandLine<PolicyConvertArgs> = {
     const { name } = options
     if (/^$|(?:^|\/)\.{0,2}$/.test(file))
       throw new CliError(
-        "a policy document is a file",
+        "policy convert needs the file of one policy document",
         "For example: sallyport policy convert orders.policy.xml",
       )
     if (typeof name === "string" && !/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/.test(name))
-      throw new CliError(`\`${name}\` can't be the name of a policy`, "Use letters, digits, `-` and `_`.")
+      throw new CliError(`\`${name}\` is not a valid name of a policy`, "Use letters, digits, `-` and `_`.")
     return {
       file,
       name: typeof name === "string" ? name : undefined,
@@ -66,7 +69,7 @@ function readSection(given: unknown): PolicyConvertArgs["section"] {
   if (given === undefined) return "inbound"
   const found = sections.find((section) => section === given)
   if (found === undefined)
-    throw new CliError(`there is no section \`${String(given)}\``, "Write inbound, outbound or on-error.")
+    throw new CliError(`unknown section \`${String(given)}\``, "Write inbound, outbound or on-error.")
   return found
 }
 
@@ -76,7 +79,7 @@ function readPairs(given: unknown, what: string, example: string): ReadonlyMap<s
     words.map((word) => {
       const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? []
       if (name === undefined || text === undefined || (what === "fragment" && text === ""))
-        throw new CliError(`\`${word}\` names no ${what}`, `For example: ${example}`)
+        throw new CliError(`\`${word}\` is not a ${what}`, `For example: ${example}`)
       return [name, text]
     }),
   )
@@ -102,13 +105,13 @@ export const policyConvert = command(
     if (document?.root === undefined || report.blocked)
       throw new CliError(
         `${file} was not converted: ${summaryOf(findings)}`,
-        "Correct the document; each finding names its place.",
+        "Correct the document at the places that the findings name.",
       )
     const made = convertPolicy(document, { name: name ?? nameOf(file), section, fragments: included, values })
     io.out(made.text)
     for (const { place, note } of made.notes) io.err(`${place}: ${note}\n`)
     for (const { place, what, reason, closed } of made.losses)
-      io.err(`${place}: \`${what}\` is not converted${closed ? ", calls are answered 501" : ""}: ${reason}\n`)
+      io.err(`${place}: \`${what}\` is not converted${closed ? ", requests get 501" : ""}: ${reason}\n`)
     const { policies, policiesConverted } = made.counts
     if (made.losses.length === 0) return exitCode.ok
     io.err(

@@ -14,8 +14,8 @@ const schemaLine: CommandLine<SchemaArgs> = {
   parse([document = "plan"]) {
     if (document === "plan" || document === "explanation") return { of: document }
     throw new CliError(
-      `there is no schema of ${document}`,
-      "There is one of plan and one of explanation. For example: sallyport schema explanation",
+      `unknown schema \`${document}\``,
+      "Use `plan` or `explanation`. For example: sallyport schema explanation",
     )
   },
 }

@@ -53,8 +53,7 @@ const serveLine: CommandLine<ServeArgs> = {
 function sourceOf(options: OptionValues): ServeArgs["source"] {
   const file = textOf(options, "plan")
   if (options["config"] === undefined) return file === undefined ? undefined : { kind: "plan", file }
-  if (file !== undefined)
-    throw new CliError("--plan and --config exclude each other", "Leave one of them out.")
+  if (file !== undefined) throw new CliError("--plan and --config exclude each other", "Remove one of them.")
   return { kind: "text", project: readProject(options) }
 }
 
@@ -65,7 +64,7 @@ function readRoles(only: unknown): readonly ServeRole[] {
     .map((word) => word.trim())
   const unknown = words.find((word) => !roles.some((role) => role === word))
   if (unknown !== undefined)
-    throw new CliError(`--only does not know \`${unknown}\``, `Roles are ${roles.join(", ")}.`)
+    throw new CliError(`--only has the unknown role \`${unknown}\``, `Use ${roles.join(", ")}.`)
   return roles.filter((role) => words.includes(role))
 }
 
@@ -82,7 +81,7 @@ export const serve = command(serveLine, async (args, io) => {
     )
   for (const reason of await runtime.notReady()) log.warn(`not ready: ${reason}`)
   await stopped
-  log.info("ending: requests under way are finished, new ones are not taken")
+  log.info("shutting down: running requests are completed, new ones are refused")
   await runtime.close()
   return exitCode.ok
 })

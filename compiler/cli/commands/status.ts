@@ -24,7 +24,7 @@ export const status = command(statusLine, async (args, io) => {
 function statusText(status: StatusAnswer): string {
   // Without the database the newest serial is unknown, although a plan is served.
   const served = status.processes.some(({ serial }) => serial !== null)
-  const none = served ? "The newest plan is not known.\n" : "No plan was applied yet.\n"
+  const none = served ? "The newest plan is unknown.\n" : "No plan was applied yet.\n"
   const newest = status.serial === null ? none : `The newest plan is serial ${status.serial}.\n`
   const processes = table(
     ["PROCESS", "ROLES", "VERSION", "SINCE", "SERIAL", "STATE"],

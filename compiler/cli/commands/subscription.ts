@@ -67,7 +67,10 @@ const subscriptionCreateLine: CommandLine<SubscriptionCreateArgs> = {
     ["--owner <text>", "owner of the subscription"],
     ["--note <text>", "note shown in the list"],
     ["--expires <date>", "end: 2030-01-31 or 2030-01-31T12:00:00Z"],
-    ["--state <state>", "submitted or active (default: what the product says)"],
+    [
+      "--state <state>",
+      "submitted or active (default: active, or submitted if the product requires approval)",
+    ],
     ["--primary-key-file <file>", "file with an existing key, so that callers keep it; needs both files"],
     ["--secondary-key-file <file>", "file with the second existing key"],
     ...formatOptions,
@@ -85,8 +88,8 @@ const subscriptionCreateLine: CommandLine<SubscriptionCreateArgs> = {
     ]
     if ((primaryKeyFile === undefined) !== (secondaryKeyFile === undefined))
       throw new CliError(
-        "--primary-key-file and --secondary-key-file need each other",
-        "Give both files, or none.",
+        "--primary-key-file and --secondary-key-file must be given together",
+        "Add both files, or none.",
       )
     const expires = textOf(options, "expires")
     return {
@@ -150,7 +153,7 @@ const subscriptionRotateLine: CommandLine<SubscriptionRotateArgs> = {
   parse([key, name], options) {
     if (key !== "primary" && key !== "secondary")
       throw new CliError(
-        `\`${key}\` is not a key of a subscription`,
+        `\`${key}\` is neither \`primary\` nor \`secondary\``,
         "Write `rotate primary NAME` or `rotate secondary NAME`.",
       )
     return { key, name: nameOf([name ?? ""]), format: readFormat(options, ["text", "json"]) }
@@ -178,8 +181,8 @@ function scopeOf(options: OptionValues): CreateSubscription["scope"] {
 function nameOf([name]: readonly string[]): string {
   if (name !== undefined && /^[A-Za-z][A-Za-z0-9_-]{0,62}$/.test(name)) return name
   throw new CliError(
-    `\`${name ?? ""}\` is not a name of a subscription`,
-    "Use a letter, then letters, digits, `_` or `-`; 63 characters at most.",
+    `\`${name ?? ""}\` is not a valid name of a subscription`,
+    "Use a letter, then letters, digits, `_` or `-`; at most 63 characters.",
   )
 }
 
@@ -191,7 +194,7 @@ function oneOf<const Word extends string>(
   const given = textOf(options, name)
   const found = words.find((word) => word === given)
   if (given !== undefined && found === undefined)
-    throw new CliError(`--${name} ${given} is not known`, `It is one of ${words.join(", ")}.`)
+    throw new CliError(`--${name} has the unknown value ${given}`, `Use one of ${words.join(", ")}.`)
   return found
 }
 
@@ -311,12 +314,12 @@ function issuedText({ subscription, keys }: IssuedAnswer): string {
     keys[slot] === undefined ? [] : [`${slot.padEnd(9)}  ${keys[slot]}\n`],
   )
   const warning =
-    lines.length === 0 ? "" : "Keep them now: they are stored as digests and cannot be shown again.\n"
+    lines.length === 0 ? "" : "Save the keys now: they are stored as digests and cannot be shown again.\n"
   const waits =
     subscription.state === "submitted"
       ? `It waits for \`sallyport subscription approve ${subscription.name}\`.\n`
       : ""
-  return `\`${subscription.name}\` opens ${scopeText(subscription)} and is ${subscription.state}.\n${waits}${lines.join("")}${warning}`
+  return `\`${subscription.name}\` gives access to ${scopeText(subscription)} and is ${subscription.state}.\n${waits}${lines.join("")}${warning}`
 }
 
 /** A page of the list. */

@@ -26,7 +26,10 @@ const testLine: CommandLine<TestArgs> = {
   options: [
     ["--filter <text>", "run only tests whose name, or whose store's name, contains this text"],
     ["--coverage", "list the parts of the models that no test covers"],
-    ["--min-coverage <percent>", "the same; exit 1 when the coverage of a model is lower"],
+    [
+      "--min-coverage <percent>",
+      "like --coverage; exit 1 when the coverage of a model is lower than this percentage",
+    ],
     ["--format <format>", "text, json or junit (default: text)"],
     jsonOption,
     ["--output <file>", "write the JSON or JUnit document to this file, and print text"],
@@ -44,9 +47,9 @@ const testLine: CommandLine<TestArgs> = {
     const filter = textOf(options, "filter")
     const watch = options["watch"] === true
     if (output !== undefined && format === "text")
-      throw new CliError("--output needs a document format", "Add --format json or --format junit.")
+      throw new CliError("--output needs the format json or junit", "Add --format json or --format junit.")
     if (watch && format !== "text" && output === undefined)
-      throw new CliError("--watch prints text, not one document", "Add `--output FILE` for the document.")
+      throw new CliError("--watch cannot print a single document", "Add `--output FILE` for the document.")
     const minCoverage = readPercent(options["minCoverage"], "--min-coverage")
     const coverage = options["coverage"] === true || minCoverage !== undefined
     return { files, filter, format, output, coverage, minCoverage, watch }

@@ -34,7 +34,7 @@ const tupleWriteLine: CommandLine<TupleWriteArgs> = {
   operands,
   options: [
     storeOption,
-    ["--condition <name>", "condition of the model that must hold"],
+    ["--condition <name>", "condition of the model that must be true"],
     ["--context <json>", "values stored with the condition, as a JSON object"],
     ["--ignore-existing", "succeed when the tuple already exists"],
   ],
@@ -45,7 +45,9 @@ const tupleWriteLine: CommandLine<TupleWriteArgs> = {
 const tupleDeleteLine: CommandLine<TupleWriteArgs> = {
   operands,
   options: [storeOption, ["--ignore-missing", "succeed when the tuple does not exist"]],
-  examples: [["sallyport tuple delete user:bob viewer order:1", "remove this way for bob to view order 1"]],
+  examples: [
+    ["sallyport tuple delete user:bob viewer order:1", "remove the tuple that lets bob view order 1"],
+  ],
   parse: (words, options) => readTuple(words, options, "ignoreMissing"),
 }
 
@@ -67,11 +69,14 @@ const tupleReadLine: CommandLine<TupleReadArgs> = {
     if (object === undefined && (options["user"] !== undefined || options["relation"] !== undefined)) {
       throw new CliError(
         "--user and --relation need --object",
-        "Say --object order:1, or with --user the type alone: --object order:",
+        "Add --object order:1, or with --user only the type: --object order:",
       )
     }
     if (object?.endsWith(":") === true && options["user"] === undefined) {
-      throw new CliError(`--object ${object} is a type: that needs --user`, "Say --user, or which object.")
+      throw new CliError(
+        `--object ${object} is a type, which needs --user`,
+        "Add --user, or name one object.",
+      )
     }
     return {
       user: textOf(options, "user"),
@@ -86,7 +91,10 @@ const tupleReadLine: CommandLine<TupleReadArgs> = {
 function readTuple(words: readonly string[], options: OptionValues, idempotent: string): TupleWriteArgs {
   const [user, relation, object] = words
   if (user === undefined || relation === undefined || object === undefined) {
-    throw new CliError("a tuple has a user, a relation and an object", "For example: user:bob viewer order:1")
+    throw new CliError(
+      "a tuple needs a user, a relation and an object",
+      "For example: user:bob viewer order:1",
+    )
   }
   const condition = textOf(options, "condition")
   const context = readJson(options["context"], "--context")

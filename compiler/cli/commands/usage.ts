@@ -38,7 +38,10 @@ const usageLine: CommandLine<UsageArgs> = {
     const by = textOf(options, "by") ?? (deprecated ? "" : "subscription,user")
     const unknown = by.split(",").find((word) => word !== "" && !fields.includes(word))
     if (unknown !== undefined)
-      throw new CliError(`usage cannot be grouped by \`${unknown}\``, `Use some of ${fields.join(", ")}.`)
+      throw new CliError(
+        `usage cannot be grouped by \`${unknown}\``,
+        `Use one or more of ${fields.join(", ")}.`,
+      )
     const query = {
       by,
       since: pointInTime(options, "since"),

@@ -24,7 +24,7 @@ export async function demandFree(wanted: readonly Wanted[]): Promise<void> {
   throw new CliError(`cannot listen on ${lines.length} addresses:${lines.join("")}`, remedy)
 }
 
-const remedy = "Stop what listens there, or choose another address."
+const remedy = "Stop the process that uses the address, or choose another address."
 
 function problemOf({ at }: Wanted): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -35,8 +35,8 @@ function problemOf({ at }: Wanted): Promise<string | undefined> {
 }
 
 function sentenceOf(error: NodeJS.ErrnoException, port: number): string {
-  if (error.code === "EACCES") return "is not allowed for this user (ports below 1024 need rights)"
-  if (error.code !== "EADDRINUSE") return `cannot be had (${error.code})`
+  if (error.code === "EACCES") return "is not allowed for this user (ports below 1024 need extra permissions)"
+  if (error.code !== "EADDRINUSE") return `is not available (${error.code})`
   const owner = listenerOf(port)
   return owner === undefined ? "is in use" : `is in use by ${owner}`
 }

@@ -28,7 +28,7 @@ export async function takeOwnFolder(io: Io): Promise<() => Promise<void>> {
   } catch (error) {
     if (!(error instanceof FolderInUse)) throw error
     throw new CliError(
-      `\`sallyport dev\` runs in this folder already: process ${error.pid}`,
+      `\`sallyport dev\` already runs in this folder: process ${error.pid}`,
       `Use that one (it applies what you save), or end it: kill ${error.pid}`,
     )
   }

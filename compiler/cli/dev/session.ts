@@ -77,7 +77,7 @@ export class Session {
     io.out(`\n${new Date().toTimeString().slice(0, 8)} `)
     if (plan === undefined) {
       const serial = parts.runtime.serial()
-      const old = serial === null ? "nothing is served yet" : `serial ${serial} stays in use`
+      const old = serial === null ? "no plan is running yet" : `serial ${serial} stays in use`
       io.out(`saved with ${summaryOf(diagnostics)}; ${old}.\n`)
       return undefined
     }
@@ -91,7 +91,7 @@ export class Session {
     const running = await runningPlan(remote)
     if (running?.record.digest === plan.digest) {
       if (!first)
-        this.#io.out(`saved; the meaning is the same, serial ${running.record.serial} stays in use.\n`)
+        this.#io.out(`saved; the plan is unchanged, serial ${running.record.serial} stays in use.\n`)
       // Apply it again, in case this process could not serve it at its start.
       return (await applyOver(this.#io, remote, plan, running.record)).record.serial
     }

@@ -58,6 +58,6 @@ function refusalOf({ status, text }: Exchanged): ApiRefusal {
     if (code !== undefined) return new ApiRefusal(status, code, message ?? "no reason given")
     return new ApiRefusal(status, String(status), detail ?? title ?? "no reason given")
   } catch {
-    return new ApiRefusal(status, String(status), "the answer is no JSON")
+    return new ApiRefusal(status, String(status), "the response is not JSON")
   }
 }

@@ -9,7 +9,7 @@ interface ItemError {
 export const listRelations: ShellCommand = {
   name: "list-relations",
   usage: "list-relations USER OBJECT [{CONTEXT}]",
-  summary: "which relations has the user on the object?",
+  summary: "the relations that the user has on the object",
   places: ["user", "object"],
   async run(session, words) {
     const store = await session.store()

@@ -39,11 +39,14 @@ export class ShellSession implements ShellContext {
     const first = (await pages.next()).value ?? []
     const [only] = first
     if (only === undefined)
-      throw new CliError("there is no store", "Declare one in gateway.conf, or make one through the API.")
+      throw new CliError(
+        "the engine has no store",
+        "Declare one in gateway.conf, or create one through the API.",
+      )
     if (first.length > 1)
       throw new CliError(
         "there are several stores",
-        "Say which: `use NAME`, or --store NAME. `stores` lists them.",
+        "Select one with `use NAME` or --store NAME. `stores` lists them.",
       )
     this.#store = new StoreView(this.api, only)
     return this.#store

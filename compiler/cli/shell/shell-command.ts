@@ -40,7 +40,7 @@ export interface ShellCommand {
 
 /** The error for a line that does not fit the usage. */
 export function usageOf({ usage }: ShellCommand): CliError {
-  return new CliError(`it is: ${usage}`, "`help` lists all commands.")
+  return new CliError(`wrong arguments; usage: ${usage}`, "`help` lists all commands.")
 }
 
 /** The JSON in braces at the end of a line, in the format of the API. */

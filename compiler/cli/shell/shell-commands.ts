@@ -41,7 +41,7 @@ function checkCommand(name: string, summary: string, explain: boolean): ShellCom
 const listObjects: ShellCommand = {
   name: "list-objects",
   usage: "list-objects USER RELATION TYPE [{CONTEXT}]",
-  summary: "on which objects of a type has the user the relation?",
+  summary: "the objects of a type on which the user has the relation",
   places: ["user", "relation", "type"],
   async run(session, words) {
     const store = await session.store()
@@ -60,7 +60,7 @@ const listObjects: ShellCommand = {
 const listUsers: ShellCommand = {
   name: "list-users",
   usage: "list-users TYPE[#RELATION] RELATION OBJECT [{CONTEXT}]",
-  summary: "which users of a type, or usersets, have the relation on the object?",
+  summary: "the users of a type, or usersets, that have the relation on the object",
   places: ["user-type", "relation", "object"],
   async run(session, words) {
     const store = await session.store()
@@ -190,7 +190,7 @@ const stores: ShellCommand = {
 const use: ShellCommand = {
   name: "use",
   usage: "use STORE",
-  summary: "use another store for the following questions, by name or id",
+  summary: "use another store for the next commands, by name or id",
   places: ["store"],
   async run(session, { words }) {
     const [named, more] = words
@@ -203,7 +203,7 @@ const use: ShellCommand = {
 const model: ShellCommand = {
   name: "model",
   usage: "model [ID]",
-  summary: "the newest model of the store, or the one of that id, as text",
+  summary: "the newest model of the store, or the one with that id, as text",
   places: [],
   async run(session, { words }) {
     const store = await session.store()
@@ -246,8 +246,8 @@ const exit: ShellCommand = {
 
 /** All commands, in the order of the help. */
 export const shellCommands: readonly ShellCommand[] = [
-  checkCommand("check", "has the user the relation on the object?", false),
-  checkCommand("explain", "the same, and why", true),
+  checkCommand("check", "whether the user has the relation on the object", false),
+  checkCommand("explain", "the same with the reason", true),
   listObjects,
   listUsers,
   listRelations,
@@ -269,8 +269,5 @@ export function commandOf(name: string): ShellCommand {
   const found = shellCommands.find((each) => each.name === name || (each.name === "exit" && name === "quit"))
   if (found !== undefined) return found
   const names = shellCommands.map((each) => each.name)
-  throw new CliError(
-    `there is no command \`${name}\`${didYouMean(name, names)}`,
-    "`help` lists all commands.",
-  )
+  throw new CliError(`unknown command \`${name}\`${didYouMean(name, names)}`, "`help` lists all commands.")
 }

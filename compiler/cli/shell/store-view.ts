@@ -64,8 +64,8 @@ export async function findStore(api: EngineApi, named: string): Promise<StoreEnt
   if (only === undefined) throw new CliError(`there is no store ${named}`, "`stores` lists them.")
   if (found.length > 1)
     throw new CliError(
-      `${found.length} stores are called ${named}`,
-      `Say which by its id: ${found.map(({ id }) => id).join(", ")}`,
+      `${found.length} stores have the name ${named}`,
+      `Use the id: ${found.map(({ id }) => id).join(", ")}`,
     )
   return only
 }

@@ -31,7 +31,7 @@ function jsonOf(text: string): Readonly<Record<string, unknown>> {
   } catch (error) {
     throw new CliError(
       `the context is not JSON: ${(error as Error).message}`,
-      'It is one object at the end of the line: {"hour": 9}',
+      'Write one JSON object at the end of the line: {"hour": 9}',
     )
   }
 }

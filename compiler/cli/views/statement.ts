@@ -26,7 +26,7 @@ export function meaningText(
       [`\`${name}\` holds`, statements.map(({ keyword }) => keyword).join(", ")] as const,
   )
   const facts: (readonly [string, string])[] = [
-    ["Stands in", blocks.map(({ title }) => title).join(", ")],
+    ["Blocks", blocks.map(({ title }) => title).join(", ")],
     ["How often", timesText(statement)],
     ...(statement.byDefault === undefined ? [] : [["Default", statement.byDefault] as const]),
     ...(statement.bounds.length === 0 ? [] : [["Arguments", statement.bounds.join("; ")] as const]),

@@ -34,7 +34,7 @@ export const links = area({
   },
   SP5006: {
     severity: "error",
-    title: "Value cannot be written as text",
+    title: "Value cannot be converted to a string",
     help: "Select a part of it, or write it as JSON with `body json`.",
     why: "`${…}` in a string takes strings, numbers, booleans, times and durations. Lists and maps have no single text form.",
   },

@@ -214,7 +214,7 @@ export const statements = area({
   },
   SP2038: {
     severity: "error",
-    title: "Empty text",
+    title: "Empty string",
     help: "Write a value between the quotes.",
     why: "An empty string would match everything or nothing here.",
   },

@@ -45,8 +45,7 @@ export function readNetwork(word: Word, _slot: Slot, report: Report): string | u
   const bytes = bytesOf(address as string)
   if (bytes === undefined || more.length > 0) return fail("is not a network")
   const bits = bytes.length * 8
-  if (prefixText !== undefined && !/^\d{1,3}$/.test(prefixText))
-    return fail("has no valid length of its prefix")
+  if (prefixText !== undefined && !/^\d{1,3}$/.test(prefixText)) return fail("has an invalid prefix length")
   const prefix = prefixText === undefined ? bits : Number(prefixText)
   if (prefix > bits) return fail(`has a prefix longer than the ${bits} bits of an address`)
   const masked = bytes.map(
@@ -54,7 +53,7 @@ export function readNetwork(word: Word, _slot: Slot, report: Report): string | u
   )
   const canonical = `${printAddress(masked)}/${prefix}`
   if (masked.some((byte, index) => byte !== bytes[index])) {
-    return fail("has bits set behind its prefix", `Did you mean \`${canonical}\`?`)
+    return fail("has bits set after its prefix", `Did you mean \`${canonical}\`?`)
   }
   return canonical
 }

@@ -50,7 +50,7 @@ export function reportKeyword(
   }
   const keywords = blocks[name].rows.map((row) => row.keyword)
   report.add("SP2001", span, `${blocks[name].title} has no \`${shown(text)}\`${didYouMean(text, keywords)}`, {
-    help: `Possible here: ${listed(
+    help: `Allowed here: ${listed(
       keywords.map((keyword) => `\`${keyword}\``),
       "and",
     )}.`,

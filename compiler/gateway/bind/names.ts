@@ -50,7 +50,7 @@ export const inlineBackendPrefix = "inline-"
 /** A name in its declaration. */
 export function readName(word: Word, { to }: Slot, report: Report): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/.test(word.text)) {
-    report.add("SP2010", word.span, `\`${shown(word.text)}\` can't be a name`)
+    report.add("SP2010", word.span, `\`${shown(word.text)}\` is not a valid name`)
     return undefined
   }
   const [kind] = to ?? []
@@ -59,8 +59,7 @@ export function readName(word: Word, { to }: Slot, report: Report): string | und
     (kind === "policy" && cuttable.includes(word.text)) ||
     (kind === "pdp" && word.text === authzPdp) ||
     ((kind === "backend" || kind === "token") && word.text.startsWith(inlineBackendPrefix))
-  if (reserved)
-    report.add("SP2013", word.span, `\`${word.text}\` has a meaning of its own and can't be declared`)
+  if (reserved) report.add("SP2013", word.span, `\`${word.text}\` is a reserved word`)
   return reserved ? undefined : word.text
 }
 
@@ -79,12 +78,12 @@ export function readValueName(word: Word, _slot: Slot, report: Report): string |
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(word.text)) {
     const help =
       "Use letters, digits and `_`, starting with a letter or `_`: the name is used in expressions."
-    report.add("SP2010", word.span, `\`${shown(word.text)}\` can't be the name of a value`, { help })
+    report.add("SP2010", word.span, `\`${shown(word.text)}\` is not a valid name for a value`, { help })
     return undefined
   }
   const { text } = word
   const reserved = isReservedInExpressions(text)
-  if (reserved) report.add("SP2013", word.span, `\`${text}\` has a meaning of its own in expressions`)
+  if (reserved) report.add("SP2013", word.span, `\`${text}\` is a reserved word in expressions`)
   return reserved ? undefined : text
 }
 
@@ -93,7 +92,7 @@ export function readChoice(word: Word, slot: Slot, report: Report): string | und
   const choices = slot.choices ?? []
   if (choices.includes(word.text)) return word.text
   const hint = didYouMean(word.text, choices)
-  report.add("SP2030", word.span, `\`${shown(word.text)}\` is not possible here${hint}`, {
+  report.add("SP2030", word.span, `\`${shown(word.text)}\` is not allowed here${hint}`, {
     help: `Write ${expectedOf(slot)}.`,
   })
   return undefined
@@ -106,8 +105,8 @@ export function readLimitKey(word: Word | TextArgument, _slot: Slot, report: Rep
   const claim = /^jwt\.(.{1,256})$/.exec(word.text)?.[1]
   if (claim !== undefined) return { by: "claim", claim }
   const hint = didYouMean(word.text, ["subscription", "ip"])
-  const help = "Count by `subscription`, `ip`, a claim such as `jwt.sub` or a text in quotes."
-  report.add("SP2030", word.span, `a limit can't count by \`${shown(word.text)}\`${hint}`, { help })
+  const help = "Count by `subscription`, `ip`, a claim such as `jwt.sub` or a string in quotes."
+  report.add("SP2030", word.span, `a limit cannot count by \`${shown(word.text)}\`${hint}`, { help })
   return undefined
 }
 
@@ -126,14 +125,14 @@ export function readWordOrConstant(
 export function readConstant(text: TextArgument, slot: Slot, report: Report): string | undefined {
   const dynamic = text.parts.find((part) => part.kind === "cel")
   if (dynamic !== undefined) {
-    report.add("SP2031", dynamic.span, "this must be constant text", {
-      help: "Write the text itself, without `${…}`.",
+    report.add("SP2031", dynamic.span, "this must be a constant string", {
+      help: "Write the string without `${…}`.",
     })
     return undefined
   }
   const value = text.parts.map((part) => (part.kind === "literal" ? part.value : "")).join("")
   if (value !== "") return shortEnough(value, text, slot, report)
-  report.add("SP2038", text.span, "the text is empty")
+  report.add("SP2038", text.span, "the string is empty")
   return undefined
 }
 
@@ -144,7 +143,7 @@ function shortEnough(
   report: Report,
 ): string | undefined {
   if (max === undefined || value.length <= max) return value
-  report.add("SP3016", span, `the text has ${value.length} characters, ${max} are possible`, {
+  report.add("SP3016", span, `the string has ${value.length} characters; the maximum is ${max}`, {
     help: "Shorten it.",
   })
   return undefined
@@ -154,7 +153,7 @@ function shortEnough(
 export function readHeaderName(text: TextArgument, slot: Slot, report: Report): string | undefined {
   const value = readConstant(text, slot, report)
   if (value === undefined || /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(value)) return value?.toLowerCase()
-  report.add("SP2027", text.span, `\`${shown(value)}\` is not the name of a header`)
+  report.add("SP2027", text.span, `\`${shown(value)}\` is not a valid header name`)
   return undefined
 }
 
@@ -165,7 +164,7 @@ export function readHost(text: TextArgument, slot: Slot, report: Report): string
   const name = value.replace(/^\*\./, "").replace(/\.$/, "")
   if (/^(?=.{1,250}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/.test(name))
     return value.startsWith("*.") ? `*.${name}` : name
-  report.add("SP2024", text.span, `\`${shown(value)}\` is not the name of a host`, {
+  report.add("SP2024", text.span, `\`${shown(value)}\` is not a valid host name`, {
     help: 'Write a name without port, e.g. `"api.acme.example"` or `"*.acme.example"`.',
   })
   return undefined
@@ -174,7 +173,7 @@ export function readHost(text: TextArgument, slot: Slot, report: Report): string
 /** An HTTP method, or `*`. */
 export function readMethod(word: Word, _slot: Slot, report: Report): string | undefined {
   if (word.text === "*" || /^[A-Z][A-Z-]{0,63}$/.test(word.text)) return word.text
-  report.add("SP2030", word.span, `\`${shown(word.text)}\` is not a method`, {
+  report.add("SP2030", word.span, `\`${shown(word.text)}\` is not an HTTP method`, {
     help: "Write it in capital letters, e.g. `GET`, or `*` for any.",
   })
   return undefined
@@ -185,7 +184,7 @@ export function readQueryName(text: TextArgument, slot: Slot, report: Report): s
   const value = readConstant(text, slot, report)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused here.
   if (value === undefined || (value.length <= 128 && !/[\u0000-\u001f\u007f]/.test(value))) return value
-  report.add("SP2035", text.span, `\`${shown(value)}\` can't be the name of a query parameter`, {
+  report.add("SP2035", text.span, `\`${shown(value)}\` is not a valid name for a query parameter`, {
     help: "Use at most 128 characters without control characters.",
   })
   return undefined

@@ -15,14 +15,14 @@ export function readOutside(call: Call, slot: Slot, report: Report): Reference |
       ? "Declare it: `secret NAME = env(VARIABLE)`, and use its name."
       : 'Use `env(NAME)`, `env(NAME, "default")` or `file("path")`.'
   const hint = didYouMean(call.name.text, ["env", "file"])
-  report.add("SP2032", call.name.span, `\`${shown(call.name.text)}(…)\` can't be used here${hint}`, { help })
+  report.add("SP2032", call.name.span, `\`${shown(call.name.text)}(…)\` cannot be used here${hint}`, { help })
   return undefined
 }
 
 /** `file("path")`: absolute, or relative to the working directory of the runtime. */
 export function readFile(call: Call, slot: Slot, report: Report): { file: string } | undefined {
   if (call.name.text !== "file") {
-    report.add("SP2032", call.name.span, `\`${shown(call.name.text)}(…)\` can't be used here`, {
+    report.add("SP2032", call.name.span, `\`${shown(call.name.text)}(…)\` cannot be used here`, {
       help: 'Use `file("path")`.',
     })
     return undefined
@@ -36,8 +36,8 @@ export function readFile(call: Call, slot: Slot, report: Report): { file: string
   if (value === undefined) return undefined
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no intended file name has control characters.
   if (!/[\u0000-\u001f\\]/.test(value) && !value.split("/").includes("..")) return { file: value }
-  report.add("SP2037", path.span, `\`${shown(value)}\` can't be a file`, {
-    help: "Use an absolute path, or one below the folder the runtime works in, with `/`.",
+  report.add("SP2037", path.span, `\`${shown(value)}\` is not a valid file path`, {
+    help: "Use `/` as separator. Write an absolute path, or a path relative to the working directory of the runtime.",
   })
   return undefined
 }
@@ -48,8 +48,8 @@ function readEnv(call: Call, slot: Slot, report: Report): Reference | undefined 
   if (variable === undefined || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(variable) || more.length > 0) {
     const what =
       variable === undefined || more.length > 0
-        ? "`env` takes a variable and perhaps a default in quotes"
-        : `\`${shown(variable)}\` can't be an environment variable`
+        ? "`env` takes the name of a variable and optionally a default in quotes"
+        : `\`${shown(variable)}\` is not a valid name for an environment variable`
     report.add("SP2032", call.span, what, { help: 'Write `env(NAME)` or `env(NAME, "default")`.' })
     return undefined
   }

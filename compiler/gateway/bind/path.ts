@@ -34,7 +34,7 @@ export function readPath(text: TextArgument, slot: Slot, report: Report): RouteP
     report.add(
       "SP3043",
       text.span,
-      `\`${foreign}\` matches only itself; did you mean \`${parameterMeant(foreign)}\`?`,
+      `\`${foreign}\` matches only these characters literally; did you mean \`${parameterMeant(foreign)}\`?`,
     )
   return { segments: segmentsOf(value) }
 }
@@ -101,33 +101,33 @@ function parameterMeant(segment: string): string | undefined {
 }
 
 const help =
-  "Use letters, digits and `-._~!$&'()*+,=:@` in a segment; other characters can't be in a canonical path."
+  "Use letters, digits and `-._~!$&'()*+,=:@` in a segment; a canonical path contains no other characters."
 
 function segmentProblem(text: string, last: boolean): Problem | undefined {
   const template = segmentTemplate(text)
   if (template === undefined) return bracesProblem(text)
   if (template.kind === "tail" && !last)
     return {
-      why: `\`${text}\` takes all the rest, but is not the last segment`,
+      why: `\`${text}\` matches the rest of the path, but is not the last segment`,
       help: "Move it to the end, or use a plain parameter.",
     }
   if (text === "") return { why: "the path has an empty segment (`//`)", help: "Remove one `/`." }
   const written = template.literals.join("")
   if (text.endsWith(".")) {
     return {
-      why: `\`${shown(text)}\` ends with a dot: no canonical path has such a segment`,
-      help: "Remove the dot, or write the path that it means.",
+      why: `\`${shown(text)}\` ends with a dot, and no canonical path has such a segment`,
+      help: "Remove the dot, or write the path without `.` and `..` segments.",
     }
   }
   if (/[?#]/.test(written))
     return {
-      why: `\`${shown(text)}\` holds a query or fragment`,
-      help: 'Paths are matched without them; use `request.query("…")` in a condition.',
+      why: `\`${shown(text)}\` contains a query or fragment`,
+      help: 'Remove it: paths are matched without query and fragment. Use `request.query("…")` in a condition.',
     }
   if (/^[A-Za-z0-9._~!$&'()*+,=:@-]*$/.test(written)) return undefined
   const meant = parameterMeant(text)
   return {
-    why: `\`${shown(text)}\` holds characters no route can match`,
+    why: `\`${shown(text)}\` contains characters that no route can match`,
     help: meant === undefined ? help : `Write \`${meant}\` for a parameter.`,
   }
 }
@@ -135,26 +135,26 @@ function segmentProblem(text: string, last: boolean): Problem | undefined {
 function bracesProblem(text: string): Problem {
   if (/\{\w+\}\{\w+\}/.test(text))
     return {
-      why: `in \`${shown(text)}\` there is no text between two parameters, so it is not clear where the first one ends`,
+      why: `\`${shown(text)}\` has two parameters with nothing between them, so the end of the first one is ambiguous`,
       help: "Make them one parameter, or write text between them.",
     }
   if (/\{\w+\*\}/.test(text))
     return {
       why: `\`${shown(text)}\` has text next to a parameter for the rest of the path`,
-      help: "`{name*}` is a whole segment, the last one.",
+      help: "Make `{name*}` a whole segment, the last one of the path.",
     }
   return {
     why: `\`${shown(text)}\` is not a parameter`,
-    help: "A parameter is `{name}`, with letters, digits and `_`: a whole segment, or a part of one (`{id}:cancel`). The last may be `/{name*}`.",
+    help: "Write a parameter as `{name}`, with letters, digits and `_`. It is a whole segment or a part of one (`{id}:cancel`); the last segment may be `{name*}`.",
   }
 }
 
 function namesProblem(text: string, names: Set<string>): Problem | undefined {
   for (const name of segmentTemplate(text)?.names ?? []) {
     if (!/^[A-Za-z_]\w{0,63}$/.test(name) || reserved.includes(name))
-      return { why: `\`${shown(name)}\` can't be a parameter`, help: "Choose another name." }
+      return { why: `\`${shown(name)}\` is not a valid parameter name`, help: "Choose another name." }
     if (names.has(name))
-      return { why: `the parameter \`${name}\` is there twice`, help: "Give one of them another name." }
+      return { why: `the parameter \`${name}\` is given twice`, help: "Give one of them another name." }
     names.add(name)
   }
   return undefined

@@ -31,7 +31,7 @@ export function readDuration(word: Word, slot: Slot, report: Report): number | u
   }
   const value = Number(found[1]) * (durationUnits[found[2] as string] as number)
   if (slot.wholeSeconds === true && value % 1000 !== 0) {
-    report.add("SP2020", word.span, `\`${shown(word.text)}\` is not in whole seconds`, {
+    report.add("SP2020", word.span, `\`${shown(word.text)}\` is not a whole number of seconds`, {
       help: "Use whole seconds, e.g. `1s`.",
     })
     return undefined
@@ -85,7 +85,7 @@ export function readCount(word: Word, slot: Slot, report: Report): number | unde
 export function readStatus(word: Word, slot: Slot, report: Report): number | undefined {
   if (/^\d{3}$/.test(word.text) && inRange(Number(word.text), slot)) return Number(word.text)
   const help = `Use a status between ${slot.min ?? 200} and ${slot.max ?? 599}.`
-  report.add("SP2029", word.span, `\`${shown(word.text)}\` is not a status that can be answered here`, {
+  report.add("SP2029", word.span, `\`${shown(word.text)}\` is not a status that this statement can send`, {
     help,
   })
   return undefined
@@ -94,7 +94,7 @@ export function readStatus(word: Word, slot: Slot, report: Report): number | und
 /** A status code, or a class of them: `4xx`. */
 export function readStatusOrClass(word: Word, _slot: Slot, report: Report): string | undefined {
   if (/^[1-5](?:xx|[0-9]{2})$/.test(word.text)) return word.text
-  report.add("SP2029", word.span, `\`${shown(word.text)}\` is neither a status nor a class of them`, {
+  report.add("SP2029", word.span, `\`${shown(word.text)}\` is neither a status nor a status class`, {
     help: "Write a status between 100 and 599, or a class: `1xx` to `5xx`.",
   })
   return undefined
@@ -110,7 +110,7 @@ export function readDate(word: Word, _slot: Slot, report: Report): string | unde
   }
   const day = new Date(`${word.text}T00:00:00Z`)
   if (!Number.isNaN(day.getTime()) && day.toISOString().startsWith(word.text)) return word.text
-  report.add("SP2023", word.span, `there is no day \`${shown(word.text)}\``, { help })
+  report.add("SP2023", word.span, `\`${shown(word.text)}\` does not exist in the calendar`, { help })
   return undefined
 }
 

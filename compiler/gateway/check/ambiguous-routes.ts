@@ -30,16 +30,16 @@ type Pair = readonly [later: Answering, earlier: Answering]
 export function reportAmbiguous(routes: readonly Answering[], report: Report): void {
   const placed = routes.filter((route) => route.placed)
   // Two operations of an API overlap in each of its versions, but are one mistake.
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const alike = ofOneShape(placed)
   const known = new Set(alike.map(([route]) => route))
   for (const [route, earlier] of [...alike, ...crossing(placed).filter(([later]) => !known.has(later))]) {
     const pair = [route, earlier].map(({ span }) => `${span.file.path}:${span.start}`).join()
-    if (told.has(pair)) continue
-    told.add(pair)
+    if (reported.has(pair)) continue
+    reported.add(pair)
     const same = earlier.key === route.key
     const detail = same
-      ? `\`${route.key}\` is there already`
+      ? `\`${route.key}\` is already declared`
       : `\`${route.key}\` and \`${earlier.key}\` match the same requests`
     report.add("SP3002", route.span, detail, {
       related: [{ span: earlier.span, message: `\`${earlier.key}\`` }],

@@ -15,8 +15,8 @@ const parts: readonly Part[] = [
   {
     key: "backend",
     code: "SP3005",
-    one: "has no `backend` and does not always answer itself",
-    all: "has a `backend` or always answers itself",
+    one: "has no `backend` and does not always `respond`",
+    all: "has a `backend` or always does `respond`",
   },
 ]
 
@@ -64,5 +64,7 @@ export class MissingParts {
 function helpFor(code: Part["code"], { described }: RouteSource): { readonly help?: string } {
   const url =
     code === "SP3005" && described !== undefined ? suggestedBackend(described.document.servers) : undefined
-  return url === undefined ? {} : { help: `The document says it is served there: add \`backend "${url}"\`.` }
+  return url === undefined
+    ? {}
+    : { help: `Add \`backend "${url}"\`: the OpenAPI document names this server.` }
 }

@@ -71,7 +71,7 @@ function checkArgument({ slot, argument }: Filled, program: Program, report: Rep
 function checkWord(word: Word, program: Program, report: Report): void {
   if (/^[A-Za-z_][A-Za-z0-9_-]*$/.test(word.text)) program.resolve(word, ["value", "secret"], report)
   else
-    report.add("SP2004", word.span, `\`${shown(word.text)}\` is text without quotes`, {
+    report.add("SP2004", word.span, `\`${shown(word.text)}\` is a string without quotes`, {
       help: `Write \`"${shown(word.text)}"\`.`,
     })
 }

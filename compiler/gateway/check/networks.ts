@@ -44,7 +44,7 @@ function walk(block: BoundBlock | undefined, silent: boolean, uses: AddressUses,
       report.add(
         "SP3009",
         ip.argument.span,
-        "behind a proxy all callers have its address, and share this limit",
+        "behind a proxy, all callers have the address of the proxy and share this limit",
       )
     }
     if (ip !== undefined && next !== undefined) {
@@ -68,14 +68,14 @@ function checkTrusted(network: string, span: Span, { filters, limits }: AddressU
   if (!isWide) return
   const who =
     bits === 0
-      ? "every address is in this network, so every caller can give any address as its own"
-      : "this network has addresses of the Internet, so callers from there can give any address as their own"
+      ? "this network contains every address, so every caller can claim any address in `X-Forwarded-For`"
+      : "this network contains public Internet addresses, so callers from there can claim any address"
   const lost = [
-    ...(filters.length === 0 ? [] : ["pass `allow ip` and `deny ip`"]),
+    ...(filters.length === 0 ? [] : ["bypass `allow ip` and `deny ip`"]),
     ...(limits.length === 0 ? [] : ["avoid limits by `ip`"]),
   ]
   const related: Related[] = [
-    ...filters.slice(0, examplesMax).map((at) => ({ span: at, message: "can be passed" })),
+    ...filters.slice(0, examplesMax).map((at) => ({ span: at, message: "can be bypassed" })),
     ...limits.slice(0, examplesMax).map((at) => ({ span: at, message: "can be avoided" })),
   ]
   report.add("SP3023", span, lost.length === 0 ? who : `${who}, and ${lost.join(" and ")}`, { related })

@@ -64,7 +64,7 @@ class Walk {
       return 0
     }
     if (this.#way.length >= depthMax) {
-      this.#refuse(word, user, `policies use each other more than ${depthMax} deep`)
+      this.#refuse(word, user, `policies are nested more than ${depthMax} levels deep`)
       return 0
     }
     const uses = 1 + this.usesOf({ policy, by: word })

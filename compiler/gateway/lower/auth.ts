@@ -27,16 +27,22 @@ export function authOf(statements: readonly BoundStatement[], program: Program, 
   const none = statements[ways.findIndex((found) => found?.[0]?.kind === "none")]
   if (none !== undefined && statements.length > 1) {
     const other = statements.find((each) => each !== none)
-    report.add("SP3007", headSpan(none.statement), "with `auth none` everybody gets in", {
-      related: other === undefined ? [] : [{ span: headSpan(other.statement), message: "the other `auth`" }],
-    })
+    report.add(
+      "SP3007",
+      headSpan(none.statement),
+      "`auth none` lets every request through, so the other `auth` has no effect",
+      {
+        related:
+          other === undefined ? [] : [{ span: headSpan(other.statement), message: "the other `auth`" }],
+      },
+    )
   }
   const policy = statements[ways.findIndex((found) => found?.[0]?.kind === "policy")]
   if (policy !== undefined && statements.length > 1)
     report.add(
       "SP2017",
       headSpan(policy.statement),
-      "with `auth policy` the documents alone say who may call",
+      "`auth policy` leaves authentication to the policy documents alone",
       {
         help: "Keep `auth policy`, or the other `auth` statements.",
       },

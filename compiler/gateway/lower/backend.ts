@@ -15,8 +15,8 @@ import type { Values } from "./values.ts"
 const defaultConnectMs = 2000
 
 const plainTargets = {
-  unseen: "no target would see the certificate: all are `http:`",
-  without: "no target has a certificate: all are `http:`",
+  unseen: "the client certificate is never sent: all targets are `http:`",
+  without: "there is no server certificate to check: all targets are `http:`",
   url: "a target",
 }
 
@@ -37,8 +37,8 @@ export function lowerBackend(
   const tls = lowerTls(block, { name, urls, ...plainTargets }, certificate, report)
   const http2 = statementOf(block, "http2")
   if (http2 !== undefined && urls.length > 0 && urls.every(isPlain))
-    report.add("SP2017", http2.statement.keyword.span, "no target is offered HTTP/2: all are `http:`", {
-      help: "HTTP/2 is agreed upon in TLS (RFC 9113 section 3.2). Write `https:` in the URL, or remove `http2`.",
+    report.add("SP2017", http2.statement.keyword.span, "HTTP/2 is never offered: all targets are `http:`", {
+      help: "Write `https:` in the URL, or remove `http2`: HTTP/2 is negotiated in TLS (RFC 9113 section 3.2).",
     })
   checkTimes(timeout, report)
   if (targets === undefined || own === "broken") return undefined
@@ -68,7 +68,11 @@ function timesOf(timeout: BoundStatement["args"] | undefined): Pick<Backend, "fi
 function checkTimes(timeout: BoundStatement["args"] | undefined, report: Report): void {
   const total = timeout?.get("total")
   if (timeout === undefined || typeof total?.value !== "number") return
-  const parts = { connect: "to connect", firstByte: "to the first byte", idle: "between two pieces" }
+  const parts = {
+    connect: "to connect",
+    firstByte: "to the first byte",
+    idle: "between two parts of the body",
+  }
   for (const [slot, what] of Object.entries(parts)) {
     const part = timeout.get(slot)
     if (typeof part?.value !== "number" || part.value <= total.value) continue
@@ -76,9 +80,9 @@ function checkTimes(timeout: BoundStatement["args"] | undefined, report: Report)
     report.add(
       "SP2042",
       part.argument.span,
-      `the time ${what} is \`${long}\`, and everything ends after \`${whole}\``,
+      `the timeout ${what} is \`${long}\`, but the total timeout ends the request after \`${whole}\``,
       {
-        related: [{ span: total.argument.span, message: "the whole" }],
+        related: [{ span: total.argument.span, message: "the total timeout" }],
       },
     )
   }
@@ -114,7 +118,7 @@ function lowerTargets(
   const statements = statementsOf(block, "target")
   const [first] = statements
   if (url !== undefined && first !== undefined) {
-    report.add("SP2017", first.statement.keyword.span, "with `url` there is no `target`", {
+    report.add("SP2017", first.statement.keyword.span, "`url` and `target` exclude each other", {
       related: [{ span: url.statement.keyword.span, message: "`url`" }],
       help: 'Write every target as `target "…"`, or keep `url` alone.',
     })
@@ -132,7 +136,7 @@ function lowerTargets(
     if (text === undefined || argument === undefined) continue
     const key = JSON.stringify(text)
     if (targets.has(key))
-      report.add("SP2016", argument.span, "the target is there twice", {
+      report.add("SP2016", argument.span, "the target is given twice", {
         help: "Give one of them a higher `weight` instead.",
       })
     targets.set(key, { url: text, weight: each.args.value<number>("weight") ?? 1 })

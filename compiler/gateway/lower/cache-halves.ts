@@ -6,11 +6,11 @@ type Half = "lookup" | "store"
 
 const missing: Readonly<Record<Half, { readonly detail: string; readonly help: string }>> = {
   lookup: {
-    detail: "nothing is ever kept: no route it runs on has a `cache store`",
+    detail: "the cache stays empty: no route that runs this `cache lookup` has a `cache store`",
     help: "Add e.g. `outbound { cache store 60s }`.",
   },
   store: {
-    detail: "the cache is never read: no route of this statement has a `cache lookup`",
+    detail: "the cache is never read: no route that runs this `cache store` has a `cache lookup`",
     help: "Add `inbound { cache lookup }`.",
   },
 }

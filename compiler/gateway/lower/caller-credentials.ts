@@ -60,10 +60,10 @@ function lowerUsers(
       const user = at === undefined ? undefined : at.kind === "word" ? at.text : values.loadText(at)
       if (at === undefined || user === undefined || secret === undefined) continue
       if (typeof user !== "string" || !/^[^:\p{Cc}]{1,256}$/u.test(user))
-        report.add("SP2010", at.span, "this can't be the name of a user (RFC 7617)", {
-          help: "Write constant text of at most 256 characters without a colon.",
+        report.add("SP2010", at.span, "this is not a valid user name (RFC 7617)", {
+          help: "Write a constant string of at most 256 characters without a colon.",
         })
-      else if (users.has(user)) report.add("SP2016", at.span, `the user \`${user}\` is there twice`)
+      else if (users.has(user)) report.add("SP2016", at.span, `the user \`${user}\` is given twice`)
       else users.set(user, secret)
     }
     if (!used.has(name) || users.size === 0) continue

@@ -43,9 +43,14 @@ export function lowerSource(
   const header = statementOf(block, "header")
   const from = statementOf(block, "from")
   if (header !== undefined && from !== undefined) {
-    context.report.add("SP2017", headSpan(from.statement), "the token comes from one place", {
-      related: [{ span: headSpan(header.statement), message: "`header`" }],
-    })
+    context.report.add(
+      "SP2017",
+      headSpan(from.statement),
+      "there is more than one `from`, but the token is read from one place",
+      {
+        related: [{ span: headSpan(header.statement), message: "`header`" }],
+      },
+    )
     return undefined
   }
   if (from !== undefined) return sourceOf(from, context)
@@ -79,7 +84,7 @@ export function lowerList(
     if (argument.kind !== "word" && argument.kind !== "text") continue
     const text = argument.kind === "word" ? argument.text : texts.lower(argument, place)
     if (text === undefined) return "broken"
-    if (text === "") report.add("SP2038", argument.span, "the text is empty")
+    if (text === "") report.add("SP2038", argument.span, "the string is empty")
     found.push(text)
   }
   return found

@@ -19,7 +19,7 @@ export function lowerClaimRule(
   const values = given.flatMap(({ argument }) => {
     if (argument.kind !== "text") return []
     const value = texts.lower(argument, place)
-    if (value === "") report.add("SP2038", argument.span, "the text is empty")
+    if (value === "") report.add("SP2038", argument.span, "the string is empty")
     return value === undefined ? [] : [value]
   })
   if (values.length < given.length) return undefined

@@ -46,14 +46,14 @@ function lowerLiquid(
   { report, azure }: Pick<StepContext, "report" | "azure">,
 ): string | undefined {
   if (argument.kind !== "text") {
-    report.add("SP2031", argument.span, "a template is constant text", {
+    report.add("SP2031", argument.span, "a template must be a constant string", {
       help: "Write it in quotes or as `<<LIQUID`.",
     })
     return undefined
   }
   const dynamic = argument.parts.find((part) => part.kind === "cel")
   if (dynamic !== undefined) {
-    report.add("SP2031", dynamic.span, "a template has no `${…}`", {
+    report.add("SP2031", dynamic.span, "a template cannot contain `${…}`", {
       help: "Set a variable and read it by `{{ context.Variables.NAME }}`, or write `$${` for the characters.",
     })
     return undefined

@@ -50,9 +50,14 @@ export function changedStoreOf(bound: BoundStatement, context: StepContext): { s
   const stores = program.all("store")
   if (bound.args.word("store") === undefined && stores.length === 0 && external) {
     if (program.excused(["store"], "") || program.root.damaged) return undefined
-    report.add("SP5010", headSpan(bound.statement), "a decision point only answers: it takes no tuples", {
-      help: 'Change relations where the decision point keeps them, or declare a store: `authz { store NAME { model "models/…" } }`.',
-    })
+    report.add(
+      "SP5010",
+      headSpan(bound.statement),
+      "a decision point stores no tuples, so they cannot be written to it",
+      {
+        help: 'Change relations in the system behind the decision point, or declare a store: `authz { store NAME { model "models/…" } }`.',
+      },
+    )
     return undefined
   }
   const decider = deciderOf(bound, context)
@@ -77,8 +82,8 @@ export function fitsPdp(
     })
   }
   if (relationOfUser === undefined) return known
-  const what = relationOfUser === "*" ? "everybody of a type" : "a userset"
-  report.add("SP5014", userAt, `a decision point is asked about one subject, not about ${what}`, {
+  const what = relationOfUser === "*" ? "every user of a type" : "a userset"
+  report.add("SP5014", userAt, `a decision point is asked about one subject; this is ${what}`, {
     help: 'Write `"type:${…}"`.',
   })
   return false
@@ -102,7 +107,7 @@ export function fitsDecider(
       toPdp ? "a decision point takes no tuples" : "the engine does not use properties of users and objects",
       {
         help: toPdp
-          ? "Remove it, or tell the decision point by `context` or `subject`."
+          ? "Remove it, or pass the value to the decision point with `context` or `subject`."
           : "Write `context NAME (…)`, for a condition of the model.",
       },
     )

@@ -63,8 +63,10 @@ export class DescribedAuth {
     for (const { described, route, demand, span, count } of this.#unmet.values()) {
       const more =
         count === 1 ? "" : `, and ${count - 1} more of this document ${count === 2 ? "does" : "do"}`
-      this.#report.add("SP8010", span, `\`${route}\` demands ${demand}${more}`, {
-        related: [{ span: headSpan(described.statement.statement), message: "the document is named here" }],
+      this.#report.add("SP8010", span, `the document requires ${demand} for \`${route}\`${more}`, {
+        related: [
+          { span: headSpan(described.statement.statement), message: "the document is declared here" },
+        ],
       })
     }
   }

@@ -34,14 +34,14 @@ export function addDocuments(
   )
   const served: Served = { routes: Object.fromEntries(known), step: (id) => steps.get(id), errors }
   // One statement serves all versions, so a mistake in it is reported once.
-  const told = new Set<RouteSource["operation"]>()
+  const reported = new Set<RouteSource["operation"]>()
   return new Map(
     [...routes].map(([source, lowered]) => {
       if (!source.documentation) return [source, lowered]
       const answer = answerOf(source, served, described, neededOpenapi(openapi))
       if (typeof answer !== "string") return [source, behind(lowered, steps.add(answer, source.span))]
-      if (!told.has(source.operation)) report.add("SP8017", source.span, answer)
-      told.add(source.operation)
+      if (!reported.has(source.operation)) report.add("SP8017", source.span, answer)
+      reported.add(source.operation)
       return [source, lowered]
     }),
   )
@@ -54,14 +54,14 @@ function answerOf(
   { exportDocument, printDocument }: OpenapiCompiler,
 ): StepOf<"respond"> | string {
   const segments = operation.args.value<RoutePath>("path")?.segments ?? []
-  if (!segments.every(isStatic)) return "the path of a document has no parameters"
+  if (!segments.every(isStatic)) return "the path of a document cannot have parameters"
   const ending = /\.(json|yaml|yml)$/.exec(operationName)?.[1] as keyof typeof forms | undefined
-  if (ending === undefined) return "the path ends in none of `.json`, `.yaml`, `.yml`"
+  if (ending === undefined) return "the path does not end in `.json`, `.yaml` or `.yml`"
   const { format, media } = forms[ending]
   const text = printDocument(exportDocument(exportParts(served, described, api.name, versionName)), format)
   const bytes = Buffer.byteLength(text)
   if (bytes > documentBytesMax)
-    return `the document has ${bytes} bytes, ${documentBytesMax} are possible in a plan`
+    return `the document has ${bytes} bytes; the maximum in a plan is ${documentBytesMax}`
   return { kind: "respond", status: 200, headers: [], media, body: { text }, documentation: true }
 }
 

@@ -128,7 +128,7 @@ export class GatewayHost implements DocumentHost {
     const parsed = stepSchema.safeParse(step)
     if (!parsed.success) {
       const [issue] = parsed.error.issues
-      this.report.add("SP7009", at, `this is not possible: ${issue?.path.join(".")}: ${issue?.message}`)
+      this.report.add("SP7009", at, `invalid value: ${issue?.path.join(".")}: ${issue?.message}`)
     }
     return this.#steps.add(step, at, inside)
   }
@@ -161,10 +161,10 @@ export class GatewayHost implements DocumentHost {
     if (this.#useBackend(name)) return name
     if (this.#program.excused(["backend"], name)) return undefined
     const near = didYouMean(id, [...this.#backendIds.keys(), ...this.#all("backend")])
-    this.report.add("SP7012", span, `no backend is called \`${shown(id)}\`${near}`, {
+    this.report.add("SP7012", span, `unknown backend \`${shown(id)}\`${near}`, {
       help: /^[A-Za-z_][A-Za-z0-9_-]*$/.test(id)
         ? `Declare it in gateway.conf: \`backend ${id} { url "https://…" }\`.`
-        : `Declare it in gateway.conf, and say which it is: \`xml { backend "${shown(id)}" NAME }\`.`,
+        : `Declare it in gateway.conf, and map the id to it: \`xml { backend "${shown(id)}" NAME }\`.`,
     })
     return undefined
   }
@@ -193,8 +193,8 @@ export class GatewayHost implements DocumentHost {
     const found = this.#files.fragments.get(id)
     if (found !== undefined || this.#program.damaged) return found
     const near = didYouMean(id, this.#files.fragments.keys())
-    this.report.add("SP7012", span, `no fragment is called \`${shown(id)}\`${near}`, {
-      help: `Name its file in gateway.conf: \`xml { fragment "${shown(id)}" "FILE.xml" }\`.`,
+    this.report.add("SP7012", span, `unknown policy fragment \`${shown(id)}\`${near}`, {
+      help: `Add its file in gateway.conf: \`xml { fragment "${shown(id)}" "FILE.xml" }\`.`,
     })
     return undefined
   }
@@ -210,8 +210,8 @@ export class GatewayHost implements DocumentHost {
     if (found.length === 0)
       this.#unknown(
         span,
-        "the address is chosen per request, and no declared issuer matches it",
-        'Declare each that may be in gateway.conf: `issuer NAME { discovery "https://…/.well-known/openid-configuration"; audience … }`.',
+        "the address is computed per request, and no declared issuer matches it",
+        'Declare every possible issuer in gateway.conf: `issuer NAME { discovery "https://…/.well-known/openid-configuration"; audience … }`.',
       )
     return found
   }
@@ -263,8 +263,8 @@ export class GatewayHost implements DocumentHost {
   certificate(id: string, span: Span): string | undefined {
     return this.#refuse(
       span,
-      `no certificate is called \`${shown(id)}\``,
-      "Let the keys be found by `<openid-config>`.",
+      `unknown certificate \`${shown(id)}\``,
+      "Use `<openid-config>`, which gets the keys from the issuer.",
     )
   }
 
@@ -275,8 +275,8 @@ export class GatewayHost implements DocumentHost {
     const near = didYouMean(id, [...this.#certificateIds.keys(), ...this.#all("certificate")])
     return this.#unknown(
       span,
-      `no certificate is called \`${shown(id)}\`${near}`,
-      `Declare it in gateway.conf, \`certificate NAME { cert file("…"); key file("…") }\`, and say which it is: \`xml { certificate "${shown(id)}" NAME }\`.`,
+      `unknown certificate \`${shown(id)}\`${near}`,
+      `Declare it in gateway.conf, \`certificate NAME { cert file("…"); key file("…") }\`, and map the id to it: \`xml { certificate "${shown(id)}" NAME }\`.`,
     )
   }
 
@@ -288,13 +288,13 @@ export class GatewayHost implements DocumentHost {
     if (resource === null)
       return this.#unknown(
         span,
-        "there is no source of tokens for a resource that is unknown when the plan is made",
-        'Write it as text; or declare who does for any in gateway.conf: `token NAME { url "…"; client "ID" secret SECRET }` and `xml { identity * NAME }`.',
+        "no token client is declared for a resource that is computed per request",
+        'Write the resource as constant text, or declare a token client for every resource in gateway.conf: `token NAME { url "…"; client "ID" secret SECRET }` and `xml { identity * NAME }`.',
       )
     return this.#unknown(
       span,
-      `there is no source of tokens for \`${shown(resource)}\``,
-      `Declare who does in gateway.conf: \`token NAME { url "…"; client "ID" secret SECRET }\` and \`xml { identity "${shown(resource)}" NAME }\`.`,
+      `no token client is declared for the resource \`${shown(resource)}\``,
+      `Declare a token client in gateway.conf: \`token NAME { url "…"; client "ID" secret SECRET }\` and \`xml { identity "${shown(resource)}" NAME }\`.`,
     )
   }
 
@@ -310,13 +310,13 @@ export class GatewayHost implements DocumentHost {
     return names === undefined
       ? this.#unknown(
           span,
-          "there is no source of tokens for providers that are chosen per request",
-          'Declare who does in gateway.conf: `token NAME { url "…"; client "ID" secret SECRET }` and `xml { authorization * NAME }`.',
+          "no token client is declared for providers that are computed per request",
+          'Declare a token client in gateway.conf: `token NAME { url "…"; client "ID" secret SECRET }` and `xml { authorization * NAME }`.',
         )
       : this.#unknown(
           span,
-          `there is no source of tokens for \`${shown(names.id)}\` of \`${shown(names.provider)}\``,
-          `Declare who does in gateway.conf: \`token NAME { url "…"; client "ID" secret SECRET }\` and \`xml { authorization "${shown(names.provider)}" "${shown(names.id)}" NAME }\`.`,
+          `no token client is declared for \`${shown(names.id)}\` of the provider \`${shown(names.provider)}\``,
+          `Declare a token client in gateway.conf: \`token NAME { url "…"; client "ID" secret SECRET }\` and \`xml { authorization "${shown(names.provider)}" "${shown(names.id)}" NAME }\`.`,
         )
   }
 
@@ -343,8 +343,8 @@ export class GatewayHost implements DocumentHost {
     const found = this.#bodySchemas.named(id, { said: refAt ?? span, ref, message, overrides })
     if (found !== null) return found
     const near = didYouMean(id, this.#bodySchemas.ids)
-    const help = `Name its file: \`xml { schema "${shown(id)}" "FILE" }\`.`
-    return this.#unknown(span, `no schema is called \`${shown(id)}\`${near}`, help)
+    const help = `Add its file: \`xml { schema "${shown(id)}" "FILE" }\`.`
+    return this.#unknown(span, `unknown schema \`${shown(id)}\`${near}`, help)
   }
 
   apis(): readonly string[] | undefined {
@@ -374,7 +374,7 @@ export class GatewayHost implements DocumentHost {
       return this.#refuse(
         code.span(0, code.text.length),
         `the expression has more than ${expressionMax} characters`,
-        "Put a part of it in a variable, by a `set-variable` before.",
+        "Put a part of it into a variable with a `set-variable` before it.",
       )
     return { lang: "cs", text: code.text, type, program: code.isVerbatim ? program : withoutPlaces(program) }
   }

@@ -65,7 +65,7 @@ class Lowering {
   issuer(bound: BoundStatement, again: boolean): EngineAuth["issuers"][string] {
     const word = bound.args.word("issuer")
     if (again && word !== undefined)
-      this.#report.add("SP2016", word.span, `the issuer \`${word.text}\` is there twice`)
+      this.#report.add("SP2016", word.span, `the issuer \`${word.text}\` is given twice`)
     const declared = word === undefined ? undefined : this.#program.find("issuer", word.text)
     const any = statementOf(declared?.bound.block, "any-audience")
     if (word !== undefined && any !== undefined)
@@ -81,9 +81,14 @@ class Lowering {
     }
     const anySubject = statementOf(block, "any-subject")
     if (block?.damaged === false && !mentions(block, "subject") && anySubject === undefined)
-      this.#report.add("SP2009", headSpan(bound.statement), "it says of no subject what its tokens may do", {
-        help: 'Add `subject "NAME" { read STORE }`, or `any-subject { … }`.',
-      })
+      this.#report.add(
+        "SP2009",
+        headSpan(bound.statement),
+        "it grants no permissions: there is neither `subject` nor `any-subject`",
+        {
+          help: 'Add `subject "NAME" { read STORE }`, or `any-subject { … }`.',
+        },
+      )
     return {
       subjects: [...subjects]
         .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -98,7 +103,11 @@ class Lowering {
     const write = this.#stores(block, "write")
     const manage = mentions(block, "manage")
     if (block?.damaged === false && !mentions(block, "read") && !mentions(block, "write") && !manage)
-      this.#report.add("SP3025", headSpan(statement), "it may neither read nor write nor manage anything")
+      this.#report.add(
+        "SP3025",
+        headSpan(statement),
+        "this caller has no permission to read, write or manage anything",
+      )
     return { read, write, manage: statementOf(block, "manage") !== undefined }
   }
 
@@ -110,7 +119,7 @@ class Lowering {
     const earlier = subjects.get(subject)
     if (earlier === undefined) subjects.set(subject, next)
     else
-      this.#report.add("SP2016", next.span, `the subject \`${subject}\` is there twice`, {
+      this.#report.add("SP2016", next.span, `the subject \`${subject}\` is given twice`, {
         related: [{ span: earlier.span, message: "the first" }],
       })
   }
@@ -128,7 +137,7 @@ class Lowering {
     for (const word of statements.flatMap(({ args }) => args.words("store"))) {
       const earlier = stores.get(word.text)
       if (earlier !== undefined)
-        this.#report.add("SP2016", word.span, `the store \`${word.text}\` is there twice`, {
+        this.#report.add("SP2016", word.span, `the store \`${word.text}\` is given twice`, {
           related: [{ span: earlier, message: "the first" }],
         })
       else if (this.#program.find("store", word.text) !== undefined) stores.set(word.text, word.span)

@@ -44,8 +44,8 @@ export function lowerEngineCors(authz: BoundBlock | undefined, report: Report): 
   for (const { argument, value } of origins?.args.all("origin") ?? []) {
     const origin = value as string
     if (!isOrigin(origin))
-      report.add("SP2039", argument.span, `\`${origin}\` is not what a browser would send`)
-    else if (found.has(origin)) report.add("SP2016", argument.span, `the origin \`${origin}\` is there twice`)
+      report.add("SP2039", argument.span, `\`${origin}\` is not an origin that a browser sends`)
+    else if (found.has(origin)) report.add("SP2016", argument.span, `the origin \`${origin}\` is given twice`)
     found.add(origin)
   }
   const named = headers?.args.values<string>("header") ?? []

@@ -31,8 +31,8 @@ export class ExpressionPlaces {
     for (const [id, uses] of this.#places) {
       if (!Object.hasOwn(used, id)) continue
       for (const [number] of uses[0]?.entries() ?? []) {
-        const told = new Set(uses.flatMap((use) => use[number] ?? []))
-        if (told.size > 0) yield [`steps.${id}.expressions.${number}`, [...told].join(" or ")]
+        const places = new Set(uses.flatMap((use) => use[number] ?? []))
+        if (places.size > 0) yield [`steps.${id}.expressions.${number}`, [...places].join(" or ")]
       }
     }
   }

@@ -101,7 +101,7 @@ export class Expressions {
       this.#report.add(
         "SP5016",
         { file, start: from + start, end: from + end },
-        `who comes in by \`auth ${wordOf(lacking)}\` has no \`${name}\`, and would be answered 500`,
+        `callers that use \`auth ${wordOf(lacking)}\` have no \`${name}\`: their requests would get 500`,
         {
           related:
             place.auth.span === undefined
@@ -169,7 +169,7 @@ function unknownHere(name: string, place: StatementPlace): Special | undefined {
   const related =
     place.auth.span === undefined ? [] : [{ span: place.auth.span, message: "the `auth` of the route" }]
   if (name === "jwt") {
-    const help = "Add `auth jwt ISSUER` for the routes this runs on, or leave `jwt` out."
+    const help = "Add `auth jwt ISSUER` for the routes this runs on, or remove `jwt`."
     return {
       code: "SP5004",
       detail: "no token is checked here, so there is no `jwt`",
@@ -177,7 +177,7 @@ function unknownHere(name: string, place: StatementPlace): Special | undefined {
     }
   }
   if (name === "subscription" || name === "product") {
-    const help = `Add \`auth subscription\` for the routes this runs on, or leave \`${name}\` out.`
+    const help = `Add \`auth subscription\` for the routes this runs on, or remove \`${name}\`.`
     return {
       code: "SP5004",
       detail: `no key is checked here, so there is no \`${name}\``,
@@ -195,13 +195,13 @@ function unknownHere(name: string, place: StatementPlace): Special | undefined {
     return {
       code: "SP5004",
       detail: "there is no `item` here",
-      extra: { help: "It is an item of the list that `filter` cuts: it belongs there." },
+      extra: { help: "Use `item` only in `filter`: it is an item of the filtered list." },
     }
   }
   if (name === "error") {
     return {
       code: "SP5004",
-      detail: "nothing broke here, so there is no `error`",
+      detail: "`error` exists only in `on-error` sections",
       extra: { help: "Move the statement to `on-error`." },
     }
   }
@@ -241,8 +241,8 @@ function unknownField(object: string, name: string, place: StatementPlace): Spec
   if (place.auth.ways.every(({ by, kind }) => by === "basic" || kind !== "jwt"))
     return {
       code: "SP5005",
-      detail: `of who comes in by \`auth basic\` only \`jwt.sub\` is known`,
-      extra: { help: "Read `jwt.sub`, or let callers show a token." },
+      detail: `with \`auth basic\`, the only known claim is \`jwt.sub\``,
+      extra: { help: "Use `jwt.sub`, or require a token with `auth jwt`." },
     }
   const declared = place.auth.ways.flatMap(({ claims }) =>
     claims === undefined || claims === "any" ? [] : Object.keys(claims),

@@ -23,7 +23,7 @@ export function headerUse(secrets: boolean): TextUse {
           code === 10 || code === 13
             ? "a line break"
             : `the control character U+${code.toString(16).toUpperCase().padStart(4, "0")}`
-        report.add("SP2028", at(bad), `the value holds ${what}`)
+        report.add("SP2028", at(bad), `the value contains ${what}`)
       } else if (value.length > valueMax) {
         report.add("SP2028", at(0), `the value has more than ${valueMax} characters`, { help: "Shorten it." })
       }

@@ -39,7 +39,7 @@ export function lowerIssuer(declaration: Declaration, values: Values, report: Re
   const { block } = bound
   for (const { statement } of statementOf(block, "claims")?.block?.statements ?? []) {
     const { text, span } = statement.keyword
-    if (text === "__proto__") report.add("SP2013", span, "no claim can be called `__proto__`")
+    if (text === "__proto__") report.add("SP2013", span, "`__proto__` is not a valid claim name")
   }
   if (bound.broken || block === undefined) return undefined
   const source = lowerSource(bound, values, report)
@@ -67,15 +67,20 @@ function lowerAlgorithms({ block }: BoundStatement, report: Report): Issuer["alg
   const isSecret = secrets.length > 0
   const [secret, other] = [secrets[0], keys.find((key) => !secrets.includes(key))]
   if (secret !== undefined && other !== undefined) {
-    report.add("SP3041", headSpan(other.statement), "this key is public, another one is a shared secret", {
-      related: [{ span: headSpan(secret.statement), message: "the shared secret" }],
-    })
+    report.add(
+      "SP3041",
+      headSpan(other.statement),
+      "this is a public key, but another key of the issuer is a shared secret",
+      {
+        related: [{ span: headSpan(secret.statement), message: "the shared secret" }],
+      },
+    )
     return undefined
   }
   if (said === undefined) return isSecret ? ["HS256", "HS384", "HS512"] : [...defaultAlgorithms].sort()
   if (isSecret ? hmac.length < names.length : hmac.length > 0) {
     const detail = isSecret
-      ? "a shared secret is for HS256, HS384 and HS512 only"
+      ? "a shared secret works only with HS256, HS384 and HS512"
       : `${listed(hmac, "and")} need a shared secret`
     report.add("SP3041", headSpan(said.statement), detail)
     return undefined
@@ -123,10 +128,15 @@ function lowerSource(bound: BoundStatement, values: Values, report: Report): Iss
 
 function reportBoth(one: BoundStatement, other: BoundStatement, report: Report): void {
   const word = other.row.keyword
-  report.add("SP2017", one.statement.keyword.span, `with \`${word}\` there is no \`${one.row.keyword}\``, {
-    related: [{ span: other.statement.keyword.span, message: `\`${word}\`` }],
-    help: "Keep `discovery`, or `keys` and `issuer`.",
-  })
+  report.add(
+    "SP2017",
+    one.statement.keyword.span,
+    `\`${word}\` and \`${one.row.keyword}\` exclude each other`,
+    {
+      related: [{ span: other.statement.keyword.span, message: `\`${word}\`` }],
+      help: "Keep `discovery`, or `keys` and `issuer`.",
+    },
+  )
 }
 
 /** The `iss` claim of tokens; null: any. Undefined if not specified. */
@@ -176,15 +186,20 @@ function lowerAudiences(
   const any = statementOf(block, "any-audience")
   const [first] = statements
   if (any !== undefined && first !== undefined) {
-    report.add("SP2017", any.statement.keyword.span, "with `any-audience` no audience counts", {
-      related: [{ span: first.statement.keyword.span, message: "`audience`" }],
-    })
+    report.add(
+      "SP2017",
+      any.statement.keyword.span,
+      "`any-audience` accepts every audience, so `audience` has no effect",
+      {
+        related: [{ span: first.statement.keyword.span, message: "`audience`" }],
+      },
+    )
     return undefined
   }
   if (any !== undefined) return null
   if (first === undefined) {
     if (block?.damaged !== true)
-      report.add("SP3020", headSpan(statement), "tokens made for any service would be accepted")
+      report.add("SP3020", headSpan(statement), "tokens issued for any other service would be accepted")
     return undefined
   }
   const audiences = new Map<string, LoadText>()
@@ -195,14 +210,14 @@ function lowerAudiences(
     if (text === undefined) return undefined
     if (text === "") report.add("SP2038", argument.span, "the audience is empty")
     const key = JSON.stringify(text)
-    if (audiences.has(key)) report.add("SP2016", argument.span, "the audience is there twice")
+    if (audiences.has(key)) report.add("SP2016", argument.span, "the audience is given twice")
     audiences.set(key, text)
   }
   if (audiences.size > audiencesMax) {
     report.add(
       "SP3016",
       headSpan(statement),
-      `${audiences.size} audiences are given, ${audiencesMax} are possible`,
+      `${audiences.size} audiences are given; the maximum is ${audiencesMax}`,
     )
   }
   return [...audiences].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text)

@@ -37,7 +37,7 @@ export class KeyUses {
     const whose = words[earlier.owner]
     const detail =
       earlier.name === name
-        ? `\`${name}\` is ${whose} already`
+        ? `\`${name}\` is already ${whose}`
         : `\`${name}\` is read from the same place as \`${earlier.name}\`, which is ${whose}`
     this.#report.add("SP3017", span, detail, { related: [{ span: earlier.span, message: "there" }] })
   }

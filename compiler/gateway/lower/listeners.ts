@@ -143,7 +143,7 @@ export function checkClashes(program: Program, report: Report): void {
     if (earlier === undefined) return
     const same = earlier.address.host === later.address.host
     const detail = same
-      ? "this address is listened on already"
+      ? "another listener already uses this address"
       : `\`${later.address.host}\` and \`${earlier.address.host}\` overlap on port ${later.address.port}`
     report.add("SP3015", later.span, detail, {
       related: [{ span: earlier.span, message: "the other listener" }],
@@ -160,7 +160,7 @@ function listenersOf(block: BoundBlock | undefined, report: Report): Listener[] 
     report.add(
       "SP3016",
       tooMany.span,
-      `${listenersMax} addresses are possible, there are ${listeners.length}`,
+      `there are ${listeners.length} addresses; the maximum is ${listenersMax}`,
     )
   return listeners.slice(0, listenersMax)
 }
@@ -175,15 +175,20 @@ function lowerTrust(block: BoundBlock | undefined, report: Report): string[] {
   const none = statements.find(({ args }) => args.get("network") === undefined)
   const other = statements.find((each) => each !== none)
   if (none !== undefined && other !== undefined) {
-    report.add("SP2017", headSpan(none.statement), "with `trust none` no proxy is believed", {
-      related: [{ span: headSpan(other.statement), message: "the other `trust`" }],
-    })
+    report.add(
+      "SP2017",
+      headSpan(none.statement),
+      "`trust none` trusts no proxy, so the other `trust` has no effect",
+      {
+        related: [{ span: headSpan(other.statement), message: "the other `trust`" }],
+      },
+    )
   }
   const networks = new Map<string, Span>()
   for (const { argument, value } of statements.flatMap(({ args }) => args.all("network"))) {
     const earlier = networks.get(value as string)
     if (earlier !== undefined) {
-      report.add("SP2016", argument.span, `the network \`${value}\` is there twice`, {
+      report.add("SP2016", argument.span, `the network \`${value}\` is given twice`, {
         related: [{ span: earlier, message: "the first" }],
       })
     } else networks.set(value as string, argument.span)
@@ -193,7 +198,7 @@ function lowerTrust(block: BoundBlock | undefined, report: Report): string[] {
     report.add(
       "SP3016",
       networks.get(all[networksMax] as string),
-      `${networksMax} networks are possible, there are ${all.length}`,
+      `there are ${all.length} networks; the maximum is ${networksMax}`,
     )
   return all.sort()
 }
@@ -205,7 +210,7 @@ function checkPrivate({ address, span }: Listener, report: Report): void {
     where === "everywhere"
       ? `\`${address.host}\` listens on every interface`
       : where === "unknown"
-        ? `what \`${address.host}\` means is known only where it runs`
+        ? `the address of \`${address.host}\` is only known on the machine that runs the gateway`
         : `\`${address.host}\` is a public address`
   report.add("SP3014", span, why)
 }

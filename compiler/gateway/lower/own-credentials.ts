@@ -84,9 +84,14 @@ export class OwnCredentialPlans {
       const shown = each.args.word("certificate") !== undefined
       const earlier = shown ? certificate : authorization
       if (earlier !== undefined) {
-        this.#report.add("SP2017", headSpan(each.statement), `the ${what} is shown one identity`, {
-          related: [{ span: headSpan(earlier.statement), message: "the other one" }],
-        })
+        this.#report.add(
+          "SP2017",
+          headSpan(each.statement),
+          `the ${what} can have only one \`authenticate\` of this kind`,
+          {
+            related: [{ span: headSpan(earlier.statement), message: "the other one" }],
+          },
+        )
         return "broken"
       }
       if (shown) certificate = each
@@ -152,7 +157,7 @@ export class OwnCredentialPlans {
     const [user, password] = [this.#data(args, "user"), args.word("password")?.text]
     if (typeof user === "string" && user.includes(":")) {
       const span = args.get("user")?.argument.span
-      this.#report.add("SP2010", span, "the name of a user can't have a colon (RFC 7617)")
+      this.#report.add("SP2010", span, "a user name cannot contain a colon (RFC 7617)")
       return "broken"
     }
     return user === undefined || password === undefined ? "broken" : { scheme: "basic", user, password }
@@ -164,7 +169,7 @@ export class OwnCredentialPlans {
       this.#report.add(
         "SP2017",
         headSpan(issuer.statement),
-        "with `url` no issuer is asked for the endpoint",
+        "`url` names the token endpoint, so `issuer` has no effect",
         {
           related: [{ span: headSpan(url.statement), message: "`url`" }],
         },
@@ -208,7 +213,7 @@ export class OwnCredentialPlans {
         `\`${word.text}\` has no discovery document that names its token endpoint`,
         {
           related: [{ span: declared.span, message: "the issuer" }],
-          help: 'Declare the client by itself: `token NAME { url "https://…"; client "ID" secret SECRET }`.',
+          help: 'Declare the token client separately: `token NAME { url "https://…"; client "ID" secret SECRET }`.',
         },
       )
     return undefined

@@ -35,7 +35,7 @@ export function lowerPdps(
     const url = lowerUrl(authzUrl.args.text("url"), values, report)
     if (url !== undefined && used.has(authzPdp)) found[authzPdp] = { url, ...settingsOf(undefined) }
     if (!used.has(authzPdp) && !program.damaged)
-      report.add("SP2014", headSpan(authzUrl.statement), "nothing asks the decision point of `authz`")
+      report.add("SP2014", headSpan(authzUrl.statement), "`authz` does not ask this decision point")
   }
   for (const { name, bound } of program.all("pdp")) {
     if (bound.broken) continue
@@ -45,8 +45,8 @@ export function lowerPdps(
     const { certificate, authentication } = own
     const otherSide = {
       ...{ name, urls: [url], url: "the URL" },
-      unseen: "the decision point would not see the certificate: its URL is `http:`",
-      without: "the decision point has no certificate: its URL is `http:`",
+      unseen: "the client certificate is never sent: the URL of the decision point is `http:`",
+      without: "there is no server certificate to check: the URL of the decision point is `http:`",
     }
     const tls = lowerTls(bound.block, otherSide, certificate, report)
     if (!used.has(name)) continue

@@ -17,7 +17,7 @@ export function lowerProducts(program: Program, report: Report): PlanBody["produ
     for (const word of statementsOf(bound.block, "apis").flatMap(({ args }) => args.words("api"))) {
       const earlier = apis.get(word.text)
       if (earlier !== undefined) {
-        report.add("SP2016", word.span, `the API \`${word.text}\` is there twice`, {
+        report.add("SP2016", word.span, `the API \`${word.text}\` is given twice`, {
           related: [{ span: earlier, message: "the first" }],
         })
       } else if (program.find("api", word.text) !== undefined) apis.set(word.text, word.span)
@@ -89,7 +89,7 @@ export function lowerSubscriptions(
       report.add(
         "SP3018",
         declared.span,
-        `no operation it covers asks for a key, so \`${declared.name}\` is never used`,
+        `none of its operations requires a subscription key, so \`${declared.name}\` is never used`,
       )
     }
   }
@@ -105,9 +105,14 @@ function scopeOf(
   const said = ["product", "api", "all-apis"].flatMap((keyword) => statementOf(block, keyword) ?? [])
   const [first, second] = said
   if (first !== undefined && second !== undefined) {
-    report.add("SP2017", second.statement.keyword.span, "a subscription opens a product or one API", {
-      related: [{ span: first.statement.keyword.span, message: `\`${first.row.keyword}\`` }],
-    })
+    report.add(
+      "SP2017",
+      second.statement.keyword.span,
+      "a subscription has either `product` or `api`, not both",
+      {
+        related: [{ span: first.statement.keyword.span, message: `\`${first.row.keyword}\`` }],
+      },
+    )
     return undefined
   }
   if (!["product", "api", "all-apis"].some((keyword) => mentions(block, keyword))) {

@@ -130,7 +130,7 @@ function checkCertain(argument: TextArgument | Word, context: StepContext): void
     const detail =
       known.length === 0
         ? "the user comes from the request, not from `auth`: callers could claim to be another user"
-        : `who comes in by \`auth ${wordOf(lacking)}\` has no ${listed(
+        : `callers that use \`auth ${wordOf(lacking)}\` have no ${listed(
             known.map((name) => `\`${name}\``),
             "or",
           )}`
@@ -168,8 +168,8 @@ function readSubject(
   if (type === undefined) {
     const why =
       typeof first === "string"
-        ? `\`${shown(first)}\` does not begin with a type and \`:\``
-        : `the type of the ${what} is not written out`
+        ? `\`${shown(first)}\` does not start with a type and \`:\``
+        : `the type of the ${what} is not a constant`
     report.add("SP5014", span, why)
     return undefined
   }
@@ -180,7 +180,7 @@ function readSubject(
   const id = relation === undefined ? rest : rest.slice(0, -relation.length - 1)
   const wildcard = what === "user" && typeof text === "string" && id === "*"
   if (!wildcard && (id === "" || /[:#*\s]/.test(id))) {
-    const why = id === "" ? `the id of the ${what} is empty` : `\`${shown(id)}\` can't be an id`
+    const why = id === "" ? `the id of the ${what} is empty` : `\`${shown(id)}\` is not a valid id`
     report.add("SP5014", span, why)
     return undefined
   }

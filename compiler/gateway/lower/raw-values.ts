@@ -31,7 +31,7 @@ const formats: readonly Format[] = [
   },
   {
     what: "a script",
-    help: "Send JSON with `json`, which escapes values; `body jsonp` makes a script of JSON.",
+    help: "Send JSON with `json`, which escapes values; `body jsonp` turns JSON into a script.",
     media: /^(?:text|application)\/(?:x-)?(?:java|ecma)script\b/,
   },
   {

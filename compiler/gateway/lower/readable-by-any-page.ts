@@ -24,9 +24,14 @@ export function checkScripts(
   if (source.method !== "GET" && source.method !== "*") return
   const all = sections.flatMap((list) => within(idsOf(list), steps))
   if (!all.some(({ kind }) => kind === "jsonp") || !all.some((step) => isAmbient(step, all))) return
-  report.add("SP3040", source.span, "`jsonp` lets every site read with the credentials of the caller", {
-    help: "Take the token from a header, or cut `jsonp` here; `cors` names the sites that may read.",
-  })
+  report.add(
+    "SP3040",
+    source.span,
+    "`jsonp` lets every site read responses with the credentials of the caller",
+    {
+      help: "Take the token from a header, or remove `jsonp` and list the sites that may read in `cors`.",
+    },
+  )
 }
 
 /**

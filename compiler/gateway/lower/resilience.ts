@@ -31,9 +31,14 @@ function lowerHealth(bound: BoundStatement | undefined, report: Report): Backend
   const everyMs = args.value<number>("every")
   if (path === undefined || method === undefined || everyMs === undefined) return undefined
   if (path.segments.some(({ kind }) => kind !== "static")) {
-    report.add("SP3001", args.get("path")?.argument.span, "the path of a health check has no parameters", {
-      help: "Write the whole path, as the targets know it.",
-    })
+    report.add(
+      "SP3001",
+      args.get("path")?.argument.span,
+      "the path of a health check cannot have parameters",
+      {
+        help: "Write the complete path as the targets expect it.",
+      },
+    )
     return undefined
   }
   return {

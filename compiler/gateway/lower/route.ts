@@ -329,7 +329,7 @@ export class RouteLowering {
         this.#shared.report.add(
           "SP3016",
           headSpan(tooMany.statement),
-          `the block has ${block.statements.length} statements, ${stepsMax} are possible`,
+          `the block has ${block.statements.length} statements; the maximum is ${stepsMax}`,
         )
       return steps
     })
@@ -345,7 +345,11 @@ export class RouteLowering {
 
   #reportUnreachable(bound: BoundStatement | undefined): void {
     if (bound !== undefined)
-      this.#shared.report.add("SP3011", headSpan(bound.statement), "a `respond` before it always answers")
+      this.#shared.report.add(
+        "SP3011",
+        headSpan(bound.statement),
+        "a `respond` before it always ends the section, so this statement never runs",
+      )
   }
 
   #deprecation(source: RouteSource): Lowered[] {
@@ -426,5 +430,5 @@ function lowerMock(
 function checkSize(lists: readonly (readonly Lowered[])[], { span }: RouteSource, report: Report): void {
   const longest = Math.max(...lists.map((list) => list.length))
   if (longest > stepsMax)
-    report.add("SP3016", span, `the route has ${longest} steps in a row, ${stepsMax} are possible`)
+    report.add("SP3016", span, `the route has ${longest} steps in a row; the maximum is ${stepsMax}`)
 }

@@ -75,7 +75,7 @@ export class Scopes {
     for (const [word, cut] of this.#without) {
       const policy = this.#program.find("policy", word.text)
       if (cut || (policy === undefined && !cuttable.includes(word.text))) continue
-      this.#report.add("SP3012", word.span, `no outer block brings \`${word.text}\` here`)
+      this.#report.add("SP3012", word.span, `no outer block has a \`${word.text}\` that applies here`)
     }
   }
 

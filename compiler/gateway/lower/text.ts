@@ -193,7 +193,7 @@ export class TextLowering {
         this.#values.needSecret(name)
         return { secret: name }
       }
-      this.#report.add("SP3013", span, `the secret \`${name}\` would be shown here`)
+      this.#report.add("SP3013", span, `the secret \`${name}\` would become visible here`)
       return undefined
     }
     const state = this.#values.state(declared)
@@ -211,7 +211,11 @@ export class TextLowering {
     const expression = this.#expressions.lower(node, place)
     if (expression === undefined) return undefined
     if (!json && !hasText(expression.type)) {
-      this.#report.add("SP5006", node.span, `a value of type \`${expression.type}\` has no text`)
+      this.#report.add(
+        "SP5006",
+        node.span,
+        `a value of type \`${expression.type}\` cannot be converted to a string`,
+      )
       return undefined
     }
     return { expression }
@@ -221,8 +225,8 @@ export class TextLowering {
     if (!("expression" in part)) return true
     const { type } = part.expression
     const fits = hasText(type) || (!inString && hasJson(type))
-    const what = inString ? "no text, and this is inside of JSON quotes" : "no JSON"
-    if (!fits) this.#report.add("SP5006", span, `a value of type \`${type}\` has ${what}`)
+    const what = inString ? "a string inside JSON quotes" : "JSON"
+    if (!fits) this.#report.add("SP5006", span, `a value of type \`${type}\` cannot be converted to ${what}`)
     return fits
   }
 

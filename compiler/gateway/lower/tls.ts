@@ -26,12 +26,16 @@ export function lowerTls(
   const ca = statementOf(tls?.block, "ca")?.args.value<{ file: string }>("file")
   const insecure = statementOf(tls?.block, "insecure")
   if (insecure !== undefined && ca !== undefined) {
-    report.add("SP2017", insecure.statement.keyword.span, "with `insecure` no authority is asked")
+    report.add(
+      "SP2017",
+      insecure.statement.keyword.span,
+      "`insecure` skips the check of the certificate, so `ca` has no effect",
+    )
   } else if (insecure !== undefined) {
     report.add(
       "SP3019",
       insecure.statement.keyword.span,
-      `anybody on the network path can answer for \`${name}\``,
+      `any machine on the network path can pose as \`${name}\``,
     )
   }
   if (urls.length > 0 && urls.every(isPlain)) {

@@ -35,14 +35,14 @@ function urlProblem(url: string): string | undefined {
   if (/[\u0000-\u0020\u007f\\]/.test(url))
     return `\`${shown(url)}\` contains a space, backslash or control character`
   const hole = /[<{][^<>{}]*[>}]/.exec(url)?.[0]
-  if (hole !== undefined) return `nothing was put in for \`${shown(hole)}\` in \`${shown(url)}\``
+  if (hole !== undefined) return `\`${shown(url)}\` still has the placeholder \`${shown(hole)}\``
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(url)?.[1]?.toLowerCase()
   if (scheme === undefined)
     return `\`${shown(url)}\` has no scheme: it must begin with \`http://\` or \`https://\``
   if (scheme !== "http" && scheme !== "https")
-    return `\`${shown(url)}\` has the scheme \`${scheme}:\`; only \`http:\` and \`https:\` are possible`
+    return `\`${shown(url)}\` has the scheme \`${scheme}:\`; only \`http:\` and \`https:\` are supported`
   const authority = /^[^/]*\/\/([^/?#]*)/.exec(url)?.[1] ?? ""
-  if (authority.includes("@")) return "the URL holds a user or password, which would end up in logs"
+  if (authority.includes("@")) return "the URL contains a user or password, which would appear in logs"
   if (authority === "" || authority.startsWith(":")) return `\`${shown(url)}\` has no host`
   if (url.includes("#")) return `\`${shown(url)}\` has a fragment (\`#\`), which is never sent`
   if (url.includes("?")) return `\`${shown(url)}\` has a query; \`query set\` adds parameters`
@@ -59,7 +59,7 @@ function partProblem(parts: readonly (string | undefined)[]): string | undefined
   const known = parts.map((part) => part ?? "").join(" ")
   if (known.includes("#")) return "the URL has a fragment (`#`), which is never sent"
   if (known.includes("?")) return "the URL has a query; `query set` adds parameters"
-  if (known.includes("@")) return "the URL holds a user or password, which would end up in logs"
+  if (known.includes("@")) return "the URL contains a user or password, which would appear in logs"
   const [first] = parts
   if (first !== undefined && !/^https?:\/\//i.test(first))
     return `\`${shown(first)}…\` must begin with \`http://\` or \`https://\``

@@ -23,7 +23,7 @@ export class Validation {
   readonly #schemas: PlanSchemas
   readonly #steps: PlanSteps
   readonly #report: Report
-  readonly #told = new Set<BoundStatement>()
+  readonly #reported = new Set<BoundStatement>()
   readonly #formOnly = new Set<Schemas>()
 
   constructor(schemas: PlanSchemas, steps: PlanSteps, report: Report) {
@@ -114,9 +114,9 @@ export class Validation {
         const [word] = statement.args
         return word?.kind === "word" && word.text === direction
       })
-      if (second !== undefined && !this.#told.has(second)) {
-        this.#told.add(second)
-        this.#report.add("SP2008", headSpan(second.statement), `\`validate ${direction}\` is there twice`)
+      if (second !== undefined && !this.#reported.has(second)) {
+        this.#reported.add(second)
+        this.#report.add("SP2008", headSpan(second.statement), `\`validate ${direction}\` is given twice`)
       }
       if (first !== undefined) return first
     }
@@ -124,8 +124,8 @@ export class Validation {
   }
 
   #reportUndescribed(statement: BoundStatement): void {
-    if (this.#told.has(statement)) return
-    this.#told.add(statement)
+    if (this.#reported.has(statement)) return
+    this.#reported.add(statement)
     this.#report.add(
       "SP8012",
       headSpan(statement.statement),
@@ -209,7 +209,7 @@ export class Validation {
     return readingsOf(content, schemas, direction).map(({ range, as, judges }) => {
       if (!judges && schema !== undefined && range === media && action !== "ignore" && as !== "bytes")
         this.#tellUnjudged(
-          as === "xml" ? "are judged by their form, not by the schema" : "are not judged",
+          as === "xml" ? "are only checked to be well-formed, not against the schema" : "are not checked",
           media,
           span,
           schemas,

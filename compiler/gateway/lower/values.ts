@@ -39,7 +39,7 @@ export class Values {
       report.add(
         "SP3016",
         tooMany.span,
-        `there are ${program.all("value").length} named values, ${valuesMax} are possible`,
+        `there are ${program.all("value").length} named values; the maximum is ${valuesMax}`,
       )
     }
     for (const each of program.all("value").slice(0, valuesMax)) this.state(each)
@@ -163,7 +163,7 @@ export class Values {
       this.#report.add(
         "SP3016",
         bound.statement.keyword.span,
-        `the value would have ${size} characters or parts, ${sizeMax} are possible`,
+        `the value would have ${size} characters or parts; the maximum is ${sizeMax}`,
       )
       return "broken"
     }
@@ -183,7 +183,11 @@ export class Values {
     const name = soleName(source)
     // Undeclared names are already reported by `checkNames`.
     if (name !== undefined) return this.#part(name, span)
-    this.#report.add("SP2031", span, "the expression reads a request, but there is none yet")
+    this.#report.add(
+      "SP2031",
+      span,
+      "the expression reads a request, but named values are computed before any request",
+    )
     return undefined
   }
 
@@ -192,7 +196,7 @@ export class Values {
     const declared = this.#program.find("value", name)
     if (declared === undefined) return undefined
     if (declared.kind === "secret") {
-      this.#report.add("SP3013", span, `the secret \`${name}\` can't be part of this text`)
+      this.#report.add("SP3013", span, `the secret \`${name}\` cannot be part of this string`)
       return undefined
     }
     const state = this.state(declared)

@@ -43,7 +43,7 @@ export class NamesOnce {
     return statementsOf(this.#bound.block, keyword).flatMap(({ args }) =>
       args.all(this.#slot).flatMap(({ value, argument }) => {
         if (typeof value !== "string") return []
-        if (this.#seen.has(value)) this.#report.add("SP2016", argument.span, `\`${value}\` is named before`)
+        if (this.#seen.has(value)) this.#report.add("SP2016", argument.span, `\`${value}\` is already listed`)
         this.#seen.add(value)
         return [value]
       }),

@@ -81,8 +81,8 @@ class XmlScan {
     if (wrong === null) return undefined
     if (isOutside) return { at, message: "there is text outside of the root element" }
     return wrong[0] === "&"
-      ? { at, message: "`&` begins no reference; write `&amp;`" }
-      : { at, message: "`]]>` is written `]]&gt;`" }
+      ? { at, message: "`&` does not start a reference; write `&amp;`" }
+      : { at, message: "`]]>` must be written `]]&gt;`" }
   }
 
   #markup(): XmlProblem | undefined {
@@ -108,7 +108,9 @@ class XmlScan {
     if (!/^<\?xml\s/i.test(text)) return undefined
     if (this.#text.slice(0, this.#at).trim() !== "") return "the XML declaration is not at the beginning"
     const encoding = /\sencoding\s*=\s*["']([^"']*)/.exec(text)?.[1]
-    return encoding === undefined || /^utf-8$/i.test(encoding) ? undefined : "the encoding of a body is UTF-8"
+    return encoding === undefined || /^utf-8$/i.test(encoding)
+      ? undefined
+      : "the encoding of a body must be UTF-8"
   }
 
   #skip(end: number, what: string): undefined {
@@ -158,8 +160,9 @@ class XmlScan {
       isNamespace ? { refused: "in the name of a namespace" } : "attribute",
     )
     const wrong = wrongReference.exec(value)
-    if (wrong !== null) return { at: start + wrong.index, message: "`&` begins no reference; write `&amp;`" }
-    if (seen.has(key)) return { at: this.#at, message: `the attribute \`${key}\` is there twice` }
+    if (wrong !== null)
+      return { at: start + wrong.index, message: "`&` does not start a reference; write `&amp;`" }
+    if (seen.has(key)) return { at: this.#at, message: `the attribute \`${key}\` is given twice` }
     seen.add(key)
     this.#at += whole.length
     return undefined

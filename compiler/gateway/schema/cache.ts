@@ -28,7 +28,7 @@ export function cache(block: StepBlock): StatementDefinition {
       keyword: "cache",
       several: true,
       forms: [...halves[block], ...Object.values(forms)].map(({ form }) => form),
-      docs: `Reads, keeps or forgets a value. \`value\` makes it with the statements of its block where it is not there, once for all who wait. A time may be found by an expression: a \`duration\`, or seconds as an \`int\`.${halvesDocs[block]}`,
+      docs: `Reads, stores or removes a value. On a miss, \`value\` computes it with the statements of its block, once for all requests that wait for it. A time may be an expression: a \`duration\`, or seconds as an \`int\`.${halvesDocs[block]}`,
       example: 'cache get rates "rates" default ({})',
     },
     lower: byFirstWord({ lookup: lookupForm, store: storeForm, ...forms }),

@@ -23,7 +23,7 @@ export const claimRule: StatementRow = {
       ],
     },
   ],
-  docs: "A rule about a claim: it is present; it `has` all (or `any`) of these texts; or it `is` one of these texts. A string is a list separated by blanks, or by `separator`; with `separator none` it is one text. Dots lead into objects.",
+  docs: "A rule about a claim: it is present; it `has` all (or `any`) of these strings; or it `is` one of these strings. A string claim is a list separated by spaces or by `separator`; with `separator none` it is one value. Dots lead into objects.",
   example: 'claim scope has any "orders.read" "orders.write"',
 }
 
@@ -57,11 +57,11 @@ export const callerTokenRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "the header",
-    docs: "Where the token is instead: a query parameter, a cookie, or the value of an expression. The backend gets the parameter or cookie only with `forward`.",
+    docs: "Where to read the token instead: a query parameter, a cookie, or the value of an expression. The backend gets the parameter or cookie only with `forward`.",
     example: 'from query "access_token"',
   },
   refusalStatus("401", "Status of the response without a valid token."),
-  refusalStatus("403", "The status of the answer when the token's claims do not fit.", "claim-status"),
+  refusalStatus("403", "Status of the response when the claims of the token do not match.", "claim-status"),
   refusalMessage,
   {
     keyword: "output",

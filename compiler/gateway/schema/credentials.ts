@@ -44,14 +44,14 @@ export const token: StatementRow = {
 const scope: StatementRow = {
   keyword: "scope",
   forms: [{ args: [slot("scope", "data", { label: '"SCOPE"' })] }],
-  docs: "The scope asked for.",
+  docs: "The requested scope.",
   example: 'scope "stock.read"',
 }
 
 const audience: StatementRow = {
   keyword: "audience",
   forms: [{ args: [slot("audience", "data", { label: '"AUDIENCE"' })] }],
-  docs: "The audience asked for, where the endpoint needs it.",
+  docs: "The requested audience, if the endpoint needs it.",
   example: 'audience "stock-api"',
 }
 
@@ -80,7 +80,7 @@ export const tokenRows: readonly StatementRow[] = [
   {
     keyword: "in-body",
     forms: [{ args: [] }],
-    byDefault: "as the discovery document says, else in the Authorization header",
+    byDefault: "as the discovery document declares, else in the Authorization header",
     docs: "Sends id and secret in the form, not in the Authorization header.",
     example: "in-body",
   },
@@ -116,7 +116,7 @@ export const introspectionRows: readonly StatementRow[] = [
     keyword: "cache",
     forms: [{ args: [slot("time", "duration", { min: 0, max: 3_600_000, wholeSeconds: true })] }],
     byDefault: "30s",
-    docs: "How long an answer of the endpoint is kept, at most until the token expires. A revoked token stays valid that long.",
+    docs: "How long a response of the endpoint is cached, at most until the token expires. A revoked token stays valid that long.",
     example: "cache 30s",
   },
 ]
@@ -159,7 +159,7 @@ export const backendCredentialRows: readonly StatementRow[] = [
     keyword: "authenticate",
     several: 2,
     forms: identityForms,
-    docs: "The gateway's credentials for this backend: they replace the Authorization header of the request, or a client certificate is shown in TLS. When the backend refuses a token with 401, an idempotent request is sent once more with a fresh token.",
+    docs: "The gateway's credentials for this backend: they replace the Authorization header of the request, or the gateway sends a client certificate in TLS. When the backend refuses a token with 401, an idempotent request is sent once more with a fresh token.",
     example: 'authenticate basic "gateway" stock_password',
   },
   {
@@ -198,7 +198,7 @@ export const xmlCredentialRows: readonly StatementRow[] = [
     keyword: "certificate",
     several: 1000,
     forms: [{ args: [slot("id", "constant", { label: '"ID"' }), certificateName] }],
-    docs: "The certificate that documents call by another name.",
+    docs: "Maps the name of a certificate in documents to a declared certificate.",
     example: 'certificate "0123ABCD" edge',
   },
   {
@@ -207,7 +207,7 @@ export const xmlCredentialRows: readonly StatementRow[] = [
     forms: [
       { args: [oneOf([word("*")], [slot("resource", "constant", { label: '"RESOURCE"' })]), tokenName] },
     ],
-    docs: 'Who gets the tokens of `<authentication-managed-identity resource="RESOURCE" />`; `*` is every resource that is not named.',
+    docs: 'The token client for `<authentication-managed-identity resource="RESOURCE" />`; `*` is every resource that is not listed.',
     example: 'identity "https://vault.example" vault',
   },
   {
@@ -227,7 +227,7 @@ export const xmlCredentialRows: readonly StatementRow[] = [
         ],
       },
     ],
-    docs: 'Who gets the tokens of `<get-authorization-context provider-id="PROVIDER" authorization-id="ID">`; `*` is every one that is not named, also where the names are found per request.',
+    docs: 'The token client for `<get-authorization-context provider-id="PROVIDER" authorization-id="ID">`; `*` is every pair that is not listed, also when the names are computed per request.',
     example: 'authorization "spotify" "playlists" spotify',
   },
   {

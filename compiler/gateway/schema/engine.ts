@@ -23,14 +23,14 @@ const auth: StatementRow = {
     },
   ],
   byDefault: "without `auth` the engine may listen only on loopback and private addresses",
-  docs: "Who may ask the engine, and what: the bearer of a key (a secret), or of a token of an issuer. Several lines mean any of them.",
+  docs: "Who may call the engine, and which stores: callers with a key (a secret), or with a token of an issuer. Several lines are alternatives.",
   example: "auth key app_key { read s; write s }",
 }
 
 const limitsRow: StatementRow = {
   keyword: "limits",
   forms: [{ args: [], block: "authz limits", blockRequired: true }],
-  byDefault: "OpenFGA's, and complete lists",
+  byDefault: "those of OpenFGA; lists are complete",
   docs: "Limits of one request to the engine. A new plan changes them without a restart.",
   example: "limits { write-tuples 500; depth 50 }",
 }
@@ -38,8 +38,8 @@ const limitsRow: StatementRow = {
 const cors: StatementRow = {
   keyword: "cors",
   forms: [{ args: [], block: "authz cors", blockRequired: true }],
-  byDefault: "pages of other origins are refused",
-  docs: "Which pages in browsers may call the engine.",
+  byDefault: "cross-origin requests are refused",
+  docs: "Which origins may call the engine from a browser.",
   example: 'cors { origins "https://console.example" }',
 }
 
@@ -55,7 +55,7 @@ export const authzRows: readonly StatementRow[] = [
   {
     ...listen,
     required: false,
-    byDefault: "no listener: only `require` asks the engine",
+    byDefault: "no listener: only `require` and `filter` use the engine",
     example: "listen 127.0.0.1:8080",
   },
   {
@@ -192,17 +192,17 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("timeout", "duration", "requestMs", {
     byDefault: "3s",
-    docs: "Longest time for an answer, except lists; then the answer is 504.",
+    docs: "Longest time for a response, except lists; then the caller gets 504.",
     example: "timeout 3s",
   }),
   limit("write-tuples", "count", "tuplesPerWriteMax", {
     byDefault: "100",
-    docs: "Writes and deletes of one request together.",
+    docs: "Most writes and deletes of one request in total.",
     example: "write-tuples 100",
   }),
   limit("contextual-tuples", "count", "contextualTuplesMax", {
     byDefault: "100",
-    docs: "Contextual tuples of one question.",
+    docs: "Most contextual tuples of one check.",
     example: "contextual-tuples 100",
   }),
   limit("condition-context", "size", "conditionContextBytesMax", {
@@ -212,7 +212,7 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("model-types", "count", "typesPerModelMax", {
     byDefault: "100",
-    docs: "Types of a model that is written through the API.",
+    docs: "Most types of a model that is written through the API.",
     example: "model-types 100",
   }),
   limit("model-size", "size", "modelBytesMax", {
@@ -222,20 +222,20 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("batch-checks", "count", "checksPerBatchMax", {
     byDefault: "50",
-    docs: "Checks of one batch.",
+    docs: "Most checks of one batch.",
     example: "batch-checks 50",
   }),
   list(
     "list-objects",
     "listObjectsMax",
     "listObjectsMs",
-    "Maximum number of objects in a list, and its time limit; a list that is cut says so.",
+    "Maximum number of objects in a list, and its time limit; the response says when a list is cut.",
   ),
   list(
     "list-users",
     "listUsersMax",
     "listUsersMs",
-    "Maximum number of users in a list, and its time limit; a list that is cut says so.",
+    "Maximum number of users in a list, and its time limit; the response says when a list is cut.",
   ),
   limit("list-page", "count", "listPageSizeMax", {
     byDefault: "1000",
@@ -244,7 +244,7 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("matrix-cells", "count", "matrixCellsMax", {
     byDefault: "10000",
-    docs: "Users × relations × objects of one matrix.",
+    docs: "Most cells of one matrix: users × relations × objects.",
     example: "matrix-cells 1000",
   }),
   limit("changes-page", "count", "changesPageSizeMax", {
@@ -259,7 +259,7 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("assertions", "count", "assertionsMax", {
     byDefault: "100",
-    docs: "Assertions of one model.",
+    docs: "Most assertions of one model.",
     example: "assertions 100",
   }),
   limit("assertions-size", "size", "assertionsBytesMax", {
@@ -269,14 +269,14 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("assertion-tuples", "count", "assertionTuplesMax", {
     byDefault: "20",
-    docs: "Contextual tuples of one assertion.",
+    docs: "Most contextual tuples of one assertion.",
     example: "assertion-tuples 20",
   }),
   {
     keyword: "depth",
     forms: [{ args: [oneOf([word("none")], [slot("depthMax", "count", boundsOf("depthMax"))])] }],
     byDefault: "25",
-    docs: "Usersets and `from` that a check may follow in a row; deeper questions are refused as too complex.",
+    docs: "Most usersets and `from` that a check follows in a row; deeper checks are refused as too complex.",
     example: "depth 50",
   },
 ]
@@ -286,14 +286,14 @@ export const engineCorsRows: readonly StatementRow[] = [
     keyword: "origins",
     required: true,
     forms: [{ args: [word("any")] }, { args: [many(slot("origin", "constant", { max: 1024 }), 1000)] }],
-    docs: "Origins of the pages that are allowed, or `any`.",
+    docs: "The allowed origins, or `any`.",
     example: 'origins "https://console.example" "http://localhost:3000"',
   },
   {
     keyword: "headers",
     forms: [{ args: [word("any")] }, { args: [many(slot("header", "header-name"), 1000)] }],
     byDefault: "any",
-    docs: "Request headers a page may send, or `any`.",
+    docs: "Request headers that a page may send, or `any`.",
     example: 'headers "Authorization" "Content-Type"',
   },
 ]
@@ -302,8 +302,8 @@ export const authzenRows: readonly StatementRow[] = [
   {
     keyword: "store",
     forms: [{ args: [slot("store", "reference", { to: ["store"] })] }],
-    byDefault: "the only store, where there is one",
-    docs: "The store that paths without a store mean.",
+    byDefault: "the only store, if there is exactly one",
+    docs: "The store for paths without a store.",
     example: "store s",
   },
   {

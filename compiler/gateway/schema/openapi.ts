@@ -13,8 +13,8 @@ const size: StatementRow = {
       args: [slot("size", "size", { min: 1, max: 1_073_741_824 }), optional(action)],
     },
   ],
-  byDefault: "1MB, and what happens to a larger body is what happens to its content",
-  docs: "Largest body that is judged, and what happens to a larger one.",
+  byDefault: "1MB, with the action of `content` for a larger body",
+  docs: "Largest body that is checked, and what happens to a larger one.",
   example: "size 100KB prevent",
 }
 
@@ -22,11 +22,11 @@ export const validateRequestRows: readonly StatementRow[] = [
   fault(
     "parameters",
     "as the statement says",
-    "Parameters in path, query, header and cookies that are missing or do not fit their schemas.",
+    "Parameters in path, query, header and cookies that are missing or do not match their schemas.",
   ),
-  fault("content", "as the statement says", "Bodies that are missing or do not fit their schemas."),
-  fault("unknown-content", "as `content`", "Bodies of media types the document does not have."),
-  fault("unknown-query", "ignore", "Query parameters the document does not have."),
+  fault("content", "as the statement says", "Bodies that are missing or do not match their schemas."),
+  fault("unknown-content", "as `content`", "Bodies of media types that the document does not describe."),
+  fault("unknown-query", "ignore", "Query parameters that the document does not describe."),
   fault(
     "unknown-headers",
     "ignore",
@@ -37,18 +37,18 @@ export const validateRequestRows: readonly StatementRow[] = [
 ]
 
 export const validateResponseRows: readonly StatementRow[] = [
-  fault("content", "as the statement says", "Bodies that do not fit their schemas."),
+  fault("content", "as the statement says", "Bodies that do not match their schemas."),
   fault(
     "unknown-content",
     "as `content`",
-    "Bodies of media types the document does not have for the status.",
+    "Bodies of media types that the document does not describe for the status.",
   ),
-  fault("status", "ignore", "Statuses the document does not have."),
-  fault("headers", "as the statement says", "Headers that are missing or do not fit their schemas."),
+  fault("status", "ignore", "Statuses that the document does not describe."),
+  fault("headers", "as the statement says", "Headers that are missing or do not match their schemas."),
   fault(
     "unknown-headers",
     "ignore",
-    "Headers the document does not have for the status; those every answer may have are left out.",
+    "Headers that the document does not describe for the status, except those that every response may have.",
   ),
   size,
   errors,
@@ -63,7 +63,7 @@ export const validateRow: StatementRow = {
     { args: [word("response"), optional(action)], block: "validate response" },
   ],
   byDefault: "no validation",
-  docs: "Validates requests or responses by the API's OpenAPI document. `prevent` (the default) answers 400 (502 for a response) and lists everything that is wrong, at most a hundred faults. `detect` only logs it. The nearest block decides.",
+  docs: "Validates requests or responses by the API's OpenAPI document. `prevent` (the default) sends 400 (502 for a response) and lists all errors, at most a hundred. `detect` only logs it. The nearest block decides.",
   example: "validate request { unknown-query prevent }",
 }
 
@@ -78,8 +78,8 @@ export const mockRow: StatementRow = {
       ],
     },
   ],
-  byDefault: "the first success of the document, in JSON where there is some",
-  docs: "Answers with the example of the API's OpenAPI document, or with a value that fits its schema, instead of asking a backend.",
+  byDefault: "the first success status of the document, as JSON if it has a JSON example",
+  docs: "Responds with the example of the API's OpenAPI document, or with a value that matches its schema, instead of calling a backend.",
   example: 'mock 200 "application/json"',
 }
 
@@ -87,7 +87,7 @@ export const mockRow: StatementRow = {
 export const extraRow: StatementRow = {
   keyword: "extra",
   forms: [{ args: [] }],
-  docs: "The operation is there besides those of the API's OpenAPI document.",
+  docs: "The operation exists in addition to those of the API's OpenAPI document.",
   example: "extra",
 }
 
@@ -105,7 +105,7 @@ export const openapiRow: StatementRow = {
 export const docsRow: StatementRow = {
   keyword: "docs",
   forms: [{ args: [slot("path", "path", { label: '"/FILE.json"' })], block: "docs" }],
-  docs: "Answers GET on this path with an OpenAPI 3.1 document of the API (of each of its versions): what `sallyport export openapi` prints, in JSON or YAML by the path's ending. Who may call the API may read it, unless its block says otherwise.",
+  docs: "Serves an OpenAPI 3.1 document of the API (of each of its versions) on GET of this path: the output of `sallyport export openapi`, as JSON or YAML depending on the ending of the path. Callers of the API may read it, unless its block has another `auth`.",
   example: 'docs "/openapi.json" { auth none }',
 }
 

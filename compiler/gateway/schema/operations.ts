@@ -9,7 +9,7 @@ export const operations: readonly StatementRow[] = methods.map((method) => ({
   forms: [{ args: [slot("path", "path")], block: "operation" }],
   docs:
     method === "ANY"
-      ? "An operation for every method that has none of its own on this path."
-      : `An operation: ${method} on a path below the path of the API. \`{id}\` is a parameter, also with text around it (\`{id}:cancel\`); \`{rest*}\` at the end is the rest of the path.`,
+      ? "An operation for every method that has no other operation on this path."
+      : `An operation: ${method} on a path below the path of the API. \`{id}\` is a parameter, optionally with text around it (\`{id}:cancel\`); \`{rest*}\` at the end is the rest of the path.`,
   example: `${method} "/{id}" { require viewer of "order:\${path.id}" for "user:\${jwt.sub}" }`,
 }))

@@ -38,7 +38,7 @@ export const issuerRows: readonly StatementRow[] = [
         ],
       },
     ],
-    docs: "A key instead of discovery: a shared secret (for HMAC only), an RSA key by modulus and exponent in Base64, or the key of a certificate. The last text is the `kid` of its tokens. Needs `issuer`.",
+    docs: "A key instead of discovery: a shared secret (for HMAC only), an RSA key by modulus and exponent in Base64, or the key of a certificate. The last string is the `kid` of its tokens. Needs `issuer`.",
     example: "key secret partner_key base64",
   },
   {
@@ -168,7 +168,7 @@ export const backendRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "connect 2s, total none (the operation's own time counts)",
-    docs: "Longest time to connect (`connect`), until the response begins (`first-byte`), between two pieces of it (`idle`), and until it is complete (`total`).",
+    docs: "Longest time to connect (`connect`), until the response begins (`first-byte`), between two parts of its body (`idle`), and until it is complete (`total`).",
     example: "timeout connect 2s first-byte 5s idle 30s total 60s",
   },
   {
@@ -297,7 +297,7 @@ export const retryRows: readonly StatementRow[] = [
     keyword: "budget",
     forms: [{ args: [slot("share", "count", { min: 1, max: 100 }), word("percent")] }],
     byDefault: "10 percent",
-    docs: "At most this many more requests than without retries.",
+    docs: "Largest share of additional requests by retries.",
     example: "budget 10 percent",
   },
 ]

@@ -17,7 +17,7 @@ export function refusalStatus(byDefault: string, docs: string, keyword = "status
 export const refusalMessage: StatementRow = {
   keyword: "message",
   forms: [{ args: [slot("message", "text")] }],
-  byDefault: "the problem's own sentence",
+  byDefault: "the standard text of the problem",
   docs: "The `detail` of the response to a refused request.",
   example: 'message "This API needs a token of Acme."',
 }

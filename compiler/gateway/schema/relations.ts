@@ -22,7 +22,7 @@ export const anyRow: StatementRow = {
   keyword: "RELATION",
   several: true,
   forms: [{ args: asked, block: "question" }],
-  docs: "A relation that is enough, or one of those that are needed.",
+  docs: "A relation: with `any` one of the block is enough, with `all` every one is required.",
   example: 'viewer of "order:${path.id}" for "user:${jwt.sub}"',
 }
 
@@ -41,17 +41,17 @@ export const questionRows: readonly StatementRow[] = [
     keyword: "context",
     several: 100,
     forms: [{ args: [slot("name", "claim", { max: 256 }), slot("value", "expression")] }],
-    docs: "A value for the conditions of the model; of a decision point, a member of its `context`.",
+    docs: "A value for the conditions of the model. For a decision point, a member of `context`.",
     example: "context ip (request.ip)",
   },
   {
     keyword: "tuple",
     several: 20,
     forms: [{ args: [slot("user", "quoted"), slot("relation", "relation"), slot("object", "quoted")] }],
-    docs: "A tuple that counts for this question only.",
+    docs: "A contextual tuple: it counts for this check only.",
     example: 'tuple "user:${jwt.sub}" member "team:${jwt.team}"',
   },
-  propertyRow("subject", "who asks", "department (jwt.department)"),
-  propertyRow("resource", "the object of the question", "status (item.status)"),
-  propertyRow("action", "what is done", "method (request.method)"),
+  propertyRow("subject", "the caller", "department (jwt.department)"),
+  propertyRow("resource", "the object of the check", "status (item.status)"),
+  propertyRow("action", "the action", "method (request.method)"),
 ]

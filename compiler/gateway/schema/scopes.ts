@@ -58,7 +58,7 @@ export const without: StatementRow = {
   keyword: "without",
   several: true,
   forms: [{ args: [many(slot("name", "scope"), 100)] }],
-  docs: "Removes what outer blocks bring: the statements of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `check`, `allow`, `deny`, `concurrency`, `filter`, `grant`, `revoke`, `inbound`, `outbound`, `on-error`, `cache`.",
+  docs: "Removes statements of outer blocks: the statements of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `check`, `allow`, `deny`, `concurrency`, `filter`, `grant`, `revoke`, `inbound`, `outbound`, `on-error`, `cache`.",
   example: "without edge",
 }
 
@@ -100,7 +100,7 @@ const timeout: StatementRow = {
   keyword: "timeout",
   forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
   byDefault: "the gateway's `limits { timeout }`",
-  docs: "Longest time for a whole request and response; `none` for streams without an end.",
+  docs: "Longest time for a complete request and response; `none` for streams without an end.",
   example: "timeout none",
 }
 

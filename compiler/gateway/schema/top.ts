@@ -14,7 +14,7 @@ const gateway: StatementRow = {
 const authz: StatementRow = {
   keyword: "authz",
   forms: [{ args: [word("url"), slot("url", "url")] }, { args: [], block: "authz", blockRequired: true }],
-  docs: "The authorization engine: its internal listener and its stores. With `url` there is no engine: `require` and `filter` ask the AuthZEN decision point at this URL, unless they name another one.",
+  docs: "The authorization engine: its internal listener and its stores. With `url` there is no engine: `require` and `filter` ask the AuthZEN decision point at this URL, unless they name another decision point.",
   example: 'authz { listen 127.0.0.1:8080; store acme { model "models/acme.fga" } }',
 }
 
@@ -30,7 +30,7 @@ const value: StatementRow = {
       ],
     },
   ],
-  docs: "A named value: a text, which may contain other values, or a reference that is read when the plan is loaded. Use it as `NAME` or inside `${…}`.",
+  docs: "A named value: a string, which may contain other values, or a reference that is read when the plan is loaded. Use it as `NAME` or inside `${…}`.",
   example: 'value auth_url = env(AUTH_URL, "http://127.0.0.1:8081")',
 }
 
@@ -175,7 +175,7 @@ export const limitsRows: readonly StatementRow[] = [
     keyword: "buffer",
     forms: [{ args: [slot("size", "size", { min: 0, max: 2 ** 30 })] }],
     byDefault: "2MB",
-    docs: "Largest body of a request or response that is read whole because a statement needs it. A larger request gets 413, a larger response becomes 502. A body that no statement needs is streamed.",
+    docs: "Largest body of a request or response that is read completely because a statement needs it. A larger request gets 413, a larger response becomes 502. A body that no statement needs is streamed.",
     example: "buffer 10MB",
   },
   {
@@ -196,7 +196,7 @@ export const limitsRows: readonly StatementRow[] = [
     keyword: "timeout",
     forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
     byDefault: "30s",
-    docs: "Longest time for a whole request and response. `timeout` of an operation overrides it.",
+    docs: "Longest time for a complete request and response. `timeout` of an operation overrides it.",
     example: "timeout 30s",
   },
   {
@@ -234,7 +234,7 @@ export const storeRows: readonly StatementRow[] = [
     keyword: "tests",
     several: true,
     forms: [{ args: [slot("path", "constant")] }],
-    docs: "Tests of the model (OpenFGA's store files), relative to this file; the path may hold `*`. A plan is made only when they pass.",
+    docs: "Tests of the model (OpenFGA's store files), relative to this file; the path may contain `*`. A plan is made only when they pass.",
     example: 'tests "models/tests/*.fga.yaml"',
   },
 ]
@@ -271,14 +271,14 @@ export const productRows: readonly StatementRow[] = [
   {
     keyword: "subscriptions",
     forms: [{ args: [slot("count", "count", { min: 1, max: 1_000_000 }), word("per"), word("owner")] }],
-    byDefault: "no bound",
+    byDefault: "no maximum",
     docs: "Most issued subscriptions of one owner at a time.",
     example: "subscriptions 3 per owner",
   },
   {
     keyword: "price",
     forms: [{ args: [slot("amount", "decimal"), slot("currency", "currency"), word("per"), word("call")] }],
-    docs: "Price of a call that was not refused by the gateway and not answered 5xx. `sallyport usage` shows the amounts.",
+    docs: "Price of a call that the gateway did not refuse and that did not get 5xx. `sallyport usage` shows the amounts.",
     example: "price 0.002 EUR per call",
   },
 ]

@@ -14,7 +14,7 @@ export const validateAnswer: StatementDefinition = {
     keyword: "validate",
     several: true,
     forms: Object.values(forms).map(({ form }) => form),
-    docs: `Judges the status or the headers of the answer by what its block says, with or without a document: \`prevent\`, which counts without a word, answers 502, \`detect\` notes it. ${contentDocs}`,
+    docs: `Checks the status or the headers of the response against the rules of its block, with or without an OpenAPI document: \`prevent\` (default) sends 502, \`detect\` only logs it. ${contentDocs}`,
     example: "validate status { allow 200 404 }",
   },
   lower: byFirstWord(forms),

@@ -8,6 +8,6 @@ export const errors: StatementRow = {
   keyword: "errors",
   forms: [{ args: [slot("variable", "value-name")] }],
   byDefault: "no variable",
-  docs: 'The variable that gets the list of all that was found: of each `["in"]`, `.pointer` and `.message`; it is not there where nothing was: `has(var.found)`.',
+  docs: 'The variable for the list of errors; each has `["in"]`, `.pointer` and `.message`. Without errors it is not set: test it with `has(var.found)`.',
   example: "errors found",
 }

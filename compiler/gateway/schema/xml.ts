@@ -25,7 +25,7 @@ export const xmlRows: readonly StatementRow[] = [
     forms: [
       { args: [slot("id", "constant", { label: '"ID"' }), slot("path", "constant", { label: '"FILE"' })] },
     ],
-    docs: 'The file with the JSON Schema that `<content schema-id="ID" />` judges by; `schema-ref` leads to one in it.',
+    docs: 'The file with the JSON Schema for `<content schema-id="ID" />`; `schema-ref` selects a part of it.',
     example: 'schema "order" "models/order.schema.json"',
   },
   {
@@ -36,7 +36,7 @@ export const xmlRows: readonly StatementRow[] = [
         args: [slot("id", "constant", { label: '"ID"' }), slot("backend", "reference", { to: ["backend"] })],
       },
     ],
-    docs: 'The backend that documents call by another name: `<set-backend-service backend-id="ID" />`.',
+    docs: 'Maps the backend id of documents to a declared backend: `<set-backend-service backend-id="ID" />`.',
     example: 'backend "orders.v1" orders_v1',
   },
   {
@@ -50,7 +50,7 @@ export const xmlRows: readonly StatementRow[] = [
         ],
       },
     ],
-    docs: "The value or secret for `{{NAME}}` if it has another name. `.` and `-` in NAME become `_` by themselves.",
+    docs: "The value or secret for `{{NAME}}` if it has another name. `.` and `-` in NAME become `_` automatically.",
     example: 'value "Orders.Url" orders_url',
   },
 ]

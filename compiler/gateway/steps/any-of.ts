@@ -38,7 +38,7 @@ export function lowerWays(
   const twice = statements[ways.findIndex((way, index) => !isFirst(way, index))]
   if (twice !== undefined) {
     const { keyword } = twice.statement
-    report.add("SP2008", headSpan(twice.statement), `the same \`${keyword.text}\` is there twice`)
+    report.add("SP2008", headSpan(twice.statement), `the same \`${keyword.text}\` is given twice`)
   }
   if (unique.length <= 1) return unique[0]
   return steps.add({ kind: "any-of", steps: idsOf(unique) }, at, { steps: unique })

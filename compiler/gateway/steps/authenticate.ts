@@ -34,14 +34,14 @@ export const authenticateStatement: StatementDefinition = {
 /** Printing and comparison of a step that authenticates the gateway to the backend. */
 export const authenticate: StepText<"authenticate"> = {
   print: ({ authentication, output, outputAs }, printing) => {
-    if (outputAs !== undefined) printing.lacks("a token that is left as an object")
+    if (outputAs !== undefined) printing.lacks("a token that is stored as an object")
     return statement(`${authenticationText(authentication)}${output === undefined ? "" : ` as ${output}`}`)
   },
   identities: () => ["authenticate"],
   added: ({ output }) =>
     output === undefined
-      ? opens("callers act on the backend in the gateway's name")
-      : neutral("a token is got"),
+      ? opens("callers reach the backend with the credentials of the gateway")
+      : neutral("a token is requested"),
   removed: ({ output, authentication }) => {
     if (output !== undefined) return neutral("a token is no longer requested")
     return authentication.scheme === "certificate"
@@ -51,7 +51,7 @@ export const authenticate: StepText<"authenticate"> = {
   changed: {
     authentication: otherIdentity("the backend"),
     output: (before, after) => {
-      if (after === undefined) return opens("callers act on the backend in the gateway's name")
+      if (after === undefined) return opens("callers reach the backend with the credentials of the gateway")
       return before === undefined
         ? breaking(`the backend no longer gets the token of the gateway: it goes to \`${after}\``)
         : neutral(`the token goes to \`${after}\``)
@@ -59,8 +59,8 @@ export const authenticate: StepText<"authenticate"> = {
     outputAs: (_, after) =>
       neutral(
         after === undefined
-          ? "the token is kept as text"
-          : "the token is kept as an object with `accessToken`",
+          ? "the token is stored as a string"
+          : "the token is stored as an object with `accessToken`",
       ),
   },
 }

@@ -48,9 +48,14 @@ function lowerBasic(bound: BoundStatement, context: StepContext): StepOf<"basic-
   if (users === undefined || realm === undefined || said === undefined) return undefined
   if (!/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/.test(realm)) {
     const span = realmAt?.get("realm")?.argument.span
-    context.report.add("SP2010", span, "a realm is of ASCII characters without quotes and backslashes", {
-      help: "Write another text.",
-    })
+    context.report.add(
+      "SP2010",
+      span,
+      "a realm can only contain ASCII characters except quotes and backslashes",
+      {
+        help: "Write a realm without these characters.",
+      },
+    )
     return undefined
   }
   const { status, message } = said
@@ -80,7 +85,7 @@ export const basicAuth: StepText<"basic-auth"> = {
   removed: () => opens("requests without user and password are now let through"),
   changed: {
     ...messageRules,
-    users: () => opens("other users may call"),
+    users: () => opens("another table of users decides who may call"),
     realm: () => neutral("the password prompt shows another realm"),
     status: (before, after) =>
       breaking(

@@ -40,17 +40,17 @@ export const cachedValueRules: FieldRules<Omit<StepOf<"cache-get">, "kind">> = {
     const shared = typeof before !== "string" && typeof after === "string"
     return [
       shared
-        ? opens("requests for which the key differed share one value")
-        : neutral("a value with another key is used"),
+        ? opens("requests with different keys now share one value")
+        : neutral("the value is read with another key"),
       ...callersDecide(before, after),
     ]
   },
-  variable: (before, after) => neutral(`the value is in \`${after}\`, not in \`${before}\``),
+  variable: (before, after) => neutral(`the value is stored in \`${after}\` instead of \`${before}\``),
   default: (_, after) =>
     neutral(
       after === undefined
-        ? "without a value the variable is null"
-        : "without a value the variable is another",
+        ? "on a cache miss, the variable is null"
+        : "on a cache miss, the variable gets another value",
     ),
 }
 
@@ -62,6 +62,6 @@ export const cacheGet: StepText<"cache-get"> = {
     ),
   identities: ({ variable }) => [`cache-get ${variable}`, "cache-get"],
   added: () => neutral("a value is read from the cache"),
-  removed: () => neutral("a value is not read from the cache any more"),
+  removed: () => neutral("a value is no longer read from the cache"),
   changed: cachedValueRules,
 }

@@ -49,14 +49,14 @@ export const lookupRows: readonly StatementRow[] = [
       { args: [word("header"), many(slot("name", "header-name"), 50)] },
       { args: [word("query"), oneOf([word("none")], [many(slot("parameter", "query-name"), 50)])] },
     ],
-    byDefault: "by the whole query",
+    byDefault: "separate responses for each query string",
     docs: "Headers and query parameters for which separate responses are kept.",
     example: 'vary header "Accept-Language"',
   },
   {
     keyword: "key",
     forms: [{ args: [slot("key", "text")] }],
-    docs: "A text for which separate responses are kept, in addition.",
+    docs: "A string for which separate responses are kept, in addition.",
     example: 'key "${jwt.tenant}"',
   },
   {
@@ -101,22 +101,22 @@ export const cacheLookup: StepText<"cache-lookup"> = {
   identities: () => ["cache-lookup"],
   added: ({ authorized }) =>
     authorized
-      ? opens("an answer to one caller with a token may be given to another")
-      : neutral("answers may come from the cache"),
-  removed: () => neutral("answers do not come from the cache any more"),
+      ? opens("a response to a request with a token may be sent to another caller")
+      : neutral("responses may come from the cache"),
+  removed: () => neutral("responses no longer come from the cache"),
   changed: {
     varyHeaders: (before, after) => differing(before, after, "the header"),
     varyQuery: (before, after) => otherQuery(before, after),
     key: (_, after) =>
       after === undefined
-        ? opens("requests for which the text differs get the same answer")
+        ? opens("requests with different keys now get the same response")
         : opens("another key decides which requests share a response"),
     authorized: (_, after) =>
       after
-        ? opens("an answer to one caller with a token may be given to another")
-        : neutral("answers to requests with a token are not kept any more"),
-    downstream: (_, after) => neutral(`callers get \`Cache-Control: ${after}\``),
-    mustRevalidate: () => neutral("callers get another Cache-Control"),
+        ? opens("a response to a request with a token may be sent to another caller")
+        : neutral("responses to requests with a token are no longer cached"),
+    downstream: (_, after) => neutral(`responses have \`Cache-Control: ${after}\``),
+    mustRevalidate: () => neutral("responses have another Cache-Control"),
     coalesce: () => neutral("whether requests wait for each other's response has changed"),
     like: (before, after) => otherLikeness(before, after),
   },
@@ -141,25 +141,27 @@ function likeText(like: Lookup["like"], printing: Printing): string | false {
 }
 
 function otherQuery(before: Lookup["varyQuery"], after: Lookup["varyQuery"]): readonly Finding[] | Finding {
-  if (after === null) return neutral("answers differ by the whole query")
+  if (after === null) return neutral("each query string has separate cached responses")
   if (before !== null) return differing(before, after, "the query parameter")
   return opens(
     after.length === 0
-      ? "requests with other queries get the same answer"
-      : `requests that differ in other query parameters than ${shown(after)} get the same answer`,
+      ? "requests with different query strings now get the same response"
+      : `requests that differ only in query parameters other than ${shown(after)} get the same response`,
   )
 }
 
 function otherLikeness(before: Lookup["like"], after: Lookup["like"]): Finding {
-  if (after === undefined) return opens("requests of which only the prompt differs get the same answer")
-  if (before === undefined) return opens("prompts that are near get the same answer")
+  if (after === undefined) return opens("requests that differ only in the prompt get the same response")
+  if (before === undefined) return opens("similar prompts get the same response")
   if (after.backend !== before.backend)
     return opens(`\`${after.backend}\` gets the prompts and finds similar ones`)
   if (after.distance > before.distance)
-    return opens(`prompts get the same answer up to the distance ${after.distance}, not ${before.distance}`)
+    return opens(
+      `prompts up to the distance ${after.distance} instead of ${before.distance} get the same response`,
+    )
   if (after.ignoreSystem && !before.ignoreSystem)
-    return opens("prompts that differ in their system messages get the same answer")
-  return neutral("fewer prompts are near enough to get the same answer")
+    return opens("prompts that differ only in their system messages get the same response")
+  return neutral("fewer prompts are similar enough to get the same response")
 }
 
 function differing(before: readonly string[], after: readonly string[], what: string): Finding[] {
@@ -169,7 +171,9 @@ function differing(before: readonly string[], after: readonly string[], what: st
     ...(gone.length > 0
       ? [opens(`requests that differ only in ${what} ${shown(gone)} get the same response`)]
       : []),
-    ...(come.length > 0 ? [neutral(`answers differ by ${what} ${shown(come)}`)] : []),
+    ...(come.length > 0
+      ? [neutral(`each value of ${what} ${shown(come)} has separate cached responses`)]
+      : []),
   ]
 }
 

@@ -22,12 +22,9 @@ export const removeForm: StatementForm = {
 export const cacheRemove: StepText<"cache-remove"> = {
   print: ({ key }) => statement(`cache remove ${textWords(key)}`),
   identities: () => ["cache-remove"],
-  added: () => neutral("a value is taken out of the cache"),
-  removed: () => neutral("a value stays in the cache"),
+  added: () => neutral("a value is removed from the cache"),
+  removed: () => neutral("a value is no longer removed from the cache"),
   changed: {
-    key: (before, after) => [
-      neutral("the value of another key is taken out"),
-      ...callersDecide(before, after),
-    ],
+    key: (before, after) => [neutral("the value of another key is removed"), ...callersDecide(before, after)],
   },
 }

@@ -28,12 +28,12 @@ export const cacheSet: StepText<"cache-set"> = {
   print: ({ key, value, seconds }) =>
     statement(`cache set ${textWords(key)} ${textOrExpressionText(value)} for ${timeText(seconds)}`),
   identities: () => ["cache-set"],
-  added: () => neutral("a value is kept in the cache"),
-  removed: () => neutral("a value is not kept in the cache any more"),
+  added: () => neutral("a value is stored in the cache"),
+  removed: () => neutral("a value is no longer stored in the cache"),
   changed: {
-    key: () => neutral("a value is kept under another key"),
-    value: () => neutral("another value is kept in the cache"),
+    key: () => neutral("the value is stored under another key"),
+    value: () => neutral("another value is stored in the cache"),
     seconds: (before, after) =>
-      neutral(`a value is kept for ${countText(after)}s, not ${countText(before)}s`),
+      neutral(`the value is kept for ${countText(after)}s instead of ${countText(before)}s`),
   },
 }

@@ -40,12 +40,12 @@ export const cacheStore: StepText<"cache-store"> = {
     return statement(`cache store ${timeText(seconds)}${test}`)
   },
   identities: () => ["cache-store"],
-  added: ({ seconds }) => neutral(`answers are kept for ${secondsText(seconds)}`),
-  removed: () => neutral("answers are not kept any more"),
+  added: ({ seconds }) => neutral(`responses are cached for ${secondsText(seconds)}`),
+  removed: () => neutral("responses are no longer cached"),
   changed: {
     seconds: (before, after) =>
-      neutral(`answers are kept for ${countText(after)}s, not ${countText(before)}s`),
-    storeIf: () => neutral("other answers are kept"),
+      neutral(`responses are cached for ${countText(after)}s instead of ${countText(before)}s`),
+    storeIf: () => neutral("other responses are cached"),
   },
 }
 

@@ -41,7 +41,7 @@ export const valueForm = (block: BlockName): StatementForm => ({
 export const cacheValue: StepText<"cache-value"> = {
   print: ({ variable, key, seconds, refreshAfterSeconds, default: otherwise, steps }, printing) => {
     if (otherwise !== undefined || refreshAfterSeconds !== undefined)
-      printing.lacks("a value that is made again before its end, or has a default")
+      printing.lacks("a value that is computed again before it expires, or has a default")
     return statement(
       `cache value ${variable} ${textWords(key)} for ${timeText(seconds)}`,
       printing.inside(steps),
@@ -53,19 +53,19 @@ export const cacheValue: StepText<"cache-value"> = {
   changed: {
     ...cachedValueRules,
     seconds: (before, after) =>
-      neutral(`a value is kept for ${secondsText(after)}, not ${secondsText(before)}`),
+      neutral(`the value is kept for ${secondsText(after)} instead of ${secondsText(before)}`),
     refreshAfterSeconds: (_, after) =>
       neutral(
         after === undefined
-          ? "a value is used until it ends, and made anew then"
-          : `from ${secondsText(after)} on a value is made anew while the old one is used`,
+          ? "the value is computed again only after it has expired"
+          : `after ${secondsText(after)}, the value is computed again while the old one stays in use`,
       ),
     // Reported with the inner steps.
     steps: () => [],
   },
   block: {
     place: ({ variable }) => `cache value ${variable}`,
-    wrapping: (_, removed) => lacking("only where the cache has no value now; without it", removed),
-    unwrapping: (_, added) => always("whatever the cache has", added),
+    wrapping: (_, removed) => lacking("now only on a cache miss; without it", removed),
+    unwrapping: (_, added) => always("on a cache hit too", added),
   },
 }

@@ -56,7 +56,7 @@ export const checkInOrder: StatementDefinition = {
   row: {
     ...check.row,
     forms: [...check.row.forms, checkJwt.form, checkAny.form],
-    docs: "Refuses requests without a header, or where it has another value than these; or without a valid token, besides what `auth` demands. Of the tokens in an `any` block one is enough.",
+    docs: "Refuses requests without a header, or with another value of it than these; or requests without a valid token, in addition to `auth`. One of the tokens in an `any` block is enough.",
   },
   lower: (bound, context) => {
     if (bound.form === checkJwt.form) return checkJwt.lower(bound, context)
@@ -87,26 +87,26 @@ export const checkHeader: StepText<"check-header"> = {
     ),
   identities: ({ name }) => [`check header ${name}`, "check header"],
   added: ({ name, status }) =>
-    closes(`requests without a fitting header \`${name}\` are refused with ${countText(status)}`),
-  removed: ({ name }) => opens(`the header \`${name}\` is not checked any more`),
+    closes(`requests with a missing or invalid header \`${name}\` get ${countText(status)}`),
+  removed: ({ name }) => opens(`the header \`${name}\` is no longer checked`),
   changed: {
     name: (before, after) => [
-      opens(`the header \`${before}\` is not checked any more`),
+      opens(`the header \`${before}\` is no longer checked`),
       closes(`the header \`${after}\` is checked now`),
     ],
     values: (before, after) => {
-      if (after.length === 0) return opens("any value is enough")
-      if (before.length === 0) return closes("it must have certain values now")
+      if (after.length === 0) return opens("any value is accepted now")
+      if (before.length === 0) return closes("the header must now have one of the listed values")
       const { added, removed } = listChanges(before, after)
       return [
-        ...(added.length === 0 ? [] : [opens(`${namesOf(added)} is enough now`)]),
-        ...(removed.length === 0 ? [] : [closes(`${namesOf(removed)} is not enough any more`)]),
+        ...(added.length === 0 ? [] : [opens(`the value ${namesOf(added)} is now accepted`)]),
+        ...(removed.length === 0 ? [] : [closes(`the value ${namesOf(removed)} is no longer accepted`)]),
       ]
     },
     ignoreCase: (_, after) =>
       after === false
-        ? closes("upper and lower case count now")
-        : opens("upper and lower case may not count"),
+        ? closes("the comparison is now case-sensitive")
+        : opens("the comparison may ignore upper and lower case"),
     status: (before, after) =>
       breaking(`requests without it now get ${countText(after)} instead of ${countText(before)}`),
     message: () => neutral("requests without it get another message"),

@@ -11,9 +11,9 @@ const categories: FieldRules<Fields<"content-safety">>["categories"] = (before, 
   return names.flatMap((name): Finding[] => {
     const [was, now] = [old.get(name), next.get(name)]
     if (now === undefined) return [opens(`\`${name}\` is no longer checked`)]
-    if (was === undefined) return [closes(`\`${name}\` is judged now`)]
+    if (was === undefined) return [closes(`\`${name}\` is now checked`)]
     if (same(was, now)) return []
-    const words = `\`${name}\` is refused from ${countText(now)} on, not from ${countText(was)}`
+    const words = `\`${name}\` is refused at severity ${countText(now)} or higher instead of ${countText(was)}`
     return [typeof was === "number" && typeof now === "number" && now < was ? closes(words) : opens(words)]
   })
 }
@@ -24,7 +24,9 @@ const categories: FieldRules<Fields<"content-safety">>["categories"] = (before, 
  */
 export const contentSafety: StepText<"content-safety"> = {
   print: (step, printing) => {
-    printing.refuses("only policy documents can check prompts: it stays a document, used by `policy xml`")
+    printing.refuses(
+      "only policy documents can check prompts: keep the document and use it with `policy xml`",
+    )
     return statement(
       `content-safety ${step.backend}`,
       step.categories.map(({ name, threshold }) => `category ${name} ${countText(threshold)}`),
@@ -41,7 +43,7 @@ export const contentSafety: StepText<"content-safety"> = {
   changed: {
     backend: (before, after) => opens(`\`${after}\` checks prompts instead of \`${before}\``),
     categories,
-    levels: (_, after) => opens(`severities are judged in ${after} levels`),
+    levels: (_, after) => opens(`severities now have ${after} levels`),
     blocklists: (before, after) => {
       const { removed, added } = listChanges(before, after)
       return [

@@ -158,7 +158,7 @@ function checkMethods(block: BoundBlock | undefined, report: Report): void {
     const method = value as string
     if (method === "*" || registeredMethods.includes(method)) continue
     const hint = didYouMean(method, registeredMethods)
-    report.add("SP2041", argument.span, `no page asks for the method \`${shown(method)}\`${hint}`)
+    report.add("SP2041", argument.span, `browsers never send the method \`${shown(method)}\`${hint}`)
   }
 }
 
@@ -178,11 +178,11 @@ export const cors: StepText<"cors"> = {
   identities: () => ["cors"],
   added: ({ origins, credentials }) =>
     opens(
-      `pages of ${originWords(origins)} may call, and read answers${credentials ? ", with the caller's own credentials" : ""}`,
+      `cross-origin requests from ${originWords(origins)} are now allowed${credentials ? ", with the caller's own credentials" : ""}`,
     ),
   removed: ({ origins }, { takesOptions }) => [
-    breaking(`pages of ${originWords(origins)} cannot call any more`),
-    ...(takesOptions ? [opens("preflights go on to the backend")] : []),
+    breaking(`cross-origin requests from ${originWords(origins)} are no longer allowed`),
+    ...(takesOptions ? [opens("preflight requests go to the backend")] : []),
   ],
   changed: {
     origins: originChanges,
@@ -191,13 +191,13 @@ export const cors: StepText<"cors"> = {
     expose: exposeChanges,
     credentials: (_, after) =>
       after
-        ? opens("pages call with the caller's own credentials")
-        : breaking("pages cannot call with the caller's own credentials any more"),
-    maxAgeSeconds: () => neutral("browsers keep the answer to a preflight for another time"),
+        ? opens("cross-origin requests may carry the caller's own credentials")
+        : breaking("cross-origin requests can no longer carry the caller's own credentials"),
+    maxAgeSeconds: () => neutral("browsers keep the response to a preflight request for another time"),
     terminateUnmatched: (_, after) =>
       after
-        ? closes("preflights that fit nothing end here")
-        : opens("preflights that fit nothing go on to the backend"),
+        ? closes("preflight requests that match no rule get an empty 200")
+        : opens("preflight requests that match no rule go to the backend"),
   } satisfies FieldRules<Cors>,
 }
 
@@ -208,7 +208,9 @@ function namesText(names: readonly Text[]): string {
 function originWords(origins: Cors["origins"]): string {
   if (origins.includes("*")) return "every site"
   return listWords(
-    origins.map((origin) => (typeof origin === "string" ? `\`${origin}\`` : "a site found per request")),
+    origins.map((origin) =>
+      typeof origin === "string" ? `\`${origin}\`` : "a site that is computed per request",
+    ),
   )
 }
 
@@ -217,11 +219,11 @@ function originChanges(before: Cors["origins"], after: Cors["origins"]): Finding
   const { added, removed } = uncovered(before.map(originKey), after.map(originKey), coversOrigin)
   const pages = (origins: readonly string[]) => (origins.includes("*") ? "every site" : codeWords(origins))
   return otherNames(added, removed, {
-    opens: `pages of ${pages(added)} may call now`,
+    opens: `cross-origin requests from ${pages(added)} are now allowed`,
     breaking: removed.includes("*")
-      ? `only pages of ${pages(after.map(originKey))} can still call, pages of other origins cannot`
-      : `pages of ${pages(removed)} cannot call any more`,
-    same: "the same sites, written otherwise",
+      ? `only cross-origin requests from ${pages(after.map(originKey))} are still allowed`
+      : `cross-origin requests from ${pages(removed)} are no longer allowed`,
+    same: "the same sites, written differently",
   })
 }
 
@@ -230,11 +232,11 @@ function methodChanges(before: Cors["methods"], after: Cors["methods"]): Finding
   const all = (methods: readonly string[]) => (methods.length === 0 ? ["GET", "POST"] : methods)
   const { added, removed } = uncovered(all(before), all(after))
   return otherNames(added, removed, {
-    opens: `pages may call with ${added.includes("*") ? "every method" : codeWords(added)} now`,
+    opens: `cross-origin requests may now use ${added.includes("*") ? "every method" : codeWords(added)}`,
     breaking: removed.includes("*")
-      ? `pages can call with ${codeWords(all(after))} only, not with every method`
-      : `pages cannot call with ${codeWords(removed)} any more`,
-    same: "the same methods, written otherwise",
+      ? `cross-origin requests can use only ${codeWords(all(after))} instead of every method`
+      : `cross-origin requests can no longer use ${codeWords(removed)}`,
+    same: "the same methods, written differently",
   })
 }
 
@@ -242,11 +244,11 @@ function methodChanges(before: Cors["methods"], after: Cors["methods"]): Finding
 function requestHeaderChanges(before: Cors["headers"], after: Cors["headers"]): Finding[] {
   const { added, removed } = uncovered(before, after)
   return otherNames(added, removed, {
-    opens: `pages may send ${added.includes("*") ? "every header" : codeWords(added)} now`,
+    opens: `cross-origin requests may now have ${added.includes("*") ? "every header" : codeWords(added)}`,
     breaking: removed.includes("*")
-      ? `pages can send ${after.length === 0 ? "no header of their own" : `${codeWords(after)} only`}, not every header`
-      : `pages cannot send ${codeWords(removed)} any more`,
-    same: "the same headers, written otherwise",
+      ? `cross-origin requests can have ${after.length === 0 ? "only the headers that CORS always allows" : `only ${codeWords(after)}`} instead of every header`
+      : `cross-origin requests can no longer have ${codeWords(removed)}`,
+    same: "the same headers, written differently",
   })
 }
 
@@ -257,11 +259,11 @@ function exposeChanges(before: Cors["expose"], after: Cors["expose"], sides: Sid
   const [old, next] = [readable(before, sides.before), readable(after, sides.after)]
   const { added, removed } = uncovered(old, next)
   return otherNames(added, removed, {
-    opens: `pages may read ${added.includes("*") ? "every header of answers" : codeWords(added)} now`,
+    opens: `pages of other sites may now read ${added.includes("*") ? "every response header" : codeWords(added)}`,
     breaking: removed.includes("*")
-      ? `pages can read ${next.length === 0 ? "no header of their own choice" : `${codeWords(next)} only`}, not every header of answers`
-      : `pages cannot read ${codeWords(removed)} any more`,
-    same: "the same headers can be read, written otherwise",
+      ? `pages of other sites can read ${next.length === 0 ? "only the headers that CORS always allows" : `only ${codeWords(next)}`} instead of every response header`
+      : `pages of other sites can no longer read ${codeWords(removed)}`,
+    same: "the same headers can be read, written differently",
   })
 }
 

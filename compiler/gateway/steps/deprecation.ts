@@ -50,14 +50,19 @@ export function lowerDeprecation(
   const first = deprecated ?? sunset ?? removed ?? successor
   if (first === undefined) return undefined
   if (removed !== undefined && sunset !== undefined)
-    report.add("SP2017", sunset.statement.keyword.span, "a version that is `removed` has no end to come", {
-      related: [{ span: removed.statement.keyword.span, message: "`removed`" }],
-    })
+    report.add(
+      "SP2017",
+      sunset.statement.keyword.span,
+      "`sunset` has no effect on a version that is `removed`",
+      {
+        related: [{ span: removed.statement.keyword.span, message: "`removed`" }],
+      },
+    )
   const since = deprecated?.args.value<string>("date")
   const page = deprecated?.args.get("documentation")
   const documentation = page?.value as string | undefined
   if (page !== undefined && documentation !== undefined && !/^https?:\/\/[!#-;=?-~]+$/.test(documentation))
-    report.add("SP2026", page.argument.span, "the page that says more is not an http(s) URL")
+    report.add("SP2026", page.argument.span, "the link to more information is not an http(s) URL")
   const date = sunset?.args.value<string>("date")
   const next = successor?.args.word("version")
   const known = next === undefined ? undefined : successorOf(next, version, api.bound, report)
@@ -109,27 +114,29 @@ export const deprecation: StepText<"deprecation"> = {
   identities: () => ["deprecation"],
   added: ({ deprecated, sunset, closed }) =>
     closed
-      ? breaking(`answered 410 from ${sunset ?? "now"} on`)
+      ? breaking(`requests get 410 from ${sunset ?? "now"} on`)
       : neutral(
           deprecated
-            ? "answers announce that it is deprecated"
+            ? "responses announce that the version is deprecated"
             : sunset === undefined
-              ? "answers announce its successor"
-              : `answers announce its end on ${sunset}`,
+              ? "responses announce the successor of the version"
+              : `responses announce the end of the version on ${sunset}`,
         ),
   removed: ({ sunset, closed }) =>
     closed
-      ? opens(`not answered 410 from ${sunset ?? "now"} on any more`)
-      : neutral("answers do not announce its end any more"),
+      ? opens(`requests no longer get 410 from ${sunset ?? "now"} on`)
+      : neutral("responses no longer announce the end of the version"),
   changed: (before, after) => [otherEnd(before, after)],
 }
 
 function otherEnd(before: Fields<"deprecation">, after: Fields<"deprecation">): Finding {
   const end = ({ closed, sunset }: Fields<"deprecation">) => (closed ? (sunset ?? "now") : undefined)
   const [old, next] = [end(before), end(after)]
-  if (old === next) return neutral("answers announce something else")
-  if (next === undefined) return opens(`not answered 410 from ${old} on any more`)
+  if (old === next) return neutral("responses announce something else")
+  if (next === undefined) return opens(`requests no longer get 410 from ${old} on`)
   if (old === undefined || next === "now" || (old !== "now" && next < old))
-    return breaking(`answered 410 from ${next} on${old === undefined ? "" : `, not from ${old}`}`)
-  return opens(`answered 410 from ${next} on, not from ${old}`)
+    return breaking(
+      `requests get 410 from ${next} on${old === undefined ? "" : ` instead of from ${old} on`}`,
+    )
+  return opens(`requests get 410 from ${next} on instead of from ${old} on`)
 }

@@ -33,11 +33,11 @@ export const findReplace: StepText<"find-replace"> = {
   changed: {
     message: nowAboutMessage,
     from: (before, after, { after: { message } }) => [
-      otherBody(message, "another text replaced"),
+      otherBody(message, "another string replaced"),
       ...callersDecide(before, after),
     ],
     to: (before, after, { after: { message } }) => [
-      otherBody(message, "another text in its place"),
+      otherBody(message, "another replacement"),
       ...callersDecide(before, after),
       ...secretsIn(after, before),
     ],

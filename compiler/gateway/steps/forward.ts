@@ -44,7 +44,7 @@ export const forward: StepText<"forward"> = {
   },
   identities: () => ["forward"],
   added: () => opens("requests reach a backend now"),
-  removed: () => breaking("requests do not reach a backend any more"),
+  removed: () => breaking("requests no longer reach a backend"),
   changed: (before, after, plans) => {
     const [old, next] = [before.backend, after.backend]
     if (old === null || next === null || old === next) return compareFields(fieldRules, before, after)
@@ -63,13 +63,13 @@ function refuseDetails(step: StepOf<"forward">, printing: Printing): void {
   const said: readonly (readonly [boolean | undefined, string])[] = [
     [
       timeoutMs !== undefined,
-      `the time of a request is said by the block of the backend: \`timeout total ${seconds}\``,
+      `the timeout of a request belongs in the \`backend\` block: \`timeout total ${seconds}\``,
     ],
     [
       bufferRequest,
       "no statement needs the complete request before it is sent; a repeated request is buffered in any case",
     ],
-    [bufferResponse, "no statement has an answer read whole before it goes out"],
+    [bufferResponse, "no statement reads the complete response before it is sent"],
     [
       failOnStatus,
       "no statement treats a status of the backend as an error: use `when (response.status >= 400)` in `outbound`",
@@ -85,17 +85,17 @@ const fieldRules: FieldRules<Fields<"forward">> = {
   timeoutMs: (before, after) => {
     const [was, is] = [before ?? Number.POSITIVE_INFINITY, after ?? Number.POSITIVE_INFINITY]
     if (typeof was === "number" && typeof is === "number" && is > was)
-      return neutral("the backend has more time for its answer")
+      return neutral("the backend has more time to respond")
     return closes("the backend has less time: late responses become 504")
   },
   bufferRequest: (_, after) =>
     after === true
-      ? closes("bodies of requests that are too large to be read whole are refused")
-      : opens("bodies of requests that are too large to be read whole pass"),
+      ? closes("requests with a body that is too large to be read completely are refused")
+      : opens("requests with a body that is too large to be read completely are let through"),
   bufferResponse: () => neutral("whether bodies of responses are read completely first has changed"),
-  failOnStatus: () => neutral("what failures of the backend do has changed"),
+  failOnStatus: () => neutral("whether an error status of the backend runs `on-error` has changed"),
   followRedirects: (_, after) =>
     after === true
-      ? opens("requests go where the backend redirects to")
-      : breaking("redirects of the backend are the callers' to follow"),
+      ? opens("the gateway follows redirects of the backend")
+      : breaking("redirects of the backend are sent to the callers"),
 }

@@ -69,13 +69,13 @@ export const grant: StepText<"grant"> = {
   removed: ({ action, relation }) =>
     action === "write"
       ? breaking(`this no longer grants \`${relation}\``)
-      : opens(`who was \`${relation}\` stays it`),
+      : opens(`users no longer lose \`${relation}\` after a 2xx response of the backend`),
   changed: {
     action: (_, after) =>
       opens(after === "write" ? "relations are written, not deleted" : "relations are deleted, not written"),
-    store: (before, after) => opens(`the store \`${after}\` is changed, not \`${before}\``),
-    relation: (before, after) => opens(`it is about \`${after}\`, not \`${before}\``),
-    object: () => opens("it is about another object"),
-    user: () => opens("it is about another user"),
+    store: (before, after) => opens(`the tuple is in the store \`${after}\` instead of \`${before}\``),
+    relation: (before, after) => opens(`the relation is \`${after}\` instead of \`${before}\``),
+    object: () => opens("the tuple has another object"),
+    user: () => opens("the tuple has another user"),
   },
 }

@@ -80,7 +80,7 @@ export const introspect: StepText<"introspect"> = {
     introspection: () => opens("another service decides which tokens are valid"),
   } satisfies FieldRules<Fields<"introspect">>,
   way: {
-    credential: ({ introspection }) => `a token that \`${introspection}\` calls active`,
+    credential: ({ introspection }) => `a token that \`${introspection}\` reports as active`,
     ways: (step) => [step],
     schemes: ({ introspection, from }) => [[`token_${introspection}`, tokenScheme(from)]],
   },

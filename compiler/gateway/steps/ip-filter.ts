@@ -28,7 +28,7 @@ export const lowerIp: LowerStep = (bound, { steps, report }) => {
   for (const { argument, value } of bound.args.all("network")) {
     const found = value as string | Range
     const key = typeof found === "string" ? found : rangeText(found)
-    if (networks.has(key) || ranges.has(key)) report.add("SP2016", argument.span, `\`${key}\` is there twice`)
+    if (networks.has(key) || ranges.has(key)) report.add("SP2016", argument.span, `\`${key}\` is given twice`)
     if (typeof found === "string") networks.add(found)
     else ranges.set(key, found)
   }
@@ -62,15 +62,21 @@ export const ipFilter: StepText<"ip-filter"> = {
   identities: ({ action }) => [`${action} ip`, "ip"],
   added: ({ action }) =>
     closes(
-      action === "allow"
-        ? "callers from other networks are refused with 403"
-        : "callers from these networks are refused with 403",
+      action === "allow" ? "callers from other networks get 403" : "callers from these networks get 403",
     ),
   removed: ({ action }) =>
-    opens(action === "allow" ? "callers from every network pass" : "callers from these networks pass"),
+    opens(
+      action === "allow"
+        ? "callers from every network are now let through"
+        : "callers from these networks are now let through",
+    ),
   changed: {
     action: (_, after) =>
-      opens(after === "allow" ? "only these networks pass now" : "all but these networks pass now"),
+      opens(
+        after === "allow"
+          ? "only callers from these networks are let through now"
+          : "callers from all other networks are let through now",
+      ),
     networks: (before, after, items) => otherNetworks(before, after, items.after.action),
     ranges: (before, after, items) =>
       otherNetworks(before.map(rangeText), after.map(rangeText), items.after.action),
@@ -92,8 +98,8 @@ function otherNetworks(
   action: IpFilter["action"],
 ): Finding[] {
   const [come, gone] = [outside(after, before), outside(before, after)]
-  const passes = (list: readonly string[]) => opens(`callers from ${codeWords(list)} pass now`)
-  const refused = (list: readonly string[]) => closes(`callers from ${codeWords(list)} are refused now`)
+  const passes = (list: readonly string[]) => opens(`callers from ${codeWords(list)} are now let through`)
+  const refused = (list: readonly string[]) => closes(`callers from ${codeWords(list)} now get 403`)
   const found = [
     ...(come.length === 0 ? [] : [action === "allow" ? passes(come) : refused(come)]),
     ...(gone.length === 0 ? [] : [action === "allow" ? refused(gone) : passes(gone)]),

@@ -12,7 +12,7 @@ export const jsonToXmlRows: readonly StatementRow[] = [
   {
     keyword: "dates",
     forms: [{ args: [] }],
-    docs: "Dates and times among the texts are written without zeros at the end of the fraction.",
+    docs: "Strings that are dates and times are written without zeros at the end of the fraction.",
     example: "dates",
   },
   {

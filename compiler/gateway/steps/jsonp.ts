@@ -21,11 +21,11 @@ export const jsonpForm: StatementForm = {
 export const jsonp: StepText<"jsonp"> = {
   print: ({ callback }) => statement(`body jsonp ${textWords(callback)}`),
   identities: () => ["jsonp"],
-  added: () => opens("any page that callers open may read what GET is answered"),
-  removed: () => breaking("pages that ask for a script get JSON"),
+  added: () => opens("any web page that callers open may read the responses to GET"),
+  removed: () => breaking("pages that request a script now get JSON"),
   changed: {
     callback: (before, after) => [
-      breaking(`the function is named by the query parameter ${textWords(after)}`),
+      breaking(`the query parameter ${textWords(after)} contains the name of the function`),
       ...callersDecide(before, after),
     ],
   },

@@ -23,7 +23,7 @@ export const concurrencyBlock: StatementDefinition = {
   row: {
     ...concurrency,
     forms: [{ args: concurrencyArgs, block: "inbound" }],
-    docs: "At most so many requests with one key are inside of the block (or, without one, served) at a time; more are answered 429.",
+    docs: "At most N requests with one key run inside the block (without a block: are served) at a time; more get 429.",
   },
   lower: (bound, context) => {
     const inside = context.block(bound.block, context.place)
@@ -80,7 +80,7 @@ export const limitConcurrency: StepText<"limit-concurrency"> = {
     counter: () => neutral("concurrent requests are counted from zero"),
     key: () => opens("concurrent requests are counted by another key"),
     max: (before, after) => {
-      const words = `${after} requests may be inside at a time, not ${before}`
+      const words = `${after} instead of ${before} requests may run at a time`
       return after > before ? opens(words) : closes(words)
     },
     // Reported with the inner steps.
@@ -93,5 +93,5 @@ export const limitConcurrency: StepText<"limit-concurrency"> = {
   },
 }
 
-const refused = (max: number) => `more than ${max} requests at a time are refused with 429`
+const refused = (max: number) => `requests beyond ${max} at a time get 429`
 const unbounded = "any number of requests may be served at a time"

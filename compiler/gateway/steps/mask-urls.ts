@@ -10,7 +10,7 @@ export const maskUrlsRows: readonly StatementRow[] = [
   {
     keyword: "headers",
     forms: [{ args: [] }],
-    byDefault: "the body alone",
+    byDefault: "only the body",
     docs: "URLs in Location, Content-Location and Link are changed too.",
     example: "headers",
   },

@@ -70,11 +70,11 @@ export const metric: StepText<"metric"> = {
   },
   identities: ({ name }) => [`metric ${name}`],
   added: ({ name }) => neutral(`\`${name}\` is counted`),
-  removed: ({ name }) => neutral(`\`${name}\` is not counted here any more`),
+  removed: ({ name }) => neutral(`\`${name}\` is no longer counted here`),
   changed: {
     name: (_, after) => neutral(`it is counted as \`${after}\``),
     value: () => neutral("another amount is counted"),
-    labels: () => neutral("it is counted by other labels"),
+    labels: () => neutral("the metric has other labels"),
   },
 }
 

@@ -18,7 +18,7 @@ export const parallelStatement = (block: StepBlock): StatementDefinition => ({
         blockRequired: true,
       },
     ],
-    docs: "Runs its branches at the same time and goes on when `all` have ended, or `any` has ended well.",
+    docs: "Runs its branches at the same time. It continues when `all` have ended, or when `any` has ended without an error.",
     example: 'parallel all { branch { set a "1" }; branch { set b "2" } }',
   },
   lower: (bound, { place, block, steps }) => {
@@ -63,7 +63,7 @@ export const parallel: StepText<"parallel"> = {
     until: (_, after) =>
       neutral(
         after === "all"
-          ? "it goes on when all branches have ended"
+          ? "it continues when all branches have ended"
           : "it continues after the first successful branch: results of the other ones may be missing",
       ),
     // Reported with the inner steps.
@@ -74,10 +74,10 @@ export const parallel: StepText<"parallel"> = {
     wrapping: ({ until }, removed) =>
       until === "all"
         ? [neutral("it now runs at the same time as other branches")]
-        : lacking("only until another branch has ended well; without it", removed),
+        : lacking("now it may be cancelled when another branch succeeds first; without it", removed),
     unwrapping: ({ until }, added) =>
       until === "all"
         ? [neutral("it no longer runs at the same time as other branches")]
-        : always("whatever other branches do", added),
+        : always("independent of the other branches", added),
   },
 }

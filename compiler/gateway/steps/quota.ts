@@ -6,11 +6,11 @@ import {
   countedChange,
   countingLines,
   grows,
+  headerChange,
   incrementChange,
   keysWords,
   otherVariable,
   scopeOfCounter,
-  toldInHeader,
 } from "../counting-text.ts"
 import { checkKeys, counterName, limitRows, lowerCounting, lowerKeys } from "../lower/counting.ts"
 import type { StatementPlace } from "../lower/place.ts"
@@ -126,30 +126,30 @@ export const quotaText: StepText<"quota"> = {
   },
   added: ({ callsMax, bytesMax, keys }) =>
     closes(
-      `more than ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${countText(callsMax)} calls`} of a period by ${limitKeyWords(keys)} are refused with 403`,
+      `requests beyond ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${countText(callsMax)} calls`} in a period by ${limitKeyWords(keys)} get 403`,
     ),
   removed: ({ keys }) => opens(`quotas are no longer counted by ${limitKeyWords(keys)}`),
   changed: {
     callsMax: (before, after) => volumeChange(before, after, (max) => `${countText(max)} calls`),
     bytesMax: (before, after) => volumeChange(before, after, sizeWords),
     periodSeconds: (before, after) => {
-      const words = `it is for ${quotaPeriod(after)}, not for ${quotaPeriod(before)}`
+      const words = `the period is ${quotaPeriod(after)} instead of ${quotaPeriod(before)}`
       return after !== 0 && (before === 0 || after < before) ? opens(words) : closes(words)
     },
     startsAt: () => opens("periods start at other times, and used amounts are reset"),
     keys: (before, after) =>
-      opens(`each ${keysWords(after)} has a quota of its own, not each ${keysWords(before)}`),
+      opens(`each ${keysWords(after)} instead of each ${keysWords(before)} has its own quota`),
     counter: (before, after) =>
       scopeOfCounter(before) === scopeOfCounter(after)
         ? opens("used amounts are reset")
         : opens(
-            `it is used up by \`${scopeOfCounter(after)}\`, not by \`${scopeOfCounter(before)}\`, and begins anew`,
+            `the quota counts requests of \`${scopeOfCounter(after)}\` instead of \`${scopeOfCounter(before)}\`, and used amounts are reset`,
           ),
     countIf: countedChange,
     increment: incrementChange,
-    remainingHeader: toldInHeader,
+    remainingHeader: headerChange,
     remainingVariable: otherVariable,
-    consumedHeader: toldInHeader,
+    consumedHeader: headerChange,
     consumedVariable: otherVariable,
   },
 }
@@ -159,9 +159,9 @@ function volumeChange<Max extends Count>(
   after: Max | undefined,
   words: (max: Max) => string,
 ): Finding {
-  const told = `${after === undefined ? "any number" : words(after)} may be used of a period, not ${before === undefined ? "any number" : words(before)}`
+  const summary = `${after === undefined ? "any number" : words(after)} instead of ${before === undefined ? "any number" : words(before)} may be used in a period`
   const more = after === undefined || (before !== undefined && grows(before, after))
-  return more ? opens(told) : closes(told)
+  return more ? opens(summary) : closes(summary)
 }
 
 function quotaPeriod(seconds: number): string {

@@ -6,11 +6,11 @@ import {
   countedChange,
   countingLines,
   grows,
+  headerChange,
   incrementChange,
   keysWords,
   otherVariable,
   scopeOfCounter,
-  toldInHeader,
 } from "../counting-text.ts"
 import {
   checkKeys,
@@ -44,7 +44,7 @@ export const limit: StatementRow = {
       block: "limit",
     },
   ],
-  docs: "A rate limit: at most N calls in any window of this length, per subscription, address, claim or text. The first key that the caller has counts. More calls get 429.",
+  docs: "A rate limit: at most N calls in any window of this length, per subscription, address, claim or string. The first key that the caller has counts. More calls get 429.",
   example: "limit 100 per 1m by subscription else ip",
 }
 
@@ -103,30 +103,30 @@ export const rateLimit: StepText<"rate-limit"> = {
   },
   added: ({ callsMax, periodSeconds, keys }) =>
     closes(
-      `more than ${countText(callsMax)} calls in ${timeText(periodSeconds)} by ${limitKeyWords(keys)} are refused with 429`,
+      `calls beyond ${countText(callsMax)} in ${timeText(periodSeconds)} by ${limitKeyWords(keys)} get 429`,
     ),
-  removed: ({ keys }) => opens(`calls are not counted by ${limitKeyWords(keys)} any more`),
+  removed: ({ keys }) => opens(`calls are no longer limited by ${limitKeyWords(keys)}`),
   changed: {
     callsMax: (before, after) => {
-      const words = `${countText(after)} calls pass, not ${countText(before)}`
+      const words = `${countText(after)} instead of ${countText(before)} calls are let through`
       return grows(before, after) ? opens(words) : closes(words)
     },
     periodSeconds: (before, after) => {
-      const words = `the calls are counted over ${timeText(after)}, not ${timeText(before)}`
+      const words = `calls are counted over ${timeText(after)} instead of ${timeText(before)}`
       return grows(after, before) ? opens(words) : closes(words)
     },
     keys: (before, after) =>
-      opens(`each ${keysWords(after)} has calls of its own, not each ${keysWords(before)}`),
+      opens(`each ${keysWords(after)} instead of each ${keysWords(before)} has its own limit`),
     counter: (before, after, items) => counterChange(before, after, items),
     countIf: countedChange,
     increment: incrementChange,
-    retryAfterHeader: toldInHeader,
+    retryAfterHeader: headerChange,
     retryAfterVariable: otherVariable,
-    remainingHeader: toldInHeader,
+    remainingHeader: headerChange,
     remainingVariable: otherVariable,
-    totalHeader: toldInHeader,
+    totalHeader: headerChange,
     totalVariable: otherVariable,
-    consumedHeader: toldInHeader,
+    consumedHeader: headerChange,
     consumedVariable: otherVariable,
   },
 }
@@ -138,12 +138,12 @@ function counterChange(
   items: { readonly before: Fields<"rate-limit">; readonly after: Fields<"rate-limit"> },
 ): Finding {
   const [old, next] = [scopeOfCounter(before), scopeOfCounter(after)]
-  if (old === next) return neutral("the counts begin anew")
-  const words = `the calls are counted for \`${next}\`, not for \`${old}\``
+  if (old === next) return neutral("the counters start at zero")
+  const words = `calls are counted for \`${next}\` instead of \`${old}\``
   const sameNumber = items.before.callsMax === items.after.callsMax
   if (next.startsWith(`${old} `) || (old === "gateway" && next !== "gateway"))
-    return opens(`${words}: each such block has calls of its own`)
+    return opens(`${words}: each such block has its own counter`)
   if (old.startsWith(`${next} `) || (next === "gateway" && sameNumber))
-    return closes(`${words}: one count for all of it`)
-  return neutral(`${words}, and the counts begin anew`)
+    return closes(`${words}: they share one counter`)
+  return neutral(`${words}, and the counters start at zero`)
 }

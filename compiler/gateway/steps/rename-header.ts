@@ -34,7 +34,7 @@ export const renameHeader: StepText<"rename-header"> = {
     message === "request"
       ? [
           opens(`callers control \`${to}\` at the backend through \`${from}\``),
-          closes(`the backend does not see the caller's \`${from}\` any more`),
+          closes(`the backend no longer gets the caller's \`${from}\``),
         ]
       : [breaking(`callers get \`${from}\` as \`${to}\``), ...readByBrowsers(to, `\`${to}\``)],
   removed: ({ message, from, to }) =>
@@ -42,7 +42,7 @@ export const renameHeader: StepText<"rename-header"> = {
       ? opens(`the caller's own \`${from}\` and \`${to}\` reach the backend`)
       : [breaking(`callers get \`${from}\` under its own name`), ...readByBrowsers(to, `\`${to}\``)],
   changed: {
-    message: (_, after) => opens(`it is about the ${after} now`),
+    message: (_, after) => opens(`it now applies to the ${after}`),
     from: (before, after, items) =>
       items.after.message === "request"
         ? opens(`the value for the backend comes from \`${after}\` of the caller instead of \`${before}\``)

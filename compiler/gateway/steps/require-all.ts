@@ -24,7 +24,7 @@ export const lowerRequireAll: LowerStep = (bound, context) => {
 export const requireAllText: StepText<"require-all"> = {
   print: ({ steps }, printing) => statement("require all", alternativeLines(steps, printing)),
   identities: () => ["require-all"],
-  added: () => closes("who does not have all of these relations is refused with 403"),
+  added: () => closes("callers without all of these relations get 403"),
   removed: () => opens("these relations are no longer required"),
-  changed: { steps: () => opens("other relations are needed now") },
+  changed: { steps: () => opens("other relations are required now") },
 }

@@ -25,6 +25,6 @@ export const requireAnyText: StepText<"require-any"> = {
   print: ({ steps }, printing) => statement("require any", alternativeLines(steps, printing)),
   identities: () => ["require-any"],
   added: () => closes("callers without one of these relations get 403"),
-  removed: () => opens("none of these relations is required any more"),
-  changed: { steps: () => opens("other relations are enough now") },
+  removed: () => opens("these relations are no longer required"),
+  changed: { steps: () => opens("other relations are required now") },
 }

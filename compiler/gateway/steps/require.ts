@@ -25,7 +25,7 @@ export const requireStatement: StatementDefinition = {
     keyword: "require",
     several: true,
     forms: [{ args: [slot("relation", "relation"), ...asked], block: "question" }, anyForm, allForm],
-    docs: "Asks the authorization engine, or a decision point. If the answer is no, the caller gets 403. With `any`, one relation of the block is enough; with `all`, every one is needed. Name the store or the decision point where there are several.",
+    docs: "Asks the authorization engine or a decision point whether the user has the relation to the object. If not, the caller gets 403. With `any`, one relation of the block is enough; with `all`, every one is required. Name the store or the decision point where there are several.",
     example: 'require viewer of "order:${path.id}" for "user:${jwt.sub}"',
   },
   lower: (bound, context) => {
@@ -62,9 +62,9 @@ export const requireText: StepText<"require"> = {
       {
         ...askedRules,
         relation: () => otherRelation(before, after, plans.after),
-        object: (_, next) => opens(`another object is asked about: ${textWords(next)}`),
-        user: (_, next) => opens(`another user is asked about: ${textWords(next)}`),
-        tuples: () => opens("other tuples count for this question"),
+        object: (_, next) => opens(`another object is checked: ${textWords(next)}`),
+        user: (_, next) => opens(`another user is checked: ${textWords(next)}`),
+        tuples: () => opens("the check uses other contextual tuples"),
       },
       before,
       after,
@@ -79,7 +79,7 @@ function otherRelation(
   const [old, next] = [before.relation, after.relation]
   if (after.pdp !== undefined)
     return opens(
-      `who may \`${next}\` passes, not who may \`${old}\`; who that is only the decision point knows`,
+      `the action \`${next}\` is checked instead of \`${old}\`: which callers it allows is not known here`,
     )
   const type = typeOf(after.object)
   const model = ownOf(models, ownOf(authz?.stores ?? {}, after.store ?? "")?.model ?? "")
@@ -89,9 +89,9 @@ function otherRelation(
       `users with \`${old}\` but not \`${next}\` are refused; all users with \`${next}\` have \`${old}\``,
     )
   if (sure && isImplied(model, type, old, next))
-    return opens(`users with \`${next}\` pass without \`${old}\``)
+    return opens(`users with \`${next}\` are now let through without \`${old}\``)
   return opens(
-    `users with \`${next}\` pass, and some of them do not have \`${old}\`; users with only \`${old}\` are refused`,
+    `users with \`${next}\` are now let through, also those without \`${old}\`; users with only \`${old}\` are refused`,
   )
 }
 

@@ -25,7 +25,7 @@ export const bodyRow: StatementRow = {
   keyword: "body",
   forms: [{ args: [bodyContent] }],
   byDefault: "no body",
-  docs: "The body of the answer.",
+  docs: "The body of the response.",
   example: 'body json ({"state": gateway.state})',
 }
 
@@ -34,7 +34,7 @@ export const headerRow: StatementRow = {
   keyword: "header",
   several: 50,
   forms: [{ args: [slot("name", "header-name"), many(slot("value", "text"), 100)] }],
-  docs: "A header of the answer.",
+  docs: "A header of the response.",
   example: 'header "Cache-Control" "no-store"',
 }
 
@@ -47,7 +47,7 @@ export const respondStatement: StatementDefinition = {
       { args: [word("from"), slot("variable", "value-name"), optional(...answerStatus)], block: "respond" },
       { args: answerStatus, block: "respond" },
     ],
-    docs: "Answers, and ends the section. `from NAME` starts with the response of a `send`.",
+    docs: "Sends a response and ends the section. `from NAME` starts with the response of a `send`.",
     example: 'respond 403 { body json ({"error": "no"}) }',
   },
   lower: (bound, context) => {
@@ -62,9 +62,14 @@ export const respondStatement: StatementDefinition = {
     const bodyAt = statementOf(bound.block, "body")
     const content = bodyAt === undefined ? undefined : lowerContent(bodyAt, context)
     if (bodyAt !== undefined && typeof status === "number" && isBodiless(status)) {
-      report.add("SP2029", bodyAt.statement.keyword.span, `an answer with status ${status} has no body`, {
-        help: "Remove the body, or answer another status.",
-      })
+      report.add(
+        "SP2029",
+        bodyAt.statement.keyword.span,
+        `a response with status ${status} cannot have a body`,
+        {
+          help: "Remove the body, or use another status.",
+        },
+      )
     }
     let complete = mentions(bound.block, "body") === (content !== undefined)
     const headers: StepOf<"respond">["headers"] = []
@@ -98,7 +103,7 @@ export const redirect: StatementDefinition = {
     forms: [
       { args: [slot("status", "status", { min: 300, max: 308 }), slot("url", "text", { label: '"URL"' })] },
     ],
-    docs: "Answers with a redirect to the URL, and ends the section.",
+    docs: "Sends a redirect to the URL and ends the section.",
     example: 'redirect 308 "https://new.example/orders"',
   },
   lower: (bound, { texts, place, steps }) => {
@@ -131,8 +136,10 @@ export const respond: StepText<"respond"> = {
   identities: ({ status }) => [`respond ${status}`, "respond"],
   added: ({ status = 200, headers, body }) => [
     typeof status === "number" && status >= 400
-      ? closes(`these requests are answered ${status}`)
-      : breaking(`these requests are answered here with ${countText(status)}, not by the backend`),
+      ? closes(`these requests get ${status}`)
+      : breaking(
+          `these requests get ${countText(status)} from the gateway instead of a response of the backend`,
+        ),
     ...secretsIn([headers, body]),
   ],
   removed: ({ status = 200 }) =>
@@ -140,18 +147,22 @@ export const respond: StepText<"respond"> = {
       ? opens(`requests that got ${status} now continue`)
       : opens(`requests that got ${countText(status)} here now continue`),
   changed: {
-    from: () => breaking("callers get another answer"),
+    from: () => breaking("callers get another response"),
     status: (before = 200, after = 200) =>
-      breaking(`callers are answered ${countText(after)}, not ${countText(before)}`),
+      breaking(`callers get ${countText(after)} instead of ${countText(before)}`),
     reason: () => neutral("callers get another reason phrase"),
     media: () => breaking("callers get another body"),
     // Changes of an API document are reported at the routes that changed.
     body: (old, next, { after }) =>
       after.documentation
-        ? neutral("the API is described anew")
+        ? neutral("the description of the API has changed")
         : [...escapingLost(old, next), breaking("callers get another body"), ...secretsIn(next, old)],
     documentation: (_, after) =>
-      neutral(after ? "it is the description of the API now" : "it is not a description of the API any more"),
+      neutral(
+        after
+          ? "the response is now the description of the API"
+          : "the response is no longer a description of the API",
+      ),
     headers: otherHeaders,
   },
 }
@@ -171,10 +182,10 @@ function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
   const gone = names.filter((name) => valuesOf(after, name).length === 0)
   const location = after.find(({ name }) => name.toLowerCase() === "location")
   return [
-    ...(gone.length === 0 ? [] : [breaking(`callers do not get \`${gone.join("`, `")}\` any more`)]),
+    ...(gone.length === 0 ? [] : [breaking(`responses no longer have \`${gone.join("`, `")}\``)]),
     ...(location !== undefined && names.includes(location.name)
       ? [
-          breaking("callers are sent to another place"),
+          breaking("callers are redirected to another URL"),
           ...inValues(
             before.find(({ name }) => name === location.name)?.values ?? [],
             location.values,
@@ -183,7 +194,7 @@ function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
         ]
       : []),
     ...names.flatMap((name) => readByBrowsers(name, `\`${name}\``)),
-    ...(gone.length === 0 ? [neutral("callers get other headers")] : []),
+    ...(gone.length === 0 ? [neutral("responses have other headers")] : []),
     ...secretsIn(after, before),
   ]
 }

@@ -31,7 +31,7 @@ export const retryStatement = (block: StepBlock): StatementDefinition => ({
         blockRequired: true,
       },
     ],
-    docs: "Runs its statements, and again while the condition holds, at most so many times. `plus` makes each wait longer; with `at-most` waits double, with chance, up to it.",
+    docs: "Runs its statements, and repeats them at most N times while the condition is true. `plus` makes each wait longer. With `at-most` each wait doubles up to that maximum, with random jitter.",
     example: 'retry 3 while (var.reply.status >= 500) every 1s { send reply { url "https://x.internal/" } }',
   },
   lower: (bound, context) => {
@@ -66,7 +66,7 @@ export const retry: StepText<"retry"> = {
   print: ({ test, times, intervalSeconds, deltaSeconds, maxSeconds, fastFirst, steps }, printing) => {
     // The language has no such keyword. It only shows that the step has this setting.
     const fast = flagText(fastFirst, "first-fast-retry", printing)
-    if (fastFirst === true) printing.lacks("a first repetition that does not wait")
+    if (fastFirst === true) printing.lacks("a first repetition without a wait")
     const time = (word: string, seconds: Count | undefined) =>
       seconds === undefined ? [] : [`${word} ${fixedTime(seconds, "a time", printing)}`]
     const head = [
@@ -86,7 +86,7 @@ export const retry: StepText<"retry"> = {
       neutral(
         compareTests(before.text, after.text) === "same"
           ? "the condition for repetition is written differently but means the same"
-          : "the statements inside are repeated in other cases",
+          : "the statements inside are repeated under another condition",
       ),
     times: (before, after) => {
       const words = `the statements inside run at most ${countText(after)} times instead of ${countText(before)}`
@@ -94,13 +94,15 @@ export const retry: StepText<"retry"> = {
       return neutral(isMore ? `${words}: a backend that fails gets more calls` : words)
     },
     intervalSeconds: (before, after) =>
-      neutral(`it waits ${timeText(after)} before a repetition, not ${timeText(before)}`),
+      neutral(`the wait before a repetition is ${timeText(after)} instead of ${timeText(before)}`),
     maxSeconds: (_, after) =>
-      neutral(after === undefined ? "the wait grows without an end" : `it waits ${timeText(after)} at most`),
+      neutral(
+        after === undefined ? "the wait has no maximum any more" : `the wait is at most ${timeText(after)}`,
+      ),
     deltaSeconds: (_, after) =>
       neutral(
         after === undefined
-          ? "the wait does not grow by a fixed time any more"
+          ? "the wait no longer grows by a fixed time"
           : `the wait grows by ${timeText(after)} each time`,
       ),
     fastFirst: (_, after) =>
@@ -110,7 +112,7 @@ export const retry: StepText<"retry"> = {
   },
   block: {
     place: ({ test }) => `retry while (${test.text})`,
-    wrapping: () => [neutral("it is repeated now while the test holds")],
-    unwrapping: () => [neutral("it is not repeated any more")],
+    wrapping: () => [neutral("it is now repeated while the condition is true")],
+    unwrapping: () => [neutral("it is no longer repeated")],
   },
 }

@@ -43,7 +43,7 @@ export const rewriteStatement: StatementDefinition = {
     const first = typeof path === "string" ? path : path.text[0]
     if (typeof first === "string" && !first.startsWith("/")) {
       report.add("SP3001", argument.span, `\`${shown(first)}\` does not start with \`/\``, {
-        help: "Write the path from its `/` on.",
+        help: "Write a path that starts with `/`.",
       })
       return undefined
     }
@@ -65,39 +65,39 @@ export const rewriteStatement: StatementDefinition = {
 export const rewrite: StepText<"rewrite"> = {
   print: ({ path, raw, keepQuery, parameters }, printing) => {
     if (parameters !== undefined)
-      printing.lacks("an address that is still a template: write its parameters into it")
+      printing.lacks("a path that is a template: write its parameters as `${path.NAME}`")
     return statement(`rewrite ${textWords(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`)
   },
   identities: () => ["rewrite"],
   added: ({ keepQuery }) => [
-    otherResource("the backend is asked for another path"),
-    ...(keepQuery ? [] : [closes("the backend does not see the caller's query any more")]),
+    otherResource("requests reach the backend with another path"),
+    ...(keepQuery ? [] : [closes("the backend no longer gets the caller's query")]),
   ],
   removed: ({ keepQuery }) => [
-    otherResource("the backend is asked for the path of the request"),
+    otherResource("requests reach the backend with their own path"),
     ...(keepQuery ? [] : [opens("the caller's query reaches the backend")]),
   ],
   changed: {
     path: (before, after) => [
-      otherResource("the backend is asked for another path"),
+      otherResource("requests reach the backend with another path"),
       ...callersDecide(before, after),
     ],
     raw: (_, after) =>
       after
-        ? opens("expressions may bring more than one segment of the path")
-        : neutral("the path is put together from segments"),
+        ? opens("the value of an expression may contain several segments of the path")
+        : neutral("the value of each expression is one segment of the path"),
     keepQuery: (_, after) =>
       after
         ? opens("the caller's query reaches the backend")
-        : closes("the backend does not see the caller's query any more"),
-    parameters: () => otherResource("the backend is asked for another path"),
+        : closes("the backend no longer gets the caller's query"),
+    parameters: () => otherResource("requests reach the backend with another path"),
   },
 }
 
 function checkPart(value: string, report: Report, at: (offset: number) => Span): void {
   const bad = value.search(notInPath)
   if (bad >= 0)
-    report.add("SP3001", at(bad), "this character can't be in a path", {
+    report.add("SP3001", at(bad), "this character is not allowed in a path", {
       help: "Remove or percent-encode it.",
     })
 }

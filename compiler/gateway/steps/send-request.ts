@@ -125,13 +125,13 @@ export const sendRows: readonly StatementRow[] = [
     keyword: "timeout",
     forms: [{ args: [foundTime] }],
     byDefault: "60s",
-    docs: "Longest time for all of it; then the request fails with 504. An expression is a `duration`, or seconds as an `int`.",
+    docs: "Longest time for the complete response; then the request fails with 504. An expression is a `duration`, or seconds as an `int`.",
     example: "timeout 5s",
   },
   {
     keyword: "ignore-error",
     forms: [{ args: [] }],
-    docs: "Goes on without a response: the variable is null.",
+    docs: "Continues without a response when the request fails: the variable is null.",
     example: "ignore-error",
   },
 ]
@@ -140,8 +140,9 @@ export const sendRows: readonly StatementRow[] = [
 export const sendRequest: StepText<"send-request"> = {
   print: (step, printing) => {
     const { url, method, media, body, authentication, timeoutSeconds, variable } = step
-    if (url === undefined) printing.lacks("a request without an address of its own")
-    if (step.wait && variable === undefined) printing.lacks("a request that is waited for and leaves nothing")
+    if (url === undefined) printing.lacks("a request without its own URL")
+    if (step.wait && variable === undefined)
+      printing.lacks("a request that is waited for but whose response is not stored")
     return statement(
       step.wait ? ["send", ...(variable === undefined ? [] : [variable])].join(" ") : "send and forget",
       step.mode === "copy" && "copy",
@@ -156,39 +157,43 @@ export const sendRequest: StepText<"send-request"> = {
   },
   identities: ({ variable }) => [`send ${variable ?? ""}`, "send"],
   added: ({ url, wait, ignoreError }) => [
-    neutral("another service is asked"),
+    neutral("another service is called"),
     ...(wait && ignoreError !== true
-      ? [breaking("without its answer the request fails with 502 or 504")]
+      ? [breaking("without its response the request fails with 502 or 504")]
       : []),
-    ...(url !== undefined && fromCaller(url) ? [opens("what callers send is part of the URL")] : []),
+    ...(url !== undefined && fromCaller(url) ? [opens("data that callers send is part of the URL")] : []),
     ...secretsIn(url),
   ],
-  removed: () => neutral("another service is not asked any more"),
+  removed: () => neutral("another service is no longer called"),
   changed: {
     mode: (_, after) =>
       after === "copy"
         ? opens("the other service gets the headers and the body of the caller")
-        : neutral("the other service does not get the headers and the body of the caller any more"),
+        : neutral("the other service no longer gets the headers and the body of the caller"),
     url: (before, after) => [
       opens("another service is called: it gets the request, and its response is used"),
       ...callersDecide(before, after),
       ...secretsIn(after, before),
     ],
     method: (before, after) => [
-      opens("the other service is asked with another method"),
+      opens("the other service is called with another method"),
       ...callersDecide(before, after),
     ],
     headers: (before, after) => otherHeaders(before, after),
-    media: () => opens("the other service gets a body of another type: its answer may be another"),
+    media: () => opens("the other service gets a body of another type: its response may differ"),
     body: (before, after) => [
       ...escapingLost(before, after),
-      opens("the other service gets another body: its answer may be another"),
+      opens("the other service gets another body: its response may differ"),
     ],
     authentication: otherIdentity("the other service"),
     timeoutSeconds: (before, after) =>
-      neutral(`its answer has ${secondsText(after)}, not ${secondsText(before)}`),
+      neutral(`the other service has ${secondsText(after)} instead of ${secondsText(before)} to respond`),
     variable: (_, after) =>
-      neutral(after === undefined ? "its answer is kept nowhere" : `its answer is in \`${after}\``),
+      neutral(
+        after === undefined
+          ? "its response is not stored any more"
+          : `its response is stored in \`${after}\``,
+      ),
     ignoreError: (_, after) => withoutAnswer(after),
     wait: (_, after, items) =>
       after
@@ -200,7 +205,7 @@ export const sendRequest: StepText<"send-request"> = {
 function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
   const known = (name: string) => before.find((line) => line.name === name)
   return [
-    opens("the other service gets other headers: its answer may be another"),
+    opens("the other service gets other headers: its response may differ"),
     ...after.flatMap(({ name, values }) =>
       values.flatMap((value, at) => [
         ...secretsIn(value, known(name)?.values[at]),
@@ -211,8 +216,8 @@ function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
 }
 
 function withoutAnswer(ignored: Flag): Finding {
-  if (ignored === false) return breaking("without its answer the request fails with 502 or 504")
+  if (ignored === false) return breaking("without its response the request fails with 502 or 504")
   return ignored === true
-    ? opens("without its answer the request goes on")
-    : opens("without its answer the request may go on")
+    ? opens("without its response the request continues")
+    : opens("without its response the request may continue")
 }

@@ -60,20 +60,20 @@ export const choiceRows: readonly StatementRow[] = [
     several: 200,
     required: true,
     forms: [{ args: [slot("value", "constant", { max: 1024 }), backend] }],
-    docs: "The backend for this text.",
+    docs: "The backend for this string.",
     example: 'case "beta" orders_v2',
   },
   {
     keyword: "otherwise",
     forms: [{ args: [backend] }],
     byDefault: "the route's own backend",
-    docs: "The backend for any other text.",
+    docs: "The backend for any other string.",
     example: "otherwise orders_v1",
   },
   {
     keyword: "refuse-others",
     forms: [{ args: [] }],
-    docs: "Any other text is an error (500), instead of leading to the route's own backend.",
+    docs: "Any other string is an error (500). Without this statement, such requests go to the route's own backend.",
     example: "refuse-others",
   },
 ]
@@ -93,7 +93,7 @@ const targets: Readonly<Record<string, LowerTarget>> = {
     const [first] = typeof url === "string" ? [url] : url.text
     const isWhole = typeof url === "string" && /^https?:\/\/[^/]+$/.test(url)
     if (!raw && !isWhole && !(typeof first === "string" && /^https?:\/\/[^/]+\//.test(first))) {
-      context.report.add("SP2026", bound.args.text("url")?.span, "the host must be written out", {
+      context.report.add("SP2026", bound.args.text("url")?.span, "the host must be a constant", {
         help: "Begin with `http://HOST/` or `https://HOST/`, or add `raw` to let the request decide the host.",
       })
       return undefined
@@ -121,7 +121,7 @@ const targets: Readonly<Record<string, LowerTarget>> = {
     const refuse = statementOf(bound.block, "refuse-others")
     const other = statementOf(bound.block, "otherwise")
     if (refuse !== undefined && other !== undefined) {
-      const detail = "with `otherwise` there is no `refuse-others`"
+      const detail = "`otherwise` and `refuse-others` exclude each other"
       context.report.add("SP2017", refuse.statement.keyword.span, detail, {
         related: [{ span: other.statement.keyword.span, message: "`otherwise`" }],
         help: "Keep one of the two.",
@@ -147,7 +147,7 @@ export const setBackend: StepText<"set-backend"> = {
   changed: {
     target: (before, after) =>
       same(sharesOf(before), sharesOf(after))
-        ? neutral("requests are shared among the same backends in another way")
+        ? neutral("requests are distributed over the same backends in another way")
         : otherTarget(after),
   },
 }

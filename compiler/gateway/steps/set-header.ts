@@ -79,7 +79,7 @@ function printedName(name: SetHeader["name"], printing: Printing): string {
   const [only, ...more] = typeof name.text === "string" ? [] : name.text.text
   if (typeof only === "object" && "expression" in only && more.length === 0)
     return `(${only.expression.text})`
-  printing.lacks("a name that is partly known")
+  printing.lacks("a name that is partly computed per request")
   return nameShown(name)
 }
 
@@ -91,7 +91,7 @@ export const setHeader: StepText<"set-header"> = {
   added: ({ message, action, name, values }) => {
     const shown = nameShown(name)
     if (message === "request") {
-      if (action === "remove") return closes(`the backend does not see the caller's ${shown} any more`)
+      if (action === "remove") return closes(`the backend no longer gets the caller's ${shown}`)
       const how = { set: "", append: " besides the caller's own", default: " where the caller sends none" }
       return [
         sentByGateway(`${shown}${how[action]}`, "added", isWithoutRights(constantName(name))),
@@ -99,7 +99,7 @@ export const setHeader: StepText<"set-header"> = {
       ]
     }
     const forBrowsers = readByBrowsers(constantName(name), shown)
-    if (action === "remove") return [closes(`callers do not see ${shown} any more`), ...forBrowsers]
+    if (action === "remove") return [closes(`responses no longer have ${shown}`), ...forBrowsers]
     return [neutral(`callers get ${shown}`), ...forBrowsers, ...secretsIn(values)]
   },
   removed: ({ message, action, name }) => {
@@ -111,13 +111,13 @@ export const setHeader: StepText<"set-header"> = {
     return action === "remove"
       ? opens(`callers see the backend's ${shown}`)
       : [
-          breaking(`callers do not get ${shown} from here any more`),
+          breaking(`responses no longer have ${shown} from this statement`),
           ...readByBrowsers(constantName(name), shown),
         ]
   },
   changed: {
-    message: (_, after) => opens(`it is about the ${after} now`),
-    name: (_, after) => opens(`it is about ${nameShown(after)} now`),
+    message: (_, after) => opens(`it now applies to the ${after}`),
+    name: (_, after) => opens(`it now changes ${nameShown(after)}`),
     action: (before, after, items) => [
       otherAction(before, after, items.after),
       ...(items.after.message === "request"
@@ -151,12 +151,12 @@ function otherAction(
   if (message === "request") {
     if (exclusive(before) && !exclusive(after)) return opens(`the caller's own ${shown} reaches the backend`)
     if (!exclusive(before) && exclusive(after))
-      return closes(`the caller's own ${shown} does not reach the backend any more`)
+      return closes(`the caller's own ${shown} no longer reaches the backend`)
     if (after === "remove") return closes(`the backend gets no ${shown}`)
     const difference = before === "remove" ? "added" : "changed"
     return sentByGateway(shown, difference, isWithoutRights(constantName(name)))
   }
-  if (after === "remove") return breaking(`callers do not get ${shown} any more`)
+  if (after === "remove") return breaking(`responses no longer have ${shown}`)
   if (exclusive(before) && !exclusive(after)) return opens(`callers see the backend's ${shown}`)
   return neutral(`callers get another ${shown}`)
 }

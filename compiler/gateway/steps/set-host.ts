@@ -23,7 +23,7 @@ export const forwardHost: StatementDefinition = {
     several: true,
     forms: [{ args: [word("preserve")] }, { args: [slot("host", "text")] }],
     byDefault: "the backend's host",
-    docs: "The Host header of the request to the backend: the caller's own, or a text.",
+    docs: "The Host header of the request to the backend: the caller's own, or a string.",
     example: "forward-host preserve",
   },
   lower: (bound, { texts, place, report, steps }) => {
@@ -33,7 +33,7 @@ export const forwardHost: StatementDefinition = {
     const host = texts.lower(argument, place, {
       constant(value, report, place) {
         if (hostCharacters.test(value) && value.length <= 255) return
-        report.add("SP2024", place(0), `\`${shown(value)}\` can't be part of a host`, { help })
+        report.add("SP2024", place(0), `\`${shown(value)}\` is not a valid part of a host`, { help })
       },
     })
     if (host === undefined) return undefined
@@ -58,7 +58,7 @@ export const setHost: StepText<"set-host"> = {
 
 function otherHost(host: Host): Finding {
   return typeof host === "object" && "preserve" in host
-    ? opens("callers choose the Host header the backend sees")
+    ? opens("the backend gets the Host header that the caller sends")
     : otherResource("the backend gets another Host header")
 }
 

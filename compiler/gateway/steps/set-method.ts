@@ -24,7 +24,7 @@ export const method: StatementDefinition = {
       report.add(
         "SP2030",
         argument.span,
-        `\`${method.slice(0, 40)}\` is not a method a backend can be asked with`,
+        `\`${method.slice(0, 40)}\` is not a method that can be sent to a backend`,
         {
           help: "Write a method in capital letters, e.g. `PUT`.",
         },
@@ -40,13 +40,13 @@ export const setMethod: StepText<"set-method"> = {
   print: ({ method }) => statement(`method ${textWords(method)}`),
   identities: () => ["set-method"],
   added: ({ method }) => [
-    otherResource("the backend is asked with another method"),
-    ...(fromCaller(method) ? [opens("callers decide with which method the backend is asked")] : []),
+    otherResource("requests reach the backend with another method"),
+    ...(fromCaller(method) ? [opens("callers choose the method of the request to the backend")] : []),
   ],
-  removed: () => otherResource("the backend is asked with the method of the request"),
+  removed: () => otherResource("requests reach the backend with their own method"),
   changed: {
     method: (before, after) => [
-      otherResource("the backend is asked with another method"),
+      otherResource("requests reach the backend with another method"),
       ...callersDecide(before, after),
     ],
   },

@@ -44,26 +44,26 @@ export const query: StatementDefinition = {
 /** Printing and comparison of a step that changes a query parameter. */
 export const setQuery: StepText<"set-query"> = {
   print: ({ action, name, values }, printing) => {
-    if (typeof name !== "string") printing.lacks("a name that is found per request")
+    if (typeof name !== "string") printing.lacks("a name that is computed per request")
     return statement(`query ${action} ${nameWords(name)}${textsOf(values)}`)
   },
   identities: ({ name, action }) => namedIdentities("query", name, action),
   added: ({ name, action, values }) =>
     action === "remove"
-      ? closes(`the backend does not see the query parameter ${nameShown(name)} of the caller any more`)
+      ? closes(`the backend no longer gets the caller's query parameter ${nameShown(name)}`)
       : [sentByGateway(`the query parameter ${nameShown(name)}`, "added", false), ...secretsIn(values)],
   removed: ({ name, action }) =>
     action === "append" || action === "default"
       ? sentByGateway(`the query parameter ${nameShown(name)}`, "removed", false)
       : opens(`the caller's own query parameter ${nameShown(name)} reaches the backend`),
   changed: {
-    name: (_, after) => opens(`it is about ${nameShown(after)} now`),
+    name: (_, after) => opens(`it now changes ${nameShown(after)}`),
     action: (before, after, items) => {
       const exclusive = (action: string) => action === "set" || action === "remove"
       const shown = `the query parameter ${nameShown(items.after.name)}`
       if (exclusive(before) && !exclusive(after))
         return opens(`the caller's own ${shown.slice(4)} reaches the backend`)
-      if (after === "remove") return closes(`the backend does not get ${shown} any more`)
+      if (after === "remove") return closes(`the backend no longer gets ${shown}`)
       return sentByGateway(shown, before === "remove" ? "added" : "changed", false)
     },
     values: (before, after, items) => [

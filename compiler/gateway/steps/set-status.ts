@@ -16,7 +16,7 @@ export const status: StatementDefinition = {
     keyword: "status",
     several: true,
     forms: [{ args: answerStatus }],
-    docs: "The status of the answer, written out or found by an expression (200 to 599), and its reason phrase.",
+    docs: "The status of the response (200 to 599), as a number or an expression, and its reason phrase.",
     example: 'status 202 "Accepted"',
   },
   lower: (bound, context) => {
@@ -37,10 +37,10 @@ export const setStatus: StepText<"set-status"> = {
   print: ({ status, reason }) =>
     statement(`status ${countText(status)}${textsOf(reason === undefined ? [] : [reason])}`),
   identities: () => ["set-status"],
-  added: ({ status }) => breaking(`callers are answered ${countText(status)}`),
-  removed: () => breaking("callers are answered with the backend's own status"),
+  added: ({ status }) => breaking(`callers get ${countText(status)}`),
+  removed: () => breaking("callers get the backend's own status"),
   changed: {
-    status: (before, after) => breaking(`callers are answered ${countText(after)}, not ${countText(before)}`),
+    status: (before, after) => breaking(`callers get ${countText(after)} instead of ${countText(before)}`),
     reason: () => neutral("callers get another reason phrase"),
   },
 }

@@ -36,17 +36,18 @@ export const set: StatementDefinition = {
 export const setVariable: StepText<"set-variable"> = {
   print: ({ name, value }) => statement(`set ${name} ${textOrExpressionText(value)}`),
   identities: ({ name }) => [`set ${name}`],
-  added: ({ name }, { steps }) => variableDiffers(`the statements after it have \`${name}\``, name, steps),
+  added: ({ name }, { steps }) =>
+    variableDiffers(`the statements after it can read \`${name}\``, name, steps),
   removed: ({ name }, { steps }) =>
-    variableDiffers(`the statements after it do not have \`${name}\` from here`, name, steps),
+    variableDiffers(`the statements after it no longer get \`${name}\` from here`, name, steps),
   changed: (before, after, plans) => {
     const [old, { name, value }] = [before, after]
     const callers = callersDecide(asText(old.value), asText(value))
     if (old.name === name)
-      return [variableDiffers(`\`${name}\` is another value`, name, plans.after.steps), ...callers]
+      return [variableDiffers(`\`${name}\` has another value`, name, plans.after.steps), ...callers]
     return [
-      neutral(`the statements after it have \`${name}\`, not \`${old.name}\``),
-      ...(same(old.value, value) ? [] : [neutral(`\`${name}\` is another value`), ...callers]),
+      neutral(`the statements after it can read \`${name}\` instead of \`${old.name}\``),
+      ...(same(old.value, value) ? [] : [neutral(`\`${name}\` has another value`), ...callers]),
     ]
   },
 }

@@ -46,10 +46,10 @@ export const trace: StepText<"trace"> = {
     neutral("a line is written to the log"),
     ...secretsIn([message, metadata]),
   ],
-  removed: () => neutral("a line is not written to the log any more"),
+  removed: () => neutral("a line is no longer written to the log"),
   changed: {
     source: () => neutral("another line is written to the log"),
-    severity: (_, after) => neutral(`the line is of severity \`${after}\``),
+    severity: (_, after) => neutral(`the line now has the severity \`${after}\``),
     message: (before, after) => [neutral("another line is written to the log"), ...secretsIn(after, before)],
     metadata: (before, after) => [neutral("another line is written to the log"), ...secretsIn(after, before)],
   },

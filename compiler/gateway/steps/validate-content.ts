@@ -83,7 +83,7 @@ export const validateContentRows: readonly StatementRow[] = [
     example: 'json "application/json" { schema "models/order.schema.json" }',
   },
   form("xml", "well-formed XML"),
-  form("soap", "SOAP messages, of the version the type is for"),
+  form("soap", "SOAP messages of the version that belongs to the media type"),
   {
     keyword: "map",
     several: 100,
@@ -100,7 +100,7 @@ export const validateContentRows: readonly StatementRow[] = [
     keyword: "size",
     forms: [{ args: [slot("size", "size", { min: 1, max: 1_073_741_824 }), optional(action)] }],
     byDefault: "1MB; the statement decides what happens to a larger body",
-    docs: "Largest body, without its coding, and what happens to a larger one.",
+    docs: "Largest body after decoding (gzip etc.), and what happens to a larger one.",
     example: "size 100KB prevent",
   },
   errors,
@@ -119,21 +119,21 @@ export const contentJsonRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "that of the operation's OpenAPI document, else any JSON",
-    docs: "The JSON Schema a body must fit, or the one the pointer leads to in the file.",
+    docs: "The JSON Schema that a body must match: the file, or the part of it at the JSON Pointer.",
     example: 'schema "models/schemas.json" "#/components/schemas/Order"',
   },
   {
     keyword: "additional-properties",
     forms: [{ args: [slot("how", "choice", { choices: ["allow", "deny"] })] }],
     byDefault: "as the schema says",
-    docs: "Whether objects may have properties the schema does not name, whatever the schema says of it.",
+    docs: "Whether objects may have properties that the schema does not declare. Overrides `additionalProperties` of the schema.",
     example: "additional-properties deny",
   },
   {
     keyword: "any-case",
     forms: [{ args: [] }],
-    byDefault: "names are as the schema has them",
-    docs: "Names of properties count in any letter case; two of one object that differ in nothing else are refused.",
+    byDefault: "property names are case-sensitive",
+    docs: "Compares property names without upper and lower case. An object with two names that differ only in case is refused.",
     example: "any-case",
   },
 ]
@@ -201,7 +201,7 @@ function lowerMap(
       condition === undefined ? undefined : context.expressions.lower(condition, context.place, "bool")
     if (word !== undefined) {
       if (whole[word] !== undefined)
-        context.report.add("SP2008", headSpan(each.statement), `\`map ${word}\` is there twice`)
+        context.report.add("SP2008", headSpan(each.statement), `\`map ${word}\` is given twice`)
       whole[word] = to ?? ""
     } else if (to !== undefined && when !== undefined) rules.push({ when, to })
     else if (to !== undefined && from !== undefined) rules.push({ from, to })
@@ -216,10 +216,10 @@ export const validateContent: StepText<"validate-content"> = {
   added: ({ message, onSize, onUnspecified, types }) => {
     const actions = [onSize, onUnspecified, ...types.map(({ action }) => action)]
     if (!actions.some((action) => action === "prevent" || typeof action === "object"))
-      return neutral(`bodies of ${message}s that do not fit are noted`)
+      return neutral(`${message}s with an invalid body are logged`)
     return message === "request"
-      ? closes("requests whose bodies do not fit are refused with 400")
-      : breaking("answers whose bodies do not fit become 502")
+      ? closes("requests with an invalid body get 400")
+      : breaking("responses with an invalid body become 502")
   },
   removed: ({ message }) => opens(`the bodies of ${message}s are no longer checked`),
   changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
@@ -233,7 +233,7 @@ function isDescribed({ onMissing, types }: Content): boolean {
 /** Prints the step as `validate` of a scope, which uses the document. */
 function describedText({ message, types, bytesMax, mediaMap }: Content, printing: Printing): Printed {
   const size = sizeText(bytesMax, printing)
-  printing.lacks("a schema of the cloud's store")
+  printing.lacks("a schema from the schema store of Azure API Management")
   return statement(`validate ${message}`, `content ${strongest(types)}`, size, mapText(mediaMap))
 }
 
@@ -256,7 +256,7 @@ function sizeText(bytes: Content["bytesMax"], printing: Printing): string {
 
 function actionText(action: FoundAction, printing: Printing): string {
   if (typeof action === "string") return action
-  printing.lacks("the action for a violation is chosen per request")
+  printing.lacks("the action for a violation is computed per request")
   return `(${action.expression.text})`
 }
 
@@ -274,12 +274,12 @@ function mapText(map: Content["mediaMap"]): string[] {
 }
 
 const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-content">> => ({
-  message: (_, after) => neutral(`it is about the ${after} now`),
+  message: (_, after) => neutral(`it now applies to the ${after}`),
   bytesMax: (before, after) => {
-    if (typeof after !== "number") return opens("requests may control how large bodies may be")
+    if (typeof after !== "number") return opens("callers may control the maximum size of bodies")
     return typeof before === "number" && after > before
       ? opens(`bodies of up to ${after} bytes are let through`)
-      : closes(`bodies have ${after} bytes at most`)
+      : closes(`bodies may have at most ${after} bytes`)
   },
   onSize: (before, after) => foundChange(before, after, "bodies that are too large"),
   onUnspecified: (before, after) => foundChange(before, after, "bodies of other media types"),
@@ -288,7 +288,7 @@ const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-content">
     opens(
       after === undefined
         ? "media types are no longer replaced: another rule, or none, may check a body"
-        : "media types count as others: bodies may be judged by another rule, or by none",
+        : "media types are replaced in another way: another rule, or none, may check a body",
     ),
   types: (before, after, items) => typeChanges(before, after, items, schemas),
   errors: otherErrors,
@@ -309,7 +309,7 @@ function typeChanges(
     media.includes("*") || (status !== undefined && !/^[1-5][0-9]{2}$/.test(status))
   const others = (name: string) => {
     if (items.before.types.some(isRange) || items.after.types.some(isRange))
-      return [opens(`\`${name}\` is judged by another rule`)]
+      return [opens(`\`${name}\` is checked by another rule`)]
     return undefined
   }
   const judged: Judged<Content["types"][number]> = {
@@ -323,7 +323,7 @@ function typeChanges(
     come: (name) =>
       others(name) ??
       (items.before.onUnspecified === "prevent"
-        ? [opens(`bodies of \`${name}\` are let through where they fit`)]
+        ? [opens(`valid bodies of \`${name}\` are let through`)]
         : undefined),
   }
   return ruleChanges(before, after, judged, schemas)
@@ -331,10 +331,10 @@ function typeChanges(
 
 /** An action evaluated per request can be any action. */
 function foundChange(before: FoundAction, after: FoundAction, what: string): Finding {
-  if (typeof after === "object") return opens(`the action for ${what} is chosen per request`)
+  if (typeof after === "object") return opens(`the action for ${what} is computed per request`)
   return otherAction(typeof before === "object" ? "prevent" : before, after, what)
 }
 
 function refused(message: "request" | "response", what: string): Finding {
-  return message === "request" ? closes(`${what} are refused`) : breaking(`answers with ${what} become 502`)
+  return message === "request" ? closes(`${what} are refused`) : breaking(`responses with ${what} become 502`)
 }

@@ -43,12 +43,12 @@ function judged(keyword: string, docs: string, example: string): StatementRow {
 export const validateHeadersRows: readonly StatementRow[] = [
   judged(
     "allow",
-    "Headers an answer may have besides those every answer may have, such as Content-Type.",
+    "Headers that a response may have, in addition to those that every response may have (such as Content-Type).",
     '"X-Total" "X-Page"',
   ),
-  judged("require", "Headers an answer must have.", '"X-Total"'),
-  judged("detect", "Headers that are noted where an answer has them.", '"X-Debug"'),
-  judged("prevent", "Headers with which an answer becomes 502.", '"X-Debug"'),
+  judged("require", "Headers that a response must have.", '"X-Total"'),
+  judged("detect", "Headers that are logged when a response has them.", '"X-Debug"'),
+  judged("prevent", "Headers that turn a response into 502.", '"X-Debug"'),
   {
     keyword: "others",
     forms: [{ args: [action] }],
@@ -73,8 +73,8 @@ export const validateHeaders: StepText<"validate-headers"> = {
       unspecified,
       ...[...headers, ...described.flatMap((each) => each.headers), ...named].map(({ action }) => action),
     ].includes("prevent")
-      ? breaking("answers with other headers become 502")
-      : neutral("answers with other headers are noted"),
+      ? breaking("responses with other headers become 502")
+      : neutral("responses with other headers are logged"),
   removed: () => opens("the headers of responses are no longer checked"),
   changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
 }
@@ -97,8 +97,8 @@ function ownText({ headers, named, unspecified, errors }: ValidateHeaders, print
   if (others.length > 0)
     printing.lacks(
       others.some(({ required }) => required)
-        ? "headers that must be there, each with an action of its own"
-        : "a header that may be there and is judged",
+        ? "required headers, each with its own action"
+        : "an optional header that is checked",
     )
   const list = (keyword: string, isRequired: boolean) => {
     const found = headers.filter(({ required }) => required === isRequired)
@@ -139,8 +139,8 @@ const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-headers">
       listed(after),
       {
         message: "response",
-        nameOf: ({ status, name }) => `${name}\` of answers with \`${status}`,
-        subject: (name) => `answers with \`${name}\``,
+        nameOf: ({ status, name }) => `${name}\` of responses with \`${status}`,
+        subject: (name) => `responses with \`${name}\``,
         isText: () => true,
         gone: () => undefined,
         come: () => undefined,
@@ -157,14 +157,18 @@ const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-headers">
       ...otherAnswerAction(wanted(before, name), wanted(after, name), `no \`${name}\``),
       ...otherUnlisted(items, name),
     ])
-    return found.length > 0 ? found : neutral("the same headers are judged by other words")
+    return found.length > 0
+      ? found
+      : neutral("the rules for headers are written differently but mean the same")
   },
   named: (before = [], after = [], items) => {
     // A header that is listed on one side only is reported with the list.
     const listed = new Set([...items.before.headers, ...items.after.headers].map(({ name }) => name))
     const names = new Set([...before, ...after].map(({ name }) => name))
     const found = [...names].flatMap((name) => (listed.has(name) ? [] : otherUnlisted(items, name)))
-    return found.length > 0 ? found : neutral("the same headers are judged by other words")
+    return found.length > 0
+      ? found
+      : neutral("the rules for headers are written differently but mean the same")
   },
   unspecified: (before, after) => otherAnswerAction(before, after, "other headers"),
   errors: otherErrors,

@@ -79,13 +79,13 @@ export const authJwtRows: readonly StatementRow[] = [
     keyword: "clock-skew",
     forms: [{ args: [slot("time", "duration", { min: 0, max: 600_000, wholeSeconds: true })] }],
     byDefault: "the issuer's",
-    docs: "How far clocks may be off, here.",
+    docs: "Allowed difference between clocks, for this statement.",
     example: "clock-skew 1m",
   },
   {
     keyword: "expiration",
     forms: [{ args: [word("optional")] }],
-    byDefault: "tokens have an end",
+    byDefault: "`exp` is required",
     docs: "Tokens without `exp` are accepted too.",
     example: "expiration optional",
   },
@@ -123,7 +123,7 @@ export const validateJwt: StepText<"validate-jwt"> = {
   print: (step, printing) => {
     const { issuers, issuerValues, clockSkewSeconds, requireExpiration } = step
     const isFound = typeof requireExpiration === "object"
-    if (isFound) printing.lacks("`require-expiration-time` that is found per request")
+    if (isFound) printing.lacks("`require-expiration-time` that is computed per request")
     return statement(
       `${printing.inSection ? "check" : "auth"} jwt ${issuers.join(" ")}`,
       tokenTexts(step, printing),
@@ -141,16 +141,16 @@ export const validateJwt: StepText<"validate-jwt"> = {
   changed: {
     ...tokenRules,
     issuers: () => neutral("the issuers are tried in another order"),
-    chosen: () => opens("which issuer a token must be of is found out in another way"),
+    chosen: () => opens("the issuer of a token is determined in another way"),
     issuerValues: (before, after) => demanded("`iss`", before, after),
     clockSkewSeconds: (before, after) =>
       typeof before === "number" && typeof after === "number" && after < before
-        ? closes(`expired tokens are accepted for ${after}s, not ${before}s`)
+        ? closes(`expired tokens are accepted for ${after}s instead of ${before}s`)
         : opens("expired tokens may be accepted for longer"),
     requireExpiration: (_, after) =>
       after === true
-        ? closes("tokens without an end are refused")
-        : opens("tokens that never end may be accepted"),
+        ? closes("tokens without `exp` are refused")
+        : opens("tokens that never expire may be accepted"),
   } satisfies FieldRules<Fields<"validate-jwt">>,
   way: {
     credential: ({ issuers }) => `a token of ${namesOf(issuers)}`,

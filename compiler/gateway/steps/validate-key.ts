@@ -60,9 +60,14 @@ function lowerKey(
   const [header, query] = [place("header"), place("query")]
   reportDropped(header, headSpan(statement), report)
   if (header === null && query === null) {
-    report.add("SP2017", headSpan(statement), "the key comes neither in a header nor in the query", {
-      help: "Remove one of the two `none`.",
-    })
+    report.add(
+      "SP2017",
+      headSpan(statement),
+      "with both `none`, the key can come neither in a header nor in the query",
+      {
+        help: "Remove one of the two `none`.",
+      },
+    )
   }
   const status = statementOf(block, "status")?.args.value<number>("status") ?? defaults.status
   return { kind: "validate-key", api, header, query, status, forward: mentions(block, "forward") }
@@ -85,8 +90,8 @@ export const validateKey: StepText<"validate-key"> = {
   removed: () => opens("requests without a subscription key are now let through"),
   changed: {
     api: (before, after) => [
-      opens(`a key for \`${after}\` is enough now`),
-      breaking(`a key for \`${before}\` is no longer enough`),
+      opens(`a key for \`${after}\` is now accepted`),
+      breaking(`a key for \`${before}\` is no longer accepted`),
     ],
     header: (before, after) => otherPlace("header", before, after),
     query: (before, after) => otherPlace("query parameter", before, after),
@@ -94,7 +99,7 @@ export const validateKey: StepText<"validate-key"> = {
     forward: (_, after) =>
       after
         ? opens("the backend sees the caller's key")
-        : closes("the backend does not see the caller's key any more"),
+        : closes("the backend no longer gets the caller's key"),
   } satisfies FieldRules<Fields<"validate-key">>,
   way: {
     credential: () => "a subscription key",
@@ -107,11 +112,11 @@ export const validateKey: StepText<"validate-key"> = {
 }
 
 function otherPlace(what: string, before: string | null, after: string | null): Finding | Finding[] {
-  if (before === null) return opens(`the key may come in the ${what} \`${after}\` too`)
-  if (after === null) return breaking(`the key is not read from the ${what} \`${before}\` any more`)
+  if (before === null) return opens(`the key may now also come in the ${what} \`${after}\``)
+  if (after === null) return breaking(`the key is no longer read from the ${what} \`${before}\``)
   return [
     opens(`the key may come in the ${what} \`${after}\``),
-    breaking(`the key is not read from the ${what} \`${before}\` any more`),
+    breaking(`the key is no longer read from the ${what} \`${before}\``),
   ]
 }
 

@@ -24,7 +24,7 @@ export const validateParameters: StepText<"validate-parameters"> = {
   print: ({ parameters, unspecified }, printing) => {
     const { query, header, named = [] } = unspecified
     printing.refuses(
-      `what parameters must be is said by an OpenAPI document; in the API that has one: \`validate request { unknown-query ${query}; unknown-headers ${header} }\``,
+      `an OpenAPI document describes the parameters; in the API that has one, write \`validate request { unknown-query ${query}; unknown-headers ${header} }\``,
     )
     return statement(
       "validate request",
@@ -41,8 +41,8 @@ export const validateParameters: StepText<"validate-parameters"> = {
       unspecified.header,
       ...[...parameters, ...(unspecified.named ?? [])].map(({ action }) => action),
     ].includes("prevent")
-      ? closes("requests whose parameters do not fit are refused with 400")
-      : neutral("parameters that do not fit are noted"),
+      ? closes("requests with invalid parameters get 400")
+      : neutral("requests with invalid parameters are logged"),
   removed: () => opens("the parameters of requests are no longer checked"),
   changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
 }
@@ -90,14 +90,14 @@ function parameterChanges(
     gone: (name, rule) =>
       unknownAction(items.after, rule) === "prevent"
         ? [
-            closes(`requests with \`${name}\` are refused: nothing describes it any more`),
-            ...(rule.required ? [opens(`requests without \`${name}\` may pass`)] : []),
+            closes(`requests with \`${name}\` are refused: the document no longer describes it`),
+            ...(rule.required ? [opens(`requests without \`${name}\` are now let through`)] : []),
           ]
         : undefined,
     come: (name, rule) =>
       unknownAction(items.before, rule) === "prevent"
         ? [
-            opens(`requests with \`${name}\` are let through where it fits`),
+            opens(`requests with a valid \`${name}\` are let through`),
             ...(rule.required ? [closes(`requests without \`${name}\` are refused`)] : []),
           ]
         : undefined,
@@ -106,7 +106,9 @@ function parameterChanges(
 }
 
 function orOtherWords(found: Finding[]): Finding[] {
-  return found.length > 0 ? found : [neutral("other parameters are judged as before, by other words")]
+  return found.length > 0
+    ? found
+    : [neutral("the rules for other parameters are written differently but mean the same")]
 }
 
 /** Changes for the names with an action of their own. */

@@ -32,9 +32,9 @@ function judged(keyword: string, docs: string): StatementRow {
 }
 
 export const validateStatusRows: readonly StatementRow[] = [
-  judged("allow", "Statuses that are right. An exact status counts before its class."),
-  judged("detect", "Statuses that are noted."),
-  judged("prevent", "Statuses that are answered 502."),
+  judged("allow", "Statuses that are let through. An exact status takes precedence over its class."),
+  judged("detect", "Statuses that are logged."),
+  judged("prevent", "Statuses that become 502."),
   errors,
 ]
 
@@ -52,8 +52,8 @@ export const validateStatus: StepText<"validate-status"> = {
   identities: () => ["validate-status"],
   added: ({ codes, unspecified }) =>
     [unspecified, ...codes.map(({ action }) => action)].includes("prevent")
-      ? breaking("answers with other statuses become 502")
-      : neutral("answers with other statuses are noted"),
+      ? breaking("responses with other statuses become 502")
+      : neutral("responses with other statuses are logged"),
   removed: () => opens("the status of responses is no longer checked"),
   changed: {
     codes: (before, after, items) => {
@@ -68,7 +68,9 @@ export const validateStatus: StepText<"validate-status"> = {
           `status ${code}`,
         ),
       )
-      return found.length > 0 ? found : neutral("the same statuses are judged by other words")
+      return found.length > 0
+        ? found
+        : neutral("the rules for statuses are written differently but mean the same")
     },
     unspecified: (before, after) => otherAnswerAction(before, after, "other statuses"),
     errors: otherErrors,

@@ -59,10 +59,11 @@ export const when: StepText<"when"> = {
  */
 function otherTest(before: StepOf<"when">, after: StepOf<"when">, plans: ComparedPlans): Finding {
   const [old, next] = [before.test, after.test]
-  if (old.text === next.text) return neutral(`the test has the type \`${next.type}\`, not \`${old.type}\``)
+  if (old.text === next.text)
+    return neutral(`the condition has the type \`${next.type}\` instead of \`${old.type}\``)
   const isCel = old.lang === "cel" && next.lang === "cel"
   const relation = isCel ? compareTests(old.text, next.text) : "other"
-  if (relation === "same") return neutral("it holds for the same requests, by other words")
+  if (relation === "same") return neutral("the condition is written differently but means the same")
   const words = { narrower: "fewer", wider: "more", other: "other" }[relation]
   const left = relation === "wider" ? [] : plans.effectsOf(after.matched, after.otherwise)
   const taken = relation === "narrower" ? [] : plans.effectsOf(after.otherwise, after.matched)
@@ -73,7 +74,7 @@ function otherTest(before: StepOf<"when">, after: StepOf<"when">, plans: Compare
     ] as const) {
       const found = findings.find((each) => each.risk === risk)
       if (found !== undefined)
-        return { risk, why: `it holds for ${words} requests; for ${whom}, ${found.why}` }
+        return { risk, why: `the condition is true for ${words} requests; for ${whom}, ${found.why}` }
     }
-  return neutral(`it holds for ${words} requests`)
+  return neutral(`the condition is true for ${words} requests`)
 }

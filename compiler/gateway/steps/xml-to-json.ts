@@ -23,14 +23,14 @@ export const conversionRows: readonly StatementRow[] = [
   {
     keyword: "always",
     forms: [{ args: [] }],
-    byDefault: "only where Content-Type says so",
-    docs: "Converts whatever the message says its body is.",
+    byDefault: "only bodies with an XML Content-Type",
+    docs: "Converts the body whatever its Content-Type is.",
     example: "always",
   },
   {
     keyword: "if-accepted",
     forms: [{ args: [] }],
-    docs: "Converts only where the caller's Accept header takes the result.",
+    docs: "Converts only if the caller's Accept header allows JSON.",
     example: "if-accepted",
   },
 ]
@@ -40,14 +40,14 @@ export const xmlToJsonRows: readonly StatementRow[] = [
     keyword: "style",
     forms: [{ args: [slot("style", "choice", { choices: ["direct", "friendly"] })] }],
     byDefault: "direct",
-    docs: "`direct`: attributes are `@name`; `friendly`: attributes are members like any other.",
+    docs: "`direct`: attributes become members named `@name`; `friendly`: attributes become ordinary members.",
     example: "style friendly",
   },
   ...conversionRows,
   {
     keyword: "arrays",
     forms: [{ args: [] }],
-    docs: "Child elements are arrays, also where there is one of a name.",
+    docs: "Child elements always become arrays, also a single one.",
     example: "arrays",
   },
 ]
@@ -128,7 +128,7 @@ export const xmlToJson: StepText<"xml-to-json"> = {
     alwaysArray: (_, after, { after: { message } }) =>
       otherBody(
         message,
-        after ? "single elements in arrays too" : "an element that is there once as itself, not in an array",
+        after ? "single elements in arrays too" : "a single element as itself instead of in an array",
       ),
   },
 }

@@ -86,12 +86,12 @@ export function objectOf({ type, id }: AuthzenEntity): string {
 
 /** Users of the engine, all of one type, in AuthZEN's form. */
 export function subjectForm(type: string): JsonForm {
-  return formOf(type, { name: "subject", having: "%", told: decodeId })
+  return formOf(type, { name: "subject", having: "%", decoded: decodeId })
 }
 
 /** Objects of the engine, all of one type, in AuthZEN's form. */
 export function resourceForm(type: string): JsonForm {
-  return formOf(type, { name: "resource", having: "%", told: decodeResourceId })
+  return formOf(type, { name: "resource", having: "%", decoded: decodeResourceId })
 }
 
 function formOf(type: string, rewritten: Rewriting): JsonForm {

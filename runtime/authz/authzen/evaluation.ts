@@ -68,6 +68,6 @@ export function decisionBody({
   readonly explanation?: Explanation | undefined
 }): object {
   if (explanation === undefined) return { decision: allowed }
-  const reason = explanation.allowed ? "a proof is in the explanation" : explanationSummary(explanation)
+  const reason = explanation.allowed ? "the explanation contains the proof" : explanationSummary(explanation)
   return { decision: allowed, context: { reason, explanation } }
 }

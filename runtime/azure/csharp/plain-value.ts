@@ -80,17 +80,17 @@ function scalar(value: unknown): unknown {
 export function keep(value: unknown): KeptValue | undefined {
   if (value instanceof DateTime) return { form: "date", text: `${value.kind} ${value.ticks}` }
   if (!(value instanceof JToken)) return undefined
-  return { form: "json", text: told(() => writeJson(value, false)) }
+  return { form: "json", text: withSite(() => writeJson(value, false)) }
 }
 
 /** The inverse of `keep`. @throws CsharpError for a text that is not from `keep` */
 export function restore({ form, text }: KeptValue): unknown {
-  if (form === "json") return told(() => readJson(text))
+  if (form === "json") return withSite(() => readJson(text))
   const [kind, ticks] = text.split(" ")
   return new DateTime(BigInt(ticks ?? "0"), kind === "utc" || kind === "local" ? kind : "unspecified")
 }
 
-function told<Value>(run: () => Value): Value {
+function withSite<Value>(run: () => Value): Value {
   try {
     return budgeted(run)
   } catch (error) {

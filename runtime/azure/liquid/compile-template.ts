@@ -59,7 +59,7 @@ export function compileTemplate(source: string): CompiledTemplate {
   const parsed = parse(text, offset)
   return {
     render: (variables, turn = nextTurn) => {
-      const told = (error: unknown): never => {
+      const rethrow = (error: unknown): never => {
         throw problemOf(error, offset)
       }
       try {
@@ -69,9 +69,9 @@ export function compileTemplate(source: string): CompiledTemplate {
         >[3]
         const context = new Context(variables, engine.options, { sync: true }, { ...limits, liquid: engine })
         const made = runInTurns(engine._render(parsed, context, {}), work, turn)
-        return made instanceof Promise ? made.catch(told) : (made as string)
+        return made instanceof Promise ? made.catch(rethrow) : (made as string)
       } catch (error) {
-        return told(error)
+        return rethrow(error)
       }
     },
   }
@@ -150,7 +150,7 @@ function problemOfFormats(source: string): { message: string; offset: number } |
     cultures.lastIndex = 0
     if (culture !== null)
       return {
-        message: "`Currency` takes no culture: there is one culture here, the invariant one",
+        message: "`Currency` takes no culture: only the invariant culture is supported",
         offset: index + culture.index + 1,
       }
   }

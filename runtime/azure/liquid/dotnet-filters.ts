@@ -84,7 +84,7 @@ function searched(search: Search, at: number, work: SearchBudget): ArrayLike<num
   try {
     return search(at, work)
   } catch (error) {
-    if (error instanceof PatternWorkError) throw new Error("the pattern looks at the text too often")
+    if (error instanceof PatternWorkError) throw new Error("the pattern needs too many steps for this string")
     throw error
   }
 }
@@ -94,7 +94,7 @@ function patternOf(pattern: string): Pattern {
   if (known !== undefined) return known
   const made = compilePattern(pattern)
   if (typeof made === "string")
-    throw new Error(`the pattern \`${pattern.slice(0, 100)}\` can't be used: ${made}`)
+    throw new Error(`the pattern \`${pattern.slice(0, 100)}\` is not supported: ${made}`)
   if (patterns.size >= patternsMax) patterns.delete(patterns.keys().next().value as string)
   patterns.set(pattern, made)
   return made

@@ -196,8 +196,8 @@ export class EngineQuestion {
   #point(object: number, slotId: number, other: number): number {
     const { pages } = this.graph
     const slot = this.graph.slots[slotId] as TupleSlot
-    const stands = pages?.point(object, slot.base.id, other, this.#epoch)
-    if (stands !== undefined) return stands === slotId ? isTrue : isFalse
+    const found = pages?.point(object, slot.base.id, other, this.#epoch)
+    if (found !== undefined) return found === slotId ? isTrue : isFalse
     if (pages?.isLarge(object, slot.relationId, forwardPage) !== true) this.#missPage(object, slot)
     else {
       const { relation } = slot

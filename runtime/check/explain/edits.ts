@@ -74,7 +74,7 @@ export class Edits {
     const found: Support[] = []
     for (const test of part.tests) {
       const other = test.wildcard ? question.wildcard : question.subject
-      if (this.#stands(object, test, other))
+      if (this.#isTrue(object, test, other))
         found.push({ node: undefined, without: this.#remove(object, test.slot, other) })
     }
     for (const ref of part.refs) found.push({ node: collector.numberOf(object, ref), without: undefined })
@@ -104,7 +104,7 @@ export class Edits {
     return this.#repairOf(this.#edit(false, object, slot, other), costs.remove)
   }
 
-  #stands(object: number, test: Test, other: number): boolean {
+  #isTrue(object: number, test: Test, other: number): boolean {
     const { question } = this.#decided
     if (question.has(object, question.slots[test.slot] as number, other) !== isTrue) return false
     return test.condition === undefined || this.#edge(object, test, other) !== isFalse

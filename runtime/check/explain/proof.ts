@@ -136,13 +136,13 @@ export class DecisionProof {
       steps.push(...(one.children ?? []))
     }
     if (!telling || item.telling) return
-    const told = [item]
+    const shown = [item]
     item.telling = true
-    for (const one of told)
+    for (const one of shown)
       for (const user of one.usedBy)
         if (!user.telling) {
           user.telling = true
-          told.push(user)
+          shown.push(user)
         }
   }
 

@@ -22,7 +22,7 @@ export class PackedJson {
   readonly #skip: number
   readonly #bare: boolean
   readonly #wildcard: Uint8Array | undefined
-  readonly #told: ((name: string) => string) | undefined
+  readonly #decoded: ((name: string) => string) | undefined
   /** Names with this character are written differently; -1: none. */
   readonly #having: number
   readonly #chunks: Uint8Array[] = []
@@ -37,7 +37,7 @@ export class PackedJson {
     this.#skip = skip
     this.#bare = bare
     this.#wildcard = wildcard === undefined ? undefined : utf8.encode(wildcard)
-    this.#told = rewritten?.told
+    this.#decoded = rewritten?.decoded
     this.#having = rewritten?.having.charCodeAt(0) ?? -1
   }
 
@@ -95,7 +95,7 @@ export class PackedJson {
 
   #escaped(name: Uint8Array): Uint8Array {
     const text = fromUtf8.decode(name)
-    return utf8.encode(JSON.stringify(this.#told?.(text) ?? text).slice(1, -1))
+    return utf8.encode(JSON.stringify(this.#decoded?.(text) ?? text).slice(1, -1))
   }
 
   #addParts(parts: readonly Uint8Array[]): void {

@@ -96,7 +96,7 @@ function laid(load: PageLoad, lay: () => void): void {
   lay()
   graph.pages?.record(undefined)
   load.onChanged()
-  if (!load.fits(0)) throw noRoom(load, "the question needs more tuples in memory than are allowed")
+  if (!load.fits(0)) throw noRoom(load, "the check needs more tuples in memory than allowed")
 }
 
 /** A single tuple at the graph's revision. */
@@ -106,11 +106,11 @@ function standing(
   row: TupleRow | undefined,
   revision: number,
 ): TupleRow | undefined {
-  let stands = row
+  let current = row
   for (const change of load.recent())
     if (change.revision > revision && covers(key, change.row, load.graph))
-      stands = change.operation === "write" ? change.row : undefined
-  return stands
+      current = change.operation === "write" ? change.row : undefined
+  return current
 }
 
 function isPart(key: PageKey): key is PartKey {
@@ -159,6 +159,6 @@ function noRoom({ memoryBytes }: PageLoad, what: string): NoRoom {
   const size = `${Math.floor(memoryBytes / (1024 * 1024))} MB`
   return new NoRoom(
     "resource_exhausted",
-    `${what} into the memory for all stores (${size}); more is given by 'memory' in 'authz'`,
+    `${what} into the memory for all stores (${size}); raise 'memory' in 'authz'`,
   )
 }

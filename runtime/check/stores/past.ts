@@ -50,7 +50,7 @@ export async function layPast(view: Snapshot, { source, storeId, turn, fits }: P
     if (!fits())
       throw new CheckError(
         "resource_exhausted",
-        `what has changed since the store's revision ${view.revision} does not fit into the memory for all stores; more is given by 'memory' in 'authz'`,
+        `what has changed since the store's revision ${view.revision} does not fit into the memory for all stores; raise 'memory' in 'authz'`,
       )
     await turn()
   }

@@ -374,6 +374,6 @@ function tooMany(): CheckError {
 
 /** The error for clients when the source is unavailable. */
 export function unreadable(cause: unknown): CheckError {
-  const message = "the authorization data can't be read: the database has not answered"
+  const message = "the authorization data cannot be read: the database does not respond"
   return new CheckError("unavailable", message, { cause })
 }

@@ -134,7 +134,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     else this.#abandoned()
     this.#body?.destroy()
     this.#answer?.discard()
-    this.#break("the exchange is over")
+    this.#break("the request has ended")
   }
 
   /** No head in time, or the response has stalled. */
@@ -149,8 +149,8 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     }
     const cause =
       answer === undefined
-        ? "the backend did not begin to answer in its time"
-        : "the backend's answer stopped"
+        ? "the backend did not start to respond in time"
+        : "the response of the backend stopped"
     this.#fail("timeout", problem("gateway-timeout", { reason: "Timeout", cause }), false)
     this.#break(cause)
   }
@@ -162,7 +162,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
 
   /** The rest of the response is not needed. */
   cut(): void {
-    this.#break("the answer was replaced")
+    this.#break("the response was replaced")
   }
 
   #bodyFor(headers: string[]): Buffer | RequestBody | null {
@@ -186,7 +186,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#leaveQueue()
     this.#sent = true
     this.#sending = sending
-    if (this.#over) this.#break("the exchange is over")
+    if (this.#over) this.#break("the request has ended")
   }
 
   onBegun(): void {

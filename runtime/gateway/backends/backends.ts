@@ -293,11 +293,11 @@ function placeOfOrigin(
 
 function placeOf(url: string, name: string): TargetPlace {
   const wrong = (why: string) => new Error(`backend \`${name}\`: \`${url}\` ${why}`)
-  if (!URL.canParse(url)) throw wrong("is no URL")
+  if (!URL.canParse(url)) throw wrong("is not a URL")
   const { protocol, username, password, pathname, search, hash, origin, hostname } = new URL(url)
   if (protocol !== "http:" && protocol !== "https:") throw wrong("is neither http nor https")
   if (username !== "" || password !== "")
-    throw new Error(`backend \`${name}\`: a URL may not hold credentials`)
+    throw new Error(`backend \`${name}\`: a URL must not contain credentials`)
   if (search !== "" || hash !== "") throw wrong("may not have a query or a fragment")
   const basePath = pathname.replace(/\/$/, "")
   if (canonicalPath(basePath === "" ? "/" : basePath) === undefined)

@@ -133,6 +133,6 @@ class Checking implements AnswerReceiver {
   }
 
   #cut(): void {
-    this.#sending?.abort(new UpstreamError("aborted", "the check is over"))
+    this.#sending?.abort(new UpstreamError("aborted", "the check has ended"))
   }
 }

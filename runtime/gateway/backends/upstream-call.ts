@@ -60,14 +60,14 @@ export class UpstreamCall implements Timed, AttemptEvents {
     this.#waiting.deadlines.cancel(this.#total)
     this.#attempt?.cancel(isLate)
     this.#stream?.destroy()
-    this.#headIs(problem("gateway-timeout", { cause: "the exchange is over" }))
+    this.#headIs(problem("gateway-timeout", { cause: "the request has ended" }))
   }
 
   /** The backend's total time is up. */
   expired(): void {
     const found = problem("gateway-timeout", {
       reason: "Timeout",
-      cause: "the total time of the backend is up",
+      cause: "the total timeout of the backend is over",
     })
     if (this.#settleHead === undefined) this.#exchange.response?.stop(found)
     this.#headIs(found)

@@ -181,7 +181,7 @@ export class AnswerBody implements AnswerStream, Timed {
     if (this.#sink === "reply") {
       // The head has been sent, so only a broken connection shows the client that the response is incomplete.
       this.#exchange.cut = true
-      this.#exchange.cause ??= `the backend's answer broke off: ${found.cause}`
+      this.#exchange.cause ??= `the response of the backend was cut off: ${found.cause}`
       this.#exchange.request.socket.destroy()
     }
     this.#collected(found)
@@ -189,7 +189,7 @@ export class AnswerBody implements AnswerStream, Timed {
 
   /** The client has not read in time. */
   expired(): void {
-    this.fail(problem("gateway-timeout", { cause: "the client did not read" }))
+    this.fail(problem("gateway-timeout", { cause: "the client did not read the response in time" }))
     this.#source.cut()
   }
 
@@ -258,11 +258,13 @@ export class AnswerBody implements AnswerStream, Timed {
   #copied(): Promise<Buffer> {
     const copy = this.#ended ? this.#copy?.whole : undefined
     if (copy !== undefined) return Promise.resolve(copy)
-    return Promise.reject(new Refused(problem("bad-gateway", { cause: "the answer was sent and not kept" })))
+    return Promise.reject(
+      new Refused(problem("bad-gateway", { cause: "the response was sent and not kept" })),
+    )
   }
 
   #tooLarge(bytesMax: number): void {
-    const cause = `the backend's answer has more than ${bytesMax} bytes, and a policy needs it whole`
+    const cause = `the response of the backend has more than ${bytesMax} bytes, and a policy must read it completely`
     this.#collected(problem("bad-gateway", { cause }))
     this.#sink = "discard"
     this.#source.cut()

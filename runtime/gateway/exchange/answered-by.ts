@@ -104,9 +104,9 @@ function placeOfExpression(
     exact >= 0
       ? exact
       : own.findIndex(({ lang, text }) => lang === expression.lang && text === expression.text)
-  const told = plan.origins[`steps.${id}.expressions.${number}`]?.split(" or ") ?? []
+  const written = plan.origins[`steps.${id}.expressions.${number}`]?.split(" or ") ?? []
   const [file, line] = /^(.*):(\d+)$/.exec(step ?? "")?.slice(1) ?? []
-  const places = told.flatMap((each) => {
+  const places = written.flatMap((each) => {
     const [, path = "", row, column] = /^(.*):(\d+):(\d+)$/.exec(each) ?? []
     return row === undefined ? [] : [{ path, line: Number(row), column: Number(column) }]
   })

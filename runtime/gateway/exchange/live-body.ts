@@ -93,7 +93,7 @@ export class LiveBody implements MessageBody {
     try {
       this.#json = JSON.parse(this.text())
     } catch (error) {
-      throw this.#refused("is no JSON", error)
+      throw this.#refused("is not JSON", error)
     }
     return this.#json
   }

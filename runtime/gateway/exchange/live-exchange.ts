@@ -54,7 +54,7 @@ export class LiveExchange extends ExchangeState implements Exchange {
   }
 
   #refusalToSend(): Problem | undefined {
-    if (this.over || this.failed) return problem("gateway-timeout", { cause: "the exchange is over" })
+    if (this.over || this.failed) return problem("gateway-timeout", { cause: "the request has ended" })
     if (!this.reading || this.outgoingBody !== undefined) return undefined
     return problem("bad-gateway", { cause: "the body of the request was sent before, and was not kept" })
   }

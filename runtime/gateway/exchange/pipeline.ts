@@ -123,11 +123,14 @@ class Passage implements Timed, TunnelKeeper {
     const isBodyLate = exchange.reading && intake.body !== "none" && !request.complete
     exchange.dropUpstream(!isBodyLate)
     if (reply.headersSent) {
-      exchange.cause ??= "the time of the route is up"
+      exchange.cause ??= "the timeout of the route is over"
       request.socket.destroy()
     } else if (isBodyLate)
-      this.#fail(problem("request-timeout", { cause: "the body did not arrive in the time of the route" }))
-    else this.#fail(problem("gateway-timeout", { reason: "Timeout", cause: "the time of the route is up" }))
+      this.#fail(
+        problem("request-timeout", { cause: "the body did not arrive within the timeout of the route" }),
+      )
+    else
+      this.#fail(problem("gateway-timeout", { reason: "Timeout", cause: "the timeout of the route is over" }))
   }
 
   /** A bug in the gateway: only this request fails, and the log has the reason. */
@@ -200,7 +203,9 @@ class Passage implements Timed, TunnelKeeper {
     const { response } = exchange
     if (response === undefined) return
     if (response.status < 200) {
-      this.#fail(problem("bad-gateway", { cause: "a step changed the body of an answer that is a tunnel" }))
+      this.#fail(
+        problem("bad-gateway", { cause: "a step changed the body of a response that opens a tunnel" }),
+      )
       return
     }
     const { status, reason, headers, body } = response

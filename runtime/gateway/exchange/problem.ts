@@ -12,7 +12,7 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "invalid-request": row(
     400,
     "Invalid request",
-    "The request is malformed or carries a value that does not fit its place.",
+    "The request is malformed, or contains a value that is not valid at its place.",
   ),
   "invalid-path": row(
     400,
@@ -28,42 +28,42 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "insufficient-scope": row(
     403,
     "Insufficient scope",
-    "The token does not carry the claims that this operation requires.",
+    "The token does not contain the claims that this operation requires.",
   ),
-  forbidden: row(403, "Forbidden", "You may not do this."),
-  "not-found": row(404, "Not found", "There is nothing at this path."),
+  forbidden: row(403, "Forbidden", "You do not have permission for this operation."),
+  "not-found": row(404, "Not found", "No route matches this path."),
   "method-not-allowed": row(
     405,
     "Method not allowed",
-    "The path exists, the method does not apply to it; see Allow.",
+    "This path does not support the method. The Allow header lists the supported methods.",
   ),
   "request-timeout": row(408, "Request timeout", "The request was not received in time."),
-  sunset: row(410, "Gone", "This version is closed: it was removed, or its last day is over."),
+  sunset: row(410, "Gone", "This version of the API is no longer available."),
   "body-too-large": row(413, "Content too large", "The body is larger than the gateway accepts."),
   "target-too-long": row(414, "URI too long", "The request target is longer than the gateway accepts."),
-  "expectation-failed": row(
-    417,
-    "Expectation failed",
-    "The only expectation that can be met is 100-continue.",
-  ),
+  "expectation-failed": row(417, "Expectation failed", "The only supported expectation is 100-continue."),
   "unsupported-coding": row(
     415,
     "Unsupported media type",
-    "The content coding of the body is not one the gateway can read.",
+    "The gateway does not support the content coding of the body.",
   ),
   "header-too-large": row(
     431,
     "Request header fields too large",
     "The header is larger or has more fields than the gateway accepts.",
   ),
-  "rate-limited": row(429, "Too many requests", "The limit of calls is used up; see Retry-After."),
+  "rate-limited": row(
+    429,
+    "Too many requests",
+    "The limit of calls is used up. Try again after the time in Retry-After.",
+  ),
   "internal-error": row(
     500,
     "Internal error",
-    "The gateway failed; the request id finds the reason in its log.",
+    "The gateway failed. Its log contains the reason under the request id.",
   ),
   "not-implemented": row(501, "Not implemented", "The gateway does not support what the request asks for."),
-  "bad-gateway": row(502, "Bad gateway", "The backend could not be reached or its answer was not valid."),
+  "bad-gateway": row(502, "Bad gateway", "The backend could not be reached, or its response was not valid."),
   "backend-refused": row(502, "Bad gateway", "The backend did not do what the request asked for."),
   "permissions-unchanged": row(
     502,
@@ -73,24 +73,28 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "backend-unavailable": row(
     503,
     "Service unavailable",
-    "The backend is unavailable at the moment; see Retry-After.",
+    "The backend is unavailable at the moment. Try again after the time in Retry-After.",
   ),
   "issuer-unavailable": row(
     503,
     "Service unavailable",
-    "The token cannot be verified at the moment; see Retry-After.",
+    "The token cannot be verified at the moment. Try again after the time in Retry-After.",
   ),
   "authorization-unavailable": row(
     503,
     "Service unavailable",
-    "The permission cannot be checked at the moment; see Retry-After.",
+    "The permission cannot be checked at the moment. Try again after the time in Retry-After.",
   ),
-  overloaded: row(503, "Service unavailable", "Too many requests are waiting; see Retry-After."),
-  "gateway-timeout": row(504, "Gateway timeout", "There was no answer in time."),
+  overloaded: row(
+    503,
+    "Service unavailable",
+    "Too many requests are waiting. Try again after the time in Retry-After.",
+  ),
+  "gateway-timeout": row(504, "Gateway timeout", "There was no response in time."),
   "version-not-supported": row(
     505,
     "HTTP version not supported",
-    "The gateway speaks HTTP/1.0 and HTTP/1.1.",
+    "The gateway supports HTTP/1.0 and HTTP/1.1.",
   ),
 }
 
@@ -181,12 +185,12 @@ export function apimMessage(found: Problem): string {
 
 /** This format has no member for errors, so the message lists them for the caller. */
 function faultsOf({ errors = [], errorsLeftOut = 0 }: Problem): string {
-  const told = errors.slice(0, faultsTold).map((each) => `${each.in} ${each.pointer} ${each.message}`)
-  const more = errors.length - told.length + errorsLeftOut
-  return told.length === 0 ? "" : ` ${told.join("; ")}${more === 0 ? "" : `; and ${more} more`}`
+  const shown = errors.slice(0, errorsShown).map((each) => `${each.in} ${each.pointer} ${each.message}`)
+  const more = errors.length - shown.length + errorsLeftOut
+  return shown.length === 0 ? "" : ` ${shown.join("; ")}${more === 0 ? "" : `; and ${more} more`}`
 }
 
-const faultsTold = 10
+const errorsShown = 10
 const invalidToken = "Invalid JWT."
 const otherAddress = "Forbidden"
 

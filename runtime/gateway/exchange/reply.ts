@@ -89,7 +89,7 @@ export function writeHead(exchange: ExchangeState, head: Head, lines: string[], 
     else reply.writeHead(status, reason, lines)
     return true
   } catch (error) {
-    exchange.cause = `the answer's header cannot be written: ${error instanceof Error ? error.message : String(error)}`
+    exchange.cause = `the header of the response cannot be written: ${error instanceof Error ? error.message : String(error)}`
     exchange.problem = "bad-gateway"
     exchange.status = 502
     const failure = renderProblem(problem("bad-gateway"), exchange.id, exchange.generation.errors)

@@ -31,7 +31,7 @@ export function lookingLimiter(real: Limiter | undefined, rehearsal: Rehearsal):
     },
     add: () => undefined,
     enter() {
-      rehearsal.assume("how many are inside at that moment is not known")
+      rehearsal.assume("the number of running requests at that moment is unknown")
       return () => undefined
     },
   }
@@ -82,8 +82,8 @@ export function explainingAuthorizer(real: Authorizer | undefined, rehearsal: Re
         }
       return answer
     },
-    batch: () => Promise.reject(new Error("a rehearsal has no answer to filter")),
-    change: () => Promise.reject(new Error("a rehearsal writes nothing")),
+    batch: () => Promise.reject(new Error("an explanation has no response to filter")),
+    change: () => Promise.reject(new Error("an explanation writes no tuples")),
   }
 }
 
@@ -105,8 +105,8 @@ export function unaskedDecisionPoint(rehearsal: Rehearsal): Authorizer {
       rehearsal.assume(`decision point \`${pdp}\` is not called here: it decides only about real requests`)
       return { allowed: true }
     },
-    batch: () => Promise.reject(new Error("a rehearsal has no answer to filter")),
-    change: () => Promise.reject(new Error("a rehearsal writes nothing")),
+    batch: () => Promise.reject(new Error("an explanation has no response to filter")),
+    change: () => Promise.reject(new Error("an explanation writes no tuples")),
   }
 }
 

@@ -144,9 +144,9 @@ function dependenciesOf(
   rehearsal: () => Rehearsal | undefined,
 ): GatewayDependencies {
   const nobody: Authorizer = {
-    check: () => Promise.reject(new Error("no engine is asked")),
-    batch: () => Promise.reject(new Error("no engine is asked")),
-    change: () => Promise.reject(new Error("no engine is asked")),
+    check: () => Promise.reject(new Error("the engine is not called")),
+    batch: () => Promise.reject(new Error("the engine is not called")),
+    change: () => Promise.reject(new Error("the engine is not called")),
   }
   return {
     environment,
@@ -158,7 +158,7 @@ function dependenciesOf(
     quotas: { take: () => ({ allowed: true }), add: () => undefined },
     authorizer: nobody,
     cache: createMemoryCache(),
-    http: { send: () => Promise.reject(new Error("nothing is sent")) },
+    http: { send: () => Promise.reject(new Error("no request is sent")) },
     backendsByUrl: new UrlBackends(pools),
     traceLog: { write: () => undefined },
     meter: { add: () => undefined },

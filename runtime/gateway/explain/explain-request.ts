@@ -83,7 +83,7 @@ async function explainPreflight(
   if (verdict === undefined) return undefined
   return {
     ...{ request: { method, path, host, ip }, live, lost: [], trouble: [], verdict },
-    why: "it is a preflight: the `cors` of the route it asks about answers",
+    why: "it is a preflight request: the `cors` of the requested route responds",
     route: routeOf(generation.plan, match.route, match.parameters),
     sections: shownSections(unfolded),
   }
@@ -104,7 +104,7 @@ async function explainServed(question: RequestQuestion, ready: Ready): Promise<R
   if (match.kind !== "found") {
     const found = unmatched(match, generation.errors)
     const assuming = generation.plan.plan.gateway?.onUnmatched?.length
-      ? ["the `on-error` of the gateway's documents leaves it: it is not run here"]
+      ? ["the `on-error` of the gateway's documents may change it; it is not run here"]
       : []
     return { ...base, route: null, sections: [], verdict: verdictOf(found, undefined, assuming) }
   }
@@ -183,7 +183,7 @@ function refusedAtOnce(
   return {
     request: { method, path: target, host, ip },
     ...{ live, route: null, lost: [], sections: [], trouble: [] },
-    why: "the gateway refuses its head before it looks for a route",
+    why: "the gateway refuses the request head before it looks for a route",
     verdict: verdictOf(found, undefined, []),
   }
 }
@@ -300,7 +300,7 @@ function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal):
   if (outcome !== undefined) return verdictOf(outcome, use, assuming, exchange.response?.status)
   return {
     ...{ kind: "answered", status: exchange.response?.status ?? 200, assuming },
-    cause: "the route has no backend: what its steps leave is the answer",
+    cause: "the route has no backend: its steps produce the response",
   }
 }
 

@@ -21,7 +21,7 @@ export function unaskedIntrospection(
   const known: OpaqueTokens["known"] = (token, audiences) => {
     if (token === assumedCredential && claims !== undefined) return { kind: "verified", claims, header: {} }
     const found = real.known(token, audiences)
-    if (found !== undefined) rehearsal.note(`as \`${name}\` said when it was asked last`)
+    if (found !== undefined) rehearsal.note(`from the last response of \`${name}\``)
     return found
   }
   return {
@@ -30,7 +30,7 @@ export function unaskedIntrospection(
       const found = known(token, audiences)
       if (found !== undefined) return found
       rehearsal.assumeCaller(
-        `\`${name}\` is not asked about the token here: one it calls active passes where its claims fit, any other is refused`,
+        `\`${name}\` is not called here: an active token with the required claims is let through, any other is refused`,
       )
       return { kind: "verified", claims: {}, header: {} }
     },

@@ -89,7 +89,7 @@ export class Rehearsal {
       kind,
       (plan: StepPlan, provision: Provision): Run => {
         const use = this.#uses.get(plan)
-        if (use === undefined) throw new Error("a step of another plan is rehearsed")
+        if (use === undefined) throw new Error("the step belongs to another plan")
         const run = this.#runOf(plan, provision, policy as Policy<StepKind>)
         return (exchange) => this.#watch(use, exchange, run)
       },
@@ -139,7 +139,7 @@ export class Rehearsal {
     const lacking = this.#lacking(use.step)
     if (lacking !== undefined) return this.#leave(use, lacking)
     if (run === undefined) {
-      return this.#leave(use, "it is not run here: it reaches beyond the request")
+      return this.#leave(use, "it is not run here, because it has effects outside the request")
     }
     const outer = this.#current
     const settle = (found: Outcome): Outcome => {
@@ -184,7 +184,7 @@ export class Rehearsal {
   #left(use: StepUse, note: string): void {
     use.state = "unknown"
     if (!use.notes.includes(note)) use.notes.push(note)
-    if (kindFacts(use.step.kind).rehearsed !== "skip") this.assuming.push(`${placed(use)} goes on: ${note}`)
+    if (kindFacts(use.step.kind).rehearsed !== "skip") this.assuming.push(`${placed(use)} continues: ${note}`)
   }
 
   #fills(use: StepUse): void {

@@ -32,7 +32,7 @@ export function stepIdentity({ authentication, output }: StepOf<"authenticate">,
 }
 
 function tokenWords(client: string): string {
-  return `a token of client \`${client}\`, which is not got here`
+  return `a token of client \`${client}\`, which is not requested here`
 }
 
 /** The user of a `Basic …` field, or of the part after the scheme. */

@@ -91,7 +91,7 @@ function authorizationOf(
   const token = secret(authentication.token)
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new Error(
-      `the secret \`${authentication.token}\` cannot be sent as a token: it holds more than visible ASCII`,
+      `the secret \`${authentication.token}\` cannot be sent as a token: it contains characters other than visible ASCII`,
     )
   return { value: `Bearer ${token}`, key: token }
 }
@@ -113,7 +113,7 @@ function asked(point: DecisionPoint): AskedPoint {
     async batch(_, requests, asker) {
       return { results: await ask(requests, asker) }
     },
-    change: () => Promise.reject(new Error("a decision point takes no tuples")),
+    change: () => Promise.reject(new Error("a decision point stores no tuples")),
   }
 }
 

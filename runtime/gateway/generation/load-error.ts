@@ -1,7 +1,7 @@
 const listenReasons: Readonly<Record<string, string>> = {
   EADDRINUSE:
     "the port is in use: by another process, or by another listener of this one (gateway, engine or control). Stop that process, listen on another port, or first apply a plan in which the other listener leaves this port",
-  EACCES: "not allowed; ports below 1024 need a privilege",
+  EACCES: "not allowed; ports below 1024 need extra permissions",
   EADDRNOTAVAIL: "this machine has no such address",
 }
 

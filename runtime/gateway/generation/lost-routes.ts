@@ -42,15 +42,15 @@ export function lostRoutes(plan: Plan, asked: Asked, chosen: string | undefined)
 export function whyMatched(match: HostMatch<Matchable>, lost: readonly LostRoute[]): string {
   if (match.kind === "found") {
     const less = lost.some(({ loss }) => loss === "less-specific")
-    return less ? "it is the most specific route that fits" : "it is the only route that fits"
+    return less ? "it is the most specific route that matches" : "it is the only route that matches"
   }
   if (match.kind === "unclear")
     return `the parameters of \`${match.route.path}\` are ambiguous: the text between them occurs more than once`
-  if (match.kind === "unread") return `nothing may answer the path: ${match.cause}`
+  if (match.kind === "unread") return `no route may serve the path: ${match.cause}`
   if (match.kind === "method") return `the path exists only for other methods (${match.allow})`
   if (match.alike)
-    return "the path differs only by case, or by an empty parameter, from one that is protected otherwise: nothing less specific may answer it"
-  return lost.some(({ loss }) => loss === "host") ? "no route fits on this host" : "no route has this path"
+    return "the path differs only by case, or by an empty parameter, from one with other protection: no less specific route may serve it"
+  return lost.some(({ loss }) => loss === "host") ? "no route matches on this host" : "no route has this path"
 }
 
 function lossOf(route: Route, asked: Asked, winner: Route | undefined): [Loss, string] | undefined {
@@ -65,11 +65,11 @@ function lossOf(route: Route, asked: Asked, winner: Route | undefined): [Loss, s
   hosts.add(matchable)
   if (hosts.find(method, path, authority).kind === "none")
     return ["host", `it is served on ${route.hosts?.join(", ")}, not on \`${authority}\``]
-  if (onPath.kind === "method") return ["method", `it answers ${route.method}, not ${method}`]
+  if (onPath.kind === "method") return ["method", `it serves ${route.method}, not ${method}`]
   if (winner === undefined)
     return [
       "protection",
-      "a more specific path, or host, has other methods and is protected otherwise: going past it would be a way around that",
+      "a more specific path or host has other methods and other protection: this route would bypass that protection",
     ]
   return ["less-specific", lessSpecific(route, winner, method)]
 }
@@ -83,7 +83,7 @@ function alone(route: Matchable): Routes<Matchable> {
 function lessSpecific(route: Route, winner: Route, method: string): string {
   if (winner.hosts !== undefined && route.hosts?.join() !== winner.hosts.join())
     return route.hosts === undefined
-      ? "it is served on every host; routes of the host itself go first"
+      ? "it is served on every host; routes of the exact host take precedence"
       : "its host pattern is less specific"
   const own = pathTemplates(route.path) ?? []
   const others = pathTemplates(winner.path) ?? []
@@ -91,12 +91,12 @@ function lessSpecific(route: Route, winner: Route, method: string): string {
     const [mine, theirs] = [own[at], others[at]]
     const words = [kindOf(mine), kindOf(theirs)] as const
     const segment = segmentsOf(route.path)[at] ?? ""
-    if (words[0] !== words[1]) return `its \`${segment}\` is ${words[0]}; ${words[1]} goes first`
+    if (words[0] !== words[1]) return `its \`${segment}\` is ${words[0]}; ${words[1]} takes precedence`
     if (mine !== undefined && theirs !== undefined && compareSegments(mine, theirs) > 0)
       return `its \`${segment}\` has less literal text than \`${segmentsOf(winner.path)[at]}\``
   }
   if (route.method !== winner.method)
-    return `its method is ${route.method}; ${winner.method} goes first for ${method}`
+    return `its method is ${route.method}; ${winner.method} takes precedence for ${method}`
   return "another route is more specific"
 }
 

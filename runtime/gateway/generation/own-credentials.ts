@@ -93,13 +93,13 @@ function pairProblem(
 ): string | undefined {
   const certificate = attempt(() => new X509Certificate(cert))
   if (certificate === undefined)
-    return `\`${files.cert}\` holds no PEM certificate; it begins with \`-----BEGIN CERTIFICATE-----\``
+    return `\`${files.cert}\` contains no PEM certificate; one starts with \`-----BEGIN CERTIFICATE-----\``
   const secret = attempt(() => createPrivateKey(key))
   if (secret === undefined)
-    return `\`${files.key}\` holds no PEM key that can be read without a password; take the password off, \`openssl pkey\` does it`
+    return `\`${files.key}\` contains no PEM key without a password; remove the password with \`openssl pkey\``
   return certificate.checkPrivateKey(secret)
     ? undefined
-    : `the key in \`${files.key}\` is not that of the certificate in \`${files.cert}\`; name two files that belong together`
+    : `the key in \`${files.key}\` does not belong to the certificate in \`${files.cert}\`; use two files that belong together`
 }
 
 function attempt<T>(make: () => T): T | undefined {

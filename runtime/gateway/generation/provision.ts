@@ -127,9 +127,7 @@ function provisionUnmatched(plan: Plan, steps: StepTable): ProvisionedStep[] {
     return (plan.plan.gateway?.onUnmatched ?? []).map((id) => steps.get(id))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    throw new LoadError([
-      `${plan.origins["gateway"] ?? "gateway"}: requests that no route serves: ${message}`,
-    ])
+    throw new LoadError([`${plan.origins["gateway"] ?? "gateway"}: requests that match no route: ${message}`])
   }
 }
 

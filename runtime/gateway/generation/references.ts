@@ -38,10 +38,7 @@ export async function resolveReferences(
     if (!wanted.has(name)) continue
     const text = await reader.read(reference, `secrets.${name}`)
     if (text === "")
-      reader.problem(
-        `secrets.${name}`,
-        `the secret \`${name}\` is empty (${describe(reference)}); write it there`,
-      )
+      reader.problem(`secrets.${name}`, `the secret \`${name}\` is empty; set it in ${describe(reference)}`)
     else if (text !== undefined) secrets.set(name, text)
   }
   const outer = new Map<string, string>()

@@ -231,7 +231,7 @@ class Maker {
       const { file, text } = await readPlanFile(this.dependencies, name)
       this.files.push(file)
       if (!text.includes("-----BEGIN CERTIFICATE-----"))
-        throw new Error("it has no PEM certificate; it begins with `-----BEGIN CERTIFICATE-----`")
+        throw new Error("it contains no PEM certificate; one starts with `-----BEGIN CERTIFICATE-----`")
       return text
     } catch (error) {
       throw new Error(`${what}: \`${name}\` cannot be used: ${fileReason(error)}`)

@@ -106,8 +106,8 @@ function timed(run: Run, kind: StepKind, waited: GatewayDependencies["waited"]):
     const outcome = run(exchange)
     if (outcome instanceof Promise) {
       const from = performance.now()
-      const told = () => waited(kind, performance.now() - from)
-      outcome.then(told, told)
+      const measured = () => waited(kind, performance.now() - from)
+      outcome.then(measured, measured)
     }
     return outcome
   }
@@ -207,7 +207,7 @@ class Recorder implements Provision {
   }
 
   quotas(): QuotaCounters {
-    return have(this.#table.dependencies.quotas, "database to keep quotas in")
+    return have(this.#table.dependencies.quotas, "database for quotas")
   }
 
   authorizer(): Authorizer {

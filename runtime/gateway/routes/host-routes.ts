@@ -42,7 +42,7 @@ export class HostRoutes<R extends Hosted> {
   /** A path that servers read in different ways matches only when its route passes these forms and no reading leads to another route. */
   #judge(match: Match<R>, forms: PathForms, method: string, path: string, authority: string): HostMatch<R> {
     if (match.kind !== "found" || !passesAll(match.route.passes, forms))
-      return { kind: "unread", cause: `its ${formWords(forms)} is not passed by a route` }
+      return { kind: "unread", cause: `no route allows its ${formWords(forms)}` }
     const { route, parameters } = match
     const tables = [...this.#for(hostOf(authority)), this.#every]
     const readings = readingsOf(path, route.passes ?? noForms)

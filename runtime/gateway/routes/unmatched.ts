@@ -11,7 +11,10 @@ export function unmatched(
   if (match.kind === "method" && format === "problem")
     return problem("method-not-allowed", { headers: ["allow", match.allow] })
   if (match.kind === "method")
-    return problem("not-found", { reason: "OperationNotFound", cause: `the path has ${match.allow} only` })
+    return problem("not-found", {
+      reason: "OperationNotFound",
+      cause: `the path supports only ${match.allow}`,
+    })
   if (match.kind === "unread") return problem("invalid-path", { cause: match.cause })
   if (match.kind === "none") return problem("not-found", { reason: "OperationNotFound" })
   return problem("invalid-path", {

@@ -68,7 +68,7 @@ export class TunnelCall implements Timed {
 
   cancel(isLate: boolean): void {
     this.#isGivenUp = !isLate
-    this.#headIs(problem("gateway-timeout", { cause: "the exchange is over" }))
+    this.#headIs(problem("gateway-timeout", { cause: "the request has ended" }))
     this.#answer?.discard()
     if (!this.#opened) this.#request?.destroy()
   }
@@ -77,7 +77,7 @@ export class TunnelCall implements Timed {
     this.#headIs(
       problem("gateway-timeout", {
         reason: "Timeout",
-        cause: "the backend did not answer the upgrade in time",
+        cause: "the backend did not respond to the upgrade in time",
       }),
     )
     this.#request?.destroy()
@@ -138,7 +138,7 @@ export class TunnelCall implements Timed {
   #notUpgraded(): void {
     if (this.#settle === undefined) return
     this.#verdict(false)
-    this.#headIs(problem("bad-gateway", { cause: "the backend said 101 without having taken the upgrade" }))
+    this.#headIs(problem("bad-gateway", { cause: "the backend sent 101 without accepting the upgrade" }))
   }
 
   #answered(answer: IncomingMessage): void {

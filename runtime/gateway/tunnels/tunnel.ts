@@ -35,7 +35,7 @@ export class Tunnel implements AnswerStream, Timed {
     const exchange = this.#exchange
     const { response, upgrade } = exchange
     if (response === undefined || upgrade === undefined || this.#over || response.status !== 101)
-      return problem("bad-gateway", { cause: "the upgrade was not kept open until its answer was ready" })
+      return problem("bad-gateway", { cause: "the client closed the upgrade before its response was ready" })
     const client = upgrade.socket
     const found = this.#sendHead(client)
     if (found !== undefined) return found
@@ -54,7 +54,7 @@ export class Tunnel implements AnswerStream, Timed {
   }
 
   collect(): Promise<Buffer> {
-    const cause = "a step needs the whole body of an answer that is a tunnel"
+    const cause = "a step needs the complete body of a response that opens a tunnel"
     return Promise.reject(new Refused(problem("not-implemented", { cause })))
   }
 

@@ -18,6 +18,6 @@ export function upgradeRefusal(
   if (isOne) return undefined
   return problem("invalid-request", {
     headers: ["sec-websocket-version", "13"],
-    cause: "the upgrade is no WebSocket's",
+    cause: "the upgrade is not a WebSocket upgrade",
   })
 }

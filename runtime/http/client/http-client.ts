@@ -156,7 +156,7 @@ function checkedUrl(text: string): URL {
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new OutgoingError("invalid", "its URL is neither http nor https")
   if (url.username !== "" || url.password !== "")
-    throw new OutgoingError("invalid", "its URL holds credentials")
+    throw new OutgoingError("invalid", "its URL contains credentials")
   return url
 }
 
@@ -203,7 +203,7 @@ class WholeResponse implements AnswerReceiver {
     this.#bytesMax = bytesMax
     this.#signal = signal
     this.#settled = settled
-    this.#timer = setTimeout(() => this.#fail(new OutgoingError("timeout", "no answer in time")), timeoutMs)
+    this.#timer = setTimeout(() => this.#fail(new OutgoingError("timeout", "no response in time")), timeoutMs)
     signal?.addEventListener("abort", this.#give)
     if (signal?.aborted === true) this.#give()
   }
@@ -242,7 +242,7 @@ class WholeResponse implements AnswerReceiver {
     this.#fail(outgoingError(error))
   }
 
-  readonly #give = (): void => this.#fail(new OutgoingError("unreachable", "the exchange is over"))
+  readonly #give = (): void => this.#fail(new OutgoingError("unreachable", "the request has ended"))
 
   #fail(error: OutgoingError): void {
     if (this.#isOver) return

@@ -80,7 +80,7 @@ class Translator {
   onHeaders(status: number, raw: readonly Buffer[], resume: () => void): boolean {
     // 1xx: informational responses are only for this hop; undici itself refuses an unexpected 100 or 101.
     if (status < 200 && status >= 100) return true
-    if (status < 100 || status > 599) throw new Error(`the backend answered with status ${status}`)
+    if (status < 100 || status > 599) throw new Error(`the backend responded with status ${status}`)
     this.#resume = resume
     this.#receiver.onHead(
       status,

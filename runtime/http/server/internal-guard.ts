@@ -22,7 +22,7 @@ const judgedMax = 1_000
 
 /** Converts a fault to a refusal. */
 export function refusalOf({ name, cause }: RequestFault): Refusal {
-  return { name, status: faultStatus[name], detail: `the request cannot be taken: ${cause}` }
+  return { name, status: faultStatus[name], detail: `the request is refused: ${cause}` }
 }
 
 /** Checks the head of a request as strictly as the gateway does, and that its Host is a name of the listener. `target` is the request target as sent. */
@@ -44,8 +44,8 @@ export function judgeRequest(request: IncomingMessage, target: string, names: Ow
     name: "misdirected",
     status: 421,
     detail:
-      `this listener does not answer to the host name \`${host}\`: a web page could have it lead here. ` +
-      "Use an IP address or `localhost`, or add the name to SALLYPORT_HOSTS of this process (names with commas between them, `*.example.internal` for all names below one)",
+      `this listener does not accept the host name \`${host}\`, because a web page could point such a name at it. ` +
+      "Use an IP address or `localhost`, or add the name to SALLYPORT_HOSTS of this process (names separated by commas, `*.example.internal` for all names below one)",
   }
 }
 

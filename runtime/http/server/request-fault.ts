@@ -38,11 +38,11 @@ export function lineFault(
   target: string,
 ): RequestFault | undefined {
   if (httpVersionMajor !== 1 || httpVersionMinor > 1)
-    return { name: "version-not-supported", cause: "HTTP/1.1 and HTTP/1.0 are spoken" }
+    return { name: "version-not-supported", cause: "only HTTP/1.1 and HTTP/1.0 are supported" }
   if (method === "TRACE" || method === "CONNECT")
     return { name: "method-not-allowed", cause: `${method} is never served` }
   if (target.length > targetLengthMax)
-    return { name: "target-too-long", cause: `a target has ${targetLengthMax} characters at most` }
+    return { name: "target-too-long", cause: `the target has more than ${targetLengthMax} characters` }
   return undefined
 }
 

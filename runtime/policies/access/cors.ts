@@ -45,8 +45,14 @@ export function isPreflight({ method, headers }: Pick<Exchange, "method" | "head
 }
 
 const unmatched = { kind: "answer", status: 200, headers: ["vary", "Origin"], body: undefined } as const
-const otherOrigin: DirectAnswer = { ...unmatched, cause: "the origin of the preflight is not in `origins`" }
-const otherMethod: DirectAnswer = { ...unmatched, cause: "the method of the preflight is not in `methods`" }
+const otherOrigin: DirectAnswer = {
+  ...unmatched,
+  cause: "the origin of the preflight request is not in `origins`",
+}
+const otherMethod: DirectAnswer = {
+  ...unmatched,
+  cause: "the method of the preflight request is not in `methods`",
+}
 
 interface Origins {
   /** Whether the response depends on the origin. */

@@ -27,11 +27,11 @@ export const filter: Policy<"filter"> = (plan, provision) => {
     }
     const json = response.body.json()
     const items = arrayAt(json, path)
-    if (items === undefined) return unfit(`the answer has no array at \`${plan.items}\``)
+    if (items === undefined) return unfit(`the response has no array at \`${plan.items}\``)
     if (items.length > itemsMax)
-      return unfit(`the answer has ${items.length} items, ${itemsMax} can be filtered`)
+      return unfit(`the response has ${items.length} items; the maximum is ${itemsMax}`)
     const text = response.body.text()
-    if (!isNamedOnce(text, path)) return unfit(`the answer has two members for \`${plan.items}\``)
+    if (!isNamedOnce(text, path)) return unfit(`the response has two members for \`${plan.items}\``)
     if (items.length === 0) return undefined
     const requests = questionsOf(question, exchange, items)
     if ("kind" in requests) return requests

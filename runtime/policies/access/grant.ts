@@ -29,7 +29,7 @@ export const grant: Policy<"grant"> = (plan, provision) => {
     const failed = (failure: string, named?: TupleKey): Problem => {
       log.changed({ ...told, tuple: named, failure })
       const words = named === undefined ? "" : ` of \`${named.user} ${named.relation} ${named.object}\``
-      const cause = `the backend answered ${response.status}, then the relation could not be changed: ${statement}${words}: ${failure}`
+      const cause = `the backend responded with ${response.status}, but then the relation could not be changed: ${statement}${words}: ${failure}`
       return problem("permissions-unchanged", { reason, cause })
     }
     try {

@@ -16,7 +16,7 @@ export const ipFilter: Policy<"ip-filter"> = (plan) => {
   // An address that cannot be parsed never passes, neither with `allow` nor with `deny`.
   const unreadable = problem("forbidden", {
     reason: "FailedToParseCallerIP",
-    cause: "the client's address is not known",
+    cause: "the client's address is unknown",
   })
   return ({ ip }) => {
     const version = isIP(ip)

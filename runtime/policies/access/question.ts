@@ -47,7 +47,7 @@ export function compileQuestion(
       named = user.of(exchange)
     } catch (error) {
       if (error instanceof ExpressionError)
-        return problem("forbidden", { cause: `the caller is not named: ${error.message}` })
+        return problem("forbidden", { cause: `the user of the check is unknown: ${error.message}` })
       throw error
     }
     const request = { user: named, relation, object: object.of(exchange) }

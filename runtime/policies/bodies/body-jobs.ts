@@ -29,30 +29,32 @@ export const bodyJobs = {
     try {
       value = JSON.parse(text)
     } catch (error) {
-      return { problem: `is no JSON: ${(error as Error).message}` }
+      return { problem: `is not JSON: ${(error as Error).message}` }
     }
-    return told("cannot be converted:", () => ({ content: xmlOfJson(value, options) }))
+    return guarded("cannot be converted:", () => ({ content: xmlOfJson(value, options) }))
   },
 
   "xml-to-json": ({ text, options }: Converted<XmlToJsonOptions>): JobResult =>
-    told("cannot be converted:", () => ({ content: Buffer.from(JSON.stringify(jsonOfXml(text, options))) })),
+    guarded("cannot be converted:", () => ({
+      content: Buffer.from(JSON.stringify(jsonOfXml(text, options))),
+    })),
 
   replace: (replacement: Replacement): JobResult => replaced(replacement),
 
   "read-xml": ({ text }: { readonly text: string }): JobResult =>
-    told("is not well-formed XML: it", () => {
+    guarded("is not well-formed XML: it", () => {
       readXml(text)
       return {}
     }),
 
   "read-soap": ({ text, media }: { readonly text: string; readonly media: string }): JobResult =>
-    told("is not well-formed XML: it", () => {
+    guarded("is not well-formed XML: it", () => {
       const problem = envelopeProblem(text, media)
       return problem === undefined ? {} : { problem }
     }),
 }
 
-function told(words: string, work: () => JobResult): JobResult {
+function guarded(words: string, work: () => JobResult): JobResult {
   try {
     return work()
   } catch (error) {

@@ -64,7 +64,7 @@ class Pool {
       throw new Refused(
         problem("overloaded", {
           headers: ["retry-after", "1"],
-          cause: `${this.#waiting.length} large bodies wait to be converted`,
+          cause: `too many large bodies (${this.#waiting.length}) wait to be converted`,
         }),
       )
     return new Promise((resolve, reject) => {
@@ -91,7 +91,7 @@ class Pool {
     if (at >= 0) {
       this.#waiting.splice(at, 1)
       this.#waitingBytes -= job.bytes
-      job.reject(new Error("the exchange is over"))
+      job.reject(new Error("the request has ended"))
     } else job.thread?.drop(job)
   }
 

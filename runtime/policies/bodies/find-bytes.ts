@@ -24,7 +24,7 @@ export function replaced({ content, sought, put, isForeign }: Replacement): {
   if (count === 0 || put === undefined) return { isFound: count > 0 }
   const length = bytes.length + count * (put.length - sought.length)
   if (length > grownBytesMax)
-    return { isFound: true, problem: `would have ${length} bytes when it is replaced` }
+    return { isFound: true, problem: `would have ${length} bytes after the replacement` }
   const into = Buffer.allocUnsafeSlow(length)
   fill(into, bytes, { find, cut: sought.length, put })
   return { isFound: true, content: into }

@@ -92,7 +92,7 @@ class Writer {
     this.#text = ""
     this.#pieces.push(piece)
     this.#bytes += piece.length
-    if (this.#bytes > grownBytesMax) throw new XmlProblem(`makes more than ${grownBytesMax} bytes`)
+    if (this.#bytes > grownBytesMax) throw new XmlProblem(`results in more than ${grownBytesMax} bytes`)
   }
 
   #leaf(name: string, value: unknown): string {

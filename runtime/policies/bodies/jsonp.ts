@@ -98,9 +98,9 @@ function endOfString(json: string, at: number): number {
 
 function wrap(exchange: Exchange, callback: string): Outcome {
   const { response } = exchange
-  if (response === undefined) throw new Error("the answer is used before there is one")
+  if (response === undefined) throw new Error("the response is used before there is one")
   const { body, headers } = response
-  if (response.status === 206) return problem("bad-gateway", { cause: "part of an answer is no JSON" })
+  if (response.status === 206) return problem("bad-gateway", { cause: "a partial response is not JSON" })
   if (body.present) {
     // Parses the body, so that only valid JSON can be run.
     body.json()

@@ -16,9 +16,9 @@ const versions: Readonly<Record<string, string>> = {
 export function envelopeProblem(text: string, media: string): string | undefined {
   const { root } = readXml(text)
   const [namespace, local] = nameOf(root, {})
-  if (local !== "Envelope" || versions[namespace] === undefined) return "is no SOAP envelope"
+  if (local !== "Envelope" || versions[namespace] === undefined) return "is not a SOAP envelope"
   const owned = Object.values(versions).includes(media) ? media : versions[namespace]
-  if (versions[namespace] !== owned) return `is not of the version of SOAP that ${media} is for`
+  if (versions[namespace] !== owned) return `is not of the SOAP version that belongs to ${media}`
   const parts = root.children
     .filter((each) => each instanceof XmlElement)
     .map((each) => nameOf(each, root.attributes))

@@ -72,7 +72,8 @@ function given(azure: AzureWing | undefined): Replace {
     if (typeof bytes === "string") return Buffer.from(bytes, "base64")
     if (Array.isArray(map)) return new Map(map as [unknown, unknown][])
     if (typeof kept !== "object" || kept === null) return value
-    if (azure === undefined) throw new Error("a plan with C# wrote it, and this one has none")
+    if (azure === undefined)
+      throw new Error("the cached value was stored by a plan with C#, and this plan has no C#")
     return azure.restore(kept)
   }
 }

@@ -49,7 +49,7 @@ export function compilePromptVector(
       signal: ending.signal,
       ...(certificate === undefined ? {} : { certificate }),
     })
-    if (response.status !== 200) throw new OutgoingError("invalid", `it answered ${response.status}`)
+    if (response.status !== 200) throw new OutgoingError("invalid", `it responded with ${response.status}`)
     return parsed(response.body.toString("utf8"))
   }
   return async (exchange) => {
@@ -57,11 +57,11 @@ export function compilePromptVector(
     if (prompt === undefined) return undefined
     try {
       const vector = vectorIn(await ask(exchange, prompt.text))
-      if (vector === undefined) throw new OutgoingError("invalid", "its answer has no embedding")
+      if (vector === undefined) throw new OutgoingError("invalid", "its response has no embedding")
       return { vector, rest: prompt.rest }
     } catch (error) {
       if (!(error instanceof OutgoingError) && !(error instanceof NoToken)) throw error
-      const message = `\`${like.backend}\` gave no vector of the prompt: ${error.message}`
+      const message = `\`${like.backend}\` returned no vector for the prompt: ${error.message}`
       log.write({ requestId: exchange.id, source: "cache-lookup", severity: "error", message, metadata: {} })
       return undefined
     }

@@ -31,7 +31,7 @@ export const basicAuth: Policy<"basic-auth"> = (plan, provision) => {
       return problem("overloaded", {
         headers: ["retry-after", "1"],
         presented: true,
-        cause: "too many passwords wait to be judged",
+        cause: "too many passwords wait to be checked",
       })
     if (!found) return refuse(exchange, true, "user or password is wrong")
     exchange.claims = { sub: user }

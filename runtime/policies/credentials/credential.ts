@@ -34,7 +34,7 @@ export function compileCredential(source: CredentialSource, provision: Provision
   const text = compileText(source.text, provision, anyText)
   return {
     place: "an expression",
-    malformed: "the expression gives no token",
+    malformed: "the expression did not yield a token",
     read(exchange) {
       const value = text.of(exchange)
       return value === "" ? absent : bare(afterScheme("bearer", value) ?? value)
@@ -76,7 +76,7 @@ function fromHeader(header: string, scheme: string | null): Credential {
     malformed:
       scheme === null
         ? "the header does not contain a token"
-        : `the header is not of the form \`${scheme} token\``,
+        : `the header does not have the form \`${scheme} TOKEN\``,
     read(exchange) {
       const value = exchange.headers.get(header)
       if (value === undefined) return absent

@@ -21,7 +21,7 @@ export const validateJwt: Policy<"validate-jwt"> = (plan, provision) => {
 
 const ofNobody: Verification = {
   kind: "invalid",
-  reason: "the token is to be of an issuer that is not declared",
+  reason: "the token must come from an issuer that is not declared",
   fault: "TokenIssuerNotAllowed",
 }
 

@@ -16,11 +16,11 @@ export const validateKey: Policy<"validate-key"> = (plan, provision) => {
   const open = provision.openProductOf(plan.api)
   const keyless = open === undefined ? undefined : { name: "", product: open, api: undefined }
   const missing = refusal(plan, false, "no subscription key")
-  const unknown = refusal(plan, true, "the subscription key is not known")
+  const unknown = refusal(plan, true, "the subscription key is unknown")
   const uncovered = refusal(plan, true, `the subscription does not cover \`${plan.api}\``)
   const unavailable = problem("authorization-unavailable", {
     headers: ["retry-after", "1"],
-    cause: "issued subscriptions were not read from the database yet",
+    cause: "subscriptions have not been read from the database yet",
   })
   const doubled = problem("invalid-header", { presented: true, cause: "the subscription key is given twice" })
   return (exchange) => {

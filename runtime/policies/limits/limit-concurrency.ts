@@ -16,7 +16,7 @@ export const limitConcurrency: Policy<"limit-concurrency"> = (plan, provision) =
   const full = problem("rate-limited", {
     headers: ["retry-after", "1"],
     reason: "ConcurrencyLimitExceeded",
-    cause: `${max} requests are inside already`,
+    cause: `${max} requests are already running`,
   })
   return (exchange) => {
     const leave = limiter.enter(counter, key.of(exchange), max)

@@ -80,7 +80,7 @@ function compileBounds(plan: StepOf<"rate-limit">, provision: Provision): (excha
   return (exchange) => {
     const period = Math.min(2_147_483_647, Math.max(1, periodSeconds(exchange)))
     if (!seen.has(period) && seen.size >= periodsMax)
-      throw new Error(`the limit's period has had ${periodsMax} values already`)
+      throw new Error(`the period of the limit already had ${periodsMax} different values`)
     seen.add(period)
     return { callsMax: callsMax(exchange), periodSeconds: period }
   }
@@ -102,7 +102,7 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
     exchange.answerWith("ratelimit-policy", `${name};q=${callsMax};w=${periodSeconds}`)
     return problem("rate-limited", {
       headers: [retryAfterHeader, String(seconds)],
-      cause: `${callsMax} in ${periodSeconds} s are used up; again in ${seconds} s`,
+      cause: `${callsMax} calls in ${periodSeconds} s are used up; the next call is possible in ${seconds} s`,
       ...refusedWords(plan, seconds),
     })
   }

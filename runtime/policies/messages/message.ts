@@ -24,7 +24,9 @@ export function forgetUnchanged({ method, response }: Exchange): void {
 /** For steps that search a response: a partial response (206), which the gateway did not request, may begin or end inside the text that is searched for. */
 export function partProblem({ response }: Exchange): Problem | undefined {
   if (response?.status !== 206) return undefined
-  return problem("bad-gateway", { cause: "the backend sent part of an answer, and was asked for all of it" })
+  return problem("bad-gateway", {
+    cause: "the backend sent a partial response to a request for the complete one",
+  })
 }
 
 const request: Message = {
@@ -40,6 +42,6 @@ const response: Message = {
 }
 
 function answered({ response: found }: Exchange): NonNullable<Exchange["response"]> {
-  if (found === undefined) throw new Error("the answer is used before there is one")
+  if (found === undefined) throw new Error("the response is used before there is one")
   return found
 }

@@ -24,7 +24,7 @@ export const respond: Policy<"respond"> = (plan, provision) => {
   return (exchange) => {
     const begin = from === undefined ? undefined : storedResponse(exchange, from)
     if (from !== undefined && begin === undefined && status === undefined)
-      return problem("internal-error", { cause: `the variable \`${from}\` holds no response` })
+      return problem("internal-error", { cause: `the variable \`${from}\` contains no response` })
     const headers = new HeaderList(begin === undefined ? [] : keptFields(begin))
     if (media !== null && body !== undefined) headers.set("content-type", media)
     for (const line of lines) line(headers, exchange)

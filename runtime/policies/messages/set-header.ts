@@ -17,6 +17,6 @@ export const setHeader: Policy<"set-header"> = (plan, provision) => {
 /** The header of the request to the backend, or of the response. */
 export function headersOf(message: "request" | "response", exchange: Exchange): HeaderList {
   if (message === "request") return exchange.headers
-  if (exchange.response === undefined) throw new Error("a header of the answer is set before there is one")
+  if (exchange.response === undefined) throw new Error("a response header is set before there is a response")
   return exchange.response.headers
 }

@@ -12,7 +12,7 @@ export const setStatus: Policy<"set-status"> = (plan, provision) => {
   const reason = plan.reason === undefined ? undefined : compileText(plan.reason, provision, headerText)
   return (exchange) => {
     const { response } = exchange
-    if (response === undefined) throw new Error("the status of the answer is set before there is one")
+    if (response === undefined) throw new Error("the status of the response is set before there is one")
     // Evaluated first, because the phrase may refer to the old status.
     const phrase = reason?.of(exchange)
     response.status = status(exchange)
@@ -25,10 +25,10 @@ export const setStatus: Policy<"set-status"> = (plan, provision) => {
 export function compileStatus(count: Count, provision: Provision): (exchange: Exchange) => number {
   const value = compileCount(count, provision)
   if (typeof count === "number" && !isStatus(count))
-    throw new Error(`an answer can't have the status ${count}`)
+    throw new Error(`a response cannot have the status ${count}`)
   return (exchange) => {
     const status = value(exchange)
-    if (!isStatus(status)) throw new ExpressionError("type", `an answer can't have the status ${status}`)
+    if (!isStatus(status)) throw new ExpressionError("type", `a response cannot have the status ${status}`)
     return status
   }
 }

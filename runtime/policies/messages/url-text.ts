@@ -72,10 +72,10 @@ const notInUrl = /[\u0000-\u0020\u007f\\<>"{}|^`]/
 
 function problemOf(url: string): string | undefined {
   if (url.length > 8192) return "is too long"
-  if (notInUrl.test(url)) return "has a character no URL has"
-  if (!URL.canParse(url)) return "is no URL"
+  if (notInUrl.test(url)) return "has a character that is not allowed in a URL"
+  if (!URL.canParse(url)) return "is not a URL"
   const { protocol, username, password, hostname } = new URL(url)
   if (protocol !== "http:" && protocol !== "https:") return "is neither http nor https"
-  if (username !== "" || password !== "") return "holds credentials"
+  if (username !== "" || password !== "") return "contains credentials"
   return hostname === "" ? "has no host" : undefined
 }

@@ -57,7 +57,9 @@ async function judged(
 ): Promise<Problem | undefined> {
   const pieces = piecesOf(texts.join("\n"))
   if (pieces.length > piecesMax)
-    return refusal(`a text of more than ${piecesMax * charactersMax} characters is not judged`)
+    return refusal(
+      `the text has more than ${piecesMax * charactersMax} characters, the maximum for a content check`,
+    )
   try {
     for (const piece of pieces)
       for (const judge of judges) {
@@ -105,10 +107,10 @@ function compileAsking(backend: BackendHandle, http: OutgoingHttp): Ask {
       })
       const answer = response.status === 200 ? parsed(response.body.toString("utf8")) : undefined
       if (answer !== undefined) return answer
-      throw unavailable(`the service that judges content answered ${response.status}`)
+      throw unavailable(`the content safety service responded with ${response.status}`)
     } catch (error) {
       if (!(error instanceof OutgoingError) && !(error instanceof NoToken)) throw error
-      throw unavailable(`the service that judges content: ${error.message}`)
+      throw unavailable(`the content safety service: ${error.message}`)
     }
   }
 }
@@ -162,7 +164,7 @@ function refusal(cause: string): Problem {
 }
 
 function noJudgement(missing: string): Refused {
-  return unavailable(`the service that judges content answered without a judgement: no \`${missing}\``)
+  return unavailable(`the response of the content safety service has no \`${missing}\``)
 }
 
 function unavailable(cause: string): Refused {

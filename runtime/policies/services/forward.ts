@@ -23,7 +23,7 @@ export const forward: Policy<"forward"> = (plan, provision) => {
     if (failOnStatus && response !== undefined && response.status >= 400)
       return problem("backend-refused", {
         status: response.status,
-        cause: `the backend answered ${response.status}`,
+        cause: `the backend responded with ${response.status}`,
       })
     if (bufferResponse) await exchange.load(responseBody)
     return undefined

@@ -98,7 +98,7 @@ function compileRequest(
   provision: Provision,
 ): (exchange: Exchange) => OutgoingRequest | Promise<OutgoingRequest> {
   const copies = plan.mode === "copy"
-  if (plan.url === undefined) throw new Error("a request of our own needs a URL")
+  if (plan.url === undefined) throw new Error("`send` has no URL")
   const url = compileUrl(plan.url, provision)
   const method = plan.method === undefined ? undefined : compileText(plan.method, provision, anyText)
   const lines = plan.headers.map((line) => compileHeaderLine(line, provision))
@@ -148,7 +148,7 @@ const reasons: Readonly<Partial<Record<OutgoingError["reason"], string>>> = {
 }
 
 function failed(error: OutgoingError): Outcome {
-  const cause = `a request of our own: ${error.message}`
+  const cause = `\`send\`: ${error.message}`
   return problem(error.reason === "timeout" ? "gateway-timeout" : "bad-gateway", {
     cause,
     reason: reasons[error.reason] ?? "SendRequestFailure",

@@ -16,7 +16,7 @@ interface Chosen {
 type Choose = (exchange: Exchange) => Chosen | undefined
 
 /** Maximum number of names in a message. */
-const namesTold = 10
+const namesShown = 10
 
 /** Chooses the backend. A choice without a result keeps the route's own backend, or is an error if the plan says so. */
 export const setBackend: Policy<"set-backend"> = (plan, provision) => {
@@ -41,7 +41,7 @@ function chooser(target: Target, provision: Provision): Choose {
   if ("by" in target) return byValue(target, provision)
   const url = compileUrl(target.url, provision, asHttp)
   if (url.hostVaries && !target.raw)
-    throw new Error("what a request brings may not decide the host of a backend")
+    throw new Error("a value from the request must not choose the host of a backend")
   const backends = provision.backendsByUrl()
   return (exchange) => {
     const made = url.of(exchange)
@@ -60,7 +60,7 @@ function byWeight({ weighted, key }: Extract<Target, { weighted: unknown }>, pro
     weight,
   }))
   const sum = shares.reduce((total, { weight }) => total + weight, 0)
-  if (sum === 0) throw new Error("all weights are 0: nothing could be chosen")
+  if (sum === 0) throw new Error("all weights are 0, so no backend could be chosen")
   const sticky = key === undefined ? undefined : compileText(key, provision, anyText)
   return (exchange) => {
     let left = (sticky === undefined ? Math.random() : fractionOf(sticky.of(exchange))) * sum
@@ -91,10 +91,10 @@ function byValue(
 }
 
 function unknown(found: string, cases: readonly { readonly value: string }[]): string {
-  const known = cases.slice(0, namesTold).map(({ value }) => JSON.stringify(value))
-  const more = cases.length > namesTold ? ", …" : ""
-  const all = known.length === 0 ? "there are none" : `there are ${known.join(", ")}${more}`
-  return `no backend is called ${JSON.stringify(found.slice(0, 100))}; ${all}`
+  const known = cases.slice(0, namesShown).map(({ value }) => JSON.stringify(value))
+  const more = cases.length > namesShown ? ", …" : ""
+  const all = known.length === 0 ? "the plan has none" : `the backends are ${known.join(", ")}${more}`
+  return `unknown backend ${JSON.stringify(found.slice(0, 100))}; ${all}`
 }
 
 /** Maps a text to a number from 0 to 1, evenly distributed (FNV-1a with a final mixing step). */

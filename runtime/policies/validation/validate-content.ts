@@ -78,7 +78,7 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
 /** Charsets in which each ASCII character is its ASCII byte. */
 const likeAscii = /^(?:us-ascii|ascii|iso-?8859-\d+|latin-?1|windows-125\d)$/
 
-const unjudged = { problem: "has a charset that is not judged; UTF-8 is" }
+const unjudged = { problem: "has an unsupported charset; only UTF-8 is supported" }
 
 /** The media type that a body is validated as; `written` is its Content-Type. */
 type CountsAs = (exchange: Exchange, written: string | undefined) => string | undefined
@@ -102,7 +102,7 @@ function compileAction(plan: Plan["onSize"], provision: Provision): (exchange: E
   return (exchange) => {
     const said = word(exchange)
     const found = actions.find((action) => action === said)
-    if (found === undefined) throw new ExpressionError("type", "the value is not ignore, detect or prevent")
+    if (found === undefined) throw new ExpressionError("type", "the action is not ignore, detect or prevent")
     return found
   }
 }
@@ -220,8 +220,8 @@ function formOfXml(
     as === "xml"
       ? runBodyJob("read-xml", { text: body.text() }, length, exchange)
       : runBodyJob("read-soap", { text: body.text(), media: essenceOf(media) }, length, exchange)
-  const told = ({ problem }: BodyResult): Read => (problem === undefined ? {} : { problem })
-  return read instanceof Promise ? read.then(told) : told(read)
+  const readOf = ({ problem }: BodyResult): Read => (problem === undefined ? {} : { problem })
+  return read instanceof Promise ? read.then(readOf) : readOf(read)
 }
 
 function essenceOf(media: string): string {

@@ -43,7 +43,7 @@ export const validateHeaders: Policy<"validate-headers"> = (plan, provision) => 
   }))
   return (exchange) => {
     const { response } = exchange
-    if (response === undefined) throw new Error("the header of the answer is judged before there is one")
+    if (response === undefined) throw new Error("response headers are checked before there is a response")
     const violations = new Violations(plan.kind, log)
     for (const { name, required, action } of plan.headers) {
       if (required && response.headers.get(name) === undefined)

@@ -7,7 +7,7 @@ export const validateStatus: Policy<"validate-status"> = (plan, provision) => {
   const actions = new Map(plan.codes.map(({ code, action }) => [code, action]))
   return (exchange) => {
     const { response } = exchange
-    if (response === undefined) throw new Error("the status of the answer is judged before there is one")
+    if (response === undefined) throw new Error("the status of the response is checked before there is one")
     const { status } = response
     const action =
       actions.get(String(status)) ?? actions.get(`${Math.floor(status / 100)}xx`) ?? plan.unspecified

@@ -10,7 +10,7 @@ export type Action = "ignore" | "detect" | "prevent"
 export type ViolatedRule = "SizeLimit" | "Unspecified" | "IncorrectMessage"
 
 /** A violation in the form of Azure API Management, for the variable of a policy. */
-export interface ToldViolation {
+export interface ReportedViolation {
   /** Name of the parameter or field, media type of a body, or status; empty when it concerns the whole message. */
   readonly name: string
   readonly type: string
@@ -23,17 +23,17 @@ export interface ToldViolation {
 const charactersMax = 4096
 
 /** Maximum number of errors that the client gets. */
-const toldMax = 100
+const reportedMax = 100
 
 // Violations in the parameters of requests, until the next step has validated their bodies. The reader of plans ensures that there is one.
 const waiting = new WeakMap<Exchange, Violations>()
 
 // Kept outside the lists in variables, which are plain data for native expressions.
-const told = new WeakMap<object, readonly ToldViolation[]>()
+const reported = new WeakMap<object, readonly ReportedViolation[]>()
 
 /** A list of violations in a variable, in the form for policy documents; undefined for any other value. */
-export function toldViolations(value: unknown): readonly ToldViolation[] | undefined {
-  return typeof value === "object" && value !== null ? told.get(value) : undefined
+export function reportedViolations(value: unknown): readonly ReportedViolation[] | undefined {
+  return typeof value === "object" && value !== null ? reported.get(value) : undefined
 }
 
 /** Collects violations while a message is validated. `judge`: the kind of the validating step, for the log. */
@@ -57,7 +57,7 @@ export class Violations {
     return new Violations(judge, log, before)
   }
 
-  /** `name`: what the violation concerns; see `ToldViolation`. */
+  /** `name`: what the violation concerns; see `ReportedViolation`. */
   add(action: Action, detail: ProblemDetail, rule: ViolatedRule, name: string): void {
     if (action === "ignore") return
     this.#found.push(detail)
@@ -98,8 +98,8 @@ export class Violations {
     // Errors of a backend go only to the log, because the client cannot correct them.
     if (of === "response") return problem("bad-gateway", { cause, reason: "ValidationFailed" })
     return problem("invalid-request", {
-      errors: prevented.slice(0, toldMax),
-      errorsLeftOut: Math.max(0, prevented.length - toldMax),
+      errors: prevented.slice(0, reportedMax),
+      errorsLeftOut: Math.max(0, prevented.length - reportedMax),
       cause,
       reason: "ValidationFailed",
     })
@@ -114,11 +114,11 @@ export class Violations {
     const before = exchange.variables.get(variable)
     const earlier: readonly unknown[] = Array.isArray(before) ? before : []
     const list = [...earlier, ...this.#found.map((each) => ({ ...each }))]
-    const own = this.#facts.map((fact, index): ToldViolation => {
+    const own = this.#facts.map((fact, index): ReportedViolation => {
       const { in: place, pointer, message } = this.#found[index] as ProblemDetail
       return { ...fact, type: typeOf(place, pointer, of), details: `${pointer || place} ${message}` }
     })
-    told.set(list, [...(toldViolations(before) ?? []), ...own])
+    reported.set(list, [...(reportedViolations(before) ?? []), ...own])
     exchange.variables.set(variable, list)
   }
 }

@@ -93,7 +93,7 @@ export const rawPathText: TextGrammar = {
   whole(value, exchange) {
     const [path, query] = splitQuery(value.startsWith("/") ? value : `/${value}`)
     if (/[^\x21-\x7e]|[#"<>\\^`{|}]/.test(query))
-      throw refusedValue(exchange, "the rewritten query has a character that a query must not have")
+      throw refusedValue(exchange, "the rewritten query has a character that is not allowed in a query")
     const canonical = /[^\x21-\x7e]/.test(path) ? undefined : canonicalPath(path)
     if (canonical === undefined) throw refusedValue(exchange, "the rewritten path has no canonical form")
     return canonical + query

@@ -63,7 +63,7 @@ function compilePart(part: TextPart, provision: Provision, grammar: TextGrammar)
     return (exchange) => {
       const escaped = escaper(text(exchange))
       if (escaped !== undefined) return escaped
-      throw refusedValue(exchange, `\${${expression.text}} has a character that XML cannot have`)
+      throw refusedValue(exchange, `\${${expression.text}} has a character that XML does not allow`)
     }
   }
   return (exchange) => grammar.dynamic(text(exchange), expression.text, exchange)

@@ -8,7 +8,7 @@ import { readPolicyDocument } from "../../../compiler/azure/reader/read-document
 import { Report } from "../../../compiler/core/diagnostic.ts"
 import { SourceFile } from "../../../compiler/core/source.ts"
 
-/** The document of a text; undefined where it can't be read without errors. */
+/** The document of a text; undefined where it cannot be read without errors. */
 export function documentOf(path: string, text: string): PolicyDocument | undefined {
   const report = new Report()
   const document = readPolicyDocument(new SourceFile(path, text), report)

@@ -87,7 +87,7 @@ test("a query over many names is refused before it is put into calls, where it w
       {
         kind: "limit",
         message: "the expression is too large",
-        help: "Spread it over several `set-variable`.",
+        help: "Split it into several `set-variable`.",
       },
     ],
   })

@@ -49,7 +49,7 @@ export class TestHost implements DocumentHost {
 
   backend(id: string, span: Span): string | undefined {
     if (id === "orders") return id
-    this.report.add("SP7012", span, `no backend is called \`${id}\``)
+    this.report.add("SP7012", span, `unknown backend \`${id}\``)
     return undefined
   }
 
@@ -59,7 +59,7 @@ export class TestHost implements DocumentHost {
 
   fragment(id: string, span: Span): PolicyDocument | undefined {
     const text = this.#fragments.get(`${id}.xml`)
-    if (text === undefined) this.report.add("SP7012", span, `no fragment is called \`${id}\``)
+    if (text === undefined) this.report.add("SP7012", span, `unknown policy fragment \`${id}\``)
     else if (!this.#read.has(id))
       this.#read.set(id, readPolicyDocument(new SourceFile(`${id}.xml`, text), this.report))
     return this.#read.get(id)

@@ -226,7 +226,7 @@ describe("llm-content-safety", () => {
   test("what the service did not say is told", async () => {
     const { ask, served } = await serve(document(), judging, safety)
     await ask(prompt("mute: no judgement"))
-    expect(served.log.at(-1)?.cause).toMatch(/answered without a judgement: no `[a-zA-Z. ]+`$/)
+    expect(served.log.at(-1)?.cause).toMatch(/response of the content safety service has no `[a-zA-Z. ]+`$/)
   })
 
   test("the service is asked for the text alone, with the backend's own credentials", async () => {

@@ -76,12 +76,12 @@ describe("expressions of documents run to their close", () => {
 describe("what is not a document is told with place and way out", () => {
   test.each([
     ["", ["SP7002 1:1 there is neither `<policies>` nor `<fragment>`"]],
-    ["<policy/>", ["SP7002 1:2 a document does not begin with `<policy>`"]],
+    ["<policy/>", ["SP7002 1:2 a document cannot start with `<policy>`"]],
     ["<a /><b><c /></b>", []],
-    ["<a /><policies/>", ["SP7002 1:2 a document does not begin with `<a>`"]],
+    ["<a /><policies/>", ["SP7002 1:2 a document cannot start with `<a>`"]],
     [
       '<policies><a key="k-@(f("x", ""))@(y)" b="1"/></policies>',
-      ["SP7004 1:21 the expression in `key` is not alone"],
+      ["SP7004 1:21 `key` contains other text beside the expression"],
     ],
     [
       inbound("<audience>api://<client-id></audience><b/>"),
@@ -95,12 +95,12 @@ describe("what is not a document is told with place and way out", () => {
     ],
     [
       "<policies></inbound></policies>",
-      ["SP7001 1:11 nothing is ended by `</inbound>`; `<policies>` is open here"],
+      ["SP7001 1:11 `</inbound>` has no start tag; `<policies>` is open here"],
     ],
     [inbound("<a v=1 />"), ["SP7001 1:25 the value of `v` has no quotes"]],
-    [inbound('<a v="1" v="2" />'), ["SP7001 1:29 `v` is there twice"]],
-    [inbound('<a v="@(1" />'), ["SP7004 1:26 the expression in `v` has no end"]],
-    [inbound('<a v="@(1) + 2" />'), ["SP7004 1:31 the expression in `v` is not alone"]],
+    [inbound('<a v="1" v="2" />'), ["SP7001 1:29 `v` is given twice"]],
+    [inbound('<a v="@(1" />'), ["SP7004 1:26 the expression in `v` is not closed"]],
+    [inbound('<a v="@(1) + 2" />'), ["SP7004 1:31 `v` contains other text beside the expression"]],
     [inbound("<!-- never"), expect.arrayContaining(["SP7001 1:20 the comment has no `-->`"])],
     [
       '<!DOCTYPE p [<!ENTITY x SYSTEM "file:///etc/passwd">]><policies/>',

@@ -148,7 +148,7 @@ test("without a vector the call goes on as if there were no cache, and the log s
   const { ask, embeddings, served } = await serve()
   expect([await ask("no answer"), await ask("no answer")]).toEqual(["answer 1", "answer 2"])
   expect(served.traces.map(({ message }) => message)).toEqual(
-    Array.from({ length: 2 }, () => "`embeddings` gave no vector of the prompt: it answered 500"),
+    Array.from({ length: 2 }, () => "`embeddings` returned no vector for the prompt: it responded with 500"),
   )
   expect([await ask("no vector"), await ask("no vector")]).toEqual(["answer 3", "answer 4"])
   await embeddings.close()

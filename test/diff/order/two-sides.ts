@@ -72,7 +72,7 @@ export class Side {
   /** Sends a request, and waits for what it leaves behind. */
   async ask(asked: Asked): Promise<Trace> {
     this.#notes.clear()
-    this.#services.tell(this.#notes)
+    this.#services.changeOf(this.#notes)
     const answer = await this.#send(asked)
     // What is counted when an exchange is over is counted a turn after its last byte.
     await new Promise((resolve) => setImmediate(resolve))
@@ -182,7 +182,7 @@ export class Services {
   }
 
   /** Who is told of requests from now on. */
-  tell(notes: Notes): void {
+  changeOf(notes: Notes): void {
     this.#told.notes = notes
   }
 

@@ -29,7 +29,7 @@ export class StreamedBody {
     const stream = this.#stream
     stream.on("error", this.#onError)
     if (stream.destroyed) {
-      this.#onError(stream.errored ?? new UpstreamError("aborted", "the body was given up"))
+      this.#onError(stream.errored ?? new UpstreamError("aborted", "the body was abandoned"))
       return
     }
     stream.on("data", this.#onData)
@@ -87,7 +87,7 @@ export class StreamedBody {
   }
 
   readonly #onClose = (): void => {
-    this.#fail(new UpstreamError("aborted", "the body was given up"))
+    this.#fail(new UpstreamError("aborted", "the body was abandoned"))
   }
 
   #fail(error: Error): void {

@@ -34,7 +34,7 @@ export interface SentHead extends SentFraming {
 export function writeHead(request: SentRequest, authority: string): SentHead {
   const { method, path, fields, body } = request
   if (!isTokens(method) || method === "") throw unfit("the method is invalid")
-  if (!isPath(path)) throw unfit("the path has a blank or a control character")
+  if (!isPath(path)) throw unfit("the path has a space or a control character")
   let lines = ""
   let host = authority
   let length: number | undefined

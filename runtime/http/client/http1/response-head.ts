@@ -20,7 +20,7 @@ const statusLength = "HTTP/1.1 200".length
 
 /** The error for an invalid response. */
 export function malformed(what: string): UpstreamError {
-  return new UpstreamError("protocol", `the backend's answer is not HTTP/1.1: ${what}`)
+  return new UpstreamError("protocol", `the response of the backend is not HTTP/1.1: ${what}`)
 }
 
 /**

@@ -51,7 +51,7 @@ export class ResponseParser {
         this.#sink.onBody(bytes)
         return
       default:
-        throw malformed("it was not asked for")
+        throw malformed("there was no request for it")
     }
   }
 
@@ -83,7 +83,7 @@ export class ResponseParser {
         return
       }
       if (head.status === 101) throw malformed("it has status 101 without an upgrade request")
-      if (!head.keepAlive) throw malformed("an informational answer ends the connection")
+      if (!head.keepAlive) throw malformed("an informational response ends the connection")
     }
   }
 

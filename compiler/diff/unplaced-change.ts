@@ -3,17 +3,17 @@ import { countWords, listWords, routeWords } from "../analysis/words.ts"
 import type { Change } from "./change.ts"
 
 /** A change without its origin, which is added later. */
-export type Told = Omit<Change, "origin">
+export type UnplacedChange = Omit<Change, "origin">
 
 /** A change of something other than a step: a declaration, a listener, a model. */
-export function tell(
-  about: Pick<Told, "action" | "subject" | "scope" | "path"> & {
+export function changeOf(
+  about: Pick<UnplacedChange, "action" | "subject" | "scope" | "path"> & {
     readonly before?: string | undefined
     readonly after?: string | undefined
     readonly routes?: readonly string[]
   },
   findings: readonly Finding[] | Finding,
-): Told {
+): UnplacedChange {
   const { action, subject, scope, path, before, after, routes = [] } = about
   return {
     ...joined([findings].flat()),
