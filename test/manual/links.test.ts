@@ -44,7 +44,7 @@ test.each([...pages.values()])(
 /** Languages of fences, and what keeps their examples true. */
 const languages: Readonly<Record<string, string>> = {
   ...{ gateway: "compiled", fga: "compiled", json: "parsed", yaml: "run where it is a test of a model" },
-  ...{ sh: "held to the commands", console: "run", text: "generated, or output", nginx: "another program's" },
+  ...{ sh: "held to the commands", console: "run", text: "generated, or output", nginx: "tested by nginx" },
   ...{ js: "run", python: "run", go: "run" },
 }
 
