@@ -48,7 +48,7 @@ export function sentByGateway(
   isHarmless: boolean,
 ): Finding {
   const words = {
-    added: `the backend gets ${what} from the gateway`,
+    added: `the gateway sends the backend ${what}`,
     changed: `the backend gets another ${what.replace(/^the /, "")}`,
     removed: `the backend no longer gets ${what} from the gateway`,
   }[difference]

@@ -133,6 +133,6 @@ function problemOf(sign: string, start: number): TokenProblem {
   const odd = oddCharacterAt(sign, 0)
   if (odd === undefined)
     return { code: "SP1030", start, end, detail: `there is a control character ${numberOf(code)} here` }
-  const help = `Remove it. In a text it can be written as \`\\u{${code.toString(16).toUpperCase()}}\`.`
+  const help = `Remove it. In a string, write it as \`\\u{${code.toString(16).toUpperCase()}}\`.`
   return { code: "SP1031", start, end, detail: `there is an invisible character ${odd.name} here`, help }
 }

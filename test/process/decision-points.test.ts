@@ -88,7 +88,7 @@ describePostgres("a decision point, of a running process", () => {
       ...{ kind: "answered", status: 200 },
       assuming: [
         expect.stringMatching(
-          /^`require` \(gateway\.conf:\d+\) goes on: decision point `corp` is not called/,
+          /^`require` \(gateway\.conf:\d+\) continues: decision point `corp` is not called/,
         ),
       ],
     })

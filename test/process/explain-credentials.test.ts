@@ -67,7 +67,7 @@ test("nobody is asked about an opaque token: what would follow is said, and what
   expect(explained.verdict).toMatchObject({ kind: "forwarded", backend: "plain" })
   expect(explained.verdict?.assuming).toHaveLength(2)
   expect(explained.verdict?.assuming[0]).toMatch(
-    /^`introspect` \(gateway\.conf:\d+\) goes on: `partner` is not asked about the token here/,
+    /^`introspect` \(gateway\.conf:\d+\) continues: `partner` is not called here/,
   )
   const states = stepsOf(explained).map(({ step, state }) => `${step.kind} ${state}`)
   expect(states.slice(0, 2)).toEqual(["introspect unknown", "set-header unknown"])
@@ -114,7 +114,9 @@ test("who the backend takes us for is said, and no secret", async () => {
   const token = "the backend is shown a token of client `stock`, which is not requested here"
   expect(await notes("/shown/token")).toEqual({
     said: [token],
-    assuming: [expect.stringMatching(/^`authenticate` \(gateway\.conf:\d+\) goes on: the backend is shown/)],
+    assuming: [
+      expect.stringMatching(/^`authenticate` \(gateway\.conf:\d+\) continues: the backend is shown/),
+    ],
   })
   expect((await notes("/listed")).said).toEqual(["`named` is shown a user with a password"])
   expect((await notes("/shown/backend")).said).toEqual([
@@ -191,7 +193,7 @@ describePostgres("of a running process", () => {
     }
     const before = await ask()
     expect(before.verdict).toMatchObject({ kind: "forwarded" })
-    expect(before.verdict?.assuming[0]).toContain("`partner` is not asked about the token here")
+    expect(before.verdict?.assuming[0]).toContain("`partner` is not called here")
     expect(asked).toBe(0)
 
     const headers = { authorization: "Bearer tok-1" }

@@ -291,7 +291,7 @@ test("by the text alone nothing is asked, and what is not known is said", async 
   expect(explained.verdict).toMatchObject({ kind: "forwarded", backend: "orders" })
   expect(explained.verdict?.assuming).toHaveLength(3)
   expect(explained.verdict?.assuming[0]).toMatch(
-    /^`validate-jwt` \(gateway\.conf:\d+\) goes on: the token is accepted/,
+    /^`validate-jwt` \(gateway\.conf:\d+\) continues: the token is accepted/,
   )
   const require_ = stepsOf(explained).find(({ step }) => step.kind === "require")
   expect(require_?.proof).toEqual({ store: "acme", user: "user:ann", relation: "viewer", object: "order:1" })

@@ -131,10 +131,10 @@ describePostgres("subscriptions issued while a gateway runs", () => {
     expect(await refused({ name: "x", scope: { all: true }, extra: 1 })).toMatch(/400/)
     for (const name of ["e1", "e2"]) await create(ports, { name, scope: { product: "gold" }, owner: "emil" })
     expect(await refused({ name: "e3", scope: { product: "gold" }, owner: "emil" })).toMatch(
-      /409 `emil` has 2 of 2 subscriptions to `gold` already/,
+      /409 `emil` already has 2 of 2 subscriptions to `gold`/,
     )
     expect(await refused({ name: "e1", scope: { product: "silver" } })).toMatch(
-      /409 there is a subscription `e1`/,
+      /409 a subscription `e1` already exists/,
     )
     const own = { primary: "0123456789abcdef0123456789abcdef", secondary: "fedcba9876543210fedcba9876543210" }
     const made = await control(ports, "POST", "/v1/subscriptions", {
@@ -196,7 +196,7 @@ describePostgres("subscriptions issued while a gateway runs", () => {
     expect((await control(ports, "GET", "/v1/subscriptions?colour=red")).status).toBe(400)
     await until(async () => (await items(ports, keys.primary)) === 401)
     expect(await listed("?state=expired")).toMatchObject({ names: ["fay"] })
-    expect((await act(ports, "fay", "activate")).body["detail"]).toMatch(/give it a new end, or none/)
+    expect((await act(ports, "fay", "activate")).body["detail"]).toMatch(/set a new end, or none/)
     expect(await act(ports, "fay", "activate", { expiresAt: null })).toMatchObject({
       body: { state: "active" },
     })

@@ -92,7 +92,11 @@ export const setHeader: StepText<"set-header"> = {
     const shown = nameShown(name)
     if (message === "request") {
       if (action === "remove") return closes(`the backend no longer gets the caller's ${shown}`)
-      const how = { set: "", append: " besides the caller's own", default: " where the caller sends none" }
+      const how = {
+        set: "",
+        append: " in addition to the caller's own",
+        default: " if the caller sends none",
+      }
       return [
         sentByGateway(`${shown}${how[action]}`, "added", isWithoutRights(constantName(name))),
         ...secretsIn(values),

@@ -85,7 +85,7 @@ describe("what is not a document is told with place and way out", () => {
     ],
     [
       inbound("<audience>api://<client-id></audience><b/>"),
-      ["SP7001 1:36 nothing was put in for `<client-id>`"],
+      ["SP7001 1:36 the placeholder `<client-id>` was not replaced"],
     ],
     ["# notes\n#\n\n<policies/>", ["SP7001 1:1 there is text outside of the document"]],
     ["<policies/><fragment/>", ["SP7002 1:13 `<fragment>` comes after the end of the document"]],
@@ -104,7 +104,7 @@ describe("what is not a document is told with place and way out", () => {
     [inbound("<!-- never"), expect.arrayContaining(["SP7001 1:20 the comment has no `-->`"])],
     [
       '<!DOCTYPE p [<!ENTITY x SYSTEM "file:///etc/passwd">]><policies/>',
-      expect.arrayContaining([expect.stringMatching(/^SP7001 1:1 a document declares no types/)]),
+      expect.arrayContaining([expect.stringMatching(/^SP7001 1:1 a document cannot declare types/)]),
     ],
     ["<a>".repeat(70), expect.arrayContaining([expect.stringMatching(/^SP7003 .* 64 levels/)])],
   ])("%s", (text, expected) => {
