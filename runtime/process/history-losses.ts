@@ -83,7 +83,7 @@ export class HistoryLosses {
     }
     const skipped = this.#budget.skipped()
     this.#log.error(
-      { history, of, held, found, ...(skipped > 0 ? { skipped: skipped } : {}) },
+      { history, of, held, found, ...(skipped > 0 ? { skipped } : {}) },
       "the database lost commits that this process knew (a failover or a restore): its present content applies; check what was written shortly before",
     )
   }

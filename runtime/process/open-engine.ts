@@ -75,7 +75,7 @@ export class RefusalLog {
     }
     const who = caller === undefined ? {} : { caller }
     const skipped = this.#budget.skipped()
-    const more = skipped > 0 ? { skipped: skipped } : {}
+    const more = skipped > 0 ? { skipped } : {}
     const fields = { request_id: requestId, ...line, path: path.slice(0, pathMax), reason: message }
     this.#log.warn({ ...fields, ...who, ...more }, "the engine refused a caller")
   }

@@ -48,7 +48,7 @@ export class RelationChanges implements Observer {
       return
     }
     const skipped = this.#budget.skipped()
-    const more = skipped > 0 ? { skipped: skipped } : {}
+    const more = skipped > 0 ? { skipped } : {}
     this.#log.error(
       { request_id: requestId, store, statement, tuple, cause: failure, ...more },
       "a relation could not be changed",

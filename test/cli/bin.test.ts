@@ -88,5 +88,5 @@ test("says what an old Node is, instead of failing in it", async () => {
   const pretend = 'Object.defineProperty(process.versions,"node",{value:"18.20.4"})'
   const old = await run(bin(), ["--import", `data:text/javascript,${pretend}`])
   expect(old).toMatchObject({ code: 1, out: "" })
-  expect(old.err).toContain("needs Node.js 20.19 or newer, and this is 18.20.4")
+  expect(old.err).toContain("needs Node.js 20.19 or newer; this is 18.20.4")
 })

@@ -184,7 +184,7 @@ describe("who the gateway is", () => {
     )
     expect([await ask(), point.requests.length]).toEqual([503, 0])
     await until(() => running.log.length === 1)
-    expect(running.log[0]?.cause).toContain("our token for it")
+    expect(running.log[0]?.cause).toContain("the gateway's token for it")
   })
 })
 
@@ -292,8 +292,8 @@ describe("a plan is refused", () => {
   }
 
   test.each<[string, object, string, Draft["pdps"]?]>([
-    ["whose question is for nobody", { pdp: undefined }, "one of the two"],
-    ["whose question is for two", { store: "acme" }, "one of the two"],
+    ["whose question is for nobody", { pdp: undefined }, "names either a store"],
+    ["whose question is for two", { store: "acme" }, "names either a store"],
     ["with a decision point that is not there", { pdp: "x" }, "no decision point"],
     ["that gives a decision point tuples", { tuples: [] }, "tuples for stores"],
     [

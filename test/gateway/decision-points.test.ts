@@ -109,11 +109,11 @@ describe("require", () => {
 
 describe("no decision is not a yes: 503 with Retry-After", () => {
   const rows: readonly [string, Answering, RegExp, Partial<PdpPlan>?][] = [
-    ["an error of its own", saying("{}", 500), /answers 500/],
-    ["a question it does not take", saying('{"decision":true}', 400), /answers 400/],
-    ["our credentials are refused", saying("", 401), /answers 401/],
-    ["a redirect", saying("", 307, { location: "http://127.0.0.1:1/" }), /answers 307/],
-    ["created", saying('{"decision":true}', 201), /answers 201/],
+    ["an error of its own", saying("{}", 500), /responds with 500/],
+    ["a question it does not take", saying('{"decision":true}', 400), /responds with 400/],
+    ["our credentials are refused", saying("", 401), /responds with 401/],
+    ["a redirect", saying("", 307, { location: "http://127.0.0.1:1/" }), /responds with 307/],
+    ["created", saying('{"decision":true}', 201), /responds with 201/],
     ["no JSON", saying("yes"), /no decision/],
     ["nothing", saying(""), /no decision/],
     ["no decision", saying('{"context":{}}'), /no decision/],

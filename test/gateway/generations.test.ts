@@ -185,7 +185,7 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
   [
     "a URL that is none",
     { routes: route, backends: { main: "orders" }, origins: { "backends.main": "gateway.conf:7" } },
-    ["gateway.conf:7: backend `main`: `orders` is no URL"],
+    ["gateway.conf:7: backend `main`: `orders` is not a URL"],
   ],
   [
     "a URL of another scheme",
@@ -195,7 +195,7 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
   [
     "a URL with credentials",
     { routes: route, backends: { main: "http://u:p@x" } },
-    ["may not hold credentials"],
+    ["must not contain credentials"],
   ],
   [
     "a trust that is no CIDR",
@@ -247,7 +247,7 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
         },
       },
     },
-    ["`package.json` cannot be used: it has no PEM certificate; it begins with `-----BEGIN"],
+    ["`package.json` cannot be used: it contains no PEM certificate; one starts with `-----BEGIN"],
   ],
   [
     "an expression that is none",
@@ -339,7 +339,7 @@ test("a secret's file is read again when it changes; a file that is gone changes
   expect([await status("first"), await status("second!")]).toEqual([401, 200])
   rmSync(join(folder, "key"))
   await until(() => reloads.length === 2)
-  expect(reloads[1]?.message).toContain("the file `key` cannot be read: there is no such file; put it there")
+  expect(reloads[1]?.message).toContain("the file `key` cannot be read: there is no such file; create it")
   expect(await status("second!")).toBe(200)
 })
 

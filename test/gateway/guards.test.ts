@@ -45,13 +45,13 @@ describe("validate-jwt", () => {
       "two blanks",
       "Authorization: Bearer  x\r\n",
       401,
-      `Bearer error="invalid_token", error_description="the header is not of the form 'Bearer token'"`,
+      `Bearer error="invalid_token", error_description="the header does not have the form 'Bearer TOKEN'"`,
     ],
     [
       "a tab",
       "Authorization: Bearer\tx\r\n",
       401,
-      `Bearer error="invalid_token", error_description="the header is not of the form 'Bearer token'"`,
+      `Bearer error="invalid_token", error_description="the header does not have the form 'Bearer TOKEN'"`,
     ],
   ]
   test.each(rows)("%s", async (_name, headers, status, challenge) => {
@@ -296,6 +296,6 @@ condition office(hour: int, door: bool) { hour < 18 && door }
     expect(answer.status).toBe(403)
     expect([asked.length, upstream.requests.length]).toEqual([0, 0])
     await until(() => running.log.length === 1)
-    expect(running.log[0]?.cause).toContain("the caller is not named")
+    expect(running.log[0]?.cause).toContain("the user of the check is unknown")
   })
 })

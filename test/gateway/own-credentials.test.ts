@@ -282,13 +282,13 @@ describe("certificates", () => {
     [
       "no file",
       (made) => rmSync(join(made, "edge.key")),
-      /edge\.key` cannot be read: there is no such file; put it there/,
+      /edge\.key` cannot be read: there is no such file; create it/,
     ],
-    ["no certificate", (made) => writeFileSync(join(made, "edge.pem"), "x"), /holds no PEM certificate/],
+    ["no certificate", (made) => writeFileSync(join(made, "edge.pem"), "x"), /contains no PEM certificate/],
     [
       "no key",
       (made) => copyFileSync(join(made, "edge.pem"), join(made, "edge.key")),
-      /holds no PEM key that can be read/,
+      /contains no PEM key without a password/,
     ],
   ]
   test.each(wrong)("%s: the plan is refused with the reason", async (_, spoil, reason) => {

@@ -263,7 +263,7 @@ describe("the backend a step chooses", () => {
   test("a request does not decide the host unless it is said", async () => {
     await expect(
       start({ inbound: [{ kind: "set-backend", target: { url: cel("request.header('x')"), raw: false } }] }),
-    ).rejects.toThrow(/may not decide the host/)
+    ).rejects.toThrow(/must not choose the host/)
     const { get } = await start({
       inbound: [
         {

@@ -56,7 +56,7 @@ const rows: [string, string, string, string | Buffer<ArrayBuffer> | undefined, n
     /`limit` must be a number from 1 to 500/,
   ],
   ["text in place of a plan", "PUT", "/v1/plan", plan('"gateway g {}"'), 422, /a JSON object is expected/],
-  ["an unknown format", "PUT", "/v1/plan", plan('{"format":9}'), 422, /plan format 9 is not known here/],
+  ["an unknown format", "PUT", "/v1/plan", plan('{"format":9}'), 422, /plan format 9 is not supported/],
   [
     "depth",
     "PUT",

@@ -18,7 +18,7 @@ describePostgres("a stored plan of a version that knew fewer keys", () => {
     await client.end()
     const after = await start(url, ports)
     const wanted =
-      /another version of Sallyport.*apply its text again.*`sallyport apply`.*plan\.authz\.limits: is missing.*plan\.authz\.cors: is missing/
+      /another version of Sallyport.*apply gateway.conf again.*`sallyport apply`.*plan\.authz\.limits: is missing.*plan\.authz\.cors: is missing/
     await expect.poll(() => after.lines.join("")).toMatch(wanted)
     await expect
       .poll(async () => JSON.stringify((await control(ports, "GET", "/readyz")).body))
