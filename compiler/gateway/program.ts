@@ -213,9 +213,14 @@ export class Program {
     }
     // A broken statement that seems to be a declaration may be a use of the other one.
     if (bound.statement.broken || earlier.bound.statement.broken) return
-    report.add("SP2011", name.span, `\`${name.text}\` is already the name of ${article(nounOf(earlier.kind))}`, {
-      related: [{ span: earlier.span, message: "declared here" }],
-    })
+    report.add(
+      "SP2011",
+      name.span,
+      `\`${name.text}\` is already the name of ${article(nounOf(earlier.kind))}`,
+      {
+        related: [{ span: earlier.span, message: "declared here" }],
+      },
+    )
   }
 }
 

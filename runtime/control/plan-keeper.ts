@@ -372,7 +372,9 @@ function isForeseen(error: unknown): boolean {
 }
 
 function noPlanAnyMore(): SourceUnavailable {
-  return new SourceUnavailable("the database has no plan; the last plan stays in use until another one is applied")
+  return new SourceUnavailable(
+    "the database has no plan; the last plan stays in use until another one is applied",
+  )
 }
 
 /** Whether the newest plan is the one that the new plan was compared with. */

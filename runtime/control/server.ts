@@ -138,7 +138,10 @@ function guardOf({ listen, hosts = [], log }: ListenSettings): Guard {
       const { host = "" } = headers
       if (name === "misdirected" && !told.has(host) && told.size < hostsTold) {
         told.add(host)
-        log.warn({ host, client: socket.remoteAddress }, "refused a control request with an unknown host name")
+        log.warn(
+          { host, client: socket.remoteAddress },
+          "refused a control request with an unknown host name",
+        )
       }
       writeProblem(response, kindOf(name), detail)
     },
@@ -244,7 +247,11 @@ function addExplainRoutes(app: FastifyInstance, ports: ControlPorts): void {
     })
     return (
       explained ??
-      sendProblem(reply, "no-gateway", "this process has no gateway: it was started with another role, or no plan is applied yet")
+      sendProblem(
+        reply,
+        "no-gateway",
+        "this process has no gateway: it was started with another role, or no plan is applied yet",
+      )
     )
   })
   app.get<{ Params: { id: string } }>("/v1/refusals/:id", async ({ params }, reply) => {

@@ -98,7 +98,11 @@ describe("a tuple file that cannot be used", () => {
     ["no file", ["none.csv"], /^error: none\.csv cannot be read: there is no such file/],
     ["an unknown ending", ["a.txt"], /^error: the format of a\.txt is not known by its ending/],
     ["an unknown format", ["a.txt", "--format", "xml"], /^error: unknown format: --format xml/],
-    ["a wrong line", ["a.csv", "--from-line", "0"], /^error: --from-line must be a whole number of at least 1/],
+    [
+      "a wrong line",
+      ["a.csv", "--from-line", "0"],
+      /^error: --from-line must be a whole number of at least 1/,
+    ],
     ["an unknown column", ["a.csv"], /^error: a\.csv:1: `who` is not a column/],
     ["an open quote", ["b.csv"], /^error: b\.csv:2: this quote is not closed/],
     ["YAML without a relation", ["c.yaml"], /^error: c\.yaml:3: this tuple has no `relation`/],

@@ -131,7 +131,7 @@ it("a flood of failures costs few lines; the next one says how many were left ou
   expect(lines).toHaveLength(10)
   now = 60_000
   changes.changed(failed)
-  expect(lines.at(-1)).toMatchObject({ not_told: 15 })
+  expect(lines.at(-1)).toMatchObject({ skipped: 15 })
   expect(metrics.render()).toContain('outcome="failed"} 26\n')
 })
 
