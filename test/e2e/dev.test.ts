@@ -147,7 +147,7 @@ describe("dev, from the first start on", () => {
     expect(dev.output.out).not.toContain("sample tuples")
     expect((await gateway("/states")).status).toBe(200)
     await dev.stop("SIGINT")
-    expect(dev.output.err).toMatch(/^GET \/states 200 [\d.]+ ms$/m)
+    expect(dev.output.err).toMatch(/^GET \/states 200 [\d.]+ ms {2}models\/teams\/status\.conf:9$/m)
   })
 })
 
