@@ -17,7 +17,6 @@ import {
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { packDatabase } from "./pack-database.mjs"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const dist = join(root, "dist")
@@ -107,12 +106,14 @@ function publish(result, digest, keepMs) {
   }
 }
 
-/** A new embedded database, packed once for each version of PGlite. */
+/** A new embedded database, packed once for each version of PGlite. A clone without the store's sources needs none. */
 async function publishDatabase() {
+  if (!existsSync(join(root, entries["pglite-worker"]))) return
   const { version } = JSON.parse(readFileSync(join(pgliteFolder, "package.json"), "utf8"))
   const packedBy = join(dist, "database.version")
   if (existsSync(packedBy) && readFileSync(packedBy, "utf8") === version) return
   mkdirSync(dist, { recursive: true })
+  const { packDatabase } = await import("./pack-database.mjs")
   replaceFile(join(dist, "database.br"), await packDatabase())
   replaceFile(packedBy, version)
 }
