@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { createDatabase, type TestDatabase } from "../postgres.ts"
+import { createMigratedDatabase, type TestDatabase } from "../postgres.ts"
 import { copyEmbedded } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { postgresMissing } from "../support/postgres-binaries.ts"
@@ -57,7 +57,7 @@ api things {
 
 /** On a server where there is one: an embedded database costs each command seconds of CPU time, and is no part of either wing. */
 async function databaseFor(folder: string): Promise<TestDatabase | undefined> {
-  if (postgresMissing === undefined) return createDatabase()
+  if (postgresMissing === undefined) return createMigratedDatabase()
   mkdirSync(join(folder, ".sallyport"), { mode: 0o700 })
   await copyEmbedded(join(folder, ".sallyport"))
   return undefined
