@@ -1,13 +1,9 @@
 import { expect, test } from "vitest"
-import { Report } from "../../compiler/core/diagnostic.ts"
-import { SourceFile } from "../../compiler/core/source.ts"
-import { compileModel } from "../../compiler/model/compile-model.ts"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
-import { loadModel } from "../../runtime/check/loaded-model.ts"
 import { CheckError, type CheckErrorCode, type TupleKey } from "../../runtime/check/ports.ts"
-import { lowerModel } from "../../runtime/model/lower.ts"
 import { conformanceYaml, describeConformance } from "../model/conformance.ts"
 import { MemorySource } from "./memory-source.ts"
+import { keptModels } from "./model.ts"
 
 interface Assertion {
   readonly tuple: TupleKey
@@ -42,12 +38,7 @@ const ways: [name: string, options: EngineOptions][] = [
   ["always searching", { walkSteps: 0 }],
 ]
 
-function modelOf(text: string) {
-  const report = new Report()
-  const compiled = compileModel(new SourceFile("model.fga", text), report)
-  if (compiled === undefined) throw new Error(JSON.stringify(report.sorted()))
-  return loadModel(lowerModel(compiled.model))
-}
+const modelOf = keptModels()
 
 const keyOf = ({ object, relation, user }: TupleKey) => `${object}#${relation}@${user}`
 

@@ -1,17 +1,14 @@
 import { expect, test } from "vitest"
-import { Report } from "../../compiler/core/diagnostic.ts"
-import { SourceFile } from "../../compiler/core/source.ts"
-import { compileModel } from "../../compiler/model/compile-model.ts"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import { listObjects } from "../../runtime/check/list-objects.ts"
 import { listUsers } from "../../runtime/check/list-users.ts"
-import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
+import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { CheckError, type CheckErrorCode, type TupleKey } from "../../runtime/check/ports.ts"
 import type { Circumstances, ListUsersAnswer } from "../../runtime/check/questions.ts"
 import type { EngineWork } from "../../runtime/check/work.ts"
-import { lowerModel } from "../../runtime/model/lower.ts"
 import { conformanceYaml, describeConformance } from "../model/conformance.ts"
 import { MemorySource } from "./memory-source.ts"
+import { keptModels } from "./model.ts"
 
 interface Assertion<Request> {
   readonly request: Request
@@ -63,12 +60,7 @@ const ways: [name: string, options: EngineOptions, pageSize?: number][] = [
   ["two by two, pages of the graph", { paged: true }, 2],
 ]
 
-function modelOf(text: string) {
-  const report = new Report()
-  const compiled = compileModel(new SourceFile("model.fga", text), report)
-  if (compiled === undefined) throw new Error(JSON.stringify(report.sorted()))
-  return loadModel(lowerModel(compiled.model))
-}
+const modelOf = keptModels()
 
 const keyOf = ({ object, relation, user }: TupleKey) => `${object}#${relation}@${user}`
 

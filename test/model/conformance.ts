@@ -21,9 +21,12 @@ export function conformanceText(path: string): string {
   return readFileSync(join(conformanceRoot, path), "utf8")
 }
 
-/** A YAML file of the public test data. */
+const parsed = new Map<string, unknown>()
+
+/** A YAML file of the public test data. Parsed once, because the largest one takes half a second; nobody may change it. */
 export function conformanceYaml<Value>(path: string): Value {
-  return parse(conformanceText(path), { maxAliasCount: -1 }) as Value
+  if (!parsed.has(path)) parsed.set(path, parse(conformanceText(path), { maxAliasCount: -1 }))
+  return parsed.get(path) as Value
 }
 
 /** All files below a folder of the public test data, relative to its root. */
