@@ -44,16 +44,15 @@ export async function createMigratedDatabase(): Promise<TestDatabase> {
 async function createFrom(template: string): Promise<TestDatabase> {
   const server = await serverUrl()
   const name = `t_${randomBytes(8).toString("hex")}`
-  await query(server, `create database ${name} template ${template}${await copyOption(server)}`)
+  await query(server, `create database ${name} template ${template}`)
   return {
     url: server.replace(/\/postgres$/, `/${name}`),
-    drop: async () => void (await query(server, `drop database if exists ${name} with (force)`)),
+    drop: () => query(server, `drop database if exists ${name} with (force)`),
   }
 }
 
 let own: Promise<string> | undefined
 let migrated: Promise<string> | undefined
-let option: Promise<string> | undefined
 
 /** The run's server; a file run without our vitest configuration starts its own. */
 async function serverUrl(): Promise<string> {
@@ -69,19 +68,11 @@ function migratedName(): Promise<string> {
   return migrated
 }
 
-/** From PostgreSQL 15 on, copies go through the log if nothing else is said, which takes five times the CPU time. */
-function copyOption(server: string): Promise<string> {
-  option ??= query(server, "show server_version_num").then(([row]) =>
-    Number(row?.["server_version_num"]) >= 150_000 ? " strategy file_copy" : "",
-  )
-  return option
-}
-
-async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
+async function query(url: string, sql: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query(sql)).rows
+    await client.query(sql)
   } finally {
     await client.end()
   }
