@@ -324,7 +324,9 @@ describe("issuers with keys in the text", () => {
 
   it("a plan that lets a public key verify HMAC is none", async () => {
     const mixed = inline({ inline: [{ id: null, rsa: { n: "AQAB", e: "AQAB" } }], issuer: null }, ["HS256"])
-    await expect(start({ inbound: [jwt] }, { issuers: mixed })).rejects.toThrow(/HMAC algorithms need a shared secret/)
+    await expect(start({ inbound: [jwt] }, { issuers: mixed })).rejects.toThrow(
+      /HMAC algorithms need a shared secret/,
+    )
   })
 })
 
