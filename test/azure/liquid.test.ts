@@ -295,7 +295,7 @@ describe("Date", () => {
       '{{ at | Date: "x" }}',
     )
     expect(() => compileTemplate("{% assign a = at | Date: 'j' %}")).toThrow("`j` is not a valid time format")
-    expect(() => compileTemplate('{{ n | Currency: "en-US" }}')).toThrow("one culture")
+    expect(() => compileTemplate('{{ n | Currency: "en-US" }}')).toThrow("invariant culture")
   })
 
   test("a format that is computed per request is judged then", () => {

@@ -106,7 +106,7 @@ describe("a tuple file that cannot be used", () => {
     ["an unknown column", ["a.csv"], /^error: a\.csv:1: `who` is not a column/],
     ["an open quote", ["b.csv"], /^error: b\.csv:2: this quote is not closed/],
     ["YAML without a relation", ["c.yaml"], /^error: c\.yaml:3: this tuple has no `relation`/],
-    ["an empty list", ["d.yaml"], /^error: d\.yaml:1: there is no tuple in/],
+    ["an empty list", ["d.yaml"], /^error: d\.yaml:1: `d\.yaml` contains no tuple/],
   ]
   test.each(cases)("%s", async (_, words, message) => {
     const control = await fakeControl({ "GET /authz/stores?page_size=2": store })

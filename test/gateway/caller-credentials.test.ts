@@ -158,7 +158,7 @@ describe("users and passwords", () => {
   })
 
   const hashes: readonly [string, RegExp][] = [
-    ["scrypt:1024:8:1:short", /is not of the form/],
+    ["scrypt:1024:8:1:short", /does not have the form/],
     [`scrypt:1000:8:1:${"a".repeat(22)}:${"a".repeat(43)}`, /power of two/],
     [`scrypt:1048576:8:1:${"a".repeat(22)}:${"a".repeat(43)}`, /64 MB/],
   ]

@@ -65,7 +65,7 @@ describe("the embedded database", () => {
 
   test("a folder that can't be used is a fault with the reason, and is not left locked", async () => {
     await writeFile(join(folder, "database"), "a file")
-    await expect(openPglite(folder)).rejects.toThrow(/can't be started/)
+    await expect(openPglite(folder)).rejects.toThrow(/cannot be started/)
     await (await takeOwnership(folder)).release()
   })
 })

@@ -167,6 +167,7 @@ export const rooms: readonly Room[] = [
       "plans",
       "postgres",
       "processes",
+      "prune",
       "quotas",
       "read-changes",
       "read-tuples",

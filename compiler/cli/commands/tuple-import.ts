@@ -49,7 +49,7 @@ const importLine: CommandLine<ImportArgs> = {
 export function readTupleFormat(given: string | undefined): TupleFormat | undefined {
   const format = tupleFormats.find((each) => each === given)
   if (given === undefined || format !== undefined) return format
-  throw new CliError(`--format ${given} is not known`, `Use ${tupleFormats.join(", ")}.`)
+  throw new CliError(`unknown format: --format ${given}`, `Use ${tupleFormats.join(", ")}.`)
 }
 
 export const tupleImport = command(importLine, async (args, io) => {
