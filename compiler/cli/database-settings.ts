@@ -11,6 +11,8 @@ const serverVariables = [
   "SALLYPORT_DATABASE_PASSWORD_COMMAND",
   "SALLYPORT_DATABASE_SCHEMA",
   "SALLYPORT_DATABASE_POOL_SIZE",
+  "SALLYPORT_DATABASE_POOLER",
+  "SALLYPORT_DATABASE_NOTICES_URL",
 ] as const
 
 /** The database: the server of `SALLYPORT_DATABASE_URL`, else embedded in the project. */
@@ -27,7 +29,19 @@ export function databaseOf(io: Io): DatabaseSettings {
   const passwordFile = io.env["SALLYPORT_DATABASE_PASSWORD_FILE"] || undefined
   const passwordCommand = io.env["SALLYPORT_DATABASE_PASSWORD_COMMAND"] || undefined
   const schema = io.env["SALLYPORT_DATABASE_SCHEMA"] || undefined
-  return { url, passwordFile, passwordCommand, schema, poolSize: poolSizeOf(io), env: io.env }
+  const noticesUrl = io.env["SALLYPORT_DATABASE_NOTICES_URL"] || undefined
+  const given = { passwordFile, passwordCommand, schema, noticesUrl }
+  return { url, ...given, poolSize: poolSizeOf(io), pooler: poolerOf(io), env: io.env }
+}
+
+/** `SALLYPORT_DATABASE_POOLER` (default: none). */
+function poolerOf(io: Io): "none" | "transaction" {
+  const given = io.env["SALLYPORT_DATABASE_POOLER"] || "none"
+  if (given === "none" || given === "transaction") return given
+  throw new CliError(
+    `SALLYPORT_DATABASE_POOLER is not known: ${given}`,
+    "Write `transaction` for a pooler such as pgbouncer (it works in session mode too), or `none`.",
+  )
 }
 
 /** `SALLYPORT_DATABASE_POOL_SIZE` (default: 10). */

@@ -47,6 +47,18 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
     byDefault: "10",
     example: "20",
   },
+  SALLYPORT_DATABASE_POOLER: {
+    commands: ["serve", "dev", "migrate"],
+    docs: "`none` or `transaction`: whether the URL leads to a connection pooler such as pgbouncer. With `transaction`, nothing is left in a session: no prepared statements, no notices.",
+    byDefault: "`none`",
+    example: "transaction",
+  },
+  SALLYPORT_DATABASE_NOTICES_URL: {
+    commands: ["serve", "dev"],
+    docs: "URL of the PostgreSQL server itself, for the connections that listen for changes beside a pooler.",
+    byDefault: "the database URL; with a pooler, changes are found by polling",
+    example: "postgres://sallyport:secret@db.internal/sallyport",
+  },
   SALLYPORT_CONTROL_LISTEN: {
     commands: ["serve", "dev"],
     docs: "Address and port of the control listener. A process without the role `control` serves only health and metrics there.",

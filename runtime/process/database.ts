@@ -17,6 +17,10 @@ interface ServerSettings extends PasswordSettings {
   readonly schema?: string | undefined
   /** Connections for statements (default: 10). */
   readonly poolSize?: number | undefined
+  /** What the URL leads to (default: `none`, the server itself). */
+  readonly pooler?: "none" | "transaction" | undefined
+  /** URL of the server itself, to hear notices beside a pooler. */
+  readonly noticesUrl?: string | undefined
   /** Variables for what the URL leaves open, such as `PGPASSWORD` (default: those of the process). */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }

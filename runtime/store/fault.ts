@@ -116,6 +116,26 @@ export function isSchemaFault(error: unknown): boolean {
   return error instanceof SqlError && treatmentOf(error.code) === "schema"
 }
 
+/** Whether a fault of prepared statements comes from a pooler that gives our transactions to different sessions. */
+export function isOfPooler(sqlState: string): boolean {
+  return sqlState === "42P05" || sqlState === "26000"
+}
+
+const poolerHelp = "set SALLYPORT_DATABASE_POOLER=transaction"
+
+/** What to do about a pooler that breaks prepared statements. */
+export function poolerText(sqlState: string): string {
+  return `the database URL leads to a connection pooler (such as pgbouncer) that mixes up prepared statements (${sqlState}): ${poolerHelp}`
+}
+
+/** A pooler refuses a connection that sets timeouts for the session: says what to do. Other errors stay as they are. */
+export function explainPooler(error: unknown): unknown {
+  const { code, message } = describeFault(error)
+  if (code !== "08P01" || !message.startsWith("unsupported startup parameter")) return error
+  const text = `the database URL leads to a connection pooler (such as pgbouncer), which refuses Sallyport's connection (${message}): ${poolerHelp}`
+  return Object.assign(new Error(text, { cause: error }), { code })
+}
+
 /** The server does not accept writes. `why`: the end of a sentence. */
 export class ReadOnlyServer extends Error {
   override readonly name = "ReadOnlyServer"

@@ -77,7 +77,7 @@ const foreignParameters: Readonly<Record<string, string>> = {
   schema: "set SALLYPORT_DATABASE_SCHEMA instead",
   search_path: "set SALLYPORT_DATABASE_SCHEMA instead",
   currentSchema: "set SALLYPORT_DATABASE_SCHEMA instead",
-  pgbouncer: "remove it",
+  pgbouncer: "set SALLYPORT_DATABASE_POOLER=transaction instead",
   connection_limit: "set SALLYPORT_DATABASE_POOL_SIZE instead",
   pool_size: "set SALLYPORT_DATABASE_POOL_SIZE instead",
   pool_timeout: "remove it",

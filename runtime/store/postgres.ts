@@ -1,9 +1,10 @@
-import { readConnectionUrl } from "./connection-url.ts"
+import type { ClientConfig } from "pg"
+import { DatabaseSettingsError, readConnectionUrl, type ServerTarget } from "./connection-url.ts"
 import type { Database } from "./database.ts"
 import { type PasswordSettings, passwordSource } from "./password-source.ts"
 import { checkedSchema, defaultSchema } from "./schema-name.ts"
 import { ServerDialer } from "./server-dialer.ts"
-import { SqlDatabase } from "./sql-database.ts"
+import { idleMs, SqlDatabase, serverTimeoutOf } from "./sql-database.ts"
 
 /** All optional. */
 export interface PostgresOptions extends PasswordSettings {
@@ -13,6 +14,10 @@ export interface PostgresOptions extends PasswordSettings {
   readonly statementMs?: number | undefined
   /** Schema of all tables (default: `sallyport`). */
   readonly schema?: string | undefined
+  /** What the URL leads to: the server, or a pooler that gives each transaction to any of its sessions (default: the server). */
+  readonly pooler?: "none" | "transaction" | undefined
+  /** URL of the server itself, to hear notices beside a pooler; without it, changes are found by polling. */
+  readonly noticesUrl?: string | undefined
   /** Variables for what the URL leaves open (`PGPASSWORD` …; default: those of the process). */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
   readonly onFault?: ((error: Error) => void) | undefined
@@ -26,30 +31,61 @@ export interface PostgresOptions extends PasswordSettings {
  * @throws DatabaseSettingsError when a setting is invalid; the message omits the URL, which may contain a password
  */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
-  const statementMs = options.statementMs ?? 10_000
-  const target = readConnectionUrl(url, options.env ?? process.env)
+  const { statementMs = 10_000, env = process.env, onFault, onRepeat } = options
+  const target = readConnectionUrl(url, env)
+  const pooled = options.pooler === "transaction"
+  if (pooled && target.options !== undefined)
+    throw new DatabaseSettingsError(
+      "the database URL has the parameter options, which a pooler refuses",
+      "Set them for the role instead, with `alter role … set`, or remove SALLYPORT_DATABASE_POOLER.",
+    )
   const dialer = new ServerDialer({
     target,
-    config: {
-      application_name: target.applicationName ?? "sallyport",
-      // The server stops a little before we do, so that it does not work for a caller that has given up.
-      statement_timeout: Math.max(1, statementMs - 500),
-      idle_in_transaction_session_timeout: 30_000,
-    },
+    pooled,
+    config: configOf(target, pooled ? {} : sessionTimeouts(statementMs)),
     password: passwordSource(target.password, options),
     onMoved: () => database.reconnect(),
   })
+  const listener = listenerOf(options, dialer, pooled, env)
   const database = new SqlDatabase({
     kind: "postgres",
     schema: checkedSchema(options.schema ?? defaultSchema),
     connect: (config, signal) => dialer.connect({ config, signal }),
+    connectForNotices: listener && ((config, signal) => listener.connect({ config, signal })),
+    pooled,
     server: () => dialer.server,
     connectionsMax: options.connectionsMax ?? 10,
     statementMs,
     connectMs: statementMs,
     probe: (signal, onSign) => dialer.probe(signal, onSign),
-    onFault: options.onFault,
-    onRepeat: options.onRepeat,
+    onFault,
+    onRepeat,
   })
   return database
+}
+
+function sessionTimeouts(statementMs: number): ClientConfig {
+  return { statement_timeout: serverTimeoutOf(statementMs), idle_in_transaction_session_timeout: idleMs }
+}
+
+function configOf({ applicationName }: ServerTarget, timeouts: ClientConfig): ClientConfig {
+  return { application_name: applicationName ?? "sallyport", ...timeouts }
+}
+
+/** Notices belong to a session, which a pooler gives away: they need the server itself. */
+function listenerOf(
+  options: PostgresOptions,
+  dialer: ServerDialer,
+  pooled: boolean,
+  env: NonNullable<PostgresOptions["env"]>,
+): ServerDialer | undefined {
+  const { noticesUrl } = options
+  if (noticesUrl === undefined) return pooled ? undefined : dialer
+  const target = readConnectionUrl(noticesUrl, env)
+  // A password in its own URL counts; else it is the one of the other connections.
+  const password = passwordSource(target.password, target.password === undefined ? options : {})
+  return new ServerDialer({
+    ...{ target, password, pooled: false, config: configOf(target, {}) },
+    onMoved: () => undefined,
+  })
 }

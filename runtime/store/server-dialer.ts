@@ -2,7 +2,7 @@ import type { Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Client, type ClientConfig } from "pg"
 import { hostName, type ServerAddress, type ServerTarget } from "./connection-url.ts"
-import { describeFault, isServerReply, ReadOnlyServer } from "./fault.ts"
+import { describeFault, explainPooler, isServerReply, ReadOnlyServer } from "./fault.ts"
 import type { PasswordSource } from "./password-source.ts"
 import { type Encryption, openSocket, TlsFault } from "./server-socket.ts"
 
@@ -25,6 +25,8 @@ const selectTimeline = "select left(pg_walfile_name(pg_current_wal_lsn()), 8)"
 
 interface DialerOptions {
   readonly target: ServerTarget
+  /** The hosts are poolers: what they report at the start of a connection may be old, and they answer when the server behind is away. */
+  readonly pooled: boolean
   /** Settings of all connections. */
   readonly config: ClientConfig
   readonly password: PasswordSource
@@ -171,13 +173,13 @@ export class ServerDialer {
     } as ClientConfig)
     client.on("error", () => undefined)
     try {
-      const isReadOnly = readOnlyReports(client)
+      const reports = readOnlyReports(client)
       await client.connect()
-      if (target.sessionAttributes !== "any") await this.#demandWritable(client, address, isReadOnly())
+      await this.#demandWritable(client, address, reports())
       return { client, address, timeline: await this.#demandTimeline(client, address) }
     } catch (error) {
       socket.destroy()
-      throw error
+      throw explainPooler(error)
     } finally {
       signal.removeEventListener("abort", abort)
       socket.removeListener("data", onSign)
@@ -204,17 +206,19 @@ export class ServerDialer {
 
   /** Servers before PostgreSQL 14, and poolers, do not report it by themselves: ask. */
   async #demandWritable(client: Client, address: ServerAddress, reported: ReadOnlyReport): Promise<void> {
-    const { sessionAttributes } = this.#options.target
-    if (reported.standby) throw new ReadOnlyServer(hostName(address), "it is a standby")
-    if (sessionAttributes === "read-write" && reported.byDefault)
+    const { pooled, target } = this.#options
+    const { sessionAttributes } = target
+    if (sessionAttributes === "any" && !pooled) return
+    if (!pooled && reported.standby) throw new ReadOnlyServer(hostName(address), "it is a standby")
+    if (!pooled && sessionAttributes === "read-write" && reported.byDefault)
       throw new ReadOnlyServer(hostName(address), "its default_transaction_read_only is on")
-    if (reported.isComplete) return
+    if (!pooled && reported.isComplete) return
     const text =
       sessionAttributes === "primary"
         ? "select case when pg_catalog.pg_is_in_recovery() then 'on' else 'off' end"
         : "show transaction_read_only"
     const { rows } = await client.query<string[]>({ text, rowMode: "array" })
-    if (rows[0]?.[0] === "on")
+    if (rows[0]?.[0] === "on" && sessionAttributes !== "any")
       throw new ReadOnlyServer(hostName(address), "it is a standby, or read-only by default")
   }
 }

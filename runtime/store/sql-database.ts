@@ -12,7 +12,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from "./database.ts"
-import { faultOf, repeatableState } from "./fault.ts"
+import { faultOf, isOfPooler, poolerText, repeatableState } from "./fault.ts"
 import { Liveness, type Probe } from "./liveness.ts"
 import { withSchema } from "./schema-name.ts"
 
@@ -22,6 +22,13 @@ export interface SqlDatabaseOptions {
   readonly schema: string
   /** Opens a connection with these settings of node-postgres. */
   readonly connect: (config: ClientConfig, signal?: AbortSignal) => Promise<Client>
+  /**
+   * Connections lead through a pooler in transaction mode: each transaction may get another session. So there are no named statements, and
+   * each transaction sets its own timeouts.
+   */
+  readonly pooled?: boolean | undefined
+  /** Opens a connection that hears notices; undefined: notices cannot be heard. */
+  readonly connectForNotices?: ((config: ClientConfig, signal?: AbortSignal) => Promise<Client>) | undefined
   /** Name of the server in use; undefined before the first connection. */
   readonly server?: (() => string | undefined) | undefined
   readonly connectionsMax: number
@@ -42,6 +49,8 @@ export interface SqlDatabaseOptions {
 const attemptsMax = 5
 const firstPauseMs = 5
 const int8Oid = 20
+/** How long a transaction may wait for its next statement, in milliseconds. */
+export const idleMs = 30_000
 
 const begin: PreparedStatement = { name: "", text: "begin isolation level read committed" }
 const beginSnapshot: PreparedStatement = { name: "", text: "begin isolation level repeatable read read only" }
@@ -79,7 +88,9 @@ export class SqlDatabase implements Database {
     this.kind = options.kind
     this.schema = options.schema
     this.#options = options
-    if (options.kind === "postgres") this.listen = (channel, heard) => this.#listen(channel, heard)
+    const { connectForNotices } = options
+    if (connectForNotices !== undefined)
+      this.listen = (channel, heard) => this.#listen(connectForNotices, channel, heard)
     this.#liveness = new Liveness({
       probe: options.probe,
       statementMs: options.statementMs,
@@ -141,8 +152,12 @@ export class SqlDatabase implements Database {
     await this.#options.onClose?.()
   }
 
-  #listen(channel: string, onNotice: (payload: string) => void): () => void {
-    const stop = listenOn(this.#options.connect, channel, onNotice)
+  #listen(
+    connect: SqlDatabaseOptions["connect"],
+    channel: string,
+    onNotice: (payload: string) => void,
+  ): () => void {
+    const stop = listenOn(connect, channel, onNotice, this.#options.onFault)
     this.#listeners.add(stop)
     return () => {
       this.#listeners.delete(stop)
@@ -166,6 +181,7 @@ export class SqlDatabase implements Database {
         if (state === undefined || attempt === attemptsMax)
           throw this.#recorded(state === undefined ? error : usedUp(error, state))
         this.#options.onRepeat?.(state)
+        if (isOfPooler(state)) this.#record.failed(poolerText(state))
         // Wait for a random half to all of the pause, so that transactions that collided do not collide again.
         await sleep(firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2))
       }
@@ -190,7 +206,7 @@ export class SqlDatabase implements Database {
       await this.#send(client, { name: "", text }, undefined, statementMs)
     }
     // Not awaited, so that it travels with the first statement. When it fails, that statement fails too.
-    const begun = send(snapshot ? beginSnapshot : begin)
+    const begun = send(this.#beginning(snapshot ? beginSnapshot : begin, statementMs))
     begun.catch(() => undefined)
     let result: T
     try {
@@ -202,6 +218,17 @@ export class SqlDatabase implements Database {
     }
     await send(commit)
     return result
+  }
+
+  /** A pooler refuses timeouts for the session, and a later one would get them with the next transaction. */
+  #beginning({ text }: PreparedStatement, statementMs = this.#options.statementMs): PreparedStatement {
+    const serverMs = serverTimeoutOf(statementMs)
+    return {
+      name: "",
+      text: this.#options.pooled
+        ? `${text}; set local statement_timeout = ${serverMs}; set local idle_in_transaction_session_timeout = ${idleMs}`
+        : text,
+    }
   }
 
   /** Acquires a client or throws a fault. Pass the client to `#using`, which releases it. */
@@ -239,7 +266,7 @@ export class SqlDatabase implements Database {
     parameters: readonly unknown[] | undefined,
     statementMs = this.#options.statementMs,
   ): Promise<readonly Row[]> {
-    const { name } = statement
+    const name = this.#options.pooled ? "" : statement.name
     // Without parameters and a name it is sent as a simple query, the only form that accepts several statements.
     const config = {
       text: withSchema(statement, this.schema),
@@ -262,7 +289,13 @@ function closed(): SourceUnavailable {
   return new SourceUnavailable("the database was closed")
 }
 
+/** The server stops a little before we do, so that it does not work for a caller that has given up; 0: never. In milliseconds. */
+export function serverTimeoutOf(statementMs: number): number {
+  return statementMs === 0 ? 0 : Math.max(1, statementMs - 500)
+}
+
 function usedUp(error: unknown, state: string): SourceUnavailable {
+  if (isOfPooler(state)) return new SourceUnavailable(poolerText(state), { cause: error })
   const reason = error instanceof Error ? error.message : String(error)
   const coded = error instanceof SourceUnavailable ? reason : `${reason} (${state})`
   return new SourceUnavailable(`rolled back ${attemptsMax} times: ${coded}`, { cause: error })
@@ -276,6 +309,7 @@ function listenOn(
   connect: SqlDatabaseOptions["connect"],
   channel: string,
   onNotice: (payload: string) => void,
+  onFault: ((error: Error) => void) | undefined,
 ): () => void {
   const ended = new AbortController()
   let client: Client | undefined
@@ -294,7 +328,14 @@ function listenOn(
   }
   const start = () => {
     client = undefined
-    open().catch(() => (client === undefined ? again() : cutClient(client)))
+    open().catch((error: unknown) => {
+      if (waitMs === firstReconnectMs && !ended.signal.aborted)
+        onFault?.(
+          new Error(`no notices of changes, which are now found by polling: ${faultOf(error).message}`),
+        )
+      if (client === undefined) again()
+      else cutClient(client)
+    })
   }
   const again = () => {
     if (ended.signal.aborted) return

@@ -28,6 +28,8 @@ test.each([
   "SALLYPORT_DATABASE_POOL_SIZE",
   "SALLYPORT_DATABASE_PASSWORD_FILE",
   "SALLYPORT_DATABASE_PASSWORD_COMMAND",
+  "SALLYPORT_DATABASE_POOLER",
+  "SALLYPORT_DATABASE_NOTICES_URL",
 ])("%s without a URL is refused", (name) => {
   expect(() => of({ [name]: "5" })).toThrow(`${name} is set, but SALLYPORT_DATABASE_URL is not`)
 })
@@ -35,6 +37,20 @@ test.each([
 test.each(["0", "-1", "ten", "1001", "1.5"])("%s is no number of connections", (size) => {
   expect(() => of({ SALLYPORT_DATABASE_URL: url, SALLYPORT_DATABASE_POOL_SIZE: size })).toThrow(
     `SALLYPORT_DATABASE_POOL_SIZE is not a number of connections: ${size}`,
+  )
+})
+
+test("a pooler, and the server itself for notices", () => {
+  const more = {
+    SALLYPORT_DATABASE_POOLER: "transaction",
+    SALLYPORT_DATABASE_NOTICES_URL: "postgres://direct/x",
+  }
+  expect(of({ SALLYPORT_DATABASE_URL: url, ...more })).toMatchObject({
+    ...{ pooler: "transaction", noticesUrl: "postgres://direct/x" },
+  })
+  expect(of({ SALLYPORT_DATABASE_URL: url })).toMatchObject({ pooler: "none" })
+  expect(() => of({ SALLYPORT_DATABASE_URL: url, SALLYPORT_DATABASE_POOLER: "pgbouncer" })).toThrow(
+    "SALLYPORT_DATABASE_POOLER is not known: pgbouncer",
   )
 })
 

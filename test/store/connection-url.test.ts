@@ -109,6 +109,7 @@ describe("parameters", () => {
     ["host=a,b&hostaddr=10.0.0.1", "it has 2 hosts and 1 in hostaddr"],
     ["host=@name", "abstract Unix sockets are not used"],
     ["schema=public", "set SALLYPORT_DATABASE_SCHEMA instead"],
+    ["pgbouncer=true", "set SALLYPORT_DATABASE_POOLER=transaction instead"],
     ["ssl=no-verify", "write sslmode instead"],
     ["sslmod=require", "libpq has no parameter of this name: check the spelling"],
     ["constructor=1", "libpq has no parameter of this name"],

@@ -7,6 +7,7 @@ import { openPglite } from "../../runtime/store/pglite.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createMigratedDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
 import { askShared } from "../support/ask-shared.ts"
+import { describePgbouncer, type Pgbouncer, startPgbouncer } from "../support/pgbouncer.ts"
 import { postgresMissing } from "../support/postgres-binaries.ts"
 import { migratedFolder } from "../support/shared-databases.ts"
 
@@ -50,7 +51,7 @@ function closing(database: Database, more: () => Promise<void>): Database {
   })
 }
 
-/** The same tests on both adapters, each with a migrated database of its own. */
+/** The same tests on both adapters, and through a pooler, each with a migrated database of its own. */
 export function describeDatabases(name: string, body: (database: () => Database) => void): void {
   describePostgres(`${name} on PostgreSQL`, () => {
     let database: Database
@@ -61,6 +62,22 @@ export function describeDatabases(name: string, body: (database: () => Database)
     })
     afterAll(async () => {
       await database.close()
+      await created.drop()
+    })
+    body(() => database)
+  })
+  describePgbouncer(`${name} through pgbouncer in transaction mode`, () => {
+    let database: Database
+    let created: TestDatabase
+    let pooler: Pgbouncer
+    beforeAll(async () => {
+      created = await createMigratedDatabase()
+      pooler = await startPgbouncer(Number(new URL(created.url).port))
+      database = openPostgres(pooler.through(created.url), { pooler: "transaction", noticesUrl: created.url })
+    })
+    afterAll(async () => {
+      await database.close()
+      await pooler.stop()
       await created.drop()
     })
     body(() => database)
