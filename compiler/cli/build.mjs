@@ -144,6 +144,10 @@ function replaceFile(path, contents) {
 }
 
 /** A digest of names, sizes and times of all sources of dist/. Contents are not read, so that a start takes only a few milliseconds. */
+/**
+ * Sources by size and time, because reading all of them would slow down every start. The two files that npm writes anew without a change
+ * (`npm prune`) by their content.
+ */
 function sourcesDigest() {
   const hash = createHash("sha256")
   const add = (path) => {
@@ -160,7 +164,8 @@ function sourcesDigest() {
   }
   walk("compiler")
   walk("runtime")
-  for (const path of ["package.json", "package-lock.json"]) if (existsSync(join(root, path))) add(path)
+  for (const path of ["package.json", "package-lock.json"].map((name) => join(root, name)))
+    if (existsSync(path)) hash.update(readFileSync(path))
   return hash.digest("hex")
 }
 

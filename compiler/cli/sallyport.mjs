@@ -21,8 +21,8 @@ async function start() {
   const { existsSync } = await import("node:fs")
   const { fileURLToPath } = await import("node:url")
   const builder = new URL("./build.mjs", import.meta.url)
-  if (existsSync(builder) && !(await builds(builder))) return
   const built = new URL("../../dist/main.js", import.meta.url)
+  if (existsSync(builder) && !(await builds(builder, existsSync(built)))) return
   if (!existsSync(built)) {
     console.error(
       "sallyport is installed incompletely: its folder dist/ is missing.\nRun `npm install` again.",
@@ -39,7 +39,7 @@ async function start() {
 }
 
 /** Whether dist/ exists and is current. Prints the reason if not. */
-async function builds(builder) {
+async function builds(builder, hasDist) {
   try {
     const { ensureBuilt } = await import(builder.href)
     await ensureBuilt()
@@ -47,7 +47,9 @@ async function builds(builder) {
   } catch (error) {
     if (error.code === "ERR_MODULE_NOT_FOUND")
       console.error(
-        "sallyport is not built, and the tool that builds it is not installed.\nRun `npm ci` in the folder of sallyport.",
+        hasDist
+          ? "sallyport's dist/ was built from other sources, and the tool that builds it is not installed.\nRun `npm ci` in the folder of sallyport."
+          : "sallyport is not built, and the tool that builds it is not installed.\nRun `npm ci` in the folder of sallyport.",
       )
     else
       console.error(error.errors ? "sallyport could not be built: its sources have the errors above." : error)

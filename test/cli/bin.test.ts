@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs"
@@ -55,6 +56,25 @@ test("builds when dist/ is missing, and again only when the sources have changed
   expect(readFileSync(join(clone, "dist/stamp"), "utf8")).toBe(stamp)
   answer("two")
   expect((await run(bin())).out).toBe("two\n")
+})
+
+test("runs without the packages that build it after npm wrote package.json anew, and says when its sources changed", async () => {
+  expect((await run(bin())).code).toBe(0)
+  const packages = join(clone, "node_modules")
+  unlinkSync(packages)
+  try {
+    utimesSync(join(clone, "package.json"), 1, 1)
+    expect(await run(bin())).toEqual({ code: 0, out: "two\n", err: "" })
+    answer("unbuilt")
+    expect(await run(bin())).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("dist/ was built from other sources"),
+    })
+    rmSync(join(clone, "dist"), { recursive: true })
+    expect(await run(bin())).toMatchObject({ code: 1, err: expect.stringContaining("is not built") })
+  } finally {
+    symlinkSync(`${projectRoot}node_modules`, packages)
+  }
 })
 
 test("two starts at once both find a whole build", async () => {
