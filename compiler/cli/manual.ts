@@ -161,14 +161,19 @@ function ownText({ text }: ManualSection): string {
 
 /** Words in lower case; a plural counts as its singular. */
 function wordsOf(text: string): string[] {
-  return (text.toLowerCase().match(/[\p{L}\d]+/gu) ?? []).map((word) =>
-    word.length > 3 && /[^s]s$/.test(word)
-      ? word.replace(/ies$|s$/, (end) => (end === "s" ? "" : "y"))
-      : word,
-  )
+  return writtenWords(text).map(singular)
 }
 
-/** For each word that no page contains, the nearest word of a heading. */
+function writtenWords(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\d]+/gu) ?? []
+}
+
+function singular(word: string): string {
+  if (word.length <= 3 || !/[^s]s$/.test(word)) return word
+  return word.replace(/ies$|s$/, (end) => (end === "s" ? "" : "y"))
+}
+
+/** For each word that no page contains, as it was written, the nearest word of a heading. */
 export function unknownWords(
   pages: readonly ManualPage[],
   words: readonly string[],
@@ -179,13 +184,10 @@ export function unknownWords(
       wordsOf([name, ...sections.map(({ heading }) => heading)].join(" ")),
     ),
   )
+  const isKnown = (word: string) =>
+    [...known].some((each) => each === word || (word.length >= prefix.characters && each.startsWith(word)))
   return words
-    .flatMap(wordsOf)
-    .filter(
-      (word) =>
-        ![...known].some(
-          (each) => each === word || (word.length >= prefix.characters && each.startsWith(word)),
-        ),
-    )
-    .map((word) => [word, nearest(word, headings)])
+    .flatMap(writtenWords)
+    .filter((word) => !isKnown(singular(word)))
+    .map((word) => [word, nearest(singular(word), headings)])
 }

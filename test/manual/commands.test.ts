@@ -81,6 +81,7 @@ test("`docs` of a word the manual does not have suggests one it has", async () =
   expect(code).toBe(1)
   expect(err).toContain("the manual does not mention `limti`")
   expect(err).toContain("Did you mean `limit`?")
+  expect((await run(world, "docs", "zeppelins")).err).toContain("the manual does not mention `zeppelins`")
 })
 
 test("every environment variable in the code is in the table, and no other", () => {
