@@ -45,6 +45,7 @@ test.each([...pages.values()])(
 const languages: Readonly<Record<string, string>> = {
   ...{ gateway: "compiled", fga: "compiled", json: "parsed", yaml: "run where it is a test of a model" },
   ...{ sh: "held to the commands", console: "run", text: "generated, or output", nginx: "tested by nginx" },
+  haproxy: "tested by HAProxy",
   ...{ js: "run", python: "run", go: "run" },
 }
 
