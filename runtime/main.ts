@@ -11,7 +11,7 @@ import { openControl } from "./process/open-control.ts"
 import { openEngine } from "./process/open-engine.ts"
 import { openGateway } from "./process/open-gateway.ts"
 import { PlanStores, seedStore } from "./process/plan-stores.ts"
-import { addStateMetrics, reasonsAgainst, reportOf } from "./process/process-state.ts"
+import { addStateMetrics, readinessOf, reportOf } from "./process/process-state.ts"
 import { makeObservers } from "./process/request-observer.ts"
 import { servedBy } from "./process/served-plan.ts"
 import { type Runtime, type RuntimeSettings, spoolOf } from "./process/settings.ts"
@@ -80,7 +80,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetrics(metrics, { report, keeper, gateway })
   keeper.onChange = () => heartbeat.beat()
-  const notReady = () => reasonsAgainst(database, keeper, settings.plan !== undefined)
+  const readiness = () => readinessOf(database, keeper, settings.plan !== undefined)
   let control: Control | undefined
   const { graceMs = 10_000 } = settings
   const close = async () => {
@@ -94,7 +94,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     await database.close()
   }
   try {
-    const parts = { database, keeper, heartbeat, metrics, gateway, listeners, notReady, metering, refused }
+    const parts = { database, keeper, heartbeat, metrics, gateway, listeners, readiness, metering, refused }
     control = await openControl(settings, parts)
     if (gateway !== undefined) await metering.start()
     if (settings.plan === undefined) await keeper.start()
@@ -110,7 +110,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     apply: async (plan, author) => keeper.apply(plan, (await keeper.history(1))[0] ?? null, author),
     seed: (store, tuples) => seedStore(database, listeners?.door(), store, tuples, http),
     serial: () => keeper.serial,
-    notReady,
+    notReady: async () => (await readiness()).reasons,
     close,
   }
 }

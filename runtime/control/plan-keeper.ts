@@ -73,6 +73,8 @@ export class PlanKeeper {
   #lost: PlanIdentity | undefined
   #served: PlanBody | null = null
   #error: string | null = null
+  #isDatabaseAway = false
+  #databaseAwayAtMs = Number.NEGATIVE_INFINITY
   #refused: RefusedPlan | null = null
   /** Set while the running plan comes from disk and the database has not confirmed that it is the newest. */
   #kept: KeptPlan | undefined
@@ -110,6 +112,16 @@ export class PlanKeeper {
   /** Serial of the newest plan, when this process cannot serve it; else null. */
   get refusedSerial(): number | null {
     return this.#refused?.identity.serial ?? null
+  }
+
+  /** Whether the last poll failed because the database was unavailable; `error` then says how. */
+  get isDatabaseAway(): boolean {
+    return this.#isDatabaseAway
+  }
+
+  /** Whether a poll failed for that reason in the last milliseconds. */
+  wasDatabaseAway(withinMs: number): boolean {
+    return performance.now() - this.#databaseAwayAtMs <= withinMs
   }
 
   /** A message about the plan on disk while it is needed, else undefined. */
@@ -185,7 +197,7 @@ export class PlanKeeper {
   }
 
   async #store(plan: Plan, base: PlanBase | null, author: Author, prepared: Prepared): Promise<ApplyOutcome> {
-    const { database } = this.#settings
+    const { database, log } = this.#settings
     const inserted = await insertPlan(database, {
       plan,
       base,
@@ -199,6 +211,9 @@ export class PlanKeeper {
     }
     prepared.activate(inserted.stores)
     this.#nowServes(inserted, plan)
+    const { who, commit, message } = author
+    const optional = { commit: commit ?? undefined, message: message ?? undefined }
+    log.info({ serial: inserted.serial, digest: plan.digest, who, ...optional }, "plan applied; serving it")
     return { kind: "done", answer: { applied: true, record: recordFor(inserted, plan, author) } }
   }
 
@@ -346,13 +361,13 @@ export class PlanKeeper {
         )
     } else if (!isForeseen(error)) log.error({ err: error }, "checking for a newer plan failed")
     const text = error instanceof Error ? error.message : String(error)
-    this.#changed(
-      this.#identity,
-      error instanceof SourceUnavailable ? `the database is unavailable: ${text}` : text,
-    )
+    this.#isDatabaseAway = error instanceof SourceUnavailable
+    if (this.#isDatabaseAway) this.#databaseAwayAtMs = performance.now()
+    this.#changed(this.#identity, this.#isDatabaseAway ? `the database is unavailable: ${text}` : text)
   }
 
   #changed(identity: PlanIdentity | undefined, error: string | null): void {
+    if (error === null) this.#isDatabaseAway = false
     if (isSamePlan(identity, this.#identity) && error === this.#error) return
     this.#identity = identity === undefined ? undefined : { serial: identity.serial, stamp: identity.stamp }
     this.#error = error

@@ -22,10 +22,17 @@ export type ApplyOutcome =
   | { readonly kind: "stale"; readonly current: PlanRecord | null }
   | { readonly kind: "refused"; readonly problems: readonly ApplyProblem[] }
 
+/** Whether a process may get traffic. */
+export interface Readiness {
+  /** Why it must not get traffic yet; empty when it is ready. */
+  readonly reasons: readonly string[]
+  /** What it lacks although it is ready. */
+  readonly warnings: readonly string[]
+}
+
 /** What orchestrators and metrics scrapers ask of any process. */
 export interface HealthPorts {
-  /** Reasons why this process must not get traffic yet; empty when it is ready. */
-  notReady(): Promise<readonly string[]>
+  readiness(): Promise<Readiness>
   /** The metrics page. */
   metrics(): string
 }

@@ -268,15 +268,19 @@ function addExplainRoutes(app: FastifyInstance, ports: ControlPorts): void {
 }
 
 /**
- * `GET /healthz`: the process lives. `GET /readyz`: it may get traffic, else 503 with the reasons. `GET /metrics`: Prometheus text. All
+ * `GET /healthz`: the process lives. `GET /readyz`: it may get traffic, else 503 with the reasons;
+ * `warnings` when it is ready and lacks something. `GET /metrics`: Prometheus text. All
  * three need no token, because orchestrators and scrapers call them and they contain no secrets. Every process has them, whatever its
  * roles.
  */
 function addHealthRoutes(app: FastifyInstance, ports: HealthPorts): void {
   app.get("/healthz", async () => ({ status: "ok" }))
   app.get("/readyz", async (_, reply) => {
-    const reasons = await ports.notReady()
-    return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons })
+    const { reasons, warnings } = await ports.readiness()
+    const ready = reasons.length === 0
+    return reply
+      .code(ready ? 200 : 503)
+      .send(warnings.length === 0 ? { ready, reasons } : { ready, reasons, warnings })
   })
   app.get("/metrics", async (_, reply) =>
     reply.type("text/plain; version=0.0.4; charset=utf-8").send(ports.metrics()),

@@ -1,7 +1,7 @@
 import { SourceUnavailable } from "../check/ports.ts"
 import type { StatusAnswer } from "../control/api.ts"
 import type { PlanKeeper } from "../control/plan-keeper.ts"
-import { type ControlPorts, type HealthPorts, Unavailable } from "../control/ports.ts"
+import { type ControlPorts, type HealthPorts, type Readiness, Unavailable } from "../control/ports.ts"
 import { type Control, startControl, startHealth } from "../control/server.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Address } from "../plan/resources.ts"
@@ -24,7 +24,7 @@ export interface ControlParts {
   readonly metrics: Metrics
   readonly gateway: Gateway | undefined
   readonly listeners: EngineListeners | undefined
-  readonly notReady: () => Promise<readonly string[]>
+  readonly readiness: () => Promise<Readiness>
   readonly refused: RefusedRequests
   readonly metering: Pick<Metering, "subscriptionDesk" | "usageDesk">
 }
@@ -50,7 +50,7 @@ export async function openControl(
     throw new StartError("the role `control` needs a token", "Set SALLYPORT_CONTROL_TOKEN.")
   if (control === undefined) return undefined
   const { listen, token = "" } = control
-  const health = { notReady: parts.notReady, metrics: () => parts.metrics.render() }
+  const health = { readiness: parts.readiness, metrics: () => parts.metrics.render() }
   try {
     return operates
       ? await startControl({ listen, token, hosts, log }, { ...health, ...portsOf(parts) })

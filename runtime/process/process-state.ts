@@ -1,4 +1,5 @@
 import type { PlanKeeper } from "../control/plan-keeper.ts"
+import type { Readiness } from "../control/ports.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { FailedCalls } from "../store/call-record.ts"
 import type { Database, DatabaseState } from "../store/database.ts"
@@ -109,6 +110,13 @@ function pointsAway(points: ReturnType<Gateway["state"]>["decisionPoints"]): str
     .map(([name, { lastError }]) => `decision point ${name}: ${lastError} (requests that need it get 503)`)
 }
 
+/** `sallyport_plan_serial`: differs between processes only while one of them does not follow an apply. Absent without a plan. */
+function addPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "serial">): void {
+  metrics.gauge("sallyport_plan_serial", "Serial of the plan that the process serves.", [], () =>
+    keeper.serial === null ? [] : [[[], keeper.serial]],
+  )
+}
+
 /** `sallyport_kept_plan_age_seconds`: present only while the plan comes from disk. */
 function addKeptPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "keptAt">): void {
   const help = "Age of the plan served from disk while the database is unavailable."
@@ -136,12 +144,13 @@ export function addStateMetrics(
   metrics: Metrics,
   parts: {
     readonly report: () => ProcessState
-    readonly keeper: Pick<PlanKeeper, "keptAt">
+    readonly keeper: Pick<PlanKeeper, "keptAt" | "serial">
     readonly gateway: Gateway | undefined
   },
 ): void {
   addProcessMetrics(metrics)
   addStateMetric(metrics, parts.report)
+  addPlanMetric(metrics, parts.keeper)
   addKeptPlanMetric(metrics, parts.keeper)
   addTrafficMetrics(metrics, parts.gateway)
 }
@@ -159,23 +168,42 @@ function databaseReasons({ unavailable, failures }: DatabaseState): string[] {
   return [`${failed} of the last ${calls} calls to the database failed: ${reason}`]
 }
 
-/** Reasons why the process is not ready: the database, its schema, its plan. */
-export async function reasonsAgainst(
+/** As long as a database's record of failed calls: after an outage of all processes, failures in it are no reason to prefer another one. */
+const outageMs = 10_000
+
+/**
+ * Whether the process may get traffic. A database that fails under a plan that is served is only a warning: it fails for all processes at
+ * once, and a load balancer that took all of them out would make an outage of requests that need no database. A plan from disk is not
+ * enough: such a process knows no tuples, so an update that exchanges processes should stop there.
+ */
+export async function readinessOf(
   database: Database,
   keeper: PlanKeeper,
   hasFile: boolean,
-): Promise<readonly string[]> {
+): Promise<Readiness> {
   const kept = keeper.kept === undefined ? [] : [keeper.kept]
+  const serves = keeper.served !== null && keeper.keptAt === undefined
+  // A probe has a second or less, so it does not wait for a database of which this process knows that it is away.
+  if (serves && keeper.isDatabaseAway) return { reasons: [], warnings: [keeper.error ?? ""] }
   try {
     const schema = await schemaState(database)
     // A newer schema only adds (migrations/README.md), so the previous release keeps working during an update.
-    if (schema.state !== "ok" && schema.state !== "newer") return [schema.message]
+    if (schema.state !== "ok" && schema.state !== "newer") return notReady(schema.message)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    return [`the database is unavailable: ${reason}`, ...kept]
+    const away = `the database is unavailable: ${error instanceof Error ? error.message : String(error)}`
+    return serves ? { reasons: [], warnings: [away] } : notReady(away, ...kept)
   }
   const { failures } = database.state
-  if (failures !== undefined && isFailing(failures)) return [...databaseReasons(database.state), ...kept]
-  if (hasFile || keeper.serial !== null) return []
-  return [keeper.error ?? "no plan was applied yet; run `sallyport apply`", ...kept]
+  if (failures !== undefined && isFailing(failures)) {
+    const failing = databaseReasons(database.state)
+    return serves && keeper.wasDatabaseAway(outageMs)
+      ? { reasons: [], warnings: failing }
+      : notReady(...failing, ...kept)
+  }
+  if (hasFile || keeper.serial !== null) return notReady()
+  return notReady(keeper.error ?? "no plan was applied yet; run `sallyport apply`", ...kept)
+}
+
+function notReady(...reasons: string[]): Readiness {
+  return { reasons, warnings: [] }
 }

@@ -256,6 +256,10 @@ describePostgres("the control API", () => {
     expect(body["text"]).toContain(
       'sallyport_requests_total{api="hello",version="",route="GET /hello",status="2xx"} 1',
     )
+    expect(body["text"]).toMatch(/^sallyport_plan_serial 1$/m)
+    expect(runtime.lines.filter((line) => line.includes("plan applied; serving it")).join("")).toMatch(
+      /"serial":1,"digest":"sha256:.*"who":"test"/,
+    )
   })
 })
 
@@ -294,12 +298,23 @@ describePostgres("a database in trouble", () => {
       // `max-staleness` is one second in this plan.
       await expect.poll(() => call(ports, "/order/1", "ann")).toBe("503")
       expect(await call(ports, "/hello")).toBe("hello")
-      expect(await control(ports, "GET", "/readyz")).toMatchObject({ status: 503 })
+      // The database fails for all processes at once: a load balancer must not take all of them out.
+      expect(await control(ports, "GET", "/readyz")).toMatchObject({
+        status: 200,
+        body: {
+          ready: true,
+          reasons: [],
+          warnings: [expect.stringContaining("the database is unavailable")],
+        },
+      })
     } finally {
       signalAll(server.pid, "SIGCONT")
     }
     await expect.poll(() => call(ports, "/order/1", "ann")).toBe("seen")
     await expect.poll(async () => (await control(ports, "GET", "/v1/plan")).status).toBe(200)
+    await expect
+      .poll(async () => JSON.stringify((await control(ports, "GET", "/readyz")).body))
+      .toBe('{"ready":true,"reasons":[]}')
   })
 })
 
