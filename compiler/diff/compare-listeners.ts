@@ -43,6 +43,7 @@ export function compareGateways(plans: {
     ...errorChanges(before.errors, after.errors),
     ...trustChanges(before.trust, after.trust, plans.after),
     ...limitChanges({ before: before.limits, after: after.limits }),
+    ...sharedChanges(before.shared, after.shared),
     ...unmatchedChanges(before.onUnmatched ?? [], after.onUnmatched ?? []),
   ]
 }
@@ -61,6 +62,39 @@ function errorChanges(before: Gateway["errors"], after: Gateway["errors"]): Unpl
       ),
     ),
   ]
+}
+
+function sharedChanges(before: Gateway["shared"], after: Gateway["shared"]): UnplacedChange[] {
+  if (same(before, after)) return []
+  const words = (shared: Gateway["shared"]) =>
+    `limits { shared redis ${shared?.redis} { wait ${durationWords(shared?.waitMs ?? null)} } }`
+  const about = {
+    subject: { kind: "limits", name: "shared" },
+    scope: gatewayScope,
+    path: "gateway.shared",
+  } as const
+  if (before === undefined)
+    return [
+      changeOf(
+        { ...about, action: "added", after: words(after) },
+        closes("a limit counts the calls of all processes together; the counts begin anew"),
+      ),
+    ]
+  if (after === undefined)
+    return [
+      changeOf(
+        { ...about, action: "removed", before: words(before) },
+        opens("each process counts on its own: a caller gets the limit from each; the counts begin anew"),
+      ),
+    ]
+  const safer = before.tls.insecure && !after.tls.insecure
+  const finding =
+    !before.tls.insecure && after.tls.insecure
+      ? opens("the certificate of Redis is not checked")
+      : safer
+        ? closes("the certificate of Redis is checked")
+        : neutral("limits are counted over another connection to Redis")
+  return [changeOf({ ...about, action: "changed", before: words(before), after: words(after) }, finding)]
 }
 
 /** The steps themselves are compared with the routes, whose `on-error` contains them too. */

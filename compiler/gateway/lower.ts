@@ -101,7 +101,7 @@ export function lower(
   for (const part of [issuers, backendTable, authz]) values.needIn(part)
   const subscriptions = lowerSubscriptions(program, values, keyedApis(stepTable), keyUses, report)
   const body: PlanBody = {
-    gateway: lowerGateway(program, report, onUnmatched),
+    gateway: lowerGateway(program, values, report, onUnmatched),
     authz,
     issuers,
     backends: backendTable,

@@ -8,13 +8,16 @@ import { type Listener, leftGraceMs, openListener } from "../http/server/listene
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
-import type { LimiterStats, LocalLimiter } from "../limits/limiter.ts"
+import type { LimiterStats, LocalLimiter, SharedCounts } from "../limits/limiter.ts"
+import { SharedLimiter } from "../limits/shared-limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
 import type { Plan } from "../plan/plan.ts"
 import { type Address, addressText, limitKeysDefault } from "../plan/resources.ts"
 import { type Problem, problem } from "../policies/messages/answer.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { QuotaCounters } from "../policies/ports.ts"
+import { RedisConnection } from "../redis/redis-connection.ts"
+import { redisName } from "../redis/redis-url.ts"
 import { Pools } from "./backends/backends.ts"
 import { UrlBackends } from "./backends/backends-by-url.ts"
 import { Deadlines } from "./backends/deadlines.ts"
@@ -36,6 +39,8 @@ export interface GatewayOptions {
   readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
   readonly limiter: LocalLimiter
+  /** Called when the Redis with the shared counters becomes unavailable, with the reason, or available again. */
+  readonly onShared?: (server: string, away: string | undefined) => void
   /** Absent: plans with quotas are refused. */
   readonly quotas?: QuotaCounters | undefined
   /** Answers `require` for the steps of a plan. When it is the same for two plans, their steps may be reused. */
@@ -86,6 +91,8 @@ export interface GatewayState {
   readonly cache: CacheStats
   /** The counts of limits in this process. */
   readonly limits: LimiterStats
+  /** The counters that all processes share; undefined: the plan has none. */
+  readonly shared: SharedCounts | undefined
   /** Targets of each backend, in the order of the plan. */
   readonly backends: Readonly<Record<string, readonly TargetState[]>>
   /** Names of backends without an available target. */
@@ -152,6 +159,7 @@ class RunningGateway implements Gateway {
     | "meter"
     | "pools"
     | "waited"
+    | "openShared"
   >
   readonly #context: PipelineContext
   readonly #gatewayState = { draining: false }
@@ -176,6 +184,11 @@ class RunningGateway implements Gateway {
         decided: (decision) => observer.pdpDecided?.(decision),
       },
       meter: { add: (name, labels, value) => observer.counted?.(name, labels, value) },
+      openShared: (settings, prefix) => {
+        const onChange = (away: string | undefined) => options.onShared?.(redisName(settings.address), away)
+        const connection = new RedisConnection({ ...settings, onChange }, prefix)
+        return new SharedLimiter(connection, options.limiter, prefix)
+      },
       waited: observer.waited === undefined ? undefined : (kind, ms) => observer.waited?.(kind, ms),
     }
     this.#context = {
@@ -233,6 +246,7 @@ class RunningGateway implements Gateway {
       generations: this.#generations.size,
       cache: this.#shared.cache.stats(),
       limits: this.#options.limiter.stats(),
+      shared: this.#current?.resources.shared?.value,
       issuers: Object.fromEntries(issuers),
       backends: Object.fromEntries(backends.map(([name, { value }]) => [name, value.states()])),
       backendsAway: backends.filter(([, { value }]) => value.isAway).map(([name]) => name),

@@ -6,9 +6,11 @@ export interface Taken {
   readonly allowed: boolean
   readonly remaining: number
   readonly resetSeconds: number
+  /** The limit is shared, but this process counted on its own, because the server with the counts is unavailable. */
+  readonly local?: boolean
 }
 
-/** Counts calls per key over a sliding window: never allows more than `callsMax` in any window. In memory now; Redis can implement the same interface later. */
+/** Counts calls per key over a sliding window: never allows more than `callsMax` in any window. In memory of one process, or shared in Redis. */
 export interface Limiter {
   /**
    * Counts `amount` calls (default: 1) of `key` in the table `counter`, and returns whether they are allowed. A refused call is not counted. An amount
@@ -24,7 +26,11 @@ export interface Limiter {
   /** Counts calls that have already been allowed, even above the limit. */
   add(counter: string, key: string, periodSeconds: number, amount: number): void
   /** Takes one of `max` slots of `key` in `counter`; undefined if all are taken. Call the returned function to release the slot; repeated calls have no effect. */
-  enter(counter: string, key: string, max: number): (() => void) | undefined
+  enter(
+    counter: string,
+    key: string,
+    max: number,
+  ): (() => void) | undefined | Promise<(() => void) | undefined>
 }
 
 /** The counts of limits in this process. `evicted`: keys that were given up since the start while they had calls in the window. */
@@ -37,7 +43,18 @@ export interface LimiterStats {
 
 /** Counters of one process. */
 export interface LocalLimiter extends Limiter {
+  take(counter: string, key: string, callsMax: number, periodSeconds: number, amount?: number): Taken
   /** Keys per counter. Beyond it a new key takes the place of the one with the fewest calls. May change at any time. */
   keysMax: number
   stats(): LimiterStats
+}
+
+/** The state of counters that processes share. */
+export interface SharedCounts {
+  /** `host:port` of the server. */
+  readonly name: string
+  /** Why the server is unavailable, so that this process counts on its own; undefined: it is available. */
+  readonly away: string | undefined
+  /** Calls that this process counted on its own. */
+  readonly localTakes: number
 }

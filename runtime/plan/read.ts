@@ -179,6 +179,8 @@ class Integrity {
       for (const api of product.apis)
         if (!known.has(api)) this.#add(`products.${key}.apis`, `no route belongs to an API \`${api}\``)
     }
+    const { shared } = this.#plan.gateway ?? {}
+    if (shared !== undefined) this.#has(this.#plan.secrets, shared.redis, "gateway.shared.redis", "secret")
     for (const [key, subscription] of Object.entries(subscriptions)) {
       this.#has(this.#plan.secrets, subscription.key, `subscriptions.${key}.key`, "secret")
       if (subscription.secondary !== undefined)

@@ -39,6 +39,14 @@ export const limits = z.strictObject({
   limitKeysMax: z.number().int().min(1000).max(100_000_000).optional(),
 })
 
+/** Counters in Redis or Valkey, which all processes of the gateway share. `redis`: the secret that holds the URL. */
+const sharedCounters = z.strictObject({
+  redis: name,
+  /** Longest time that a request waits for a reply. */
+  waitMs: z.number().int().min(1).max(5000),
+  tls: z.strictObject({ ca: z.strictObject({ file: z.string().min(1) }).optional(), insecure: z.boolean() }),
+})
+
 /** The public listener. `trust`: CIDRs of proxies whose X-Forwarded-For is trusted. */
 export const gateway = z.strictObject({
   name,
@@ -47,6 +55,8 @@ export const gateway = z.strictObject({
   /** Format of error responses: RFC 9457 problem bodies, or those of Azure API Management. */
   errors: z.enum(["problem", "apim"]),
   limits,
+  /** Absent: each process counts on its own. */
+  shared: sharedCounters.optional(),
   /** The on-error section of the gateway's policy documents. It runs if no route matches a request. Absent: nothing runs. */
   onUnmatched: z.array(stepId).max(1000).optional(),
 })

@@ -40,6 +40,10 @@ export function openGateway(
     createVerifier: verifierMaker(log, http),
     createKeyTable: (entries) => createKeyTable(entries, issued),
     limiter: createMemoryLimiter(),
+    onShared: (redis, reason) =>
+      reason === undefined
+        ? log.info({ redis }, "limits are counted in Redis, over all processes")
+        : log.warn({ redis, reason }, "Redis is unavailable; this process counts its limits on its own"),
     quotas,
     authorizerOf: (plan) => stores.authorizerOf(plan),
     observer,

@@ -88,6 +88,9 @@ export function awayReasons({ gateway, listeners }: Pick<StatefulParts, "gateway
   return [
     ...issuersAway(state?.issuers ?? {}, "its APIs return 503"),
     ...pointsAway(state?.decisionPoints ?? {}),
+    ...(state?.shared?.away === undefined
+      ? []
+      : [`Redis at ${state.shared.name}: ${state.shared.away} (this process counts its limits on its own)`]),
     ...(state?.backendsAway ?? []).map(
       (name) => `backend ${name}: none of its targets is healthy (its requests get 503)`,
     ),

@@ -1,5 +1,5 @@
 import type { Gateway } from "../gateway/gateway.ts"
-import type { LimiterStats } from "../limits/limiter.ts"
+import type { LimiterStats, SharedCounts } from "../limits/limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 
@@ -15,6 +15,7 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
   metrics.gauge("sallyport_tunnels_open", "Open WebSockets.", [], () => [[[], gateway.state().tunnels]])
   addCacheMetrics(metrics, () => gateway.state().cache)
   addLimitMetrics(metrics, () => gateway.state().limits)
+  addSharedMetrics(metrics, () => gateway.state().shared)
   addAskedMetrics(metrics, {
     prefix: "sallyport_pdp",
     outstanding: "Requests to a decision point that have no response yet.",
@@ -90,6 +91,25 @@ function addLimitMetrics(metrics: Metrics, stats: () => LimiterStats): void {
     "Callers that a limit stopped counting because more than `limit-keys` came.",
     [],
     () => [[[], stats().evicted]],
+  )
+}
+
+function addSharedMetrics(metrics: Metrics, shared: () => SharedCounts | undefined): void {
+  const present = (value: (counts: SharedCounts) => number) => () => {
+    const counts = shared()
+    return counts === undefined ? [] : [[[], value(counts)] as const]
+  }
+  metrics.gauge(
+    "sallyport_shared_limits_up",
+    "0 while the Redis of `limits { shared redis }` is unavailable, else 1.",
+    [],
+    present(({ away }) => (away === undefined ? 1 : 0)),
+  )
+  metrics.observableCounter(
+    "sallyport_limit_local_takes_total",
+    "Calls that this process counted on its own because Redis was unavailable.",
+    [],
+    present(({ localTakes }) => localTakes),
   )
 }
 

@@ -15,6 +15,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   file: (statement) => statement,
   gateway: (statement) => `gateway g {\nlisten 127.0.0.1:1\n${statement}\n}`,
   limits: (statement) => around.gateway(`limits {\n${statement}\n}`),
+  "shared redis": (statement) => around.limits(`shared redis s {\n${statement}\n}`),
   authz: (statement) => `authz {\n${statement}\n}`,
   "authz key": (statement) => around.authz(`auth key k {\n${statement}\n}`),
   "authz jwt": (statement) => around.authz(`auth jwt i {\n${statement}\n}`),

@@ -64,6 +64,7 @@ export type PlanDraft = Partial<
   trust?: string[]
   errors?: "problem" | "apim"
   limits?: Partial<NonNullable<PlanBody["gateway"]>["limits"]>
+  shared?: NonNullable<PlanBody["gateway"]>["shared"]
   /** URL by name, or the whole backend. */
   backends?: Record<string, string | PlanBody["backends"][string]>
   routes: RouteDraft[]
@@ -88,6 +89,7 @@ export function planOf(draft: PlanDraft): Plan {
         bufferBytesMax: 10_000_000,
         ...draft.limits,
       },
+      ...(draft.shared === undefined ? {} : { shared: draft.shared }),
     },
     authz: draft.stores === undefined ? null : authzOf(draft.stores),
     values: draft.values ?? {},

@@ -34,6 +34,7 @@ const runtimeRooms = [
   "runtime/identity",
   "runtime/pdp",
   "runtime/cache",
+  "runtime/redis",
   "runtime/limits",
   "runtime/telemetry",
   "runtime/validation",
@@ -219,7 +220,19 @@ export const rooms: readonly Room[] = [
     may: ["runtime/plan", "runtime/azure/csharp", "runtime/pattern"],
     packages: ["liquidjs"],
   },
-  { path: "runtime/limits", doors: ["limiter", "memory"], may: ["runtime/plan"], builtins: "any" },
+  {
+    path: "runtime/redis",
+    doors: ["redis-connection", "redis-url"],
+    may: [],
+    packages: ["ioredis"],
+    builtins: "any",
+  },
+  {
+    path: "runtime/limits",
+    doors: ["limiter", "memory", "shared-limiter"],
+    may: ["runtime/plan", "runtime/redis"],
+    builtins: "any",
+  },
   {
     path: "runtime/identity",
     doors: [
@@ -346,6 +359,7 @@ export const rooms: readonly Room[] = [
       "runtime/pdp",
       "runtime/cache",
       "runtime/limits",
+      "runtime/redis",
       "runtime/check",
       "runtime/expression",
       "runtime/telemetry",

@@ -210,4 +210,11 @@ export const limitRows: readonly StatementRow[] = [
       example: `${keyword} header "X-Calls"`,
     }),
   ),
+  {
+    keyword: "shared",
+    forms: [{ args: [word("required")] }],
+    byDefault: "each process then counts on its own",
+    docs: "Calls get 503 while the Redis of `limits { shared redis }` is unavailable.",
+    example: "shared required",
+  },
 ]

@@ -27,6 +27,8 @@ const defaultTimeoutMs = 30_000
 /** Default maximum age of the engine's data: during an outage, revoked access must not stay open for longer. */
 const defaultMaxStalenessMs = 10_000
 
+type Gateway = NonNullable<PlanBody["gateway"]>
+
 interface Listener {
   readonly address: Address
   readonly span: Span
@@ -38,6 +40,7 @@ const networksMax = 1000
 /** The gateway's listeners; null when there are none or they are not understood. */
 export function lowerGateway(
   program: Program,
+  values: Values,
   report: Report,
   onUnmatched: readonly Lowered[],
 ): PlanBody["gateway"] {
@@ -61,6 +64,7 @@ export function lowerGateway(
       ...jsonValuesOf(limits),
       ...limitKeysOf(limits),
     },
+    ...sharedOf(limits, values),
     ...(onUnmatched.length === 0 ? {} : { onUnmatched: idsOf(onUnmatched) }),
   }
 }
@@ -79,6 +83,22 @@ function jsonValuesOf(limits: BoundBlock | undefined): { readonly jsonValuesMax?
 function limitKeysOf(limits: BoundBlock | undefined): { readonly limitKeysMax?: number } {
   const limitKeysMax = statementOf(limits, "limit-keys")?.args.value<number>("count") ?? limitKeysDefault
   return limitKeysMax === limitKeysDefault ? {} : { limitKeysMax }
+}
+
+/** How long requests wait for Redis: a reply takes less than a millisecond in one data center. */
+const defaultSharedWaitMs = 50
+
+/** The Redis that counts for all processes. */
+function sharedOf(limits: BoundBlock | undefined, values: Values): Pick<Gateway, "shared"> {
+  const shared = statementOf(limits, "shared")
+  const url = shared?.args.word("url")?.text
+  if (shared === undefined || url === undefined) return {}
+  values.needSecret(url)
+  const tls = statementOf(shared.block, "tls")?.block
+  const ca = statementOf(tls, "ca")?.args.value<{ file: string }>("file")
+  const insecure = statementOf(tls, "insecure") !== undefined
+  const waitMs = statementOf(shared.block, "wait")?.args.value<number>("time") ?? defaultSharedWaitMs
+  return { shared: { redis: url, waitMs, tls: { ...(ca === undefined ? {} : { ca }), insecure } } }
 }
 
 /** The format of the gateway's own error responses. */

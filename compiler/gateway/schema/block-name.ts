@@ -3,6 +3,7 @@ export type BlockName =
   | "file"
   | "gateway"
   | "limits"
+  | "shared redis"
   | "authz"
   | "authz key"
   | "authz jwt"

@@ -60,7 +60,15 @@ import {
   websocketRows,
 } from "./scopes.ts"
 import { inboundRows, onErrorRows, operationRespond, outboundRows, respondRows } from "./steps.ts"
-import { fileRows, gatewayRows, limitsRows, productRows, storeRows, subscriptionRows } from "./top.ts"
+import {
+  fileRows,
+  gatewayRows,
+  limitsRows,
+  productRows,
+  sharedRows,
+  storeRows,
+  subscriptionRows,
+} from "./top.ts"
 import { policyXml, xmlRows } from "./xml.ts"
 
 /** The language: every block and the statements it accepts. */
@@ -68,6 +76,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   file: { title: "a file", rows: fileRows },
   gateway: { title: "`gateway`", rows: [...gatewayRows, ...everyScope] },
   limits: { title: "`limits`", rows: limitsRows },
+  "shared redis": { title: "`shared redis`", rows: sharedRows },
   authz: { title: "`authz`", rows: authzRows },
   "authz key": { title: "`auth key`", rows: grantRows },
   "authz jwt": { title: "`auth jwt` of the engine", rows: engineJwtRows },

@@ -220,6 +220,36 @@ export const limitsRows: readonly StatementRow[] = [
     docs: "Callers that each `limit` counts separately, in each process. If more come, a new caller takes the place of the one with the fewest calls, and the process counts this in `sallyport_limit_keys_evicted_total`. A caller takes about 46 bytes, or 300 bytes with calls in more than 4 of the 60 parts of the period.",
     example: "limit-keys 10000000",
   },
+  {
+    keyword: "shared",
+    forms: [
+      {
+        args: [word("redis"), slot("url", "reference", { to: ["secret"], label: "SECRET" })],
+        block: "shared redis",
+      },
+    ],
+    byDefault: "each process counts on its own",
+    docs: "Counts `limit` and `concurrency` in Redis or Valkey, over all processes whose gateway has the same name. The secret is the URL: `redis://USER:PASSWORD@HOST:PORT/DB`, `rediss://` for TLS, `redis+cluster://HOST:PORT,HOST:PORT`, or `redis+sentinel://HOST:PORT,HOST:PORT/GROUP`. While Redis is unavailable, each process counts on its own.",
+    example: "shared redis redis_url { wait 20ms }",
+  },
+]
+
+/** Statements in the block of `shared redis`. */
+export const sharedRows: readonly StatementRow[] = [
+  {
+    keyword: "wait",
+    forms: [{ args: [slot("time", "duration", { min: 1, max: 5000 })] }],
+    byDefault: "50ms",
+    docs: "Longest time that a request waits for Redis. After one that waited so long, all go on without Redis until it replies again.",
+    example: "wait 20ms",
+  },
+  {
+    keyword: "tls",
+    forms: [{ args: [], block: "tls", blockRequired: true }],
+    byDefault: "certificates are checked against the system's authorities",
+    docs: "How the certificate of Redis is checked, with a `rediss:` URL.",
+    example: 'tls { ca file("certs/internal-ca.pem") }',
+  },
 ]
 
 export const storeRows: readonly StatementRow[] = [

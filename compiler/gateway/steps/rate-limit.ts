@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../../runtime/plan/canonical.ts"
 import { closes, type Finding, neutral, opens } from "../../analysis/finding.ts"
 import { limitKeyWords } from "../../analysis/words.ts"
-import { type BoundStatement, headSpan } from "../bind/bound.ts"
+import { type BoundStatement, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import {
   countedChange,
   countingLines,
@@ -73,11 +73,26 @@ export function lowerLimit(
   const periodSeconds = periodMs / 1000
   const counted = countedWords(bound)
   const counter = counterName(scope, keys, periodSeconds) + (counted === "" ? "" : `, ${short(counted, 120)}`)
+  const shared = sharedOf(bound, context)
   const lowered = context.steps.add(
-    { kind: "rate-limit", counter, callsMax, periodSeconds, keys, ...counting },
+    { kind: "rate-limit", counter, callsMax, periodSeconds, keys, ...counting, ...shared },
     headSpan(bound.statement),
   )
   return { ...lowered, declares: variablesOf(counting) }
+}
+
+function sharedOf(
+  bound: BoundStatement,
+  { program, report }: StepContext,
+): { readonly sharedRequired?: true } {
+  const shared = statementOf(bound.block, "shared")
+  if (shared === undefined) return {}
+  const limits = statementOf(program.gateway?.block, "limits")?.block
+  if (!mentions(limits, "shared"))
+    report.add("SP2017", headSpan(shared.statement), "the gateway shares no counters", {
+      help: "Add `limits { shared redis SECRET }` to `gateway`, or remove this.",
+    })
+  return { sharedRequired: true }
 }
 
 /** Printing and comparison of a step that refuses calls above a rate. */
@@ -85,10 +100,10 @@ export const rateLimit: StepText<"rate-limit"> = {
   print: (step, printing) => {
     const calls = fixedText(step.callsMax, "a number of calls", printing)
     const period = fixedTime(step.periodSeconds, "a time", printing)
-    return statement(
-      `limit ${calls} per ${period} by ${limitKeyWords(step.keys)}`,
-      countingLines(step, printing),
-    )
+    return statement(`limit ${calls} per ${period} by ${limitKeyWords(step.keys)}`, [
+      ...countingLines(step, printing),
+      ...(step.sharedRequired === true ? ["shared required"] : []),
+    ])
   },
   identities: ({ counter, keys, periodSeconds }) => {
     const scope = scopeOfCounter(counter)
@@ -120,6 +135,10 @@ export const rateLimit: StepText<"rate-limit"> = {
     counter: (before, after, items) => counterChange(before, after, items),
     countIf: countedChange,
     increment: incrementChange,
+    sharedRequired: (_, after) =>
+      after === true
+        ? closes("calls get 503 while the shared counters are unavailable")
+        : opens("each process counts on its own while the shared counters are unavailable"),
     retryAfterHeader: headerChange,
     retryAfterVariable: otherVariable,
     remainingHeader: headerChange,

@@ -75,6 +75,11 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
     "Service unavailable",
     "The backend is unavailable at the moment. Try again after the time in Retry-After.",
   ),
+  "limits-unavailable": row(
+    503,
+    "Service unavailable",
+    "Calls cannot be counted at the moment. Try again after the time in Retry-After.",
+  ),
   "issuer-unavailable": row(
     503,
     "Service unavailable",

@@ -353,12 +353,13 @@ function stepsOf(
   )
   const seen: Resources = {
     ...{ ...resources, verifiers: new Map(verifiers), keys: held(keys), decisionPoints },
-    ...{ introspections: new Map(introspections), users: new Map(users) },
+    ...{ introspections: new Map(introspections), users: new Map(users), shared: undefined },
   }
+  const counters = resources.shared?.value ?? dependencies.limiter
   const effectless: GatewayDependencies = {
     ...dependencies,
     waited: undefined,
-    limiter: lookingLimiter(live ? dependencies.limiter : undefined, rehearsal),
+    limiter: lookingLimiter(live ? counters : undefined, rehearsal),
     quotas: lookingQuotas(live ? dependencies.quotas : undefined, rehearsal),
     authorizer: explainingAuthorizer(live ? dependencies.authorizer : undefined, rehearsal),
   }

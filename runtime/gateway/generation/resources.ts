@@ -10,6 +10,7 @@ import type { TokenClient } from "../../identity/token-client.ts"
 import { type Passwords, UserTable } from "../../identity/users.ts"
 import type { TokenVerifier } from "../../identity/verifier.ts"
 import type { Limiter } from "../../limits/limiter.ts"
+import type { SharedLimiter } from "../../limits/shared-limiter.ts"
 import type { PdpNotes } from "../../pdp/standing.ts"
 import { canonicalJson, digestOf } from "../../plan/canonical.ts"
 import { fileReason } from "../../plan/file-reason.ts"
@@ -31,6 +32,7 @@ import { LoadError } from "./load-error.ts"
 import { type OwnCredentials, provisionCredentials } from "./own-credentials.ts"
 import { gatewayParts } from "./parts-of-plan.ts"
 import { type Outside, type References, readPlanFile } from "./references.ts"
+import { type OpenShared, provisionShared } from "./shared-counters.ts"
 import type { Slices } from "./slices.ts"
 
 /** A key of a subscription, and its subscriber. */
@@ -43,7 +45,9 @@ export interface KeyEntry {
 export interface GatewayDependencies extends Outside {
   readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
+  /** The counters of this process. */
   readonly limiter: Limiter
+  readonly openShared?: OpenShared | undefined
   /** Absent: plans with quotas are refused. */
   readonly quotas?: QuotaCounters | undefined
   readonly authorizer: Authorizer
@@ -74,6 +78,8 @@ export interface Resources {
   readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
   readonly users: ReadonlyMap<string, Held<Passwords>>
   readonly decisionPoints: ReadonlyMap<string, Held<AskedPoint>>
+  /** Undefined: each process counts on its own. */
+  readonly shared: Held<SharedLimiter> | undefined
   readonly keys: Held<KeyTable>
   readonly environment: Held<Environment>
   /** Undefined: the plan contains no C# or Liquid. */
@@ -122,9 +128,8 @@ export async function provisionResources(
         verifiers.set(name, await maker.verifier(name, issuer, previous))
       })
     }
-    const { certificates, tokenClients } = await provisionCredentials(maker, plan.plan, previous)
-    const { introspections, users } = provisionCallers(maker, plan.plan, previous)
-    const own = { certificates, tokenClients }
+    const own = await provisionCredentials(maker, plan.plan, previous)
+    const callers = provisionCallers(maker, plan.plan, previous)
     const decisionPoints = await provisionDecisionPoints(maker, plan.plan, own, previous)
     const backends = new Map<string, Held<BackendClient>>()
     for (const [name, backend] of Object.entries(plan.plan.backends)) {
@@ -134,6 +139,7 @@ export async function provisionResources(
         backends.set(name, maker.backend(name, backend, ca, own, previous)),
       )
     }
+    const shared = await provisionShared(maker, plan.plan, previous)
     const keys = maker.attempt("subscriptions", () => maker.keys(previous))
     const schemas = new SchemaSet(plan.plan.schemas, previous?.schemas)
     while (maker.attempt("schemas", () => schemas.compileNext()) === true) await slices.breathe()
@@ -145,11 +151,10 @@ export async function provisionResources(
       secrets: references.secrets,
       verifiers,
       backends,
-      certificates,
-      tokenClients,
-      introspections,
-      users,
+      ...own,
+      ...callers,
       decisionPoints,
+      shared,
       keys,
       addresses,
       environment: maker.environment(previous),

@@ -203,7 +203,7 @@ class Recorder implements Provision {
   }
 
   limiter(): Limiter {
-    return this.#table.dependencies.limiter
+    return this.#use(({ resources, dependencies }) => resources.shared?.value ?? dependencies.limiter)
   }
 
   quotas(): QuotaCounters {

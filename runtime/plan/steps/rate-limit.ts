@@ -1,3 +1,4 @@
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { answerFields, variablePlaces } from "../places.ts"
 import { count, counted, countingFacts, limitSigns } from "../step-values.ts"
@@ -17,6 +18,8 @@ export const rateLimit = defineStep(
     periodSeconds: count,
     ...counting,
     ...limitSigns,
+    /** Requests get 503 while the counters that all processes share are unavailable. Absent: each process then counts on its own. */
+    sharedRequired: z.literal(true).optional(),
   },
   (step) => {
     const facts = countingFacts(step)
@@ -24,7 +27,7 @@ export const rateLimit = defineStep(
     const { remainingVariable, totalVariable, consumedVariable, retryAfterVariable } = step
     return {
       ...facts,
-      statuses: [429],
+      statuses: step.sharedRequired === true ? [429, 503] : [429],
       writes: variablePlaces(remainingVariable, totalVariable, consumedVariable, retryAfterVariable),
       leaves: [
         ...(facts.leaves ?? []),

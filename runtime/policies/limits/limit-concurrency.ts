@@ -1,3 +1,4 @@
+import type { Exchange } from "../exchange.ts"
 import { problem } from "../messages/answer.ts"
 import type { Outcome, Policy } from "../policy.ts"
 import { runSteps } from "../run-steps.ts"
@@ -18,8 +19,7 @@ export const limitConcurrency: Policy<"limit-concurrency"> = (plan, provision) =
     reason: "ConcurrencyLimitExceeded",
     cause: `${max} requests are already running`,
   })
-  return (exchange) => {
-    const leave = limiter.enter(counter, key.of(exchange), max)
+  const inside = (exchange: Exchange, leave: (() => void) | undefined): Outcome | Promise<Outcome> => {
     if (leave === undefined) return full
     exchange.whenOver(leave)
     if (steps.length === 0) return undefined
@@ -27,5 +27,9 @@ export const limitConcurrency: Policy<"limit-concurrency"> = (plan, provision) =
     if (outcome instanceof Promise) return outcome.finally(leave)
     leave()
     return outcome
+  }
+  return (exchange) => {
+    const leave = limiter.enter(counter, key.of(exchange), max)
+    return leave instanceof Promise ? leave.then((late) => inside(exchange, late)) : inside(exchange, leave)
   }
 }

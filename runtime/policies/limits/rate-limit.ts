@@ -88,7 +88,8 @@ function compileBounds(plan: StepOf<"rate-limit">, provision: Provision): (excha
 
 function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
   const { retryAfterHeader = "retry-after", totalHeader } = plan
-  return (exchange, { allowed, remaining, resetSeconds }, { callsMax, periodSeconds }) => {
+  return (exchange, { allowed, remaining, resetSeconds, local }, { callsMax, periodSeconds }) => {
+    if (local === true && plan.sharedRequired === true) return uncounted
     const seconds = Math.max(1, resetSeconds)
     // Several limits may have the same period, so the name contains the limit.
     const name = `"${callsMax}-in-${periodSeconds}s"`
@@ -107,6 +108,11 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
     })
   }
 }
+
+const uncounted = problem("limits-unavailable", {
+  headers: ["retry-after", "1"],
+  cause: "the limit is `shared required`, and the shared counters are unavailable",
+})
 
 /**
  * Clients of Azure API Management may search for its texts. With the standard Retry-After field, its text about calls is derived from that

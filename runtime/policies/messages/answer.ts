@@ -28,6 +28,7 @@ export type ProblemName =
   | "permissions-unchanged"
   | "backend-unavailable"
   | "issuer-unavailable"
+  | "limits-unavailable"
   | "authorization-unavailable"
   | "overloaded"
   | "gateway-timeout"
