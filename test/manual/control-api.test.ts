@@ -8,6 +8,7 @@ import {
   createSubscriptionRequest,
   explainRequestQuestion,
   listQuery,
+  pruneRequest,
   rollbackRequest,
   rotateRequest,
   usageQuery,
@@ -46,6 +47,7 @@ test.each([
   ["POST /v1/subscriptions/{name}/{action}", activateRequest.shape],
   ["POST /v1/subscriptions/{name}/rotate", rotateRequest.shape],
   ["GET /v1/usage", usageQuery.shape],
+  ["POST /v1/prune", pruneRequest.shape],
 ])("the section of `%s` has every field", (route, shape) => {
   const section = page.split(`### \`${route}\`\n`)[1]?.split(/^##/m)[0] ?? ""
   expect(Object.keys(shape).filter((field) => !section.includes(`\`${field}\``))).toEqual([])
