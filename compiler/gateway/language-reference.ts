@@ -141,6 +141,9 @@ function textOf(kind: SlotKind): ((value: number) => string) | undefined {
 
 function findingsOf(block: string, keyword: string, slots: readonly Slot[]): DiagnosticCode[] {
   const name = operationMethods.has(keyword) ? "operation" : keyword
+  const qualified = `${block} ${name}`
+  // The words in `limits` name limits; in other blocks, `body` and `header` are other statements.
+  const names = new Set(block === "limits" ? [qualified] : [name, qualified])
   const kinds = new Set(slots.map(({ kind }) => kind))
   const declares = slots.some(
     ({ kind, to }) => kind === "value-name" || (kind === "name" && to !== undefined),
@@ -149,7 +152,7 @@ function findingsOf(block: string, keyword: string, slots: readonly Slot[]): Dia
     const found =
       typeof at === "string"
         ? at === "declares" && declares
-        : at.keywords?.some((each) => each === name || each === `${block} ${name}`) === true ||
+        : at.keywords?.some((each) => names.has(each)) === true ||
           at.slots?.some((kind) => kinds.has(kind)) === true
     return found ? [code as DiagnosticCode] : []
   })

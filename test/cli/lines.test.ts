@@ -123,6 +123,9 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   apply: [
     [[], {}, { file: undefined, yes: false, allowDanger: false }],
     [["next.json"], { yes: true, allowDanger: true }, { file: "next.json", yes: true, allowDanger: true }],
+    [[], { wait: "2m" }, { waitMs: 120_000 }],
+    [[], { wait: false }, { waitMs: 0 }],
+    [[], { wait: "2" }, /--wait 2 is not a duration/],
   ],
   diff: [
     [["a", "b"], { format: "json" }, { before: "a", after: "b", format: "json" }],
@@ -193,6 +196,30 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["41"], { yes: true }, { serial: 41, yes: true }],
     [[], {}, /needs a serial/],
     [["-1"], {}, /whole number/],
+    [["41"], { wait: "500ms" }, { waitMs: 500 }],
+  ],
+  prune: [
+    [[], { plans: "3", dryRun: true }, { retention: { plansKept: 3 }, dryRun: true }],
+    [
+      [],
+      { changes: "30d", deleted: "12h" },
+      { retention: { changesSeconds: 2_592_000, deletedSeconds: 43_200 } },
+    ],
+    [[], {}, /needs to know what to keep/],
+    [[], { changes: "30m" }, /less than an hour/],
+  ],
+  "tuple import": [
+    [["a.csv"], {}, { file: "a.csv", format: "csv", fromLine: 1, store: undefined }],
+    [["-"], { store: "docs", fromLine: "7" }, { file: "-", format: "jsonl", fromLine: 7, store: "docs" }],
+    [["a.txt"], { format: "yaml" }, { format: "yaml" }],
+    [[], {}, /needs a file/],
+    [["a.txt"], {}, /the format of a\.txt is not known/],
+  ],
+  "tuple export": [
+    [[], {}, { file: undefined, format: "jsonl" }],
+    [["-"], { format: "csv" }, { file: undefined, format: "csv" }],
+    [["a.csv"], {}, { file: "a.csv", format: "csv" }],
+    [["a.json"], {}, /cannot be exported as yaml/],
   ],
   status: [[[], { format: "json" }, { format: "json" }]],
   serve: [

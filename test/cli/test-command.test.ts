@@ -209,7 +209,9 @@ tests:
     expect((await run({ cwd }, "test", "--output", "x")).err).toContain(
       "--output needs the format json or junit",
     )
-    expect((await run({ cwd }, "test", "--watch", "--format", "json")).err).toContain("--watch prints text")
+    expect((await run({ cwd }, "test", "--watch", "--format", "json")).err).toContain(
+      "--watch cannot print a single document",
+    )
     const failed = await run({ cwd }, "test", "--format", "json", "--output", "no/such/x.json")
     expect(failed).toMatchObject({
       code: 1,

@@ -176,7 +176,7 @@ api open { path "/open"; auth jwt corp; GET "/" { respond 200 } }`
     expect(await state()).toMatchObject({
       serial: null,
       processes: [{ state: "degraded" }],
-      warnings: [expect.stringMatching(/only the process that serves this request is shown/)],
+      warnings: [expect.stringMatching(/only the process that was asked is shown/)],
     })
     const page = (await control(ports, "GET", "/metrics")).body["text"]
     expect(page).toMatch(/sallyport_state\{state="degraded"\} 1\n/)

@@ -143,9 +143,7 @@ describe("what would take for ever", () => {
   test("a value that is too deep, or too large", () => {
     let deep: unknown = 1
     for (let depth = 0; depth < 5000; depth += 1) deep = [deep]
-    expect(judge(true, deep)).toEqual([
-      " is nested deeper than  levels levels levels levels levels levels levels levels levels100",
-    ])
+    expect(judge(true, deep)).toEqual([" is nested deeper than 100"])
     expect(judge(true, new Array(300_000).fill(0))).toEqual([" has more than 200000 values"])
   })
 
