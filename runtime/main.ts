@@ -55,7 +55,7 @@ export async function migrateDatabase(settings: {
 }
 
 async function start(settings: RuntimeSettings, database: Database, metrics: Metrics): Promise<Runtime> {
-  const { log, roles } = settings
+  const { log, roles, graceMs = 10_000 } = settings
   const http = new HttpClient()
   const losses = new HistoryLosses(metrics, log)
   const engine = new Engine(createTupleSource(database), { onHistoryLost: losses.ofTuples })
@@ -82,8 +82,8 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   keeper.onChange = () => heartbeat.beat()
   const readiness = () => readinessOf(database, keeper, settings.plan !== undefined)
   let control: Control | undefined
-  const { graceMs = 10_000 } = settings
   const close = async () => {
+    listeners?.endWatches()
     await control?.close()
     await keeper.close()
     await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])

@@ -193,6 +193,11 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/tuple-export.ts")).tupleExport,
   },
   {
+    name: "watch",
+    summary: "print each tuple that is written or deleted",
+    load: async () => (await import("./commands/watch.ts")).watch,
+  },
+  {
     name: "prune",
     summary: "delete old changes, plans and deleted stores from the database",
     load: async () => (await import("./commands/prune.ts")).prune,

@@ -179,6 +179,7 @@ const limitRules: FieldRules<EngineLimits> = {
   changesPageSizeMax: bound("changes on a page"),
   changesHorizonMs: (before, after) =>
     after > before ? closes("changes are reported later") : opens("changes are reported sooner"),
+  watchersMax: bound("watchers of a process"),
   assertionsMax: bound("assertions of a model"),
   assertionsBytesMax: size("sets of assertions"),
   assertionTuplesMax: bound("contextual tuples of an assertion"),
@@ -210,6 +211,7 @@ const limitWords: { readonly [Key in keyof EngineLimits]: (value: Limit) => stri
   matrixCellsMax: countWords("matrix-cells"),
   changesPageSizeMax: countWords("changes-page"),
   changesHorizonMs: duration("changes-horizon"),
+  watchersMax: countWords("watchers"),
   assertionsMax: countWords("assertions"),
   assertionsBytesMax: bytes("assertions-size"),
   assertionTuplesMax: countWords("assertion-tuples"),

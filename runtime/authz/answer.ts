@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http"
+
 /** Headers of every response about a store, in the form that `writeHead` processes fastest. */
 export type AnswerHeaders = readonly string[]
 
@@ -21,6 +23,8 @@ export interface ApiResponse {
   readonly pieces?: Iterable<string | Uint8Array>
   /** NDJSON instead of JSON, in pieces that end with a line end. They are requested as fast as the client reads. */
   readonly lines?: Iterable<string>
+  /** Server-Sent Events: it gets the response when the head was written, and ends it. */
+  readonly events?: (response: ServerResponse) => void
   readonly headers?: AnswerHeaders
 }
 

@@ -18,18 +18,20 @@ import {
   type Reports,
 } from "./ports.ts"
 import { StoreDirectory } from "./store-directory.ts"
+import { Watches } from "./watch/watches.ts"
 
 const stalenessDefaultMs = 10_000
 const noAuthzen: AuthzenSettings = { store: undefined, url: undefined }
 const noOrigins: AuthzCors = { origins: [], headers: [] }
 
-/** The API of one process, independent of its listeners: what the resources share. Made once; it needs no closing. */
+/** The API of one process, independent of its listeners: what the resources share. Made once; its watches end with `watches.close`. */
 export class AuthzApi {
   readonly database: Database
   readonly engine: CheckEngine
   readonly stores: StoreDirectory
   readonly models: ModelDirectory
   readonly writer: TupleWriter
+  readonly watches: Watches
   readonly limits: () => AuthzLimits
   readonly cors: () => AuthzCors
   readonly authzen: () => AuthzenSettings
@@ -59,6 +61,11 @@ export class AuthzApi {
     this.modelText = parts.modelText
     this.logFault = parts.onFault ?? (() => undefined)
     this.logRefusal = parts.onRefusal ?? (() => undefined)
+    this.watches = new Watches({
+      database: parts.database,
+      limits: this.limits,
+      onFault: (error) => this.logFault(error, "watch"),
+    })
     this.healthy = parts.healthy ?? (() => isUsable(parts.database))
   }
 

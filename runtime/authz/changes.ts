@@ -14,7 +14,7 @@ import { ApiError } from "./api-error.ts"
 import { consistencyTokenOf, requireCommit } from "./consistency.ts"
 import { continuationField, invalid, invalidToken, pageSizeField } from "./fields.ts"
 import type { ApiRequest } from "./route.ts"
-import { tupleKeyBody } from "./tuple-keys.ts"
+import { changeBody } from "./tuple-keys.ts"
 
 const message = "ReadChangesRequest"
 const tokenKind = "changes-1"
@@ -110,7 +110,8 @@ function pageSizeParameter(text: string | null, max: number): number {
   return pageSizeField(text, message, max)
 }
 
-function typeParameter(text: string | null): string | undefined {
+/** `type` of the query: the type of the changed tuples' objects; undefined: any. */
+export function typeParameter(text: string | null): string | undefined {
   if (text === null || text === "") return undefined
   if (/^[^:#\s\p{Surrogate}]{1,254}$/u.test(text) && !text.includes("\0")) return text
   throw invalid(
@@ -136,12 +137,4 @@ function startTimeParameter(text: string | null): Date | undefined {
   if (time.getTime() < 0) throw new ApiError("invalid_start_time", "Invalid start time")
   if (time.getTime() >= Date.now()) throw invalid(message, "StartTime", "value must be less than now")
   return time
-}
-
-function changeBody({ operation, key, changedAt }: LoggedChange): object {
-  return {
-    tuple_key: tupleKeyBody(key),
-    operation: operation === "write" ? "TUPLE_OPERATION_WRITE" : "TUPLE_OPERATION_DELETE",
-    timestamp: changedAt,
-  }
 }

@@ -59,6 +59,8 @@ export interface AuthzLimits {
   readonly changesPageSizeMax: number
   /** Changes younger than this many milliseconds are not listed yet. `--changelog-horizon-offset`. */
   readonly changesHorizonMs: number
+  /** Maximum watchers of a process. */
+  readonly watchersMax: number
   /** Maximum assertions of one model. */
   readonly assertionsMax: number
   /** Maximum bytes of a model's assertions, as JSON. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
+import type { ListenerState } from "../http/server/incoming.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Caller } from "./access.ts"
 import type { Right } from "./admission.ts"
@@ -10,10 +11,18 @@ import type { JsonFields } from "./fields.ts"
 
 const noBytes: Buffer = Buffer.alloc(0)
 
+/** A request with its response, and the listener that it came through. */
+export interface ApiExchange {
+  readonly request: IncomingMessage
+  readonly reply: ServerResponse
+  readonly listener: ListenerState
+}
+
 /** A request for the resources. `store` and `id` are decoded parts of the path; absent ones are empty. */
 export class ApiRequest {
   readonly store: string
   readonly id: string
+  readonly listener: ListenerState
   /** Set when the request is admitted; undefined where nobody has to authenticate. */
   caller: Caller | undefined = undefined
   /** The raw body; empty until it was read. */
@@ -22,12 +31,16 @@ export class ApiRequest {
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
 
-  constructor(store: string, id: string, query: string, request: IncomingMessage, response: ServerResponse) {
+  constructor(
+    { store, id, query }: { readonly store: string; readonly id: string; readonly query: string },
+    { request, reply, listener }: ApiExchange,
+  ) {
     this.store = store
     this.id = id
+    this.listener = listener
     this.#query = query
     this.#request = request
-    this.#response = response
+    this.#response = reply
   }
 
   get headers(): IncomingHttpHeaders {
@@ -43,6 +56,11 @@ export class ApiRequest {
   /** Whether the client has closed the connection and needs no response. */
   isGone(): boolean {
     return this.#response.destroyed
+  }
+
+  /** Calls back when the connection of the client has closed, or the response was sent. */
+  whenGone(callback: () => void): void {
+    this.#response.once("close", callback)
   }
 
   /**

@@ -19,6 +19,7 @@ import { postMatrix } from "./matrix.ts"
 import { postRead } from "./read.ts"
 import type { ApiRoute } from "./route.ts"
 import { getStore, getStores, patchStore, postStore, removeStore } from "./stores.ts"
+import { getWatch } from "./watch/watch.ts"
 import { postWrite } from "./write.ts"
 
 const store = "/stores/{store}"
@@ -65,6 +66,7 @@ export const routes: readonly ApiRoute[] = [
   { method: "POST", path: `${store}/assertions/{id}/run`, right: "read", handler: postAssertionRun },
 
   { method: "GET", path: `${store}/changes`, right: "read", handler: getChanges },
+  { method: "GET", path: `${store}/watch`, right: "read", patient: true, handler: getWatch },
 
   { method: "POST", path: `${store}/check`, right: "read", handler: postCheck },
   { method: "POST", path: `${store}/explain`, right: "read", handler: postExplain },

@@ -33,7 +33,7 @@ function requestIdOf(response: ServerResponse): string {
 
 /** Sends a response; `extra` are headers of the listener. */
 export function sendAnswer(response: ServerResponse, answer: ApiResponse, extra: AnswerHeaders): void {
-  const { status, body, bytes, text, pieces, lines, headers = noHeaders } = answer
+  const { status, body, bytes, text, pieces, lines, events, headers = noHeaders } = answer
   const all = extra.length === 0 ? headers : [...headers, ...extra]
   if (body !== undefined)
     sendJson(response, status, typeof body === "string" ? body : JSON.stringify(body), all)
@@ -42,7 +42,11 @@ export function sendAnswer(response: ServerResponse, answer: ApiResponse, extra:
     send(response, status, "text/plain; charset=utf-8", text, all, requestIdOf(response))
   else if (pieces !== undefined) sendPieces(response, status, "application/json", pieces, all)
   else if (lines !== undefined) sendPieces(response, status, "application/x-ndjson", lines, all)
-  else {
+  else if (events !== undefined) {
+    const id = requestIdOf(response)
+    response.writeHead(status, ["Content-Type", "text/event-stream", "X-Request-Id", id, ...all])
+    events(response)
+  } else {
     response.writeHead(status, ["X-Request-Id", requestIdOf(response), ...all])
     response.end()
   }

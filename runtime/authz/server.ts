@@ -10,7 +10,7 @@ import { ApiError, bodyTooLarge, refusalError } from "./api-error.ts"
 import { readBody } from "./body.ts"
 import { isPreflight, originHeaders, preflightHeaders } from "./origin.ts"
 import { pathOf, queryOf } from "./request-target.ts"
-import { ApiRequest, type ApiRoute } from "./route.ts"
+import { type ApiExchange, ApiRequest, type ApiRoute } from "./route.ts"
 import { Router } from "./router.ts"
 import { routes } from "./routes.ts"
 import { echoRequestId, type FailureForm, sendAnswer, sendError, sendRawError } from "./send-answer.ts"
@@ -54,7 +54,7 @@ function engineListener(
     limits: { ...internalLimits, requestMs: requestArrivesMs },
     service: {
       kind: "bare-handler",
-      handle: ({ request, reply }) => take(api, serving, request, reply),
+      handle: (exchange) => take(api, serving, exchange),
     },
     guard: {
       names: new OwnNames(host, () => api.hosts),
@@ -67,12 +67,8 @@ function engineListener(
   }
 }
 
-function take(
-  api: AuthzApi,
-  serving: (local: string | undefined) => boolean,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
+function take(api: AuthzApi, serving: (local: string | undefined) => boolean, exchange: ApiExchange): void {
+  const { request, reply: response } = exchange
   let headers = noHeaders
   try {
     echoRequestId(request, response)
@@ -84,18 +80,14 @@ function take(
       sendAnswer(response, { status: 204, headers: allowed }, headers)
       return
     }
-    receive(api, request, response, headers)
+    receive(api, exchange, headers)
   } catch (error) {
     sendError(response, error, api, headers)
   }
 }
 
-function receive(
-  api: AuthzApi,
-  request: IncomingMessage,
-  response: ServerResponse,
-  headers: AnswerHeaders,
-): void {
+function receive(api: AuthzApi, exchange: ApiExchange, headers: AnswerHeaders): void {
+  const { request, reply: response } = exchange
   const { method = "" } = request
   const path = pathOf(request)
   const match = router.find(method, path)
@@ -108,7 +100,7 @@ function receive(
     fail(error)
     return
   }
-  const asked = new ApiRequest(store, match?.id ?? "", queryOf(request), request, response)
+  const asked = new ApiRequest({ store, id: match?.id ?? "", query: queryOf(request) }, exchange)
   const incoming: Incoming = { route: match?.route, asked, request, response, headers }
   const readAs = (caller: Caller | undefined): void => {
     asked.caller = caller
@@ -200,7 +192,9 @@ export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners>
   const { api, serving, leaving = [] } = options
   const listeners: Listener[] = []
   const close = async (graceMs = 0) => {
-    await Promise.all(listeners.map((listener) => listener.close(graceMs)))
+    const closed = Promise.all(listeners.map((listener) => listener.close(graceMs)))
+    api.watches.endClosing()
+    await closed
   }
   try {
     for (const address of options.listen)

@@ -62,7 +62,10 @@ export async function removeStore(api: AuthzApi, { store }: ApiRequest): Promise
   if (found === undefined) return { status: 204 }
   const outcome = await deleteStore(api.database, found.id)
   api.stores.forget(found)
-  if (outcome === "deleted") api.engine.dropped(found.id)
+  if (outcome === "deleted") {
+    api.engine.dropped(found.id)
+    api.watches.wake(found.id)
+  }
   if (outcome === "managed") throw managedByPlan(found.declaredName ?? found.name)
   return { status: 204 }
 }

@@ -1,5 +1,6 @@
 import type { TupleKey } from "../check/ports.ts"
 import { tupleText } from "../check/tuple.ts"
+import type { LoggedChange } from "../store/read-changes.ts"
 import { storedContextField } from "./context.ts"
 import { conditionNameField, type JsonFields, objectField, tupleFields } from "./fields.ts"
 
@@ -23,6 +24,15 @@ export function tupleKeyField(value: unknown, message: string, contextBytesMax: 
 /** A tuple in a response: an absent condition is null, as in OpenFGA. */
 export function tupleKeyBody({ user, relation, object, condition }: TupleKey): object {
   return { user, relation, object, condition: condition ?? null }
+}
+
+/** A change as the responses contain it. */
+export function changeBody({ operation, key, changedAt }: LoggedChange): object {
+  return {
+    tuple_key: tupleKeyBody(key),
+    operation: operation === "write" ? "TUPLE_OPERATION_WRITE" : "TUPLE_OPERATION_DELETE",
+    timestamp: changedAt,
+  }
 }
 
 function conditionOf(

@@ -46,6 +46,7 @@ export const engineLimits = z.strictObject({
   matrixCellsMax: count(10_000),
   changesPageSizeMax: count(10_000),
   changesHorizonMs: z.number().int().min(0).max(86_400_000),
+  watchersMax: count(100_000),
   assertionsMax: count(10_000),
   assertionsBytesMax: z.number().int().min(1024).max(16_777_216),
   assertionTuplesMax: count(1000),
@@ -72,6 +73,7 @@ export const engineLimitDefaults: EngineLimits = {
   matrixCellsMax: 10_000,
   changesPageSizeMax: 100,
   changesHorizonMs: 0,
+  watchersMax: 5_000,
   assertionsMax: 100,
   // Measured as JSON. OpenFGA accepts 64,000 bytes of protobuf, and their JSON is always shorter than this.
   assertionsBytesMax: 256 * 1024,

@@ -86,6 +86,11 @@ export class EngineListeners {
     return { activate, discard }
   }
 
+  /** Ends the watches of stores: call it first, because requests of operators may wait for some of them. */
+  endWatches(): void {
+    this.#api.watches.close()
+  }
+
   /** Requests in progress have this many milliseconds to finish. */
   async close(graceMs: number): Promise<void> {
     await Promise.all([...this.#open.values()].map((listeners) => listeners.close(graceMs)))

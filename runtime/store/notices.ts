@@ -21,6 +21,7 @@ export class Notices {
   readonly #sender = randomUUID()
   readonly #waiting = new Set<NoticeTopic>()
   readonly #listeners = new Set<(topic: string) => void>()
+  readonly #ownListeners = new Set<(topic: NoticeTopic) => void>()
   #stop: (() => void) | undefined
   #sending = false
 
@@ -30,6 +31,7 @@ export class Notices {
 
   /** Announces a committed change. Changes that commit while a notice is under way share the next one. */
   announce(topic: NoticeTopic): void {
+    for (const listener of this.#ownListeners) listener(topic)
     if (this.#database.listen === undefined) return
     this.#waiting.add(topic)
     if (!this.#sending) void this.#send()
@@ -47,6 +49,19 @@ export class Notices {
     return this.#add((heard) => {
       if (heard.startsWith("store ")) onChanged(heard.slice("store ".length))
     })
+  }
+
+  /** The same for changes by this process as well, also on the embedded database. */
+  listenToAllStores(onChanged: (storeId: string) => void): () => void {
+    const stop = this.listenToStores(onChanged)
+    const own = (topic: NoticeTopic) => {
+      if (topic.startsWith("store ")) onChanged(topic.slice("store ".length))
+    }
+    this.#ownListeners.add(own)
+    return () => {
+      this.#ownListeners.delete(own)
+      stop()
+    }
   }
 
   #add(listener: (topic: string) => void): () => void {

@@ -257,6 +257,11 @@ export const engineLimitRows: readonly StatementRow[] = [
     docs: "Changes younger than this are left out of the change feed.",
     example: "changes-horizon 30s",
   }),
+  limit("watchers", "count", "watchersMax", {
+    byDefault: "5000",
+    docs: "Clients of a process that watch changes at a time.",
+    example: "watchers 10000",
+  }),
   limit("assertions", "count", "assertionsMax", {
     byDefault: "100",
     docs: "Most assertions of one model.",
