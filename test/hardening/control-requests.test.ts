@@ -57,14 +57,7 @@ const rows: [string, string, string, string | Buffer<ArrayBuffer> | undefined, n
   ],
   ["text in place of a plan", "PUT", "/v1/plan", plan('"gateway g {}"'), 422, /a JSON object is expected/],
   ["an unknown format", "PUT", "/v1/plan", plan('{"format":9}'), 422, /plan format 9 is not supported/],
-  [
-    "depth",
-    "PUT",
-    "/v1/plan",
-    plan(deep),
-    422,
-    /nested deeper than {2}levels levels levels levels levels levels levels levels levels200/,
-  ],
+  ["depth", "PUT", "/v1/plan", plan(deep), 422, /nested deeper than 200 levels/],
   ["a key that changes prototypes", "PUT", "/v1/plan", plan('{"format":1,"__proto__":{"x":1}}'), 400, /JSON/],
 ]
 

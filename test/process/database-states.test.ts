@@ -109,10 +109,15 @@ describePostgres("the states of a database", () => {
     const holder = openPostgres(created.url, { statementMs: 60_000 })
     ends.push(() => holder.close())
     let release: () => void = () => undefined
-    const held = holder.transaction(async (transaction) => {
-      await transaction.query({ name: "", text: "select 1 from sallyport.stores for update" })
-      await new Promise<void>((resolve) => {
-        release = resolve
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let held: Promise<void> | undefined
+    await new Promise<void>((locked) => {
+      held = holder.transaction(async (transaction) => {
+        await transaction.query({ name: "", text: "select 1 from sallyport.stores for update" })
+        locked()
+        await released
       })
     })
     await expect.poll(() => check(ports), slow).toBe(200)

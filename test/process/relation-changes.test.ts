@@ -105,7 +105,7 @@ it("grants and revokes are counted; those that fail are told with their tuple an
       `sallyport_relation_changes_total{store="acme",statement="${statement}",outcome="${outcome}"} ${count}\n`,
     )
   expect(changes.error).toMatch(
-    /^2 changes of relations failed within the last 15 minutes, at last grant in /,
+    /^2 changes of relations failed within the last 15 minutes, most recently grant in /,
   )
 })
 
@@ -116,7 +116,7 @@ it("a failure is a reason for a quarter of an hour, whatever succeeds meanwhile"
   changes.changed({ ...failed, failure: undefined })
   now = 15 * 60_000
   expect(changes.error).toBe(
-    "a change of relations failed within the last 15 minutes, at last grant of `user:ann owner order:1` in store `acme`: away",
+    "a change of relations failed within the last 15 minutes, most recently grant of `user:ann owner order:1` in store `acme`: away",
   )
   now += 1
   expect(changes.error).toBeUndefined()
@@ -181,7 +181,7 @@ api things {
         state: "degraded",
         reasons: [
           expect.stringMatching(
-            /^a change of relations failed .*, at last grant in store `acme`: the user or the object of the tuple is unknown/,
+            /^a change of relations failed .*, most recently grant in store `acme`: the user or the object of the tuple is unknown/,
           ),
         ],
       })
