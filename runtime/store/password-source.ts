@@ -70,7 +70,7 @@ class CommandPassword implements PasswordSource {
   }
 
   refused(): boolean {
-    if (this.#running === undefined) return false
+    // True also when another connection was refused just before: it has not run the command again yet.
     this.#running = undefined
     return true
   }

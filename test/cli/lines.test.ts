@@ -221,6 +221,14 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["a.csv"], {}, { file: "a.csv", format: "csv" }],
     [["a.json"], {}, /cannot be exported as yaml/],
   ],
+  watch: [
+    [[], {}, { store: undefined, after: "now", type: undefined, json: false }],
+    [
+      [],
+      { store: "docs", after: "x", type: "doc", json: true },
+      { store: "docs", after: "x", type: "doc", json: true },
+    ],
+  ],
   status: [[[], { format: "json" }, { format: "json" }]],
   serve: [
     [[], {}, { source: undefined, roles: ["gateway", "authz", "control"] }],

@@ -25,7 +25,8 @@ const expected: Readonly<Record<string, RegExp>> = {
   "policies of an XML document, with C#: 400 without a reason":
     /^HTTP\/1\.1 400 .*\{"error":"say why, in X-Reason","method":"DELETE"\}/s,
   "too often: 429 from the 20th call in a minute on": /^(200 )+(429 )+\n$/,
-  "create a subscription: its two keys are shown once": /^`lena` opens product partner .*\nprimary +sp_/,
+  "create a subscription: its two keys are shown once":
+    /^`lena` gives access to product partner .*\nprimary +sp_/,
   "calls and prices by caller": /^SUBSCRIPTION .*\nacme_ci .* EUR$/ms,
   "what services ask through OpenFGA's API": /"allowed":true/,
   "is the engine healthy?": /SERVING/,
@@ -104,7 +105,7 @@ describe("dev, from the first start on", () => {
     expect((await gateway("/state")).status).toBe(200)
 
     writeFileSync(path("gateway.conf"), text)
-    await dev.printed(/saved; the meaning is the same, serial 2 stays in use\./)
+    await dev.printed(/saved; the plan is unchanged, serial 2 stays in use\./)
     // As editors do that write a new file and move it into place.
     writeFileSync(path("models/teams/status.new"), moved("/states"))
     renameSync(path("models/teams/status.new"), status)
