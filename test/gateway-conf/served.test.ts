@@ -50,12 +50,15 @@ function hasCertificates(plan: Plan): boolean {
   return (
     Object.values(plan.plan.backends).some(({ tls }) => tls.ca !== undefined) ||
     JSON.stringify(plan.plan.issuers).includes('"certificate"') ||
+    plan.plan.gateway?.shared?.tls?.ca !== undefined ||
     plan.plan.certificates !== undefined
   )
 }
 
 // The compiler and the runtime judge the same texts in two places: what one accepts the other must be able to serve.
 describe("what compiles can be served", () => {
+  /** Variables that are not URLs of HTTP. Nothing listens on port 1. */
+  const values: Readonly<Record<string, string>> = { HOST: "127.0.0.1", REDIS_URL: "rediss://127.0.0.1:1" }
   let gateway: Gateway
   let folder: string
 
@@ -70,7 +73,7 @@ describe("what compiles can be served", () => {
       observer: { finished: () => undefined },
       environment: new Proxy(
         {},
-        { get: (_, name) => (name === "HOST" ? "127.0.0.1" : `http://127.0.0.1/${String(name)}`) },
+        { get: (_, name) => values[String(name)] ?? `http://127.0.0.1/${String(name)}` },
       ),
       folder,
     })
