@@ -339,7 +339,7 @@ describe("at a terminal", () => {
     const second = await typed(env, [
       ["sallyport:acme> ", "\u001b[A"],
       ["explain user:ann owner document:1", "\u0003"],
-      ["(Ctrl-D ends it)", "chek\n"],
+      ["(press Ctrl-D to end the shell)", "chek\n"],
       ["did you mean `check`?", "exit\n"],
     ])
     expect(second).toMatchObject({ code: 0, left: [] })
