@@ -43,7 +43,7 @@ describe("prune", () => {
     ["nothing to keep", [], /^error: prune needs to know what to keep/],
     ["an age without a unit", ["--changes", "30"], /^error: --changes 30 is not a duration/],
     ["a short age of changes", ["--changes", "59m"], /^error: --changes is less than an hour/],
-    ["no plan", ["--plans", "0"], /^error: --plans is a whole number from 1/],
+    ["no plan", ["--plans", "0"], /^error: --plans must be a whole number of at least 1/],
   ] as const)("refuses %s", async (_, words, message) => {
     const control = await fakeControl({})
     const outcome = await run({ cwd: folderWith({}), env: control.env }, "prune", ...words)
