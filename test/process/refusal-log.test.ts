@@ -45,7 +45,7 @@ it("says who was not let in, and where, but no credential", async () => {
   const asked = [
     await ask("/stores?name=x", {}),
     await ask("/stores", bearer("a-wrong-key-of-nobody")),
-    await ask("/stores", bearer("the-key-of-a-reader")),
+    await ask("/stores/other", bearer("the-key-of-a-reader")),
     await ask("/healthz", { origin: "https://elsewhere.example" }),
   ]
   expect(asked.map(([status]) => status)).toEqual([401, 401, 403, 403])
@@ -54,7 +54,7 @@ it("says who was not let in, and where, but no credential", async () => {
   expect(lines()).toMatchObject([
     { ...stores, code: "bearer_token_missing", request_id: asked[0]?.[1] },
     { ...stores, code: "unauthenticated", request_id: asked[1]?.[1] },
-    { ...stores, code: "forbidden", caller: "reader", request_id: asked[2]?.[1] },
+    { ...line, path: "/stores/other", code: "forbidden", caller: "reader", request_id: asked[2]?.[1] },
     { ...line, code: "forbidden", path: "/healthz", reason: expect.stringContaining("origin") },
   ])
   expect(JSON.stringify(lines())).not.toMatch(/the-key-of|a-wrong-key/)
