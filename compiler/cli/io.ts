@@ -29,7 +29,7 @@ export interface Io {
   /** Lines of the input, to its end. For pipes; use `converse` on a terminal. */
   lines(): AsyncIterable<string>
   /** The input as bytes, to its end. For pipes. */
-  bytes(): AsyncIterable<Uint8Array>
+  bytes(): AsyncIterable<Buffer>
   /** A conversation on the terminal, line by line. Only if `interactive`. */
   converse(options: ConversationOptions): Conversation
   /** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once. */

@@ -80,7 +80,7 @@ async function* readPieces(io: Io, path: string): AsyncGenerator<Buffer> {
   const stream =
     path === "-" ? io.bytes() : createReadStream(resolve(io.cwd, path), { highWaterMark: 1 << 18 })
   try {
-    for await (const piece of stream) yield Buffer.from(piece as Uint8Array)
+    for await (const piece of stream) yield piece as Buffer
   } catch (error) {
     throw new CliError(`${path} cannot be read: ${fileReason(error)}`)
   }
@@ -110,19 +110,18 @@ async function* batchesOfLines(pieces: AsyncIterable<Buffer>, fromLine: number):
     firstLine += count
     return { lines, count, lineOf: (n) => first + n - 1, lastLine: first + count - 1 }
   }
-  for await (const piece of pieces) {
-    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
-    for (let cut = cutOf(rest, false); cut !== undefined; cut = cutOf(rest, false)) {
+  const whole = function* (last: boolean): Generator<TupleBatch> {
+    for (let cut = cutOf(rest, last); cut !== undefined; cut = cutOf(rest, last)) {
       const made = batch(rest.subarray(0, cut.bytes), cut.lines)
       rest = rest.subarray(cut.bytes)
       if (made.lastLine >= fromLine) yield made
     }
   }
-  for (let cut = cutOf(rest, true); cut !== undefined; cut = cutOf(rest, true)) {
-    const made = batch(rest.subarray(0, cut.bytes), cut.lines)
-    rest = rest.subarray(cut.bytes)
-    if (made.lastLine >= fromLine) yield made
+  for await (const piece of pieces) {
+    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+    yield* whole(false)
   }
+  yield* whole(true)
 }
 
 /** Whole lines for one batch; undefined when more must be read first. `last`: nothing more comes. */

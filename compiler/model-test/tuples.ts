@@ -114,7 +114,8 @@ function readCondition(
   return { name, ...(context === undefined ? {} : { context }) }
 }
 
-const columnNames = [
+/** The columns of a CSV file of tuples, as in OpenFGA's command line. */
+export const columnNames = [
   "user_type",
   "user_id",
   "user_relation",

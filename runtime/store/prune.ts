@@ -50,23 +50,20 @@ const pruneWindow: PreparedStatement = {
   name: "prune-changes",
   text: `
 with seen as (
-  select count(*) as count, max(revision) as revision from (
-    select revision from sallyport.changes where store_id = $1 and (revision, ordinal) > ($2, $3) and revision <= $4
-    order by revision, ordinal limit ${rowsMax}) w
+  select revision, ordinal from sallyport.changes where store_id = $1 and (revision, ordinal) > ($2, $3) and revision <= $4
+  order by revision, ordinal limit ${rowsMax}
 ), last as (
-  select max(ordinal) as ordinal from (
-    select revision, ordinal from sallyport.changes where store_id = $1 and (revision, ordinal) > ($2, $3) and revision <= $4
-    order by revision, ordinal limit ${rowsMax}) w where revision = (select revision from seen)
+  select revision, ordinal from seen order by revision desc, ordinal desc limit 1
 ), gone as (
   delete from sallyport.changes c where c.store_id = $1 and (c.revision, c.ordinal) > ($2, $3)
-    and (c.revision, c.ordinal) <= ((select revision from seen), (select ordinal from last))
+    and (c.revision, c.ordinal) <= ((select revision from last), (select ordinal from last))
     and (c.deleted or c.condition = '' or exists (
       select 1 from sallyport.changes d where d.store_id = $1 and d.object = c.object and d.relation = c.relation
         and d.subject = c.subject and d.subject_relation = c.subject_relation
         and d.revision > c.revision and d.revision <= $4 and (d.deleted or d.condition <> '')))
   returning 1
 )
-select (select count(*) from gone), seen.count, seen.revision, last.ordinal from seen, last where seen.count > 0`,
+select (select count(*) from gone), (select count(*) from seen), last.revision, last.ordinal from last`,
 }
 const countChanges: PreparedStatement = {
   name: "prune-count-changes",

@@ -3,6 +3,7 @@ import { createWriteStream, renameSync, rmSync, type WriteStream } from "node:fs
 import { resolve } from "node:path"
 import type { TupleKey } from "../../../runtime/check/ports.ts"
 import { fileReason } from "../../../runtime/plan/file-reason.ts"
+import { columnNames } from "../../model-test/tuples.ts"
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { readStore, storeOption, textOf } from "../options.ts"
@@ -95,7 +96,7 @@ interface Page {
 }
 
 async function* pagesOf(remote: Remote, path: string, format: ExportFormat): AsyncGenerator<string> {
-  if (format === "csv") yield `${csvColumns.join(",")}\n`
+  if (format === "csv") yield `${columnNames.join(",")}\n`
   const lineOf = format === "csv" ? csvLine : jsonLine
   let token = ""
   do {
@@ -110,17 +111,7 @@ function jsonLine({ user, relation, object, condition }: TupleKey): string {
   return `${JSON.stringify({ user, relation, object, condition: condition ?? undefined })}\n`
 }
 
-const csvColumns = [
-  "user_type",
-  "user_id",
-  "user_relation",
-  "relation",
-  "object_type",
-  "object_id",
-  "condition_name",
-  "condition_context",
-] as const
-
+/** One field for each of `columnNames`. */
 function csvLine({ user, relation, object, condition }: TupleKey): string {
   const [subject = "", userRelation = ""] = user.split("#", 2)
   const context = condition?.context === undefined ? "" : JSON.stringify(condition.context)

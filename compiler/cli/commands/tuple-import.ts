@@ -1,6 +1,6 @@
 import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
-import { readCount, readStore, storeOption, textOf } from "../options.ts"
+import { readCount, readFormat, readStore, storeOption, textOf } from "../options.ts"
 import { connect, expectOk, type Remote } from "../remote.ts"
 import { storePath } from "../store.ts"
 import { formatOf, type TupleBatch, type TupleFormat, tupleBatches, tupleFormats } from "../tuple-batches.ts"
@@ -38,18 +38,11 @@ const importLine: CommandLine<ImportArgs> = {
       throw new CliError("tuple import needs a file", "Name a file of tuples, or `-` for standard input.")
     return {
       file,
-      format: readTupleFormat(textOf(options, "format")) ?? formatOf(file),
+      format: options["format"] === undefined ? formatOf(file) : readFormat(options, tupleFormats),
       fromLine: readCount(textOf(options, "fromLine") ?? "1", "--from-line"),
       store: readStore(options),
     }
   },
-}
-
-/** Reads `--format` of the commands for tuple files; undefined when absent. */
-export function readTupleFormat(given: string | undefined): TupleFormat | undefined {
-  const format = tupleFormats.find((each) => each === given)
-  if (given === undefined || format !== undefined) return format
-  throw new CliError(`unknown format: --format ${given}`, `Use ${tupleFormats.join(", ")}.`)
 }
 
 export const tupleImport = command(importLine, async (args, io) => {
