@@ -11,7 +11,7 @@ import type { Metrics } from "../telemetry/metrics.ts"
 import { StartError } from "./start-error.ts"
 
 /** A server by URL. */
-interface ServerSettings extends PasswordSettings {
+export interface ServerSettings extends PasswordSettings {
   readonly url: string
   /** Schema of all tables (default: `sallyport`). */
   readonly schema?: string | undefined

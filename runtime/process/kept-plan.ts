@@ -5,8 +5,10 @@ import * as z from "zod"
 import type { KeptPlan, PlanDisk } from "../control/ports.ts"
 import type { Plan } from "../plan/plan.ts"
 import { readPlan } from "../plan/read.ts"
+import { hostName, readConnectionUrl } from "../store/connection-url.ts"
 import type { PlanIdentity } from "../store/plans.ts"
 import type { Log } from "../telemetry/log.ts"
+import type { ServerSettings } from "./database.ts"
 import { type RuntimeSettings, spoolOf } from "./settings.ts"
 
 const format = 1
@@ -32,9 +34,9 @@ export class KeptPlanFile implements PlanDisk {
   #warned = false
 
   /** One file for each database, so that a process never runs the plan of another one. */
-  constructor(folder: string, databaseUrl: string, log: Log) {
+  constructor(folder: string, database: ServerSettings, log: Log) {
     this.#folder = folder
-    this.#path = join(folder, `${digestOf(placeOf(databaseUrl)).slice(0, 16)}.plan`)
+    this.#path = join(folder, `${digestOf(placeOf(database)).slice(0, 16)}.plan`)
     this.#log = log
   }
 
@@ -106,11 +108,10 @@ function keptOf(text: string): KeptPlan {
   return { identity: { serial, stamp }, plan: plan.plan, keptAt: new Date(keptAt) }
 }
 
-/** Identifies the database of a URL, without user, password and options. */
-function placeOf(databaseUrl: string): string {
-  // A socket's folder is a parameter, and the URL then has no host (`user@/database?host=/folder`), which URL parsers reject.
-  const url = new URL(databaseUrl.replace(/^postgres(ql)?:/, "http:").replace("@/", "@socket/"))
-  return [url.hostname, url.port || "5432", url.pathname, url.searchParams.get("host") ?? ""].join("\n")
+/** Identifies a database by its servers, its name and its schema: user, password and options do not matter, nor does the order of the servers. */
+function placeOf({ url, schema = "", env = process.env }: ServerSettings): string {
+  const { hosts, database } = readConnectionUrl(url, env)
+  return [...hosts.map(hostName).sort(), database, schema].join("\n")
 }
 
 function digestOf(text: string): string {
@@ -124,5 +125,5 @@ function digestOf(text: string): string {
 export function keptPlanOf(settings: RuntimeSettings): KeptPlanFile | undefined {
   const { database, keepPlan, log } = settings
   if (keepPlan === false || "folder" in database) return undefined
-  return new KeptPlanFile(join(spoolOf(settings), "plan"), database.url, log)
+  return new KeptPlanFile(join(spoolOf(settings), "plan"), database, log)
 }

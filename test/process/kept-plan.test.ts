@@ -9,6 +9,7 @@ import { migrateDatabase } from "../../runtime/main.ts"
 import type { RuntimeSettings } from "../../runtime/process/settings.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
+import { freePort } from "../support/free-port.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { author, call, control, freePorts, keyOf, type Ports, planOf, start } from "./project.ts"
 
@@ -237,6 +238,25 @@ describePostgres("the plan on disk", () => {
     const ports = await freePorts()
     const { spoolFolder, folder } = await servedBefore(await migrated(), ports)
     await running(await migrated(), ports, { spoolFolder })
+    await expect(call(ports, "/hello")).rejects.toThrow()
+    expect(readdirSync(folder)).toHaveLength(1)
+  })
+
+  test("is of all servers that a URL names, in any order, and of one schema", async () => {
+    const url = await migrated()
+    const ports = await freePorts()
+    const nobody = await freePort()
+    const hosts = (text: string) => url.replace(/@[^/]+/, `@${text}`)
+    const { host } = new URL(url)
+    const one = hosts(`${host},127.0.0.1:${nobody}`)
+    const { spoolFolder, folder } = await servedBefore(one, ports)
+    await sql(url, "update sallyport.plans set plan = '{'")
+    const { close } = await running(hosts(`127.0.0.1:${nobody},${host}`), ports, { spoolFolder })
+    expect(await call(ports, "/hello")).toBe("one")
+    await close()
+    const database = { url, schema: "another" }
+    await migrateDatabase({ database, log })
+    await running(url, ports, { spoolFolder, database })
     await expect(call(ports, "/hello")).rejects.toThrow()
     expect(readdirSync(folder)).toHaveLength(1)
   })
