@@ -59,6 +59,7 @@ function ownExpression(expression: Expression, own: Own, here: string): string |
   return sources.own ?? (sources.callers ? undefined : here)
 }
 
+/** A node of a compiled program, with the fields of any kind: this search looks at all kinds in the same way. */
 interface Node {
   readonly k?: unknown
   readonly s?: unknown

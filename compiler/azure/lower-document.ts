@@ -68,6 +68,7 @@ export function lowerOnError(
   return lowerSection(element, document, { section: "on-error", place, host, outer })
 }
 
+/** The sections of a document by name; unknown and repeated ones are reported. */
 function sectionsOf(
   root: Element,
   document: PolicyDocument,
@@ -103,6 +104,7 @@ function sectionsOf(
   return found
 }
 
+/** A section without `<base />` drops the outer documents. That is allowed, and a warning when it drops a guard. */
 function noteCut(
   element: Element,
   section: DocumentSection,

@@ -29,6 +29,10 @@ export function lowerSection(
   return new SectionLowering(section, place, host, outer).nodes(element.children, document, [], parent)
 }
 
+/**
+ * Lowers one section with its fragments. The number of policies is limited over all of them, because fragments may contain each other many
+ * times.
+ */
 class SectionLowering {
   readonly #section: DocumentSection
   readonly #place: DocumentPlace
@@ -75,6 +79,7 @@ class SectionLowering {
     return steps
   }
 
+  /** One policy. `path` is its place in the section, for `context.LastError`. */
   #element(
     element: Element,
     document: PolicyDocument,
@@ -119,6 +124,7 @@ class SectionLowering {
     return row.lower(new Use(element, context)) ?? []
   }
 
+  /** A name that is no policy: refused, misspelt or unknown. */
   #reportUnknown({ name, nameSpan }: Element): void {
     const { report } = this.#host
     const refusal = refusalOf(name)
@@ -138,6 +144,7 @@ class SectionLowering {
     )
   }
 
+  /** The policies of a fragment, in the place of `include-fragment`. A fragment inside itself has no end. */
   #fragment(
     element: Element,
     document: PolicyDocument,

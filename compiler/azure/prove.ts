@@ -44,6 +44,7 @@ interface Way {
 /** Above this number, the paths are merged into one: a part that is the document's own on any of them is its own on the merged path. */
 const waysMax = 32
 
+/** Searches for a path without a guard; the first one that is found is enough. */
 class Search {
   readonly #stepOf: (id: string) => Step | undefined
   #found: WayAround | undefined
@@ -67,6 +68,7 @@ class Search {
     return left
   }
 
+  /** One step on one path: it ends the path, guards it, or changes what is known. */
   #step(used: Used, way: Way): readonly Way[] {
     const step = this.#stepOf(used.id)
     if (step === undefined) return [way]
@@ -86,6 +88,7 @@ class Search {
     return [{ turns: [...way.turns, turn], own: ownBehind(step, way.own, used.origin) }]
   }
 
+  /** Steps inside of another one. Conditions are not evaluated, so both branches are followed. */
   #inside(used: Used, step: Step, way: Way): readonly Way[] {
     const inside = (name: string): readonly Used[] => used.inside[name] ?? []
     const own = ownBehind(step, way.own, used.origin)
@@ -119,6 +122,7 @@ class Search {
     }
   }
 
+  /** In `wait`, `all` needs one guarded branch, `any` needs all of them guarded. */
   #parallel({ inside }: Used, all: boolean, way: Way): readonly Way[] {
     const branches = Object.values(inside)
     // Branches run concurrently: each may see the changes of the others.

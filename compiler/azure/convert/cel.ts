@@ -168,6 +168,7 @@ export function compared(left: Cel, op: string, right: Cel): Cel {
   })
 }
 
+/** `test ? yes : no`. It has a value for every request only if all three parts have, and may be null if one branch may. */
 export function choice(test: Cel, yes: Cel, no: Cel): Cel {
   if (typeof test.constant === "boolean") return test.constant ? yes : no
   if (test.negates !== undefined) return choice(test.negates, no, yes)

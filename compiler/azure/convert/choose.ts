@@ -79,6 +79,10 @@ function conditionOf(test: BlockStep | string | undefined, branch: Element, site
 
 const itself = (why: string): string => why
 
+/**
+ * A `choose` as a chain of `when` and `else`. From the first condition that has no counterpart on, the rest is a loss: later branches
+ * depend on it.
+ */
 function chained(
   branches: readonly Branch[],
   element: Element,

@@ -119,6 +119,7 @@ export class ConversionHost implements DocumentHost {
     return undefined
   }
 
+  /** Issuers are named after the host of their discovery document. Keys written in the document have no statement in gateway.conf. */
   issuer(source: IssuerSource, span: Span): string | undefined {
     if ("keys" in source && !source.keys.every(isWritable))
       return this.#none(span, "keys written in the document")

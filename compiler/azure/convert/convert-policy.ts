@@ -77,6 +77,7 @@ export function convertPolicy(document: PolicyDocument, options: ConvertOptions)
   }
 }
 
+/** The text of a whole file: declarations come before the policy that uses them. */
 function linesOfFile(document: PolicyDocument, draft: Draft, name: string): ConvertedLine[] {
   const file = document.file.path.split("/").at(-1) ?? ""
   const declarations = declarationLines(draft.declared, draft.secrets)
@@ -114,6 +115,7 @@ function checksTokens(units: readonly Unit[]): boolean {
   )
 }
 
+/** The result with its losses. A loss inside a branch is reported at the branch. */
 function concluded(
   document: PolicyDocument,
   draft: Draft,

@@ -138,6 +138,7 @@ function sequence(node: Extract<CsNode, { k: "sequence" }>, translation: Transla
   return translation.locals.get(first.slot) ?? none("this form")
 }
 
+/** One node of C# as CEL. What has no counterpart throws, and the whole statement that contains it becomes a loss. */
 function expression(node: CsNode, translation: Translation): Cel {
   switch (node.k) {
     case "const":
@@ -191,6 +192,7 @@ function jsonAlone(parts: readonly { readonly on: CsNode }[], translation: Trans
   return value.sent === undefined ? undefined : jsonText(value)
 }
 
+/** What losses call the nodes that have no counterpart. */
 const words: Readonly<Record<string, string>> = {
   lambda: "functions",
   late: "`dynamic`",
@@ -201,6 +203,7 @@ const words: Readonly<Record<string, string>> = {
   context: "`context` itself",
 }
 
+/** Types of C# that CEL has too. A value of another type is dynamic there. */
 const fits: Readonly<Record<string, Cel["kind"]>> = {
   string: "string",
   bool: "bool",
@@ -272,6 +275,7 @@ function calculated(
     : cel(text, "long", { binds: binds.sum, total: false })
 }
 
+/** Operators. CEL has no implicit conversions, so operands must have one type that both languages compare in the same way. */
 function binary(node: Extract<CsNode, { k: "binary" }>, translation: Translation): Cel {
   const { op } = node
   const isEquality = op === "==" || op === "!="
@@ -302,6 +306,7 @@ function nothing(op: string, { measured }: Cel, { constant: number }: Cel): Cel 
   return ["!= 0", "> 0", ">= 1"].includes(asked) ? compared(measured, "!=", constant("")) : undefined
 }
 
+/** Comparisons of two texts in one letter case become a comparison that ignores case. */
 function equality(op: "==" | "!=", a: CsNode, b: CsNode, translation: Translation): Cel {
   const [one, other] = [translation.special(a), translation.special(b)]
   if (isInOneCase(one, other)) {
@@ -320,6 +325,9 @@ function ownSource(node: CsNode, other: CsNode): Cel | undefined {
   return isOwn && pathOf(node) === "LastError.Source" ? cel("error.source", "string") : undefined
 }
 
+/**
+ * Equality in CEL. C# tells null from an empty text and CEL does not, so only comparisons that cannot meet the difference are converted.
+ */
 function equal(op: "==" | "!=", left: Cel, right: Cel): Cel {
   if (left.kind === "null" || right.kind === "null") return isNull(left.kind === "null" ? right : left, op)
   const isText = typeof right.constant === "string"
@@ -337,6 +345,7 @@ function equal(op: "==" | "!=", left: Cel, right: Cel): Cel {
   return choice(left.absent, constant(op === "!="), compared(left.present, op, right))
 }
 
+/** A comparison with null: whether the value is absent in CEL. */
 function isNull(value: Cel, op: string): Cel {
   if (value.constant === null) return constant(op === "==")
   if (value.kind === "response" || value.kind === "dyn") return compared(value, op, constant(null))
@@ -405,6 +414,7 @@ function slotsOf(statement: CsStatement): number[] {
   }
 }
 
+/** The named values that a program reads, found in its serialised form: any node may contain one. */
 function namedIn(part: CsNode | CsStatement): string[] {
   const names: string[] = []
   JSON.stringify(part, (_, value: unknown) => {

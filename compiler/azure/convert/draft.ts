@@ -49,6 +49,7 @@ export class Draft {
   readonly #place: DocumentPlace
   readonly #checked: CheckedTokens
 
+  /** The draft is converted as if it were in an API without operations: a policy may be used anywhere. */
   constructor(document: PolicyDocument, options: DraftOptions) {
     this.#document = document
     this.#options = options
@@ -112,6 +113,7 @@ export class Draft {
     })
   }
 
+  /** Comments before the root come before the policy, all others follow it. */
   lines(name: string): ConvertedLine[] {
     const { root, around, file } = this.#document
     const isBefore = (at: number): boolean => root === undefined || at < root.span.start
@@ -135,6 +137,7 @@ export class Draft {
     ]
   }
 
+  /** What a section needs for its conversion. */
   #site(section: DocumentSection): Site {
     return {
       section,
@@ -165,6 +168,7 @@ export class Draft {
     })
   }
 
+  /** Converts the sections of the document. A file without `policies` is a fragment, and the options say for which section. */
   #convert(): void {
     const { root } = this.#document
     if (root === undefined) return
@@ -182,6 +186,7 @@ export class Draft {
     }
   }
 
+  /** `inbound` may contain policies that gateway.conf has outside of its `inbound` block. */
   #section(element: Element, section: DocumentSection): void {
     this.#noteBase(element, section)
     const site = this.#site(section)
@@ -245,6 +250,7 @@ export class Draft {
     this.notes.push({ place: placeOf(this.#document.file, (base ?? element).span.start), note })
   }
 
+  /** Finds the types of all variables before anything is converted: a condition may read one that is set in a later section. */
   #seeVariables(): void {
     const { root } = this.#document
     const visit = (nodes: readonly Element[], section: DocumentSection, document: PolicyDocument): void => {
@@ -368,6 +374,7 @@ interface Limit {
   readonly element: Element
 }
 
+/** Counters of all limits, with their elements, to find two that would count together. */
 function limitsIn(units: readonly Unit[]): Limit[] {
   return units.flatMap((unit): Limit[] => {
     if (unit.kind === "comment") return []

@@ -140,6 +140,7 @@ const replaced: Member = (node, translation) => {
   })
 }
 
+/** By the id of the member in the C# library. */
 const members: Readonly<Record<string, Member>> = {
   "Encoding.GetBytes(string)": toBytes,
   "Encoding.GetString(byte[])": ofBytes,

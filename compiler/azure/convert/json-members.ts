@@ -48,6 +48,7 @@ function messageOf(node: CsNode | undefined, translation: Translation): string {
     : none("a part of a value that may not be a response")
 }
 
+/** A body read as a type. CEL reads JSON strictly, and Newtonsoft does not: the difference is noted. */
 const body: Member = (node, translation) => {
   const message = messageOf(node.on, translation)
   const [type] = node.types ?? []
@@ -190,6 +191,7 @@ const typedValue: Member = (node, translation) => {
   return cast(value, translation)
 }
 
+/** By the id of the member in the C# library. */
 const members: Readonly<Record<string, Member>> = {
   "IMessageBody.As<1>(bool)": body,
   "JObject.this(string)": item,

@@ -43,6 +43,7 @@ function itemsOf({ args: [only] }: Call): readonly CsNode[] {
   return only?.k === "array" ? only.items : none("JSON built from a list")
 }
 
+/** The members of an object that the document builds. CEL has no object with one name twice. */
 function propertiesOf(node: Call, translation: Translation): Fields {
   const pairs = itemsOf(node).map((item) => {
     const property = item.k === "convert" ? item.on : item

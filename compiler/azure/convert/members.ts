@@ -79,6 +79,7 @@ const unknown: Readonly<Record<string, { readonly value: string | null; readonly
   },
 }
 
+/** A member of `context`. Some exist only in some sections, or mean something else behind a step that changes them. */
 function fact(path: string, { around, notes }: Translation): Cel | undefined {
   const never = Object.hasOwn(unknown, path) ? unknown[path] : undefined
   if (never !== undefined) {

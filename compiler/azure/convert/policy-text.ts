@@ -6,6 +6,7 @@ import { commentLines } from "./write-text.ts"
 
 const plain = (text: string): ConvertedLine => ({ text })
 
+/** The lines of units. Blocks of `parallel` are statements of their own, those of `when` a chain. */
 export function linesOf(units: readonly Unit[]): ConvertedLine[] {
   return units.flatMap((unit): ConvertedLine[] => {
     if (unit.kind === "comment") return unit.lines.map(plain)

@@ -38,6 +38,7 @@ function printed(step: Step, inside: readonly Step[] = []): Printed {
   return why === undefined ? statement : refuse(why)
 }
 
+/** The statement of a step, and what of the step it cannot express. */
 function printTo(
   step: Step,
   inside: readonly Step[] = [],

@@ -65,6 +65,7 @@ function kindsIn(units: readonly Unit[]): Step["kind"][] {
   })
 }
 
+/** The element at which two lists of steps first differ; undefined if they are equal. */
 function difference(wanted: readonly Expected[], made: readonly Tree[]): Element | undefined {
   for (const [index, { step, inside, element }] of wanted.entries()) {
     const other = made[index]
@@ -78,6 +79,7 @@ function difference(wanted: readonly Expected[], made: readonly Tree[]): Element
   return made.length > wanted.length ? wanted.at(-1)?.element : undefined
 }
 
+/** The steps that the text must compile to, with their elements. */
 function expected(units: readonly Unit[]): Expected[] {
   return units.flatMap((unit): Expected[] => {
     if (unit.kind === "comment") return []

@@ -13,6 +13,7 @@ import { commentLines } from "./write-text.ts"
 
 const fragmentsMax = 20
 
+/** Converts the nodes of a section in order. `<base />` has no counterpart, because policies of outer scopes always run. */
 export function unitsOf(nodes: readonly PolicyNode[], site: Site): Unit[] {
   return nodes.flatMap((node): readonly Unit[] => {
     if (node.kind === "text") return [strayText(node, site)]
@@ -68,6 +69,7 @@ function tried(element: Element, site: Site): readonly Unit[] {
 
 const containers: ReadonlySet<string> = new Set(["retry", "wait", "limit-concurrency", "cache-value"])
 
+/** Comments inside of an element; they are printed before its statement. */
 function commentsIn(element: Element): Unit[] {
   return element.children.flatMap((child): Unit[] =>
     child.kind === "comment"
@@ -78,6 +80,7 @@ function commentsIn(element: Element): Unit[] {
   )
 }
 
+/** An element without inner policies. */
 function leafOf(element: Element, site: Site): ConvertedStatement {
   const used = lowered(element, site)
   if (used.length === 0) return refuse("it has no effect here")

@@ -59,6 +59,7 @@ interface Binding {
   readonly value: Cel
 }
 
+/** Kinds of CEL values that a variable can have. */
 const nameable: ReadonlySet<Cel["kind"]> = new Set([
   "string",
   "bool",

@@ -79,6 +79,7 @@ const equal: Method = (node, translation) =>
 const staticEqual: Method = (node, translation) =>
   equals(argument(node, 0), argument(node, 1), node.args[2], translation)
 
+/** `string.Equals`. CEL has no null, so a comparison needs a constant text on one side if a side may be null. */
 function equals(a: CsNode, b: CsNode, comparison: CsNode | undefined, translation: Translation): Cel {
   const isCaseless = ignoresCase(comparison)
   if (isCaseless === undefined) return none("a comparison by another culture")
@@ -138,6 +139,7 @@ const length: Method = (node, translation) => {
   return { ...cel("", "int", { total: on.total }), measured: on }
 }
 
+/** `Substring` counts UTF-16 units, CEL counts code points: the text must be ASCII, which is noted. */
 const substring: Method = (node, translation) => {
   const on = asciiOnly(translation.text(target(node)), translation.notes)
   const from = translation.node(argument(node, 0))
@@ -243,6 +245,7 @@ const parsedLong: Method = (node, translation) => {
   return cel(`int(${text.text})`, "long", { total: false })
 }
 
+/** `Replace` of a constant: an empty one throws in C#. */
 const replace: Method = (node, translation) => {
   const on = translation.text(target(node))
   const from = translation.node(argument(node, 0))
@@ -284,6 +287,7 @@ const anyText: Method = (node, translation) => {
   return text ?? none("`object.ToString`")
 }
 
+/** By the id of the member in the C# library. */
 const methods: Readonly<Record<string, Method>> = {
   "string.Contains(string)": asking("contains", "part"),
   "string.Contains(char)": asking("contains", "part"),

@@ -52,6 +52,10 @@ const now: Member = (node, { fresh }) => {
 /** A hundred years: both languages can add it to any current time. */
 const secondsMax = 3_155_760_000
 
+/**
+ * A time that is moved by a number of days, hours, minutes or seconds. A number that is not constant can only be seconds: the duration is
+ * made from its text.
+ */
 function later(node: Call, { seconds: unit, of: [many, letter] }: Unit, translation: Translation): Cel {
   const from = timeIn(node.on, translation)
   const [argument] = node.args
@@ -84,6 +88,7 @@ const milliseconds: Member = (node, translation) => {
 
 const far = "times must be between 1678 and 2262, otherwise the call fails"
 
+/** Milliseconds since 1970. Far numbers fail in CEL, which is noted. */
 const ofMilliseconds: Member = (node, translation) => {
   const count = translation.node(node.args[0] ?? none("a time"))
   if (!isWhole(count)) return none("a time that is not a whole number")
@@ -132,6 +137,7 @@ const idText: Member = (node, translation) => {
   return cel(text, "string", { ascii: true })
 }
 
+/** By the id of the member in the C# library. */
 const members: Readonly<Record<string, Member>> = {
   "DateTime.UtcNow": now,
   "DateTime.Now": now,

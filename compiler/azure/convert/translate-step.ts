@@ -41,6 +41,7 @@ export function translateStep(step: Step, around: Around, tally: Tally, tell: (n
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** Translates the C# of one step. Fields are visited generically, so a new kind of step needs no code here. */
 class StepTranslation {
   readonly #around: Around
   readonly #tally: Tally
@@ -61,6 +62,7 @@ class StepTranslation {
     return made
   }
 
+  /** A field. Its name decides whether it holds a variable, a template, a text or code. */
   #value(value: unknown, key: string, kind: string): unknown {
     if (typeof value === "string" && key === "from" && kind === "respond") return this.#read(value)
     if (typeof value === "string" && key === "liquid") return this.#template(value)
@@ -145,6 +147,7 @@ class StepTranslation {
     return name === "value" ? { text } : text
   }
 
+  /** A text with expressions. An empty constant part is dropped, so that equal texts give equal plans. */
   #text({ text }: Exclude<Text, string>, key: string): Text {
     const parts = text.flatMap((part): TextPart[] => {
       if (typeof part === "string" || !("expression" in part)) return [part]
@@ -213,6 +216,7 @@ const whenEnded: ReadonlySet<string> = new Set(["countIf", "increment"])
 
 const truths: ReadonlySet<string> = new Set(["test", "when", "countIf", "storeIf"])
 
+/** Checks that a value has a type that its field accepts. */
 function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
   if (truths.has(key) && cel.kind !== "bool") return none("a condition that is neither true nor false")
   if (key === "body" && cel.writes !== undefined) {
@@ -242,6 +246,7 @@ function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
 
 const numbers: ReadonlySet<string> = new Set(["seconds", "timeoutSeconds", "status"])
 
+/** What losses call values that a field does not accept. */
 const kinds: Readonly<Record<string, string>> = {
   time: "a time",
   bytes: "bytes",
@@ -255,6 +260,7 @@ const kinds: Readonly<Record<string, string>> = {
   caller: "a subscription",
 }
 
+/** The parts of a text. With `asOne` the value stays one expression, because the field takes a value and not a text. */
 function partsOf(cel: Cel, asOne: boolean): TextPart[] {
   const parts = asOne ? [cel] : (cel.parts ?? [cel])
   return parts.map((part) => {
@@ -331,6 +337,7 @@ function begun(lines: HeaderLines, fresh: boolean): HeaderLines {
   return lines.flatMap((line) => (line.action === "remove" ? [] : [{ ...line, action: "set" as const }]))
 }
 
+/** A body of several lines is written as a heredoc, which ends with a newline, so the compared step ends with one too. */
 function ended<Body extends object>(body: Body): Body {
   if (!("text" in body)) return body
   const text = body.text as Text

@@ -76,6 +76,7 @@ export class DocumentVariables {
       if (alwaysSetting.has(step.kind)) for (const name of variablesSetBy(step)) this.#passed.add(name)
   }
 
+  /** What a section knows about variables and about the headers that checked tokens were read from. */
   around(section: DocumentSection): Around {
     return {
       section,
@@ -100,6 +101,7 @@ export class DocumentVariables {
     }
   }
 
+  /** The type of a variable: that of all its setters if they agree, otherwise dynamic. */
   #kindOf(name: string): VariableKind {
     const known = this.#kinds.get(name)
     if (known !== undefined) return known

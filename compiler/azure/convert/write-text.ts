@@ -25,6 +25,7 @@ export function textLines(head: string, text: Text): string[] {
   return [`${head} <<${tag}`, ...lines, tag]
 }
 
+/** A comment of XML as lines of gateway.conf, without the indentation they have in common. */
 export function commentLines(text: string): string[] {
   const lines = text.replace(/\t/g, "  ").split(/\r?\n/)
   const filled = lines.map((line) => line.trimEnd())

@@ -15,6 +15,7 @@ export type Given =
   | { readonly kind: "lambda"; readonly name?: string; readonly lambda: Lambda; readonly at: ArgumentSyntax }
   | { readonly kind: "out"; readonly name?: string; readonly at: ArgumentSyntax }
 
+/** Lambdas are not checked yet: their types depend on the overload that is chosen. */
 export function readArguments(args: readonly ArgumentSyntax[], scope: Scope): Given[] {
   return args.map((at): Given => {
     const label = at.name === undefined ? {} : { name: at.name }
@@ -110,6 +111,10 @@ function place(
   }))
 }
 
+/**
+ * Tries one overload. The cost adds up the conversions of all arguments; the cheapest overload is chosen. Type arguments that are written
+ * count, others are inferred.
+ */
 function attempt(
   member: Member,
   placed: Placed,
@@ -158,6 +163,7 @@ function leftOut({ fallback, type }: Parameter): Converted {
   return { node: { k: "const", type: printType(type), value: fallback ?? null }, cost: 0.2 }
 }
 
+/** The argument of one parameter, or the items of a `params` parameter. */
 function put(
   parameter: Parameter,
   given: readonly Given[],
@@ -179,6 +185,7 @@ function put(
   return { node: { k: "array", type: printType(substitute(element, bound)), items }, cost }
 }
 
+/** One argument, converted to the type of its parameter; undefined if it does not fit. */
 function one(
   given: Given,
   wanted: CsType,

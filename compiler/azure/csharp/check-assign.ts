@@ -25,6 +25,7 @@ interface Target {
   readonly type: CsType
 }
 
+/** Assignments, also with an operator. `a op= b` reads and writes the target, which is evaluated once. */
 export function checkAssign(expression: Of<"assign">, scope: Scope): Typed {
   const { op, value } = expression
   const target = targetOf(expression.target, scope, op !== "=")
@@ -112,6 +113,7 @@ function targetOf(target: ExpressionSyntax, scope: Scope, twice: boolean): Targe
   )
 }
 
+/** `_` takes a value and keeps none, unless it is the name of a variable. */
 function variableTarget(target: Of<"name">, scope: Scope): Target {
   const variable = scope.find(target.name)
   if (variable === undefined && target.name === "_")
@@ -129,6 +131,7 @@ function variableTarget(target: Of<"name">, scope: Scope): Target {
   }
 }
 
+/** A property. Read-only ones get a finding of their own, since the name is right. */
 function memberTarget(target: Of<"member">, scope: Scope): Target {
   const on = scope.rules.expression(target.on, scope)
   const place = { start: target.nameStart, end: target.end }
@@ -160,6 +163,7 @@ function memberTarget(target: Of<"member">, scope: Scope): Target {
   }
 }
 
+/** An indexer. `twice`: the target is read and written. */
 function indexTarget(target: Of<"index">, scope: Scope, twice: boolean): Target {
   const on = scope.rules.expression(target.on, scope)
   const given = readArguments(target.args, scope)
@@ -186,6 +190,7 @@ function indexTarget(target: Of<"index">, scope: Scope, twice: boolean): Target 
   }
 }
 
+/** An indexer whose operands are used once. */
 function plainIndex(
   target: Of<"index">,
   on: Typed,

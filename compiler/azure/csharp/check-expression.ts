@@ -68,6 +68,7 @@ export function checkExpression(expression: ExpressionSyntax, scope: Scope, want
   }
 }
 
+/** The rarer kinds of expressions. `wanted`: the type that the context expects, for `new()` and `default`. */
 function checkOther(expression: ExpressionSyntax, scope: Scope, wanted: CsType | undefined): Typed {
   switch (expression.kind) {
     case "unary":
@@ -141,6 +142,7 @@ function piece(part: string | { kind: "value" | "secret"; name: string }): CsNod
     : { k: "named", kind: part.kind, name: part.name }
 }
 
+/** A text. Named values that are known only when the plan is loaded make it a concatenation. */
 function text({ pieces }: Of<"text">): Typed {
   const [only, second] = pieces
   if (second === undefined && (only === undefined || typeof only === "string"))
@@ -151,6 +153,7 @@ function text({ pieces }: Of<"text">): Typed {
   )
 }
 
+/** An interpolated string. The type of each hole is kept, because formats depend on it. */
 function interpolated({ parts }: Of<"interpolated">, scope: Scope): Typed {
   const made = parts.map((part) => {
     if (typeof part === "string" || "kind" in part) return { on: piece(part), type: "string" }
@@ -179,6 +182,7 @@ function name(expression: Of<"name">, scope: Scope): Typed {
   throw scope.unknown(expression.name, expression.start, expression.end)
 }
 
+/** A member: of a type if the left side names one, otherwise of a value. A local variable with the name of a type comes first. */
 function member(expression: Of<"member">, scope: Scope): Typed {
   const place = { start: expression.nameStart, end: expression.end }
   const owner = typeAt(expression.on, scope)
@@ -194,6 +198,7 @@ function member(expression: Of<"member">, scope: Scope): Typed {
     : value
 }
 
+/** A call: of a function, of a static member, of an extension written as a static call, or of a method. */
 function call(expression: Of<"call">, scope: Scope): Typed {
   const { on } = expression
   if (on.kind === "name") return callName(expression, on, scope)
@@ -225,6 +230,7 @@ function asExtension(expression: Of<"call">, on: Of<"member">, scope: Scope): Of
   return target === undefined ? undefined : { ...expression, on: { ...on, on: target }, args }
 }
 
+/** A method of a value. What is not found on its type may exist at run time, if the type is dynamic. */
 function method(
   target: Typed,
   on: Of<"member">,
@@ -248,6 +254,7 @@ function method(
   throw unknownMember(target.type, on.name, false, place)
 }
 
+/** A call of a local function. Parameters with defaults may be left out. */
 function callName(expression: Of<"call">, on: Of<"name">, scope: Scope): Typed {
   if (on.name === "nameof" && scope.find("nameof") === undefined) return nameOf(expression)
   const variable = scope.find(on.name)
@@ -263,6 +270,7 @@ function callName(expression: Of<"call">, on: Of<"name">, scope: Scope): Typed {
   return invoke(typed({ k: "local", slot: variable.slot }, variable.type), { ...expression, args }, scope)
 }
 
+/** `nameof` is a constant: the last part of the name. */
 function nameOf(expression: Of<"call">): Typed {
   const value = expression.args[0]?.value
   const last = value?.kind === "name" || value?.kind === "member" ? value.name : undefined
@@ -331,6 +339,7 @@ function invoke(target: Typed, expression: Of<"call">, scope: Scope): Typed {
   )
 }
 
+/** `a?.b`: the value is kept in a slot, so that it is evaluated once. A value type becomes nullable. */
 function safe(expression: Of<"safe">, scope: Scope): Typed {
   const on = checkExpression(expression.on, scope)
   const inner = scope.inner()
@@ -342,6 +351,7 @@ function safe(expression: Of<"safe">, scope: Scope): Typed {
   return typed({ k: "safe", slot: hole.slot, on: on.node, then: rest.node }, type)
 }
 
+/** A cast. From `dynamic` it is decided at run time. */
 function cast(expression: Of<"cast">, scope: Scope): Typed {
   const type = resolveType(expression.type)
   if (expression.on.kind === "lambda") {

@@ -42,6 +42,7 @@ export function checkNew(expression: Of<"new">, scope: Scope, wanted: CsType | u
   return expression.init === undefined ? value : initialized(value, expression.init, scope)
 }
 
+/** An object initializer: the new object is kept in a slot while its parts are set. */
 function initialized(value: Typed, init: readonly Initializer[], scope: Scope): Typed {
   const slot = scope.place()
   const held = typed({ k: "local", slot }, value.type)
@@ -52,6 +53,7 @@ function initialized(value: Typed, init: readonly Initializer[], scope: Scope): 
   )
 }
 
+/** One part of an initializer: a property, an index, or an item for `Add`. */
 function initialize(on: Typed, item: Initializer, scope: Scope): CsNode {
   const place = { start: item.start, end: item.end }
   if (item.kind === "item") {

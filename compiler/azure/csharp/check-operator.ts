@@ -24,6 +24,7 @@ const methods: Readonly<Record<string, string>> = {
   ">=": "op_GreaterThanOrEqual",
 }
 
+/** Operands are checked separately, so that mistakes in both are reported. */
 export function checkBinary(expression: Of<"binary">, scope: Scope): Typed {
   const [left, right] = [scope.operand(expression.left), scope.operand(expression.right)]
   const { start, end } = expression
@@ -88,6 +89,7 @@ function loose(value: Typed, type: CsType): Typed {
   return value.type.name === "dynamic" ? settle(value, typed(value.node, type)) : value
 }
 
+/** `+` with a text. Neighbouring concatenations become one, so that the runtime joins all parts once. */
 function concat(left: Typed, right: Typed, place: Place): Typed {
   for (const side of [left, right])
     if (side.type.name === "void")
@@ -131,6 +133,7 @@ function promoted(a: string, b: string): string | undefined {
 const isNumeric = (name: string): boolean => isNumberType(name) || name === "char"
 const bare = (type: CsType): CsType => (type.name === "?" ? (type.args[0] as CsType) : type)
 
+/** Operators on numbers and booleans. Undefined for other types, which may declare operators. */
 function arithmetic(op: string, left: Typed, right: Typed): Typed | undefined {
   const [a, b] = [bare(left.type), bare(right.type)]
   const isNull = left.type.name === "?" || right.type.name === "?"
@@ -163,6 +166,7 @@ function promotedOf(left: Typed, right: Typed, a: string, b: string): string | u
   return promoted(a, b)
 }
 
+/** An operand as a number. A narrowing conversion is possible here because the type of the result is wider. */
 function demandNumber(value: Typed, type: CsType): CsNode {
   return (
     implicit(value, type)?.node ?? {
@@ -174,6 +178,7 @@ function demandNumber(value: Typed, type: CsType): CsNode {
   )
 }
 
+/** An operator whose operands are constant is computed now, as C# does. */
 function build(op: string, left: Typed, right: Typed, type: CsType, isNull: boolean): Typed {
   const operand = isNull ? generic("?", type) : type
   const folded = isNull ? undefined : fold(op, left, right, type)
@@ -196,6 +201,7 @@ function fold(op: string, { constant: a }: Typed, { constant: b }: Typed, type: 
   return { node: { k: "const", type: "int", value }, type: types.int, constant: value }
 }
 
+/** An operator that a type of the library declares as a method (`op_Addition`). */
 function declaredOperator(
   op: string,
   left: Typed,
@@ -253,6 +259,7 @@ function equality(op: string, left: Typed, right: Typed): Typed | undefined {
   return other === undefined ? undefined : result("object", left.node, other.node)
 }
 
+/** `|` on flags of one enumeration. */
 function flags(op: string, left: Typed, right: Typed): Typed | undefined {
   const isEnum =
     op === "|" &&
@@ -263,6 +270,7 @@ function flags(op: string, left: Typed, right: Typed): Typed | undefined {
     : undefined
 }
 
+/** `??`. The result has the type of the left side if the right one converts to it, otherwise the other way round. */
 function coalesce(left: Typed, right: Typed, place: Sides): Typed {
   const inner = bare(left.type)
   if (left.type.name === "null") return right
@@ -304,6 +312,7 @@ function leastNumber(op: string, on: ExpressionSyntax): Typed | undefined {
   return undefined
 }
 
+/** Unary operators. `-2147483648` is one literal, because 2147483648 alone is not an int. */
 export function checkUnary({ op, on, start, end }: Of<"unary">, scope: Scope): Typed {
   const least = leastNumber(op, on)
   if (least !== undefined) return least

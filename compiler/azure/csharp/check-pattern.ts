@@ -11,6 +11,7 @@ type Of<K extends ExpressionSyntax["kind"]> = Extract<ExpressionSyntax, { kind: 
 
 const yes: CsNode = { k: "const", type: "bool", value: true }
 
+/** `x is …`: the value is kept in a slot, because a pattern may test it several times. */
 export function checkIs(expression: Of<"is">, scope: Scope): Typed {
   const on = scope.rules.expression(expression.on, scope)
   const slot = scope.place()
@@ -51,6 +52,7 @@ export function checkPattern(on: Typed, pattern: PatternSyntax, scope: Scope): C
   }
 }
 
+/** A comparison in a pattern has the meaning of the operator. */
 function compare(op: string, on: Typed, value: ExpressionSyntax, scope: Scope): CsNode {
   const { start, end } = value
   return scope.rules.binary(
@@ -87,6 +89,7 @@ export function checkSwitch(expression: Of<"switch">, scope: Scope, wanted: CsTy
   return typed({ k: "sequence", first: { k: "set", slot, value: on.node }, rest: [node], keep: "last" }, type)
 }
 
+/** One arm of a `switch` expression. */
 function checkArm(
   held: Typed,
   arm: SwitchArm,

@@ -24,6 +24,7 @@ export function checkBlock(block: BlockSyntax, scope: Scope): CsStatement {
   return { s: "block", body: checkStatements(block.body, scope.inner()) }
 }
 
+/** Statements of one block. Local functions are declared first: they can be called before their declaration. */
 export function checkStatements(body: readonly StatementSyntax[], scope: Scope): CsStatement[] {
   const functions = body.filter((statement) => statement.kind === "function")
   for (const statement of functions) scope.declare(statement.name, signature(statement), statement)
@@ -43,6 +44,7 @@ function signature({ params, result }: FunctionStatement): CsType {
     : { name: "Func", args: [...types, resolveType(result)] }
 }
 
+/** A local function is a variable with a delegate. */
 function defineFunction(statement: FunctionStatement, scope: Scope): CsStatement {
   const variable = scope.find(statement.name)
   const type = signature(statement)
@@ -67,6 +69,7 @@ function defineFunction(statement: FunctionStatement, scope: Scope): CsStatement
   return { s: "run", on: { k: "set", slot: variable.slot, value: made.node } }
 }
 
+/** Checks a statement by itself. After a mistake its names are declared as dynamic, so that no finding follows from them. */
 export function checkStatement(statement: StatementSyntax, scope: Scope): CsStatement {
   scope.work(statement)
   return scope.attempt(
@@ -83,6 +86,7 @@ export function checkStatement(statement: StatementSyntax, scope: Scope): CsStat
   )
 }
 
+/** One kind of statement each. */
 function checkKind(statement: StatementSyntax, scope: Scope): CsStatement {
   switch (statement.kind) {
     case "block":
@@ -152,6 +156,7 @@ function checkIfStatement({ test, yes, no }: Of<"if">, scope: Scope): CsStatemen
   }
 }
 
+/** Declarations. Without a value, value types must be assigned before they are read, others begin with null. */
 function checkDeclare({ type: written, names }: Of<"declare">, scope: Scope): CsStatement {
   const body: CsStatement[] = []
   for (const { name, start, end, value } of names) {
@@ -170,6 +175,7 @@ function checkDeclare({ type: written, names }: Of<"declare">, scope: Scope): Cs
   return body.length === 1 ? (body[0] as CsStatement) : { s: "block", body }
 }
 
+/** The value of a declaration. With `var` the type is that of the value. */
 function declaredValue(
   type: CsType | undefined,
   value: ExpressionSyntax | undefined,
@@ -211,6 +217,7 @@ function declaredValue(
   return found
 }
 
+/** `for` becomes `while`: the declarations are statements before it. */
 function checkFor({ begin, test, step, body }: Of<"for">, scope: Scope): CsStatement {
   const inner = scope.inner()
   const first = begin.map((statement) => checkStatement(statement, inner))
@@ -227,6 +234,7 @@ function checkFor({ begin, test, step, body }: Of<"for">, scope: Scope): CsState
   return { s: "block", body: [...first, loop] }
 }
 
+/** `foreach`. Elements are cast when the declared type differs from the type of the sequence. */
 function checkEach({ type: written, name, over, body }: Of<"each">, scope: Scope): CsStatement {
   const list = asSequence(scope.operand(over), undefined)
   const element = elementOf(list.type)
@@ -257,6 +265,7 @@ function elementOf(type: CsType): CsType | undefined {
   return lineage(type).find((base) => base.name === "IEnumerable")?.args[0]
 }
 
+/** `switch`: the value is kept in a slot, because every case tests it. */
 function checkSwitchStatement({ on, cases }: Of<"switch">, scope: Scope): CsStatement {
   const value = scope.rules.expression(on, scope)
   const inner = scope.inner()
@@ -272,6 +281,7 @@ function checkSwitchStatement({ on, cases }: Of<"switch">, scope: Scope): CsStat
   }
 }
 
+/** The labels of a case are alternatives; a guard applies to all of them. */
 function checkCase(
   held: Typed,
   { labels, when, body }: SwitchCase,
@@ -291,6 +301,7 @@ function checkCase(
   return labels.includes(undefined) || test === undefined ? { body: statements } : { test, body: statements }
 }
 
+/** The type is checked when all `return` are known. */
 function checkReturn({ on, start, end }: Of<"return" | "throw">, scope: Scope): CsStatement {
   if (on === undefined) return { s: "return" }
   const value = scope.rules.expression(on, scope)
@@ -301,6 +312,7 @@ function checkReturn({ on, start, end }: Of<"return" | "throw">, scope: Scope): 
   return statement
 }
 
+/** Without a type, a `catch` handles every exception. */
 function checkTry({ body, catches, last }: Of<"try">, scope: Scope): CsStatement {
   return {
     s: "try",

@@ -41,6 +41,7 @@ function nameOf({ name, value }: TupleItem): string {
   return name ?? (value.kind === "name" || value.kind === "member" ? value.name : "")
 }
 
+/** A tuple is a call of the library's `ValueTuple.Create`. */
 function tupleOf(args: CsNode[], place: { start: number; end: number }): CsNode {
   const found = candidates({ name: "ValueTuple", args: [] }, "Create", "method", true)
   const create = found.find(({ member }) => member.parameters.length === args.length)
@@ -96,6 +97,7 @@ function membersOf({ name, args }: CsType): string[] | undefined {
   return name === "ValueTuple" || name === "Tuple" ? args.map((_, index) => `Item${index + 1}`) : undefined
 }
 
+/** Assigns one item of a tuple. `_` drops it. */
 function assigned(part: DeconstructionTarget, item: Typed, scope: Scope): CsNode[] {
   const { name, start, end } = part
   const known = scope.find(name)

@@ -88,6 +88,7 @@ function placed(finding: CsharpFinding, source: CsharpSource): CsharpFinding {
   return { ...finding, start: source.at(finding.start), end: source.at(Math.max(finding.start, finding.end)) }
 }
 
+/** Keeps the work of the compiler bounded. */
 function checkLength({ text }: CsharpSource): void {
   if (text.length > lengthMax)
     throw new CsharpMistake(
@@ -99,6 +100,7 @@ function checkLength({ text }: CsharpSource): void {
     )
 }
 
+/** `@(…)`: one expression, whose value is the result. */
 function compileSingle(source: CsharpSource, scope: Scope): CompiledCsharp {
   checkLength(source)
   const expression = readExpression(source.text, scope.policy)
@@ -117,6 +119,7 @@ function compileSingle(source: CsharpSource, scope: Scope): CompiledCsharp {
   return constant === undefined || typeof constant === "bigint" ? made : { ...made, constant }
 }
 
+/** `@{ … }`: statements. Every path must end with `return` or `throw`, as C# demands. */
 function compileBlock(source: CsharpSource, scope: Scope): CompiledCsharp {
   checkLength(source)
   const block = readStatements(source.text, scope.policy)

@@ -60,6 +60,10 @@ function acceptsNull(to: CsType): boolean {
   return !isValueType(to)
 }
 
+/**
+ * Implicit conversions of numbers. A constant int fits any whole type that has its value. The cost grows with the distance, so that the
+ * nearest overload is chosen.
+ */
 function numeric({ type, node, constant }: Typed, to: CsType): Converted | undefined {
   if (!isNumberType(to.name)) return undefined
   const steps = Object.hasOwn(widening, type.name) ? (widening[type.name] as readonly string[]) : []
@@ -72,6 +76,7 @@ function numeric({ type, node, constant }: Typed, to: CsType): Converted | undef
   return fits ? { node: change(node, type, to), cost: 1.9 } : undefined
 }
 
+/** A value becomes nullable after it was converted to the inner type. */
 function nullable(from: Typed, to: CsType): Converted | undefined {
   if (to.name !== "?") return undefined
   const inner = to.args[0] as CsType
@@ -102,6 +107,7 @@ function reference({ type, node }: Typed, to: CsType): Converted | undefined {
   return { node, cost: 1 + distance * 0.5 }
 }
 
+/** The type arguments of a generic type. Sequences of reference types are covariant in .NET. */
 function fitsArguments(base: CsType, to: CsType): boolean {
   if (base.args.length !== to.args.length) return false
   return base.args.every((arg, index) => {
@@ -127,6 +133,7 @@ export function declared(
   return best
 }
 
+/** A conversion that a type declares. It costs more than any built-in one. */
 function throughMember(from: Typed, to: CsType, member: Member): Converted | undefined {
   const parameter = member.parameters[0]?.type as CsType
   // The result must have the target type. The parameter must accept the source type or one of its bases.

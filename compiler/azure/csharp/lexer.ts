@@ -10,6 +10,7 @@ export interface Hole {
   readonly format: string | undefined
 }
 
+/** A token with its place. `parts`: the pieces and holes of an interpolated string. */
 export interface Token {
   readonly kind: "name" | "number" | "text" | "char" | "interpolated" | "sign" | "end"
   /** The source text. For strings and characters, `pieces` holds the value. */
@@ -20,6 +21,7 @@ export interface Token {
   readonly parts?: readonly (TextPiece | Hole)[]
 }
 
+/** Longer signs come first, because the first match counts. */
 const signs = [
   "??=",
   "<<=",
@@ -158,6 +160,7 @@ function namedAt(lexer: Lexer, at: number): string | undefined {
   return namedPattern.exec(lexer.text)?.[1]
 }
 
+/** The next token. Strings come first, since their prefixes are signs too. */
 function readToken(lexer: Lexer): Token {
   const { text, at: start } = lexer
   const c = text[start] as string
@@ -185,6 +188,7 @@ function readToken(lexer: Lexer): Token {
   return { kind: "sign", text: taken, start, end: lexer.at }
 }
 
+/** The finding for a string without its closing quote. */
 function unclosed(start: number, end: number): CsharpMistake {
   return new CsharpMistake(
     "syntax",
@@ -195,6 +199,7 @@ function unclosed(start: number, end: number): CsharpMistake {
   )
 }
 
+/** A string of any form. Named values (`{{name}}`) are pieces of it: their characters are data and cannot end the string. */
 function readText(lexer: Lexer, prefix: string): Token {
   const start = lexer.at
   const [verbatim, interpolated] = [prefix.includes("@"), prefix.includes("$")]
@@ -244,6 +249,7 @@ function readText(lexer: Lexer, prefix: string): Token {
     : { kind: "text", ...token, pieces: parts as TextPiece[] }
 }
 
+/** Simple escapes of C#. */
 const escapes: Readonly<Record<string, string>> = {
   "'": "'",
   '"': '"',
@@ -258,6 +264,7 @@ const escapes: Readonly<Record<string, string>> = {
   v: "\v",
 }
 
+/** An escape. `\x` takes one to four digits, `\u` four and `\U` eight. */
 function readEscape(lexer: Lexer): string {
   const { text, at } = lexer
   const c = text[at + 1] ?? ""
@@ -281,6 +288,7 @@ function readEscape(lexer: Lexer): string {
   return String.fromCodePoint(code)
 }
 
+/** A hole of an interpolated string: an expression, a width after `,` and a format after `:`. */
 function readHole(lexer: Lexer): Hole {
   const start = lexer.at++
   if (++lexer.depth > depthMax)
@@ -317,6 +325,7 @@ function readHole(lexer: Lexer): Hole {
   return { tokens, align, format }
 }
 
+/** A character. It must be one UTF-16 unit. */
 function readChar(lexer: Lexer): Token {
   const start = lexer.at++
   const value = lexer.text[lexer.at] === "\\" ? readEscape(lexer) : (lexer.text[lexer.at++] ?? "")

@@ -52,6 +52,7 @@ function namesOf(type: CsType, isStatic: boolean): string[] {
 /** A message lists all members of a type only up to this number. */
 const shownMax = 16
 
+/** The finding for an unknown member: the nearest name, and what to use instead. */
 export function unknownMember(type: CsType, name: string, isStatic: boolean, place: Place): CsharpMistake {
   return new CsharpMistake(
     "unknown-member",
@@ -120,6 +121,7 @@ function checkPatterns({ member, args }: Fit, given: readonly Given[], place: Pl
   )
 }
 
+/** The finding for arguments that no overload takes; up to three overloads are shown. */
 function noOverload(
   found: readonly Candidate[],
   given: readonly Given[],

@@ -76,6 +76,7 @@ function operatorAt(parser: Parser): string | undefined {
   return Object.hasOwn(precedence, text) ? text : undefined
 }
 
+/** Precedence climbing: `least` is the lowest precedence that belongs to this operand. */
 function parseBinary(parser: Parser, least: number): ExpressionSyntax {
   let left = parseUnary(parser)
   for (;;) {
@@ -112,6 +113,7 @@ function beginsOperand(parser: Parser): boolean {
   return kind !== "end" && !(kind === "name" && ["is", "as"].includes(text))
 }
 
+/** Prefix operators and casts. A cast is tried first at a bracket, and the parser goes back if no cast begins there. */
 function parseUnary(parser: Parser): ExpressionSyntax {
   const { token } = parser
   if (token.kind === "sign") {
@@ -133,6 +135,7 @@ function parseUnary(parser: Parser): ExpressionSyntax {
   return parsePostfix(parser, parsePrimary(parser))
 }
 
+/** Names of types that C# reserves: in brackets, they can only be a cast. */
 const builtIn = new Set([
   "string",
   "int",
@@ -183,6 +186,7 @@ function tryLambda(parser: Parser): ExpressionSyntax | undefined {
   return { kind: "lambda", params, body, start, end: parser.end }
 }
 
+/** The parameters of a lambda; undefined if this is not one. */
 function lambdaParameters(parser: Parser): LambdaParameter[] | undefined {
   const head = parser.token
   if (head.kind === "name") return reserved.has(head.text) ? undefined : [{ name: parser.take().text }]
@@ -199,6 +203,7 @@ function lambdaParameters(parser: Parser): LambdaParameter[] | undefined {
   return parser.tryTake(")") ? params : undefined
 }
 
+/** A literal, a name, brackets, `new` and the other expressions that begin with a word. */
 function parsePrimary(parser: Parser): ExpressionSyntax {
   const token: Token = parser.token
   const literal = parser.rules.literal(parser)
@@ -237,6 +242,7 @@ export function watched({ start, end }: Token): CsharpMistake {
   )
 }
 
+/** `typeof(T)`, `default(T)` and `default`. */
 function parseTypeWord(parser: Parser): ExpressionSyntax {
   const { text, start } = parser.take()
   if (text === "default" && !parser.isSign("("))
@@ -255,6 +261,7 @@ function tryGenericCall(parser: Parser): TypeSyntax[] | undefined {
   })
 }
 
+/** What follows an operand: members, calls, indexers, `?.`, `++`, `switch`. */
 function parsePostfix(parser: Parser, first: ExpressionSyntax): ExpressionSyntax {
   let on = first
   for (;;) {
@@ -286,6 +293,7 @@ function isForgiving(parser: Parser): boolean {
   return [".", "[", ")", ",", ";", "]"].some((sign) => parser.isSign(sign, 1))
 }
 
+/** A member. `<` begins type arguments only if they are followed by a call. */
 function parseMember(parser: Parser, on: ExpressionSyntax): ExpressionSyntax {
   const name = parser.name()
   const types = parser.isSign("<") ? tryGenericCall(parser) : undefined
@@ -328,6 +336,7 @@ function parseRest(parser: Parser, close: string): ArgumentSyntax[] {
   return args
 }
 
+/** An argument with an optional name. `out` may declare a variable. */
 function parseArgument(parser: Parser): ArgumentSyntax {
   const { start } = parser.token
   let name: string | undefined
@@ -359,6 +368,7 @@ function parseArgument(parser: Parser): ArgumentSyntax {
   return { ...label, value: parseExpression(parser), start, end: parser.end }
 }
 
+/** A `switch` expression; the last arm may end with a comma. */
 function parseSwitchExpression(parser: Parser, on: ExpressionSyntax): ExpressionSyntax {
   parser.take()
   parser.expect("{")

@@ -72,6 +72,7 @@ function isHole(part: TextPiece | Hole): part is Hole {
   return typeof part === "object" && "tokens" in part
 }
 
+/** The tokens of a hole are parsed by a parser of their own, which must read all of them. */
 function parseHole(
   { tokens, align, format }: Hole,
   outer: Parser,
@@ -84,6 +85,7 @@ function parseHole(
   }
 }
 
+/** The width of a hole is a constant; a negative one aligns to the left. */
 function alignment(tokens: readonly Token[], outer: Parser): number {
   const width = parseAll(tokens, outer)
   const [sign, number] = width.kind === "unary" && width.op === "-" ? [-1, width.on] : [1, width]

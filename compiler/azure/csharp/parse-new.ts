@@ -38,6 +38,7 @@ export function parseArrayItems(parser: Parser, type: TypeSyntax): ExpressionSyn
   return { kind: "array", type: element, items: parseItems(parser), start, end: parser.end }
 }
 
+/** Items in braces; a comma may follow the last. */
 function parseItems(parser: Parser): ExpressionSyntax[] {
   parser.expect("{")
   const items: ExpressionSyntax[] = []
@@ -49,6 +50,7 @@ function parseItems(parser: Parser): ExpressionSyntax[] {
   return items
 }
 
+/** `new { … }`. A member without a name has the last name of its value. */
 function parseAnonymous(parser: Parser, start: number): ExpressionSyntax {
   parser.expect("{")
   const fields: { name: string; value: ExpressionSyntax }[] = []
@@ -66,6 +68,7 @@ function parseAnonymous(parser: Parser, start: number): ExpressionSyntax {
   return { kind: "anonymous", fields, start, end: parser.end }
 }
 
+/** An initializer; a comma may follow the last item. */
 function parseInitializer(parser: Parser): Initializer[] {
   parser.expect("{")
   const items: Initializer[] = []
@@ -77,6 +80,7 @@ function parseInitializer(parser: Parser): Initializer[] {
   return items
 }
 
+/** An item, an index (`[key] = value`), a property, or several values for `Add`. */
 function parseElement(parser: Parser): Initializer {
   const { start } = parser.token
   if (parser.isSign("{")) return { kind: "item", values: parseItems(parser), start, end: parser.end }

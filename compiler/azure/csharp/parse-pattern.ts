@@ -7,6 +7,7 @@ export function parsePattern(parser: Parser): PatternSyntax {
   return joined(parser, "or", () => joined(parser, "and", () => parser.nested(() => single(parser))))
 }
 
+/** Patterns joined by a word, from left to right. */
 function joined(parser: Parser, word: "or" | "and", part: () => PatternSyntax): PatternSyntax {
   let left = part()
   while (parser.isWord(word)) {
@@ -17,6 +18,7 @@ function joined(parser: Parser, word: "or" | "and", part: () => PatternSyntax): 
   return left
 }
 
+/** A pattern without `and` and `or`. */
 function single(parser: Parser): PatternSyntax {
   const { token } = parser
   const { start } = token
@@ -56,6 +58,7 @@ function single(parser: Parser): PatternSyntax {
     : { kind: "type", type, start, end: parser.end }
 }
 
+/** A constant of a pattern. Other expressions need brackets. */
 function constant(parser: Parser): ExpressionSyntax {
   const { token } = parser
   if (parser.isSign("-") || parser.isSign("+")) {

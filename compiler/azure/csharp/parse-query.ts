@@ -82,6 +82,7 @@ function clauses(parser: Parser, first: Query): ExpressionSyntax {
   }
 }
 
+/** `select` and `group` end a query. `select x` of the range variable alone changes nothing and is left out, as C# does. */
 function ending(parser: Parser, query: Query): ExpressionSyntax {
   const { start } = parser.token
   if (parser.tryTake("select")) {
@@ -100,6 +101,7 @@ function ending(parser: Parser, query: Query): ExpressionSyntax {
   return call(query.on, "GroupBy", start, [lambda(parser, query, key), ...picked])
 }
 
+/** The clauses of a query by their first word; each returns the query with one call more. */
 const readers: Readonly<Record<string, (parser: Parser, query: Query, start: number) => Query>> = {
   where: (parser, query, start) => {
     const test = parser.rules.expression(parser)
@@ -183,6 +185,7 @@ function widened(
   return { on, names: [...query.names, name], isPlain: false }
 }
 
+/** A call of a LINQ method, with places for findings. */
 function call(
   on: ExpressionSyntax,
   name: string,
@@ -214,6 +217,7 @@ function lambda(parser: Parser, { names }: Query, body: ExpressionSyntax, second
   return { value, start, end }
 }
 
+/** A lambda over several range variables gets one object and begins by taking it apart. */
 function declaring(names: readonly string[], element: string, body: ExpressionSyntax): BlockSyntax {
   const { start, end } = body
   const on: ExpressionSyntax = { kind: "name", name: element, start, end }

@@ -30,6 +30,7 @@ export function parseBody(parser: Parser): BlockSyntax {
   return { kind: "block", body, start, end: parser.token.end }
 }
 
+/** Statements by their first word or sign. */
 const readers: Readonly<Record<string, (parser: Parser) => StatementSyntax>> = {
   "{": parseBlock,
   ";": (parser) => ({ kind: "empty", start: parser.take().start, end: parser.end }),
@@ -67,6 +68,7 @@ const readers: Readonly<Record<string, (parser: Parser) => StatementSyntax>> = {
   },
 }
 
+/** A declaration is tried first: `a b;` and `a.b();` begin alike. */
 export function parseStatement(parser: Parser): StatementSyntax {
   return parser.nested(() => {
     const { kind, text, start } = parser.token
@@ -116,6 +118,7 @@ function parseDeclaration(parser: Parser): StatementSyntax | undefined {
   return { ...declaration, end: parser.end }
 }
 
+/** One or more names of a declaration. */
 function parseNames(parser: Parser, type: TypeSyntax, start: number): StatementSyntax {
   const names: { name: string; start: number; end: number; value?: ExpressionSyntax }[] = []
   do {
@@ -132,6 +135,7 @@ function parseInitial(parser: Parser, type: TypeSyntax): ExpressionSyntax {
   return isArray ? parseArrayItems(parser, type) : parser.rules.expression(parser)
 }
 
+/** A local function. Its body is a block, or `=> expression;`. */
 function parseFunction(parser: Parser, result: TypeSyntax, start: number): FunctionStatement {
   const { text: name } = parser.name()
   parser.expect("(")
@@ -169,6 +173,7 @@ function parseIf(parser: Parser): StatementSyntax {
   return { kind: "if", test, yes, no, start, end: parser.end }
 }
 
+/** `for` with each of its three parts optional. */
 function parseFor(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   parser.expect("(")
@@ -198,6 +203,7 @@ function expressions(parser: Parser, close: string): ExpressionSyntax[] {
   return found
 }
 
+/** `foreach`, also over the parts of tuples. */
 function parseEach(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   parser.expect("(")
@@ -244,6 +250,7 @@ function parseEachParts(
   return { kind: "each", type: undefined, name, over, body: whole, start, end }
 }
 
+/** `switch` with its cases. Several labels share one body. */
 function parseSwitch(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   const on = bracketed(parser)
@@ -283,6 +290,7 @@ function parseJump(parser: Parser): StatementSyntax {
   return { kind: text === "break" ? "break" : "continue", start, end: parser.end }
 }
 
+/** `try` needs a `catch` or a `finally`. */
 function parseTry(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   const body = parseBlock(parser)

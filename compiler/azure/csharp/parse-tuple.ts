@@ -39,6 +39,7 @@ export function tryParts(parser: Parser, then: "=" | "in"): DeconstructionTarget
   })
 }
 
+/** One part of a deconstruction; undefined if this is not one. */
 function tryPart(parser: Parser, isVar: boolean): DeconstructionTarget | undefined {
   const { start } = parser.token
   const isName = (): boolean => parser.token.kind === "name" && !reserved.has(parser.token.text)

@@ -43,6 +43,7 @@ export function tryType(parser: Parser): TypeSyntax | undefined {
   return parser.attempt(() => readType(parser))
 }
 
+/** A type; undefined if the tokens are not one. The caller then goes back to where it began. */
 function readType(parser: Parser): TypeSyntax | undefined {
   const { start } = parser.token
   if (parser.isSign("(")) {
@@ -64,6 +65,7 @@ function readType(parser: Parser): TypeSyntax | undefined {
   return { name, args, suffix: readSuffix(parser), start, end: parser.end }
 }
 
+/** `[]` any number of times, `?` once. */
 function readSuffix(parser: Parser): ("[]" | "?")[] {
   const suffix: ("[]" | "?")[] = []
   for (;;) {

@@ -85,6 +85,7 @@ export class Parser {
     this.at++
     return token
   }
+  /** A finding at the current token. `wanted` completes “expected …”. */
   wrong(wanted: string): CsharpMistake {
     const { token } = this
     const shown = token.kind === "end" ? "the end of the expression" : `\`${token.text.slice(0, 40)}\``

@@ -9,6 +9,7 @@ import { Parser, type Rules } from "./parser-state.ts"
 import type { CsharpScope } from "./source.ts"
 import type { BlockSyntax, ExpressionSyntax } from "./syntax-tree.ts"
 
+/** The files of the parser call each other through this table, so that their imports have no cycle. */
 const rules: Rules = {
   expression: parseExpression,
   literal: parseLiteral,

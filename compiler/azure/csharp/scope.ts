@@ -76,6 +76,7 @@ export class Scope {
   readonly #isTried: boolean
   readonly #names = new Map<string, Variable>()
 
+  /** An inner scope shares slots, findings and the amount of work with its outer one. `returns` begins a function. */
   constructor(policy: CsharpScope, rules: CheckRules, outer?: Scope, returns?: Returns) {
     this.#isTried = outer !== undefined && (returns !== undefined || outer.#isTried)
     this.rules = rules
@@ -150,6 +151,7 @@ export class Scope {
     )
   }
 
+  /** The finding for an unknown name. */
   unknown(name: string, start: number, end: number): CsharpMistake {
     return new CsharpMistake(
       "unknown-name",

@@ -71,6 +71,7 @@ export function resolveType(syntax: TypeSyntax): CsType {
   return type
 }
 
+/** A type without its suffixes. Namespaces are ignored: the library has no two types of one name. */
 function resolveBare(syntax: TypeSyntax): CsType {
   const args = syntax.args.map(resolveType)
   const last = syntax.name.slice(syntax.name.lastIndexOf(".") + 1)
@@ -104,6 +105,7 @@ function delegateType(name: string, args: readonly CsType[]): CsType | undefined
   return undefined
 }
 
+/** The finding for an unknown type. */
 export function unknownType(syntax: {
   readonly name: string
   readonly start: number

@@ -32,6 +32,7 @@ function checkHeader(use: Use): Used[] | undefined {
   return complete(parts) ? use.step({ kind: "check-header", ...parts }) : undefined
 }
 
+/** An IP address; ranges have no names of hosts. */
 function addressOf(use: Use, text: string | undefined): string | undefined {
   const address = text?.trim()
   if (address === undefined || isIP(address) !== 0) return address
@@ -55,6 +56,7 @@ function networkOf(use: Use): string | undefined {
   return addressOf(use, text)
 }
 
+/** `ip-filter`. One without addresses would let everybody in or nobody. */
 function ipFilter(use: Use): Used[] | undefined {
   const action = use.choice("action", ["allow", "forbid"], "allow")
   const networks = use.children("address").map(networkOf)
@@ -138,6 +140,10 @@ function increment(use: Use): Record<string, ReturnType<Use["count"]>> {
   return use.has("increment-count") ? { increment: use.count("increment-count", calls) } : {}
 }
 
+/**
+ * `rate-limit-by-key`. The counter does not contain the key's expression: policies with one key in several documents count together, as
+ * published.
+ */
 function rateLimitByKey(use: Use): Used[] | undefined {
   const text = use.text("counter-key")
   const signs = signsOf(use)
@@ -178,6 +184,7 @@ function volumeOf(use: Use): { callsMax?: number; bytesMax?: number } | undefine
 
 const longPeriod = { min: 0, max: secondsMax }
 
+/** `quota` for the product or API of the document, with separate ones for its APIs and operations. */
 function quota(use: Use): Used[] | undefined {
   const { scope } = use.context.place
   const one = (each: Use, what: string): Used[] | undefined => {
@@ -196,6 +203,7 @@ function quota(use: Use): Used[] | undefined {
   return lists.includes(undefined) ? undefined : (lists as Used[][]).flat()
 }
 
+/** `quota-by-key`. `first-period-start` fixes the beginning of the periods. */
 function quotaByKey(use: Use): Used[] | undefined {
   const volume = volumeOf(use)
   const parts = {

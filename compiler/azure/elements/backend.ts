@@ -38,6 +38,7 @@ function setBackend(use: Use): Used[] | undefined {
   return use.step({ kind: "set-backend", target: { url: address, raw: false } })
 }
 
+/** `forward-request`. The version of HTTP is negotiated, so that attribute has no effect. */
 function forwardRequest(use: Use): Used[] | undefined {
   const { place, host } = use.context
   const timeoutMs = timeoutOf(use)

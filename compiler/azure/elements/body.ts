@@ -120,6 +120,7 @@ function xmlToJson(use: Use): Used[] | undefined {
   })
 }
 
+/** `json-to-xml`. The separator replaces the `:` of prefixes. */
 function jsonToXml(use: Use): Used[] | undefined {
   const apply = use.choice("apply", ["always", "content-type-json"], "always")
   const parts = {

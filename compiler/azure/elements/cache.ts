@@ -66,6 +66,7 @@ function remove(use: Use): Used[] | undefined {
   return key === undefined ? undefined : use.step({ kind: "cache-remove", key })
 }
 
+/** `cache-value`: the inner policies run when the cache has no value. */
 function value(use: Use): Used[] | undefined {
   noteExternal(use)
   // The policies that compute the value are in the element itself, or in a `<value>` inside it.
@@ -94,6 +95,7 @@ function names(use: Use, child: string): string[] {
   })
 }
 
+/** `cache-lookup`. Groups of developers do not exist here, so a response must not be shared by them. */
 function lookup(use: Use): Used[] | undefined {
   noteExternal(use)
   const byDeveloper = use.fixedFlag("vary-by-developer", false)

@@ -16,6 +16,7 @@ function constants(use: Use, holder: string, item: string): string[] | undefined
   return found.includes(undefined) ? undefined : (found as string[]).filter((each) => each !== "")
 }
 
+/** `cors`. With credentials browsers refuse `*`, so that combination is a finding. */
 function cors(use: Use): Used[] | undefined {
   const methodsUse = use.child("allowed-methods")
   const methods = constants(use, "allowed-methods", "method")

@@ -62,6 +62,7 @@ function retry(use: Use): Used[] | undefined {
   return use.step({ kind: "retry", ...parts, steps: steps.map(({ id }) => id) }, { steps })
 }
 
+/** The finding for a policy that must contain others. */
 function nothingInside(use: Use): undefined {
   const { report } = use.context.host
   // A policy inside may be wrong, which was already reported.
@@ -89,6 +90,7 @@ function wait(use: Use): Used[] | undefined {
   )
 }
 
+/** `limit-concurrency`. `scope` is cut, because the plan limits the length of counters. */
 function limitConcurrency(use: Use): Used[] | undefined {
   const steps = use.policies()
   const parts = { key: use.text("key"), max: use.number("max-count", { min: 1, max: 1_000_000 }) }
@@ -100,6 +102,7 @@ function limitConcurrency(use: Use): Used[] | undefined {
   )
 }
 
+/** `return-response`. From a variable it keeps the status of the stored response. */
 function returnResponse(use: Use): Used[] | undefined {
   const from = use.has("response-variable-name") ? use.constant("response-variable-name") : undefined
   const statusUse = use.child("set-status")

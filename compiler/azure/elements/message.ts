@@ -104,6 +104,7 @@ export function headerLines(use: Use): HeaderLines | undefined {
   return lines.includes(undefined) ? undefined : (lines as HeaderLines)
 }
 
+/** `set-header`. Names have no letter case, and the plan has them in lower case. */
 function setHeader(use: Use): Used[] | undefined {
   const name = nameOf(use, headerPattern)
   const setting = settingOf(use)
@@ -179,6 +180,7 @@ function templateOf(use: Use, value: Extract<ElementValue, { kind: "text" }>): T
   return parts.length < 2 && typeof first === "string" ? first : { text: parts }
 }
 
+/** The finding for a template with a parameter that the route lacks. */
 function unknownParameter(use: Use, span: Span, name: string): undefined {
   const { pathParameters, described } = use.context.place
   const near = didYouMean(name, [...pathParameters, ...(described?.query ?? [])])
@@ -202,6 +204,7 @@ function push(parts: TextPart[], text: string): void {
   else parts.push(text)
 }
 
+/** `rewrite-uri`. Parameters in braces are replaced; those of the query that the template uses are removed. */
 function rewrite(use: Use): Used[] | undefined {
   const value = use.value("template")
   const keepQuery = use.fixedFlag("copy-unmatched-params", true)

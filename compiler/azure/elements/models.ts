@@ -40,6 +40,7 @@ const quotaNames = [
   ["remaining-quota-tokens-variable-name", "remainingVariable"],
 ] as const
 
+/** Attributes that name a header or a variable, by the field of the step. */
 function namesOf(
   use: Use,
   names: readonly (readonly [attribute: string, field: string])[],
@@ -93,6 +94,7 @@ function tokensPerMinute(use: Use, shared: Shared): Used[] | undefined {
   return use.step({ kind: "rate-limit", counter: "token-limit, 60s", periodSeconds: 60, ...shared, ...parts })
 }
 
+/** `token-quota` of `llm-token-limit`. Months and years begin at different moments here, which a warning says. */
 function tokenQuota(use: Use, shared: Shared): Used[] | undefined {
   if (!use.has("token-quota-period"))
     return use.report(
@@ -175,6 +177,7 @@ function levelsOf(output: keyof typeof severities): ContentSafety["levels"] {
   return output === "EightSeverityLevels" ? "eight" : "four"
 }
 
+/** The categories with their thresholds; the scale depends on the number of severity levels. */
 function categoriesOf(
   use: Use | undefined,
   output: keyof typeof severities,

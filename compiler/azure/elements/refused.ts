@@ -4,6 +4,7 @@ interface Refusal {
   readonly instead: string
 }
 
+/** Policies that exist and cannot be compiled: why, and what to write instead. */
 export const refused: Readonly<Record<string, Refusal>> = {
   "validate-client-certificate": {
     why: "client certificates of callers are not supported",

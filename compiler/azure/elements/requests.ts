@@ -38,6 +38,7 @@ function basicOf(use: Use): Authentication | undefined {
   return complete(parts) ? { scheme: "basic", ...parts } : undefined
 }
 
+/** A client certificate, declared in gateway.conf: the document cannot compute one. */
 function certificateOf(use: Use): Authentication | undefined {
   const attribute = ["certificate-id", "thumbprint"].find((name) => use.has(name))
   if (attribute === undefined || use.has("body")) {
@@ -54,6 +55,7 @@ function certificateOf(use: Use): Authentication | undefined {
   return id === undefined ? undefined : use.context.host.clientCertificate(id, use.spanOf(attribute))
 }
 
+/** A managed identity. A resource that is computed per request is null. */
 function identityOf(use: Use): Authentication | undefined {
   const value = use.value("resource")
   const resource = value === undefined ? undefined : (constantOf(value) ?? null)
@@ -94,6 +96,7 @@ function partOf<Value>(
   return value === undefined ? undefined : { value }
 }
 
+/** The request of `send-request` and `send-one-way-request`. */
 function requestOf(use: Use): Request | undefined {
   const proxy = use.child("proxy")
   if (proxy !== undefined)
@@ -138,6 +141,7 @@ function urlOf(use: Use): Text | undefined {
   return typeof text !== "string" || isAddress(text, use, use.at) ? text : undefined
 }
 
+/** `send-request`: waits for the response and stores it. */
 function sendRequest(use: Use): Used[] | undefined {
   const parts = {
     request: requestOf(use),

@@ -26,6 +26,7 @@ function together(texts: readonly Text[]): Text {
   return { text: parts }
 }
 
+/** The threshold is a distance from 0 to 1. */
 function distanceOf(use: Use): number | undefined {
   const written = use.constant("score-threshold")?.trim()
   if (written === undefined) return undefined

@@ -54,6 +54,7 @@ const knownDimensions: Readonly<Record<string, string>> = {
   gateway_id: "gateway.name",
 }
 
+/** Dimensions. A known one without a value reads it from the context. */
 function labelsOf(use: Use): Metric["labels"] | undefined {
   const labels = use.children("dimension").map((each) => {
     const constant = each.constant("name")
@@ -70,6 +71,7 @@ function labelsOf(use: Use): Metric["labels"] | undefined {
   return labels.includes(undefined) ? undefined : (labels as Metric["labels"])
 }
 
+/** `emit-metric`. The namespace becomes a prefix of the name. */
 function emitMetric(use: Use): Used[] | undefined {
   const parts = {
     namespace: use.has("namespace") ? use.constant("namespace") : "",
@@ -139,6 +141,7 @@ const tokenMetric: ElementTable[string] = {
   lower: emitTokenMetric,
 }
 
+/** The value of a metric: a number or an expression. */
 function numberOf(use: Use): Metric["value"] | undefined {
   const value = use.value("value")
   if (value === undefined) return undefined

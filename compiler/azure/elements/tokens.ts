@@ -189,6 +189,7 @@ function keyIssuers(use: Use): (string | undefined)[] {
     .map((list) => use.context.host.issuer({ keys: list }, use.at))
 }
 
+/** A signing key: RSA by modulus and exponent, a certificate, or a shared secret. */
 function keyOf(use: Use): SigningKey | undefined {
   const id = use.has("id") ? use.constant("id") : null
   if (id === undefined) return undefined

@@ -82,6 +82,7 @@ function schemaFits(use: Use, as: string): boolean {
   return false
 }
 
+/** XML and SOAP. Without a media type the rule applies to the types that the document describes as XML. */
 function formOf(use: Use, { as, media, action }: Pick<Content, "as" | "media" | "action">): Content[] {
   const known = use.context.place.described?.contents(messageOf(use.context.section)) ?? []
   if (action !== "ignore")

@@ -83,6 +83,7 @@ function validateStatus(use: Use): Used[] | undefined {
   })
 }
 
+/** `validate-headers`. An override applies to the header in every status. */
 function validateHeaders(use: Use): Used[] | undefined {
   const written = use.children("header").map((each) => {
     const parts = { name: headerName(each, "name"), action: actionOf(each, "action") }
@@ -203,6 +204,7 @@ function validateParameters(use: Use): Used[] | undefined {
   })
 }
 
+/** Says what is not checked, so that nobody relies on it. */
 function tellUnchecked(use: Use): void {
   const { place, host } = use.context
   tellUndescribed(

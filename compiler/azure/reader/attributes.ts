@@ -35,6 +35,7 @@ export function readAttributes(cursor: Cursor, element: string): Attribute[] {
   }
 }
 
+/** One attribute. After a mistake the cursor is moved to where an attribute or the end of the tag begins. */
 function readAttribute(cursor: Cursor): Attribute | undefined {
   const start = cursor.at
   const name = cursor.name()
@@ -73,6 +74,7 @@ function skipStray(cursor: Cursor): void {
   while (!cursor.done && !/[\s<>]/.test(cursor.text[cursor.at] ?? "") && !cursor.sees("/>")) cursor.at += 1
 }
 
+/** A value. An expression in it may contain quotes. */
 function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined {
   const start = cursor.at
   cursor.blanks()

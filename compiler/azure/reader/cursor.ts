@@ -53,6 +53,7 @@ export class Cursor {
     return this.#derailed
   }
 
+  /** Reports a finding, up to the maximum of a file. After the cursor was derailed, findings would only follow from that. */
   report(code: DiagnosticCode, start: number, end: number, detail: string, extra: Extra = {}): void {
     this.#damaged = true
     if (this.#derailed) return

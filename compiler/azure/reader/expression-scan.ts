@@ -30,6 +30,7 @@ export function expressionEnd(text: string, start: number): ExpressionEnd {
   return new ExpressionScan(text, start + 1).run()
 }
 
+/** Finds the end of an expression: brackets and strings are nested, so they are frames on a stack. */
 class ExpressionScan {
   readonly #text: string
   readonly #frames: Frame[] = []
@@ -42,6 +43,7 @@ class ExpressionScan {
     this.#at = at
   }
 
+  /** Runs until the outermost bracket closes. */
   run(): ExpressionEnd {
     for (;;) {
       if (this.#at >= this.#text.length) return this.#stopped(this.#text.length)
@@ -58,6 +60,7 @@ class ExpressionScan {
     return { at, expected: top === undefined ? ")" : top.kind === "code" ? top.close : '"' }
   }
 
+  /** One character of code. */
   #inCode(): ExpressionEnd | undefined {
     const { character, length } = this.#codeCharacter()
     const prefix = this.#prefix

@@ -44,6 +44,7 @@ export class Grouping extends CsObject {
   }
 }
 
+/** An entry of a dictionary. Its text is `[key, value]`, as in .NET. */
 export class KeyValuePair extends CsObject {
   readonly typeName = "System.Collections.Generic.KeyValuePair`2"
   readonly key: unknown

@@ -16,6 +16,10 @@ import { toText } from "./values.ts"
 
 type Node<K extends CsNode["k"]> = Extract<CsNode, { k: K }>
 
+/**
+ * One compiler for each kind of node. What does not change between requests is resolved outside the returned closure, so that a request
+ * pays for the evaluation only.
+ */
 const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
   const: (node) => {
     const value = constant(node)
@@ -178,6 +182,7 @@ function guard(run: () => unknown, at: number | undefined): unknown {
   }
 }
 
+/** A member that the library lacks is a fault of the plan, not of the request: plans are compiled with the same library. */
 function compileCall({ member: id, on, args, types, at }: Node<"call">): CsClosure {
   const member = memberById(id)
   if (member === undefined) throw new Error(`the library has no member ${id}`)
@@ -267,6 +272,7 @@ function withTypes({ run, typed }: Member, types: readonly CsType[]): Call {
     rest.length === 0 ? call(types, self, first, second) : call(types, self, first, second, ...rest)
 }
 
+/** Calls without a target. Up to two arguments are passed without an array: these are nearly all calls of published documents. */
 function staticCall(call: Call, values: readonly CsClosure[], at: number | undefined): CsClosure {
   const [first, second] = values
   return (frame) => {
@@ -281,6 +287,7 @@ function staticCall(call: Call, values: readonly CsClosure[], at: number | undef
   }
 }
 
+/** Two and three parts, the usual lengths, have closures without a loop. Texts are charged so that a program cannot fill the memory. */
 function compileConcat({ parts }: Node<"concat">): CsClosure {
   const runs = parts.map(compileNode)
   const [first, second, third] = runs as [CsClosure, CsClosure, CsClosure | undefined]
@@ -304,6 +311,7 @@ function compileConcat({ parts }: Node<"concat">): CsClosure {
   }
 }
 
+/** An interpolated string. `align`: the width in characters, negative for the left edge; `format`: a .NET format string. */
 function compileFormat({ parts }: Node<"format">): CsClosure {
   const runs = parts.map(({ on, align: width, format, type }) => {
     const run = compileNode(on)
@@ -320,6 +328,7 @@ function compileFormat({ parts }: Node<"format">): CsClosure {
   }
 }
 
+/** Bytes have a typed array because the crypto and encoding members take one. Other elements begin with the default value of their type. */
 function compileNewArray({ type, length }: Node<"new-array">): CsClosure {
   const run = compileNode(length)
   const element = parseType(type)
@@ -373,6 +382,7 @@ function isValueType(name: string): boolean {
   return isNumberType(name) || name === "bool" || name === "char" || typeInfo(name)?.isValue === true
 }
 
+/** Conversions with a nullable side. A null that must become a value type throws, as a cast does in C#; otherwise null stays null. */
 function throughNull(from: string, to: string): Convert {
   const [bareFrom, bareTo] = [from.replace(/\?$/, ""), to.replace(/\?$/, "")]
   const inner = bareFrom === bareTo ? (value: unknown): unknown => value : convert(bareFrom, bareTo)

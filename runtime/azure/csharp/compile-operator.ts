@@ -97,6 +97,7 @@ const enums: Readonly<Record<string, Operate>> = {
   },
 }
 
+/** Types are known when the expression is compiled, so an operator that is missing here is a fault of the compiler. */
 function operatorOf(op: string, type: string): Operate {
   const table =
     type === "bool"

@@ -75,6 +75,7 @@ export function compileStatement(statement: CsStatement, compileNode: Compile): 
   )
 }
 
+/** Runs statements until one ends the sequence (`break`, `continue`, `return`). */
 function sequence(runs: readonly RunStatement[]): RunStatement {
   return (frame) => {
     for (const run of runs) {
@@ -85,6 +86,10 @@ function sequence(runs: readonly RunStatement[]): RunStatement {
   }
 }
 
+/**
+ * `while`, `do` and `for` are one statement: `first` skips the first test, `step` has the iterators of a `for`. Each round is charged,
+ * because a condition may always hold.
+ */
 function compileWhile(
   { test, body, step, first }: Extract<CsStatement, { s: "while" }>,
   compileNode: Compile,
@@ -102,6 +107,7 @@ function compileWhile(
   }
 }
 
+/** `foreach`. A list that changes in the loop throws, as in .NET; only a changed length is noticed, not a replaced element. */
 function compileEach(
   { slot, over, body }: Extract<CsStatement, { s: "each" }>,
   compileNode: Compile,
@@ -128,6 +134,7 @@ function compileEach(
   }
 }
 
+/** The first case that matches runs; `default` runs when none does, wherever it is written. */
 function compileSwitch({ cases }: Extract<CsStatement, { s: "switch" }>, compileNode: Compile): RunStatement {
   const compiled = cases.map(({ test, body }) => ({
     ask: test === undefined ? undefined : compileNode(test),
@@ -148,6 +155,7 @@ function rethrown(): CsException {
   return handled[handled.length - 1] ?? nullReference()
 }
 
+/** `try` with `catch` clauses in textual order and `finally`. */
 function compileTry(
   { body, catches, finally: last }: Extract<CsStatement, { s: "try" }>,
   compileNode: Compile,
@@ -186,6 +194,7 @@ function compileTry(
   return (frame) => closed(frame, guarded, close)
 }
 
+/** Runs `finally`. Slot 0 of the frame is the value of `return`: `finally` must not overwrite it. */
 function closed(frame: unknown[], run: RunStatement, close: RunStatement): End {
   let end: End
   try {

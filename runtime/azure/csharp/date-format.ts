@@ -21,6 +21,7 @@ interface WrittenTime {
 }
 
 export const dayNames = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+/** Names of the invariant culture: policies run without a user's culture. */
 export const monthNames = [
   "January",
   "February",
@@ -76,6 +77,10 @@ export function formatDate(moment: WrittenTime, format: string): string {
 
 const pieces = /\\[\s\S]|'[^']*'|"[^"]*"|%?(?:d+|M+|y+|H+|h+|m+|s+|f+|F+|t+|z+|g+|K)|[\s\S]/g
 
+/**
+ * A custom pattern: letters are fields, quoted text and `\x` are literal, everything else is copied. Source: .NET, custom date and time
+ * format strings.
+ */
 function custom(moment: WrittenTime, pattern: string): string {
   const parts = moment.parts()
   const clock = fields(moment, parts)
@@ -94,6 +99,10 @@ function custom(moment: WrittenTime, pattern: string): string {
   return written
 }
 
+/**
+ * The fields of a custom pattern by their first letter; `width` is the number of repeated letters. Day 0 of the calendar, 0001-01-01, is a
+ * Monday, hence the `+ 1`.
+ */
 function fields(moment: WrittenTime, parts: DateParts): Readonly<Record<string, (width: number) => string>> {
   const weekday = dayNames[Number((moment.ticks / 864_000_000_000n + 1n) % 7n)] as string
   const month = monthNames[parts.month - 1] as string

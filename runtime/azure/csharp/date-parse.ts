@@ -48,6 +48,7 @@ export function parseDate(text: string): ParsedDate {
 
 type Maybe = string | undefined
 
+/** `date` is year, month, day; `rest` is hour, minute, second, fraction, AM or PM, offset. 12 AM is hour 0, 12 PM is hour 12. */
 function made(text: string, date: readonly Maybe[], rest: readonly Maybe[]): ParsedDate {
   const [year, month, day] = date.map(Number)
   const [hour = "0", minute = "0", second = "0", part = "", half, offset] = rest
@@ -109,6 +110,7 @@ const readers: readonly (readonly [
   [/^t+$/, "(AM|PM|A|P)", "half"],
   [/^z+$|^K$/, "(Z|[+-]\\d{1,2}(?::?\\d{2})?|)", "zone"],
 ]
+/** The custom patterns that .NET's one-letter formats stand for, in the invariant culture. */
 const standardExact: Readonly<Record<string, string>> = {
   o: "yyyy-MM-ddTHH:mm:ss.fffffffK",
   O: "yyyy-MM-ddTHH:mm:ss.fffffffK",

@@ -117,6 +117,7 @@ export class DateTimeOffset extends CsObject {
   }
 }
 
+/** Ticks are 100 ns since 0001-01-01. The double modulo keeps the time of day positive before 1970. */
 function partsOf(ticks: bigint): DateParts {
   const sinceEpoch = ticks - unixEpochTicks
   const inDay = ((sinceEpoch % ticksPerDay) + ticksPerDay) % ticksPerDay

@@ -11,6 +11,7 @@ export class Decimal extends CsObject {
   readonly mantissa: bigint
   readonly scale: number
 
+  /** Rounds half to even until scale and mantissa fit into 96 bits, as .NET does after each operation. */
   constructor(mantissa: bigint, scale: number) {
     super()
     let [m, s] = [mantissa, scale]
@@ -25,6 +26,10 @@ export class Decimal extends CsObject {
     this.scale = s
   }
 
+  /**
+   * Thousands separators and an exponent are allowed. The number of digits is limited, because a BigInt of any length would block the
+   * process.
+   */
   static parse(text: string): Decimal {
     const found = /^\s*([+-]?)([0-9,]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,3}))?\s*$/.exec(text)
     const [, sign, whole = "", part = "", exponent = "0"] = found ?? []

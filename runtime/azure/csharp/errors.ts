@@ -44,6 +44,7 @@ export class CsException extends Error {
   /** Source offset in the expression, in UTF-16 units; set by the innermost call that has one. */
   at: number | undefined
 
+  /** `type` is the name in .NET without its namespace; `catch` clauses compare it. */
   constructor(type: string, message: string, inner: CsException | null = null) {
     // Without a stack: the frames would be meaningless closures, and collecting them takes longer than most expressions.
     const { stackTraceLimit } = Error
@@ -66,6 +67,7 @@ export class CsLimitError extends Error {
   override readonly name = "CsLimitError"
 }
 
+/** Exceptions that several members throw, with the messages of .NET: documents log and compare them. */
 export const nullReference = (): CsException =>
   new CsException("NullReferenceException", "Object reference not set to an instance of an object.")
 export const outOfRange = (parameter: string): CsException =>

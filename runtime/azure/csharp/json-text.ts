@@ -59,6 +59,7 @@ export function parseJson(text: string, readDate: (text: string) => DateTime): J
   return token
 }
 
+/** Skips white space and comments. Newtonsoft accepts both kinds of comments, and so do published documents. */
 function skipBlanks(reader: Reader): void {
   const { text } = reader
   for (;;) {
@@ -75,6 +76,10 @@ function skipBlanks(reader: Reader): void {
   }
 }
 
+/**
+ * Strings of the form of an ISO date become dates, as Newtonsoft does by default. The length and the `T` are checked first, because the
+ * pattern is slower.
+ */
 function readValue(reader: Reader, depth: number, readDate: (text: string) => DateTime): JToken {
   charge(stepsOfValue)
   if (depth > jsonDepthMax) throw fail(reader, `The reader's MaxDepth of ${jsonDepthMax} has been exceeded`)
@@ -99,6 +104,7 @@ function dated(text: string, readDate: (text: string) => DateTime): JValue {
   }
 }
 
+/** A repeated name keeps the last value, and a comma before the closing brace is allowed, both as in Newtonsoft. */
 function readObject(reader: Reader, depth: number, readDate: (text: string) => DateTime): JToken {
   const object = new JObject()
   charge(stepsOfObject)
@@ -128,6 +134,7 @@ function readObject(reader: Reader, depth: number, readDate: (text: string) => D
   return object
 }
 
+/** A comma before the closing bracket is allowed, as in Newtonsoft. */
 function readArray(reader: Reader, depth: number, readDate: (text: string) => DateTime): JToken {
   const array = new JArray()
   reader.at++
@@ -148,6 +155,7 @@ function readArray(reader: Reader, depth: number, readDate: (text: string) => Da
   return array
 }
 
+/** A name may be written without quotes, as in Newtonsoft. */
 function readName(reader: Reader): string {
   const c = reader.text[reader.at]
   if (c === '"' || c === "'") return readString(reader)
@@ -158,6 +166,7 @@ function readName(reader: Reader): string {
   return found[0]
 }
 
+/** Copies whole runs between escapes, because one concatenation for each character is slow for long strings. */
 function readString(reader: Reader): string {
   const { text } = reader
   const quote = text.charCodeAt(reader.at)
@@ -175,6 +184,7 @@ function readString(reader: Reader): string {
   return made + text.slice(from, reader.at++)
 }
 
+/** Reads one escape, from its backslash on. Each is charged, because it makes a piece of text. */
 function readEscape(reader: Reader): string {
   charge(1)
   const c = reader.text[reader.at + 1] ?? ""
@@ -192,6 +202,7 @@ function readEscape(reader: Reader): string {
 
 const bareWord = /[A-Za-z0-9_+.-]{1,400}/y
 
+/** Numbers, `true`, `false`, `null` and other words without quotes. */
 function readBare(reader: Reader): JToken {
   bareWord.lastIndex = reader.at
   const word = bareWord.exec(reader.text)?.[0]

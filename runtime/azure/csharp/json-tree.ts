@@ -73,6 +73,7 @@ function adopt(parent: JObject | JArray | JProperty, token: JToken): JToken {
   return free
 }
 
+/** A scalar. `kind` is kept beside the value because it decides how the value is written: `1` and `1.0` are both numbers here. */
 export class JValue extends JToken {
   readonly typeName = "Newtonsoft.Json.Linq.JValue"
   value: unknown
@@ -110,6 +111,7 @@ export class JValue extends JToken {
   }
 }
 
+/** A member of an object. It is a token of its own because documents ask for `Parent`, `Name` and `Value` of it. */
 export class JProperty extends JToken {
   readonly typeName = "Newtonsoft.Json.Linq.JProperty"
   readonly kind = "Property"
@@ -139,6 +141,7 @@ export class JProperty extends JToken {
   }
 }
 
+/** Properties keep the order in which they were added; the text of the object is written in it. */
 export class JObject extends JToken {
   readonly typeName = "Newtonsoft.Json.Linq.JObject"
   readonly kind = "Object"
@@ -152,6 +155,7 @@ export class JObject extends JToken {
     if (known !== undefined) known.setValue(value)
     else this.add(new JProperty(name, value))
   }
+  /** Adds a property; a name that exists is an error here, unlike `set`. */
   add(property: JProperty): void {
     chargeItems(1)
     if (this.properties.has(property.name))
@@ -199,6 +203,7 @@ export class JObject extends JToken {
   }
 }
 
+/** A list of tokens. Each item knows its array, so a token that has a parent is copied when it is added. */
 export class JArray extends JToken {
   readonly typeName = "Newtonsoft.Json.Linq.JArray"
   readonly kind = "Array"
@@ -213,6 +218,7 @@ export class JArray extends JToken {
     chargeItems(1)
     this.items.splice(index, 0, adopt(this, value))
   }
+  /** The item at an index. Throws the exception of .NET's list outside of the array. */
   at(index: number): JToken {
     const found = this.items[index]
     if (found === undefined)

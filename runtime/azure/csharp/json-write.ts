@@ -26,6 +26,7 @@ export function writeJson(token: WrittenToken, indented: boolean): string {
   return text
 }
 
+/** Appends pieces to `into`; they are joined once at the end. The depth is limited, because each level is a call on the stack. */
 function write(token: WrittenToken, indented: boolean, depth: number, into: string[]): void {
   if (depth > jsonDepthMax) throw new CsLimitError("the JSON is nested too deeply")
   if (token.kind !== "Object" && token.kind !== "Array" && token.kind !== "Property")
@@ -47,6 +48,7 @@ function write(token: WrittenToken, indented: boolean, depth: number, into: stri
   }
 }
 
+/** A float always has a point or an exponent, so that reading it again gives a float. NaN and infinities are quoted, as in Newtonsoft. */
 function writeScalar({ value, kind }: WrittenToken): string {
   if (value === null || value === undefined) return "null"
   if (typeof value === "boolean") return value ? "true" : "false"

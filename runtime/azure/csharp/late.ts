@@ -25,6 +25,10 @@ export function callLate(self: unknown, name: string, form: MemberKind, args: re
   return (member.run as (...values: unknown[]) => unknown)(self, ...args, ...rest)
 }
 
+/**
+ * The first member with this name that takes the arguments, from the value's own type to its bases. Typed members are left out: their type
+ * arguments are known only to the compiler.
+ */
 function findMember(
   self: unknown,
   name: string,
@@ -45,6 +49,7 @@ function typesOf(self: unknown): string[] {
   return [...new Set([...own, ...all])]
 }
 
+/** A parameter of a type variable (`T`, at most two letters, unknown as a type) takes any value. */
 function takes(member: Member, args: readonly unknown[]): boolean {
   if (args.length > member.parameters.length) return false
   return member.parameters.every((parameter, index) => {

@@ -21,6 +21,7 @@ export function formatNumber(value: Numeric, format: string, kind: string): stri
   return standardNumber(value, letter, precision, kind)
 }
 
+/** Standard formats (`C`, `D`, `E`, `F`, `G`, `N`, `P`, `R`, `X`) in the invariant culture, whose currency sign is `¤`. */
 function standardNumber(value: Numeric, letter: string, precision: number | undefined, kind: string): string {
   switch (letter.toUpperCase()) {
     case "C":
@@ -58,6 +59,7 @@ function standardNumber(value: Numeric, letter: string, precision: number | unde
   }
 }
 
+/** `G` with a precision: the exponent is written from the precision upwards and below 10^-5. */
 function general(value: number, precision: number, letter: string): string {
   const rounded = Number(value.toPrecision(precision))
   const power = rounded === 0 ? 0 : Math.floor(Math.log10(Math.abs(rounded)))
@@ -68,6 +70,7 @@ function general(value: number, precision: number, letter: string): string {
   return doubleText(rounded)
 }
 
+/** Widths in bits, for the two's complement of negative numbers in `X`. */
 const bits: Readonly<Record<string, number>> = {
   sbyte: 8,
   byte: 8,
@@ -160,6 +163,7 @@ function splitSections(format: string): string[] {
   return sections
 }
 
+/** One section of a custom pattern: digits before and after the point, literals, percent, groups. */
 function customSection(value: Numeric, section: string): string {
   const pieces: readonly string[] = section.match(/'[^']*'?|"[^"]*"?|\\[\s\S]?|[0#]|[.,%]|[\s\S]/g) ?? []
   const point = pieces.indexOf(".")
@@ -173,6 +177,7 @@ function customSection(value: Numeric, section: string): string {
   return `${writeUnits(left, units.replace(/^0+/, ""), withGroups)}${writePart(right, part)}`
 }
 
+/** Writes the digits before the point into the places of the pattern. */
 function writeUnits(pieces: readonly string[], digits: string, withGroups: boolean): string {
   const places = pieces.filter((piece) => piece === "0" || piece === "#")
   const zeros = places.length - (places.indexOf("0") < 0 ? places.length : places.indexOf("0"))

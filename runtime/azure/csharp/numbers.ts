@@ -10,6 +10,7 @@ export interface NumberType {
   readonly most?: bigint
 }
 
+/** Types of up to 32 bits are JavaScript numbers. `wrap` cuts to the width, as unchecked arithmetic does in C#. */
 function small(bits: number, isSigned: boolean): NumberType {
   const size = 2n ** BigInt(bits)
   const [least, most] = isSigned ? [-size / 2n, size / 2n - 1n] : [0n, size - 1n]
@@ -92,6 +93,7 @@ function wholePart(value: unknown, from: string): number | bigint | undefined {
   return value as number | bigint
 }
 
+/** Names of the types in .NET, for messages of casts. */
 const dotnetNames: Readonly<Record<string, string>> = {
   sbyte: "SByte",
   byte: "Byte",
@@ -145,6 +147,7 @@ const comparisons: Readonly<Record<string, Operate>> = {
   ">=": (a: number, b: number) => a >= b,
 }
 
+/** Operators of `int`, the most frequent type: bit operations wrap without a check. */
 const intOperators: Readonly<Record<string, Operate>> = {
   "+": (a: number, b: number) => (a + b) | 0,
   "-": (a: number, b: number) => (a - b) | 0,
@@ -180,6 +183,7 @@ const wideOperators: Readonly<Record<string, Operate>> = {
   ">>": (a: number, b: number) => a >>> b,
 }
 
+/** Operators of 64-bit types before they are wrapped. */
 const bigOperators: Readonly<Record<string, Operate>> = {
   "+": (a: bigint, b: bigint) => a + b,
   "-": (a: bigint, b: bigint) => a - b,
@@ -216,6 +220,7 @@ const floatOperators: Readonly<Record<string, Operate>> = {
   "%": (a: number, b: number) => Math.fround(a % b),
 }
 
+/** Operators of `decimal`: exact to 28 digits. */
 const decimalOperators: Readonly<Record<string, Operate>> = {
   "+": (a: Decimal, b: Decimal) => a.add(b),
   "-": (a: Decimal, b: Decimal) => a.subtract(b),

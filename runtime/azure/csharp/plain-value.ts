@@ -31,6 +31,7 @@ export function plainValue(value: unknown): unknown {
   }
 }
 
+/** A value of the library as a value of CEL. Deep trees end as text, because conditions and templates do not go deeper. */
 function plainOf(value: unknown, depth: number): unknown {
   if (value instanceof JValue) return scalar(value.value)
   if (value instanceof Boxed) return scalar(value.value)
@@ -90,6 +91,7 @@ export function restore({ form, text }: KeptValue): unknown {
   return new DateTime(BigInt(ticks ?? "0"), kind === "utc" || kind === "local" ? kind : "unspecified")
 }
 
+/** C# exceptions and limits leave the wing as one class of error. */
 function withSite<Value>(run: () => Value): Value {
   try {
     return budgeted(run)

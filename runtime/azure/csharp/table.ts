@@ -94,6 +94,10 @@ export function declareType(
 const shape =
   /^(static )?(extension )?(typed )?(set )?(this(?=\[)|[A-Za-z_][A-Za-z0-9_]*)(?:<([A-Za-z, ]+)>)?(?:([([])(.*)[)\]])?: (.+)$/
 
+/**
+ * Reads a row of the library, e.g. `static Parse(string text): int`. The text is the declaration and, with the parameters, the id by which
+ * plans name the member.
+ */
 function readSignature(owner: string, signature: string, run: Implementation): Member {
   const found = shape.exec(signature)
   if (found === null) throw new Error(`the signature ${owner}.${signature} cannot be read`)
@@ -158,6 +162,7 @@ function splitList(list: string): string[] {
   return parts
 }
 
+/** A parameter: `params` and `out`, the type, the name, a default in JSON. */
 function readParameter(written: string): Parameter {
   const found = /^(params |out )?([^ =]+(?:<.*>)?(?:\[\])*\??)(?: ([a-zA-Z]+))?(?: = (.+))?$/.exec(written)
   if (found === null) throw new Error(`the parameter ${written} cannot be read`)
@@ -185,6 +190,7 @@ export function memberById(id: string): Member | undefined {
   return members.get(id)
 }
 
+/** Types whose members extend a sequence of the element, e.g. those of `IEnumerable<byte>`. */
 function extensionsOf({ args: [element] }: CsType, known: readonly CsType[]): CsType[] {
   if (element === undefined) return []
   const names = new Set([element.name])

@@ -64,6 +64,7 @@ interface Reader {
 /** Limit on the nesting of types; real types stay far below. */
 const depthMax = 16
 
+/** A type with its suffixes `[]` and `?`, which bind from left to right. The depth is limited, because plans come from outside. */
 function readType(reader: Reader, depth: number): CsType {
   if (depth > depthMax) throw new Error("the type is nested too deeply")
   let type = readName(reader, depth)
@@ -78,6 +79,7 @@ function readType(reader: Reader, depth: number): CsType {
   }
 }
 
+/** A name with its type arguments. */
 function readName(reader: Reader, depth: number): CsType {
   const { text } = reader
   const from = reader.at

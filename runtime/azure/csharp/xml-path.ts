@@ -35,6 +35,7 @@ export function followPath(from: XContainer, path: string, prefixes: Prefixes): 
   return found
 }
 
+/** One path of a union (`a | b`). */
 function followBranch(from: XContainer, path: string, prefixes: Prefixes): Found[] {
   let start: XContainer = from
   if (path.startsWith("/")) while (start.parent !== null) start = start.parent
@@ -49,6 +50,7 @@ function followBranch(from: XContainer, path: string, prefixes: Prefixes): Found
   return steps.reduce((nodes, step) => follow(nodes, step, prefixes), current)
 }
 
+/** Splits a path into steps. An empty part is `//`: the next step searches all descendants. */
 function readSteps(path: string): Step[] {
   const steps: Step[] = []
   let deep = false
@@ -96,6 +98,7 @@ function splitFilters(text: string): string[] {
   return splitOutside(text.replace(/\]\s*\[/g, "]\u0000["), "\u0000").map((part) => part.slice(1, -1).trim())
 }
 
+/** All nodes that a step reaches, each once. Work is charged by candidates, because `//` in a deep tree reaches very many. */
 function follow(nodes: readonly Found[], step: Step, prefixes: Prefixes): Found[] {
   const found: Found[] = []
   for (const node of nodes) {
@@ -122,6 +125,7 @@ function axisOf(node: Found, step: Step): Found[] {
   return step.axis === "text" ? node.nodes.filter((child) => child instanceof XText) : node.childElements()
 }
 
+/** A prefix must be declared. A name without a prefix has no namespace, as XPath 1.0 demands. */
 function matches(node: Found, { test, axis }: Step, prefixes: Prefixes): boolean {
   if (test === "*" || axis === "text") return true
   if (!(node instanceof XElement || node instanceof XAttribute)) return false
@@ -133,6 +137,7 @@ function matches(node: Found, { test, axis }: Step, prefixes: Prefixes): boolean
   return node.name.uri === uri && (local === "*" || node.name.local === local)
 }
 
+/** A filter: a position, `last()`, `and`, `or`, `not(…)`, a comparison with a text or number, or the existence of a node. */
 function passes(node: Found, filter: string, index: number, count: number, prefixes: Prefixes): boolean {
   if (/^\d+$/.test(filter)) return index + 1 === Number(filter)
   if (filter === "last()") return index + 1 === count

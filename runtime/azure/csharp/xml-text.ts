@@ -39,6 +39,7 @@ export function parseDocument(text: string, keepSpace: boolean): XDocument {
   return document
 }
 
+/** Document types are refused: entities can multiply a text (“billion laughs”) or name files. */
 function parsed(text: string): { readonly children: readonly XmlNode[] } {
   if (/<!DOCTYPE/i.test(text))
     throw new CsException("XmlException", "For security reasons DTD is prohibited in this XML document.")
@@ -51,6 +52,7 @@ function parsed(text: string): { readonly children: readonly XmlNode[] } {
   }
 }
 
+/** The parser recurses for each level, so the depth is checked before it runs. */
 function refuseDepth(text: string): void {
   let depth = 0
   for (const [tag] of text.matchAll(/<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\/?[^\s<>!?/][^<>]*>/g)) {
@@ -62,6 +64,7 @@ function refuseDepth(text: string): void {
   }
 }
 
+/** White space between elements is kept only if the document asks for it, as `LoadOptions.PreserveWhitespace` does. */
 function build(
   node: XmlNode,
   into: XContainer,
@@ -78,6 +81,7 @@ function build(
   else if (node instanceof XmlElement) into.add(element(node, scope, keepSpace))
 }
 
+/** Declarations of an element apply to its own name and to its attributes, so they are read first. */
 function element(node: XmlElement, outer: ReadonlyMap<string, string>, keepSpace: boolean): XElement {
   const scope = new Map(outer)
   const attributes = Object.entries(node.attributes)
@@ -92,6 +96,7 @@ function element(node: XmlElement, outer: ReadonlyMap<string, string>, keepSpace
   return made
 }
 
+/** The default namespace applies to elements only (Namespaces in XML 1.0, section 6.2). */
 function resolve(name: string, scope: ReadonlyMap<string, string>, isElement: boolean): XName {
   const colon = name.indexOf(":")
   if (colon < 0) return new XName(isElement ? (scope.get("") ?? "") : "", name)

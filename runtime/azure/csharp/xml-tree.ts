@@ -59,6 +59,7 @@ function isXmlName(text: string): boolean {
   return /^[\p{L}_][\p{L}\p{N}_.\-·\p{M}]*$/u.test(text)
 }
 
+/** An attribute; declarations of namespaces are attributes too, as in .NET. */
 export class XAttribute extends CsObject {
   readonly typeName = "System.Xml.Linq.XAttribute"
   readonly name: XName
@@ -136,6 +137,7 @@ export class XComment extends XNode {
   }
 }
 
+/** A node with children: a document or an element. */
 export abstract class XContainer extends XNode {
   readonly nodes: XNode[] = []
 
@@ -171,6 +173,7 @@ export abstract class XContainer extends XNode {
   }
 }
 
+/** An element. Its attributes keep the order of the document. */
 export class XElement extends XContainer {
   readonly typeName = "System.Xml.Linq.XElement"
   name: XName
@@ -198,6 +201,7 @@ export class XElement extends XContainer {
   }
 }
 
+/** A document. Comments may stand before and after its root. */
 export class XDocument extends XContainer {
   readonly typeName = "System.Xml.Linq.XDocument"
   get root(): XElement | null {

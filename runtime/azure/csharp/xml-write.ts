@@ -41,6 +41,7 @@ export function writeXml(node: WrittenNode, indented: boolean): string {
   return text
 }
 
+/** Appends pieces to `into`; they are joined once at the end. `scope` maps namespaces to prefixes. */
 function write(
   node: WrittenNode,
   scope: ReadonlyMap<string, string>,
@@ -61,6 +62,7 @@ function write(
   } else if (isElement(node)) writeElement(node, scope, indented, depth, into)
 }
 
+/** An element with text is written without indentation: white space would become part of its content. */
 function writeElement(
   node: WrittenElement,
   outer: ReadonlyMap<string, string>,
@@ -84,6 +86,9 @@ function writeElement(
   into.push(`</${name}>`)
 }
 
+/**
+ * The name and the attributes as written, and the namespaces that apply below. A namespace without a prefix is declared where it is needed.
+ */
 function startTag(
   node: WrittenElement,
   outer: ReadonlyMap<string, string>,
@@ -116,6 +121,7 @@ function startTag(
   return { name, scope, attributes }
 }
 
+/** Attributes without a prefix have no namespace, so one with a namespace gets a prefix, `p1` and so on. */
 function attributeName(name: Named, scope: Map<string, string>, attributes: string[]): string {
   if (name.uri === "") return name.local
   let prefix = scope.get(name.uri)
@@ -134,6 +140,7 @@ function escapeText(text: string): string {
   return text.replace(/[&<>]/g, (c) => (c === "&" ? "&amp;" : c === "<" ? "&lt;" : "&gt;"))
 }
 
+/** Line breaks and tabs are written as references: a parser would read them as spaces. */
 function escapeAttribute(text: string): string {
   return text.replace(/[&<>"\r\n\t]/g, (c) =>
     c === "&"

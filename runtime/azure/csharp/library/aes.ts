@@ -46,6 +46,7 @@ class Transform extends CsObject {
   }
 }
 
+/** Only CBC with PKCS7 padding: other modes are unknown names, so that they are errors of the compiler and not of a request. */
 export function declareAes(): void {
   const holds = (value: unknown): boolean => value instanceof Aes
   const transform = (encrypting: boolean, key: Uint8Array, iv: Uint8Array): Transform =>

@@ -12,6 +12,7 @@ function at(self: Items, index: number | bigint): number {
   return place
 }
 
+/** `Array.Copy`: a copy of the source is made first, because source and target may be one array. */
 function copy(from: Items, start: number, to: Items, target: number, count: number): void {
   chargeItems(count)
   if (start < 0 || target < 0 || count < 0 || start + count > from.length || target + count > to.length)
@@ -22,6 +23,7 @@ function copy(from: Items, start: number, to: Items, target: number, count: numb
   for (const [index, item] of piece.entries()) to[target + index] = item as never
 }
 
+/** Members of every array type. `T[]` and `byte[]` (a `Uint8Array`) share them. */
 const arrayRows: Record<string, (...values: never[]) => unknown> = {
   "Length: int": (self: Items) => self.length,
   "LongLength: long": (self: Items) => BigInt(self.length),
@@ -39,6 +41,7 @@ const arrayRows: Record<string, (...values: never[]) => unknown> = {
     copy(self, 0, target, index, self.length),
 }
 
+/** Arrays, and the static methods of `System.Array`. */
 export function declareArray(): void {
   declareType("[]<T>", { bases: ["IList<T>", "IReadOnlyList<T>", "IEnumerable<T>", "Array"] }, arrayRows)
   declareType(

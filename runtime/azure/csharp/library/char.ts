@@ -9,6 +9,7 @@ const is =
   (c) =>
     pattern.test(c)
 
+/** The tests of `char` by Unicode category, as in .NET. */
 const tests: Readonly<Record<string, Test>> = {
   IsDigit: is(/\p{Nd}/u),
   IsNumber: is(/\p{N}/u),
@@ -23,6 +24,7 @@ const tests: Readonly<Record<string, Test>> = {
   IsControl: is(/\p{Cc}/u),
 }
 
+/** A char is a JavaScript string of one UTF-16 unit, as in .NET. */
 export function declareChar(): void {
   const rows: Record<string, (...values: never[]) => unknown> = {
     "static default(): char": () => "\0",

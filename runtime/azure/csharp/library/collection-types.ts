@@ -29,6 +29,7 @@ export function declareCollections(): void {
 
 const bases = ["IList<T>", "IReadOnlyList<T>", "IEnumerable<T>"]
 
+/** Members of `List<T>`. Copies are charged by their length, because a program could double a list in each round of a loop. */
 const listRows: Record<string, (...values: never[]) => unknown> = {
   "new(): List<T>": () => new CsList(),
   "new(int capacity): List<T>": () => new CsList(),
@@ -105,6 +106,7 @@ const listRows: Record<string, (...values: never[]) => unknown> = {
   "AsReadOnly(): IReadOnlyList<T>": (self: CsList) => self,
 }
 
+/** Lists and the interfaces they have. Arrays have the same interfaces, so the members work on both. */
 function declareList(): void {
   for (const name of ["ICollection", "IReadOnlyCollection", "IList", "IReadOnlyList"])
     declareType(
@@ -152,6 +154,7 @@ function asList(self: unknown): CsList {
   throw fixedSize()
 }
 
+/** Members that change a collection, for lists and sets. */
 const collectionRows: Record<string, (...values: never[]) => unknown> = {
   "Add(T item): void": (self: unknown, item: unknown) => {
     if (self instanceof CsHashSet) self.add(item)
@@ -170,6 +173,7 @@ const collectionRows: Record<string, (...values: never[]) => unknown> = {
   },
 }
 
+/** Members of lists that need an index. Moving the items after it is charged at a 64th of a step for each. */
 const listChanges: Record<string, (...values: never[]) => unknown> = {
   "set this[int index]: T": (self: CsList | unknown[], index: number, value: unknown) => {
     indexed(self, index)
@@ -196,6 +200,7 @@ function copied(source: CsDictionary, comparer: unknown): CsDictionary {
   return made
 }
 
+/** Members of all dictionaries that only read. `TryGetValue` sets the default of the value's type when the key is missing, as in .NET. */
 const reading = {
   "Count: int": (self: CsDictionary) => self.size,
   "Keys: List<K>": (self: CsDictionary) => new CsList(self.keys()),
@@ -229,6 +234,7 @@ const writing = {
   "Clear(): void": (self: CsDictionary) => self.clear(),
 }
 
+/** Dictionaries and their interfaces; the read-only interface has no members that write. */
 function declareDictionary(): void {
   const holds = (value: unknown): boolean => value instanceof CsDictionary
   declareType("IReadOnlyDictionary<K, V>", { bases: ["IEnumerable<KeyValuePair<K, V>>"], holds }, reading)
@@ -277,6 +283,7 @@ function setOf(items: unknown, comparer: unknown): CsHashSet {
   return made
 }
 
+/** Members of `HashSet<T>`. Methods with a second sequence build a set of it first, so that they need linear time. */
 const setRows: Record<string, (...values: never[]) => unknown> = {
   "new(): HashSet<T>": () => new CsHashSet(),
   "new(StringComparer comparer): HashSet<T>": (comparer: unknown) => new CsHashSet(comparisonOf(comparer)),

@@ -33,6 +33,10 @@ type Self = typeof contextObject
 /** The variables of the request, read without copying. */
 const variablesObject = new Part("IReadOnlyDictionary<string, object>", null)
 
+/**
+ * A variable as an object of the library. Responses, tokens and violations are stored in the form of the host, because steps without C#
+ * read them too.
+ */
 function variable(name: string): { readonly value: unknown } | undefined {
   charge(1)
   const host = currentHost()
@@ -56,6 +60,7 @@ function violationObject({ name, type, rule, details, action }: PolicyViolation)
 const part = <T>(typeName: string, source: T | undefined): Part<T> | null =>
   source === undefined ? null : new Part(typeName, source)
 
+/** `context`. Parts are made when they are read: most expressions need one of them. */
 function declareContextItself(): void {
   declareType(
     "IProxyContext",
@@ -138,6 +143,7 @@ function isValue(type: CsType): boolean {
   return typeInfo(type.name)?.isValue === true
 }
 
+/** `context.Variables`. */
 function declareVariables(): void {
   // An unset variable is null. Unlike .NET's dictionary, that of Azure API Management does not throw, and documents compare with null or write `?? ""`.
   const read = (_self: unknown, name: string): unknown => variable(name)?.value ?? null
@@ -201,6 +207,10 @@ interface Named {
   readonly path?: string
 }
 
+/**
+ * The parts of `context` that describe where a request is served. `IsCurrentRevision` is always true: one plan has one revision of each
+ * API.
+ */
 function declareParts(): void {
   declarePart<PolicyApi>("IApi", {
     "Id: string": (api) => api.id,
@@ -254,6 +264,7 @@ function declareParts(): void {
   declareSubscribers()
 }
 
+/** The parts of `context` that describe the caller. */
 function declareSubscribers(): void {
   const list = (type: string, items: readonly unknown[]): unknown => items.map((item) => new Part(type, item))
   declarePart<PolicyProduct>("IProduct", {

@@ -47,6 +47,7 @@ function toNumber(value: unknown, type: string): unknown {
   )
 }
 
+/** To whole numbers, `Convert` rounds half to even, unlike a cast, which cuts the fraction. */
 function fromNumber(value: number | bigint | Decimal, from: string, to: string): unknown {
   const isWhole = numberTypes[to]?.least !== undefined
   if (isWhole && typeof value === "number" && !Number.isInteger(value)) {
@@ -63,6 +64,7 @@ function halfEven(value: number): number {
   return rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1
 }
 
+/** Null is false, as in .NET. Numbers are true unless they are 0. */
 function toBoolean(value: unknown): boolean {
   if (value === null || value === undefined) return false
   if (value instanceof JValue) return toBoolean(value.value)

@@ -49,6 +49,7 @@ const hashes = [
   ["SHA512", "sha512", 64],
 ] as const
 
+/** Hashes and keyed hashes (HMAC). One class holds both; the key tells the types apart. */
 function declareHashes(): void {
   declareType(
     "HashAlgorithm",
@@ -132,6 +133,7 @@ function cryptPadding(padding: CsEnum): { padding: number; oaepHash?: string } {
     : { padding: constants.RSA_PKCS1_PADDING }
 }
 
+/** RSA. Each operation is charged with 20,000 steps, because one signature takes as long as many thousand simple members. */
 function declareRsa(): void {
   declareChoice("HashAlgorithmName", ["MD5", "SHA1", "SHA256", "SHA384", "SHA512"])
   declareChoice("RSASignaturePadding", ["Pkcs1", "Pss"])
@@ -208,6 +210,7 @@ function commonName(name: string): string {
   return /^CN=(.*)$/m.exec(name)?.[1] ?? ""
 }
 
+/** Certificates: those that gateway.conf declares, that of the client, and those made from bytes. */
 function declareCertificate(): void {
   const date = (text: string): DateTime => DateTime.fromMs(Date.parse(text), "local")
   declareType(

@@ -21,6 +21,7 @@ export function declareExceptions(): void {
   }
 }
 
+/** Members of every exception. The stack is empty: frames of closures say nothing about the document. */
 const reading = {
   "Message: string": (self: CsException) => self.message,
   "InnerException: Exception": (self: CsException) => self.inner,

@@ -23,6 +23,7 @@ export class Guid extends CsObject {
   override text(): string {
     return this.format("D")
   }
+  /** The formats of .NET without `X`, which is an error with .NET's message. */
   format(format: string): string {
     const h = this.hex
     const dashed = [h.slice(0, 8), h.slice(8, 12), h.slice(12, 16), h.slice(16, 20), h.slice(20)].join("-")
@@ -77,6 +78,7 @@ function newGuid(): Guid {
 
 const emptyGuid = new Guid("0".repeat(32))
 
+/** `Guid`. `ParseExact` accepts every format, not only the one that is named. */
 export function declareGuid(): void {
   declareType(
     "Guid",

@@ -44,6 +44,10 @@ function entriesOf(value: unknown): (readonly [string, unknown])[] | undefined {
   return undefined
 }
 
+/**
+ * A value of the library as a JSON scalar; undefined for objects and lists. Ids, spans and URLs keep their own kind, so that they are read
+ * back unchanged.
+ */
 function scalarToken(value: unknown): JValue | undefined {
   if (value === null || value === undefined) return new JValue(null, "Null")
   if (typeof value === "string") return new JValue(value, "String")
@@ -105,6 +109,7 @@ function isNull(token: JToken): boolean {
   return token instanceof JValue && token.kind === "Null"
 }
 
+/** The explicit conversion of a token to a scalar type. Newtonsoft parses strings and accepts numbers as booleans. */
 function scalarFrom(token: JValue, type: CsType): unknown {
   const { value } = token
   const { name } = type
@@ -144,6 +149,7 @@ function rounded(value: number, name: string): unknown {
   )
 }
 
+/** The conversion to types of the library that JSON does not know: dates, addresses, ids, bytes. */
 function otherScalar(token: JValue, name: string): unknown {
   const { value } = token
   if (name === "DateTime")
@@ -189,6 +195,7 @@ export function tokenAs(token: JToken | null, type: CsType, depth = 0): unknown 
   return isNull(token) ? defaultOf(type) : fromToken(token, type)
 }
 
+/** A token as a token type. Null becomes null; another kind throws, as a cast does in C#. */
 function tokenOf(token: JToken, type: CsType, depth: number): unknown {
   const { name } = type
   if (name === "IEnumerable" && type.args[0]?.name !== "JToken")

@@ -104,6 +104,7 @@ function addContent(self: JObject, item: unknown): void {
   else throw argument("Can not add a value to Newtonsoft.Json.Linq.JObject.")
 }
 
+/** `JObject.Merge` with Newtonsoft's defaults: objects are merged, arrays are appended, and null replaces nothing. */
 function merge(self: JObject, other: JToken): void {
   if (!(other instanceof JObject)) return
   for (const { name, value } of other.properties.values()) {
@@ -115,6 +116,7 @@ function merge(self: JObject, other: JToken): void {
   }
 }
 
+/** `JArray`. Lists in its constructor are flattened, as Newtonsoft does. */
 export function declareArrays(): void {
   const add = (self: JArray, item: unknown): void => {
     if (item instanceof JToken || !Array.isArray(item)) self.add(toToken(item))

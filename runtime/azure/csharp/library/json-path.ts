@@ -68,6 +68,7 @@ function readName(path: string, from: number): { step: Step; end: number } {
   return { step: name === "*" ? values : child(name), end: from + name.length }
 }
 
+/** One `[…]`: a quoted name, `*`, a filter, indexes or a slice. `end` is the offset after the bracket. */
 function readBracket(path: string, from: number): { step: Step; end: number } {
   const end = bracketEnd(path, from)
   const inner = path.slice(from + 1, end).trim()
@@ -96,6 +97,7 @@ function readBracket(path: string, from: number): { step: Step; end: number } {
   }
 }
 
+/** The bracket that closes the one at `from`; brackets in quotes do not count. */
 function bracketEnd(path: string, from: number): number {
   let depth = 0
   let quote = ""
@@ -109,6 +111,10 @@ function bracketEnd(path: string, from: number): number {
   throw refuse(path)
 }
 
+/**
+ * A filter. Operators are found by splitting, so `||` and `&&` inside quoted text are not supported. Each test is charged, because a filter
+ * runs for every child.
+ */
 function passes(token: JToken, test: string, path: string): boolean {
   charge(2)
   const either = test.split("||")
@@ -136,6 +142,7 @@ function literal(text: string, path: string): string | number | boolean | null {
   return Number(text)
 }
 
+/** Values of different types are never equal and never ordered; only `!=` is true for them. */
 function compare(token: JValue, op: string, wanted: string | number | boolean | null): boolean {
   const value =
     typeof token.value === "bigint"

@@ -13,6 +13,7 @@ export function readJson(text: string): JToken {
   })
 }
 
+/** Reads JSON of which the root must have one type. Otherwise it throws with Newtonsoft's message. */
 export function readAs<T extends JToken>(
   text: string,
   type: abstract new (...values: never[]) => T,

@@ -53,6 +53,7 @@ function formatted(self: JToken, formatting: CsEnum | null): string {
   return writeJson(self, formatting.has("Indented"))
 }
 
+/** Members of all tokens that read. */
 const reading: Record<string, Row> = {
   "this[object key]: JToken": childOf,
   "set this[object key]: JToken": setChild,
@@ -125,6 +126,7 @@ function matchesType(token: JToken, type: CsType): boolean {
   return token instanceof (classes[type.name] as abstract new (...values: never[]) => JToken)
 }
 
+/** Objects are equal in any order of their members, arrays only in the same order. */
 function deepEqual(a: JToken | null, b: JToken | null): boolean {
   if (a === null || b === null) return a === b
   if (a instanceof JValue || b instanceof JValue) return a.same(b)
@@ -138,6 +140,7 @@ function deepEqual(a: JToken | null, b: JToken | null): boolean {
   return x.length === y.length && x.every((child, index) => deepEqual(child, y[index] as JToken))
 }
 
+/** All values of `JTokenType` that a token here can have, in the order of Newtonsoft. */
 const kinds: readonly JsonKind[] = [
   "None",
   "Object",
@@ -176,6 +179,7 @@ const implicit: readonly (readonly [string, JsonKind])[] = [
   ["Uri", "Uri"],
 ]
 
+/** Implicit conversions to tokens and explicit ones from them, for each scalar type and its nullable form. */
 function conversions(): Record<string, Row> {
   const rows: Record<string, Row> = {}
   for (const [type, kind] of implicit) {

@@ -11,6 +11,7 @@ export class Jwt extends CsObject {
   readonly header: Readonly<Record<string, unknown>>
   readonly payload: Readonly<Record<string, unknown>>
   #claims: CsDictionary | undefined
+  /** `source` is the compact form; header and payload are decoded and not verified here. `validate-jwt` verifies. */
   constructor(
     source: string,
     header: Readonly<Record<string, unknown>>,
@@ -53,6 +54,7 @@ function claimText(value: unknown): string {
 
 const lengthMax = 65_536
 
+/** A part of a token as an object. Undefined for other content, so that `AsJwt()` gives null instead of an exception. */
 function decodePart(part: string): Readonly<Record<string, unknown>> | undefined {
   if (!isBase64url(part)) return undefined
   try {
@@ -150,6 +152,7 @@ export class Authorization extends CsObject {
   }
 }
 
+/** `Jwt` and `Authorization`, the result of `get-authorization-context`. */
 export function declareTokens(): void {
   declareType(
     "Authorization",

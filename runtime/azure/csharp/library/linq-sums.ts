@@ -38,6 +38,10 @@ function extreme(self: unknown, pick: Fn, sign: number): unknown {
   return values.reduce((best, value) => (sign * compareValues(value, best) > 0 ? value : best))
 }
 
+/**
+ * Members that reduce a sequence to one value. The overloads of `Sum` start with a zero of the type, because the operators do not mix
+ * types. -0 is the neutral element for doubles.
+ */
 export const adding = {
   "Aggregate(Func<T,T,T> step): T": (self: unknown, step: Fn) => {
     const items = list(self)

@@ -45,6 +45,7 @@ function throwing(make: () => Error): () => never {
   }
 }
 
+/** The first item of each key, in the order of the sequence. Each item is charged, because keys are computed by the program. */
 function distinctBy(items: Items, key: Fn): unknown[] {
   const seen = new Set<unknown>()
   return items.filter((item) => {
@@ -56,6 +57,7 @@ function distinctBy(items: Items, key: Fn): unknown[] {
   })
 }
 
+/** Groups in the order in which their keys appear, as in .NET. */
 function groupBy(self: unknown, key: Fn, pick: Fn): Grouping[] {
   const groups = new Map<unknown, Grouping>()
   for (const item of list(self)) {
@@ -75,6 +77,7 @@ function groupBy(self: unknown, key: Fn, pick: Fn): Grouping[] {
 /** An ordered sequence, which `ThenBy` can order further. */
 class Ordered extends CsList {
   readonly comparers: readonly ((a: unknown, b: unknown) => number)[]
+  /** Sorts once with all comparers. `ThenBy` makes a new object with one more comparer, because a sort that was done cannot be refined. */
   constructor(items: Items, comparers: readonly ((a: unknown, b: unknown) => number)[]) {
     super(
       items.toSorted((a, b) => {
@@ -151,6 +154,7 @@ export function declareLinq(): void {
   )
 }
 
+/** Whether a value can be enumerated by a member of LINQ. */
 function isSequence(value: unknown): boolean {
   if (Array.isArray(value) || typeof value === "string" || value instanceof Uint8Array) return true
   return (
@@ -229,6 +233,7 @@ function unboxed(value: unknown, type: CsType): unknown {
   return Object.hasOwn(numberTypes, type.name) || type.name === "char" ? unbox(value, type) : value
 }
 
+/** Members that pick one item. The variants with `OrDefault` give the default value of the element's type. */
 const picking = {
   "First(): T": (self: unknown) => {
     const items = list(self)
@@ -306,6 +311,7 @@ const picking = {
   },
 }
 
+/** Members that combine two sequences. Sets of keys make them linear. */
 const joining = {
   "Concat(IEnumerable<T> other): IEnumerable<T>": (self: unknown, other: unknown) => [
     ...list(self),
@@ -343,6 +349,7 @@ const joining = {
   },
 }
 
+/** Members that make a collection. */
 const making = {
   "ToList(): List<T>": (self: unknown) => new CsList([...list(self)]),
   "typed ToArray(): T[]": (types: readonly CsType[], self: unknown) =>

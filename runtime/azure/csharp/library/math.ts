@@ -17,6 +17,7 @@ function roundDouble(value: number, digits: number, mode: CsEnum | undefined): n
   return (floor % 2 === 0 ? floor : floor + 1) / scale
 }
 
+/** Functions of one double that JavaScript computes in the same way. */
 const unary: Readonly<Record<string, (value: number) => number>> = {
   Sqrt: Math.sqrt,
   Cbrt: Math.cbrt,
@@ -32,6 +33,7 @@ const unary: Readonly<Record<string, (value: number) => number>> = {
   Atan: Math.atan,
 }
 
+/** `System.Math`. `Round` rounds half to even unless a mode says otherwise, as in .NET. */
 export function declareMath(): void {
   const rows: Record<string, (...values: never[]) => unknown> = {
     "static PI: double": () => Math.PI,

@@ -40,6 +40,7 @@ function bodyAs(types: readonly CsType[], self: Body | null): unknown {
   }
 }
 
+/** The body as a token; another kind of root throws, as the cast does in Azure API Management. */
 function jsonBody(text: string, name: string): unknown {
   const token = readJson(text)
   if (
@@ -55,6 +56,7 @@ function decode(bytes: Uint8Array): string {
   return text.startsWith("\ufeff") ? text.slice(1) : text
 }
 
+/** Members of `context.Request`. */
 const requestRows: Record<string, (...values: never[]) => unknown> = {
   // Null without a body, because documents test `Body != null` and `Body?.As<JObject>()`.
   "Body: IMessageBody": (self: Request) => (self.source.body.present ? new Body(self.source.body) : null),
@@ -151,6 +153,7 @@ export const stringExtensions = {
   },
 }
 
+/** Extensions of sequences that policy expressions have and .NET lacks. */
 export const sequenceExtensions = {
   "Encrypt(string algorithm, byte[] key, byte[] iv): byte[]": (
     self: unknown,

@@ -30,6 +30,7 @@ class Address extends CsObject {
   }
 }
 
+/** The 16 bytes of an IPv6 address. `::` stands for as many groups of zeros as are missing. */
 function sixBytes(text: string): Uint8Array {
   const [head = "", tail] = text.split("::")
   const left = head === "" ? [] : head.split(":")
@@ -40,6 +41,7 @@ function sixBytes(text: string): Uint8Array {
   )
 }
 
+/** The names of `HttpStatusCode`, as policies write them. */
 const statuses: Readonly<Record<string, number>> = {
   Continue: 100,
   OK: 200,
@@ -69,6 +71,7 @@ const statuses: Readonly<Record<string, number>> = {
   GatewayTimeout: 504,
 }
 
+/** `IPAddress` and `HttpStatusCode`. */
 export function declareNetwork(): void {
   declareEnum("HttpStatusCode", "System.Net", statuses)
   declareEnum("AddressFamily", "System.Net.Sockets", { InterNetwork: 2, InterNetworkV6: 23 })

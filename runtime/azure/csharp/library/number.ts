@@ -52,6 +52,7 @@ function fitted(value: bigint, type: string): unknown {
   return holds === "bigint" ? value : Number(value)
 }
 
+/** `TryParse`: false and zero for any text that `Parse` refuses. Limits are not C# exceptions and go on. */
 function tryParse(text: string | null, type: string, out: OutPlace, style?: CsEnum): boolean {
   try {
     out.set(parseNumber(text, type, style))
@@ -63,6 +64,7 @@ function tryParse(text: string | null, type: string, out: OutPlace, style?: CsEn
   }
 }
 
+/** Members that all number types share. */
 function rowsOf(type: string): Record<string, (...values: never[]) => unknown> {
   const zero = convertNumber(0, "int", type, false)
   return {
@@ -92,6 +94,7 @@ function rowsOf(type: string): Record<string, (...values: never[]) => unknown> {
   }
 }
 
+/** Limits and constants of a type. Values over 2^53 are bigint, the others are numbers. */
 function constantsOf(type: string): Record<string, (...values: never[]) => unknown> {
   const { least, most, holds } = numberTypes[type] as { least?: bigint; most?: bigint; holds: string }
   if (least !== undefined && most !== undefined)

@@ -31,6 +31,7 @@ export function hashText(text: string): number {
   return hash
 }
 
+/** Members of `bool`. Its text is `True` or `False`, as in .NET. */
 const boolRows: Record<string, (...values: never[]) => unknown> = {
   "static default(): bool": () => false,
   "static TrueString: string": () => "True",

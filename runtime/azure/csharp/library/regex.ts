@@ -46,6 +46,7 @@ class Group extends CsObject {
   }
 }
 
+/** A match and its groups. `rest` finds the next match when it is asked for: `Match` alone needs only the first. */
 class Match extends Group {
   override readonly typeName = "System.Text.RegularExpressions.Match"
   readonly groups: readonly Group[]
@@ -65,6 +66,7 @@ class Match extends Group {
   }
 }
 
+/** `Match.Groups`; the whole match is group 0. */
 class Groups extends CsObject {
   readonly typeName = "System.Text.RegularExpressions.GroupCollection"
   readonly match: Match
@@ -83,6 +85,7 @@ function firstMatch(regex: Pattern, text: string): Match {
   return matchFrom(regex, regex.over(text), text, 0)
 }
 
+/** The next match from an offset. An empty match continues one character later, otherwise it would be found forever. */
 function matchFrom(regex: Pattern, search: Search, text: string, from: number): Match {
   if (from > text.length) return noMatch
   charge(2)
@@ -109,6 +112,7 @@ function allMatches(regex: Pattern, text: string): Match[] {
 
 type Evaluate = (match: Match) => string
 
+/** Replaces at most `most` matches. The growing result is charged, because a short pattern can multiply a text. */
 function replace(regex: Pattern, text: string, by: Evaluate, most = Number.MAX_SAFE_INTEGER): string {
   let made = ""
   let from = 0
@@ -124,6 +128,7 @@ function expand(replacement: string): Evaluate {
   return (match) => expandReplacement(replacement, (name) => match.known(name)?.value)
 }
 
+/** `Regex.Split`: the texts of groups are part of the result, as in .NET. */
 function split(regex: Pattern, text: string): string[] {
   const pieces: string[] = []
   let from = 0
@@ -205,6 +210,7 @@ function patternRows(): Record<string, Row> {
   return rows
 }
 
+/** Members of `Regex`. A timeout is accepted and ignored: the work of every search is bounded by the budget of the expression. */
 const regexRows: Record<string, (...values: never[]) => unknown> = {
   ...patternRows(),
   "new(string pattern): Regex": (pattern: string) => new Regex(pattern, null),

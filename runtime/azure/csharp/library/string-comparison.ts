@@ -50,6 +50,7 @@ const names = [
   "OrdinalIgnoreCase",
 ]
 
+/** `StringComparer` and `StringComparison`. All cultures are the invariant one. */
 export function declareStringComparison(): void {
   declareEnum("StringComparison", "System", Object.fromEntries(names.map((name, index) => [name, index])))
   const rows: Record<string, (...values: never[]) => unknown> = {

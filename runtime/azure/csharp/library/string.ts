@@ -48,6 +48,10 @@ function replaceAll(self: Text, from: Text | null, to: Text | null): Text {
   return parts.join(to ?? "")
 }
 
+/**
+ * Replaces without regard to letter case. Folding may change the length of a text (`ß`): then the offsets do not fit, and the exact text is
+ * replaced.
+ */
 function replaceFolded(self: Text, from: Text, to: Text | null, comparison: unknown): Text {
   const [text, sought] = [fold(self, comparison), fold(needed(from, "oldValue"), comparison)]
   if (text.length !== self.length || sought === "") return replaceAll(self, from, to)
@@ -142,6 +146,7 @@ function isBlank(text: Text | null): boolean {
   return text === null || text === undefined || !/\P{White_Space}/u.test(text)
 }
 
+/** Static members of `string`. */
 const statics = {
   "static Empty: string": () => "",
   "static IsNullOrEmpty(string value): bool": (text: Text | null) =>
@@ -191,6 +196,7 @@ const statics = {
   ) => concat(value.slice(start, start + length)),
 }
 
+/** Members that search and compare. Without a comparison they are ordinal. */
 const searching = {
   "Length: int": (self: Text) => self.length,
   "this[int index]: char": (self: Text, index: number) => {
@@ -259,6 +265,7 @@ const searching = {
   "GetHashCode(): int": hashText,
 }
 
+/** Members that return a changed text. New texts are charged by their length. */
 const changing = {
   "Substring(int start): string": (self: Text, start: number) => {
     if (start < 0 || start > self.length)
@@ -319,6 +326,7 @@ function padded(self: Text, width: number, c: Text, left: boolean): Text {
   return left ? self.padStart(width, c) : self.padEnd(width, c)
 }
 
+/** The overloads of `Split`; one implementation has the separators as a list. */
 const listing = {
   "Split(params char[] separators): string[]": (self: Text, separators: readonly Text[] | null) =>
     split(self, separators, all, null),
@@ -358,6 +366,7 @@ const listing = {
   },
 }
 
+/** `string`: all members, in groups. */
 export function declareString(): void {
   declareEnum("StringSplitOptions", "System", { None: 0, RemoveEmptyEntries: 1, TrimEntries: 2 })
   declareType(

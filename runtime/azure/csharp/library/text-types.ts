@@ -20,6 +20,7 @@ class StringBuilder extends CsObject {
   }
 }
 
+/** An encoding by its name in .NET. */
 class Encoding extends CsObject {
   readonly typeName = "System.Text.Encoding"
   readonly name: string
@@ -38,6 +39,7 @@ const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byte
 const narrow = (text: string, most: number): Uint8Array =>
   Uint8Array.from(text, (c) => (c.length === 1 && c.charCodeAt(0) <= most ? c.charCodeAt(0) : 63))
 
+/** The encodings of .NET that Node has too. Characters that ASCII lacks become `?`, as in .NET. */
 const encodings: readonly (readonly [string, Encoding])[] = [
   [
     "UTF8",
@@ -76,6 +78,7 @@ const encodings: readonly (readonly [string, Encoding])[] = [
   ],
 ]
 
+/** Finds an encoding by name, in any letter case. windows-1252 is read as ISO-8859-1: the two differ only in control characters. */
 function encodingNamed(name: string): Encoding {
   const wanted = name.toLowerCase()
   const aliases: Readonly<Record<string, string>> = {
@@ -96,6 +99,7 @@ function encodingNamed(name: string): Encoding {
   return found[1]
 }
 
+/** `Encoding`. Each conversion is charged with two steps for each character. */
 function declareEncoding(): void {
   const rows: Record<string, (...values: never[]) => unknown> = {
     "static GetEncoding(string name): Encoding": encodingNamed,
@@ -138,6 +142,7 @@ function declareEncoding(): void {
     )
 }
 
+/** Members of `StringBuilder`. */
 const builderRows: Record<string, (...values: never[]) => unknown> = {
   "new(): StringBuilder": () => new StringBuilder(),
   "new(int capacity): StringBuilder": () => new StringBuilder(),

@@ -53,6 +53,7 @@ function readOffset(text: string): DateTimeOffset {
   return new DateTimeOffset(ticks, offsetMinutes ?? 0)
 }
 
+/** Applies `DateTimeStyles`. The local time zone of the gateway is UTC, so kinds change and ticks do not. */
 function styled(moment: DateTime, styles: CsEnum | null): DateTime {
   if (styles?.has("AdjustToUniversal") === true || styles?.has("AssumeUniversal") === true)
     return new DateTime(
@@ -64,6 +65,7 @@ function styled(moment: DateTime, styles: CsEnum | null): DateTime {
   return moment
 }
 
+/** `TryParse`: false and the fallback for any text that `Parse` refuses. Limits are not C# exceptions and go on. */
 function attempt<T>(read: () => T, out: OutPlace, fallback: T): boolean {
   try {
     out.set(read())
@@ -136,6 +138,7 @@ const weekdays = weekdayNames.map((name, index) => new CsEnum("System.DayOfWeek"
 const kinds: Readonly<Record<string, DateKind>> = { Unspecified: "unspecified", Utc: "utc", Local: "local" }
 const kindOf = (value: CsEnum): DateKind => kinds[value.names[0] as string] as DateKind
 
+/** The clock of the host, so that tests can set it. */
 const clock = {
   "static default(): DateTime": () => new DateTime(0n, "unspecified"),
   "static UtcNow: DateTime": () => DateTime.fromMs(currentHost().nowMs(), "utc"),
@@ -151,6 +154,7 @@ function today(): DateTime {
   return now.plus(-(now.ticks % ticksPerDay))
 }
 
+/** Members of `DateTime`. */
 const dateTimeRows: Record<string, (...values: never[]) => unknown> = {
   ...shared("DateTime"),
   ...clock,
@@ -223,6 +227,7 @@ function declareDateTime(): void {
   )
 }
 
+/** A date from year, month, day, hour, minute, second, millisecond. Values outside of the calendar throw. */
 function fromParts(p: readonly number[], kind: CsEnum | undefined): DateTime {
   const [year, month, day, hour, minute, second, millisecond = 0] = p as [
     number,
@@ -296,6 +301,7 @@ function declareDateTimeOffset(): void {
   )
 }
 
+/** `TimeSpan`: 64 bits of ticks of 100 ns. */
 function declareTimeSpan(): void {
   const rows: Record<string, Row> = {
     "static default(): TimeSpan": () => new TimeSpan(0n),

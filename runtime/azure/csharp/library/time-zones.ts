@@ -16,6 +16,7 @@ class Zone extends CsObject {
   readonly id: string
   readonly #clock: Intl.DateTimeFormat | undefined
 
+  /** `name` is the IANA name. UTC needs no formatter, which costs most of the time of a conversion. */
   constructor(id: string, name: string) {
     super()
     this.id = id
@@ -73,6 +74,7 @@ const DAY = 864_000_000_000n
 const recently = ticksOf({ year: 2024, month: 1, day: 1, hour: 0, minute: 0, second: 0, fraction: 0 })
 const utc = new Zone("UTC", "UTC")
 
+/** A zone by its Windows or IANA id. Formatters are slow to make and are kept; the oldest is dropped when there are too many. */
 function zoneOf(id: string | null): Zone {
   if (id === null) throw argumentNull("id")
   const known = zones.get(id)

@@ -40,6 +40,7 @@ export function urlDecode(text: string): string {
   return unescapeData(text.replaceAll("+", " "))
 }
 
+/** The characters that .NET's `HtmlEncode` encodes, including those from U+00A0 to U+00FF. */
 function htmlEncode(text: string): string {
   chargeText(text.length * 6)
   return text.replace(/[&<>"'\u00a0-\u00ff]|[\ud800-\udbff][\udc00-\udfff]/g, (c) => {
@@ -54,6 +55,7 @@ function htmlEncode(text: string): string {
   })
 }
 
+/** The named entities that are decoded; other names stay as they are. */
 const entities: Readonly<Record<string, string>> = {
   amp: "&",
   lt: "<",
@@ -69,6 +71,7 @@ const entities: Readonly<Record<string, string>> = {
   mdash: "—",
 }
 
+/** Numeric and named entities. Code points outside of Unicode stay as they are. */
 function htmlDecode(text: string): string {
   chargeText(text.length)
   return text.replace(
@@ -158,6 +161,7 @@ const ports: Readonly<Record<string, number>> = {
 }
 const portOf = (url: URL): number => (url.port === "" ? (ports[url.protocol] ?? -1) : Number(url.port))
 
+/** `WebUtility` and `HttpUtility`. The second writes hexadecimal digits in lower case, as in .NET. */
 export function declareWeb(): void {
   declareType(
     "WebUtility",

@@ -62,6 +62,7 @@ const xmlNodeRows: Record<string, Row> = {
     new CsList(elementsBelow(self).filter((element) => name === "*" || nameOf(element) === name)),
 }
 
+/** The older XML API of .NET, over the same tree as LINQ to XML. */
 export function declareXmlDocument(): void {
   declareType(
     "XmlNode",

@@ -51,6 +51,7 @@ function asStatic(row: string): string {
   return `static ${row.replace("()", "(XNode node)").replace("(string", "(XNode node, string")}`
 }
 
+/** Namespace prefixes for XPath. A name table has no members that documents use; it exists to be passed. */
 export function declareNames(): void {
   declareType("XmlNameTable", { holds: (value) => value instanceof NameTable }, {})
   declareType(

@@ -62,6 +62,7 @@ export const called =
   (element: XElement): boolean =>
     element.name.same(name)
 
+/** Members of all nodes. A node that is added elsewhere is copied if it still has a parent, as in .NET. */
 const nodeRows: Record<string, Row> = {
   "Parent: XElement": (self: XNode) => (self.parent instanceof XElement ? self.parent : null),
   "Document: XDocument": (self: XNode) => {

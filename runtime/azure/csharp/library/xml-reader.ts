@@ -19,6 +19,7 @@ export class Reader extends CsObject {
   readonly typeName = "System.Xml.XmlReader"
   readonly events: readonly Event[]
   at = -1
+  /** Lists all events at once: a reader over a finished tree needs no parser of its own. */
   constructor(from: XNode) {
     super()
     const events: Event[] = []
@@ -63,6 +64,7 @@ class TextSource extends CsObject {
   }
 }
 
+/** `XmlReader` over a text or a node. */
 export function declareReader(): void {
   declareType(
     "StringReader",

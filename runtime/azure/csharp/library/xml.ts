@@ -109,6 +109,7 @@ function namespaceOf(self: XElement, prefix: string): string | undefined {
   return undefined
 }
 
+/** Explicit conversions of an element or attribute to scalar types. Null converts to the nullable types only. */
 function casts(type: string, textOf: (self: never) => string): Record<string, Row> {
   const rows: Record<string, Row> = {}
   for (const target of ["string", "int", "long", "double", "decimal", "bool", "DateTime", "Guid"]) {
@@ -126,6 +127,7 @@ function nothing(target: string): null {
   throw new CsException("ArgumentNullException", "Value cannot be null. (Parameter 'element')")
 }
 
+/** The value of an element or attribute as a scalar, by the rules of XML (`1` and `0` are booleans). */
 function scalar(text: string, { name }: CsType): unknown {
   if (name === "string") return text
   if (isNumberType(name)) return parseNumber(text, name)
@@ -201,6 +203,7 @@ const attributeRows: Record<string, (...values: never[]) => unknown> = {
   ...casts("XAttribute", (self: XAttribute) => self.value),
 }
 
+/** Attributes, texts and comments. */
 function declareLeaves(): void {
   declareType(
     "XAttribute",
