@@ -22,6 +22,7 @@ export function outside(networks: readonly string[], others: readonly string[]):
   })
 }
 
+/** Halves the network until each part is inside or outside of the others. */
 function partsOutside(network: Network, others: readonly Network[]): Network[] {
   const { bits, length } = network
   const isIn = (inner: Network, outer: Network) =>
@@ -67,6 +68,7 @@ function bitsOfIpv4(address: string): string | undefined {
   return parts.map((part) => part.toString(2).padStart(8, "0")).join("")
 }
 
+/** An IPv6 address as 128 binary digits; undefined for other text. */
 function bitsOfIpv6(address: string): string | undefined {
   const [head = "", tail, ...more] = address.split("::")
   const groups = (part: string) => (part === "" ? [] : part.split(":"))

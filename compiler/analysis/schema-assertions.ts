@@ -68,6 +68,7 @@ function valuesOf(schema: Keywords): readonly unknown[] | undefined {
   return named === undefined || named.some((each) => same(each, schema["const"])) ? [schema["const"]] : []
 }
 
+/** `enum` and `const`. */
 const values: Comparing = (before, after) => {
   const [old, next] = [valuesOf(before), valuesOf(after)]
   const keyword = ["enum", "const"].find((each) => each in after || each in before) ?? "enum"
@@ -108,6 +109,7 @@ const counted: readonly (readonly [keyword: string, what: string])[] = [
   ["Properties", "properties"],
 ]
 
+/** `maxLength`, `minItems` and the other keywords that count. An absent one is 0 or no limit. */
 function counts(side: "max" | "min"): Comparing {
   return (before, after) =>
     counted.flatMap(([name, what]): AssertionChange[] => {
@@ -123,6 +125,7 @@ function counts(side: "max" | "min"): Comparing {
     })
 }
 
+/** `multipleOf`. A divisor of the old number allows more values, a multiple of it fewer; otherwise it is both. */
 const multiples: Comparing = (before, after) => {
   const [old, next] = [before["multipleOf"], after["multipleOf"]] as (number | undefined)[]
   if (old === next) return []
@@ -147,6 +150,7 @@ const patterns: Comparing = (before, after) => {
 
 const judgedFormats: ReadonlySet<string> = new Set([...textFormats, ...registeredFormats])
 
+/** Formats that are checked; others are annotations. */
 const formats: Comparing = (before, after) => {
   const of = ({ format }: Keywords) => (judgedFormats.has(format as string) ? (format as string) : undefined)
   const [old, next] = [of(before), of(after)]
@@ -180,6 +184,7 @@ const dependentRequired: Comparing = (before, after) => {
   )
 }
 
+/** Names that are required on one side only. */
 function requiredChanges(
   keyword: string,
   old: readonly string[],
@@ -198,6 +203,7 @@ function requiredChanges(
   ]
 }
 
+/** Each compares one keyword or a pair of them. */
 const comparisons: readonly Comparing[] = [
   types,
   values,

@@ -54,6 +54,7 @@ function located(name: string | undefined): Located {
 const visitsMax = 50_000
 const referencesMax = 100
 
+/** Walks two schemas together. `sense` says whether a wider part makes the whole wider or narrower (`not`). */
 class Walk {
   readonly #tables: { readonly before: PlanBody["schemas"]; readonly after: PlanBody["schemas"] }
   readonly #origins: Origins
@@ -78,6 +79,7 @@ class Walk {
     this.#found.push({ effect: meant, pointer, words })
   }
 
+  /** Compares two schemas. Equal ones end at once; their names are digests, so most do. */
   #schemas(first: Located, second: Located, at: string, sense: Sense): void {
     if (++this.#visits > visitsMax) {
       if (this.#visits === visitsMax + 1) this.#add("other", at, "the comparison stopped at its limit", sense)
@@ -133,6 +135,7 @@ class Walk {
     return at
   }
 
+  /** The target of a reference, which may be a member of a resource. */
   #target(
     reference: string,
     resource: string,
@@ -202,6 +205,7 @@ class Level {
     this.#counts = [before, after].some(({ schema }) => counting.some((word) => word in schema))
   }
 
+  /** Compares all keywords of a schema. */
   compare(): void {
     const [before, after] = [this.#before.schema, this.#after.schema]
     for (const { effect, keyword, words } of assertionChanges(before, after))
@@ -232,6 +236,7 @@ class Level {
     this.#pair(this.#before.schema[keyword], this.#after.schema[keyword], keyword, sense)
   }
 
+  /** Compares two schemas under one keyword; a missing one accepts everything. */
   #pair(before: unknown, after: unknown, keyword: string, sense = this.#sense): void {
     if (before === undefined && after === undefined) return
     this.#visitor.schemas(
@@ -247,6 +252,7 @@ class Level {
     return [of(this.#before), of(this.#after)]
   }
 
+  /** Keywords of objects. */
   #object(): void {
     this.#named("properties")
     this.#named("patternProperties")
@@ -276,6 +282,7 @@ class Level {
     }
   }
 
+  /** Keywords of arrays. */
   #array(): void {
     const [before, after] = [this.#before.schema, this.#after.schema]
     const of = (schema: Keywords) => (schema["prefixItems"] ?? []) as readonly unknown[]
@@ -286,6 +293,7 @@ class Level {
     this.#contains()
   }
 
+  /** `contains` with its bounds. */
   #contains(): void {
     const words = [
       "an item that matches `contains` is required",
@@ -308,6 +316,7 @@ class Level {
     return old !== undefined && next !== undefined
   }
 
+  /** Keywords that combine schemas. */
   #logic(): void {
     this.#lists(
       "allOf",
@@ -374,6 +383,7 @@ class Level {
     if (this.#onBothSides("not", words)) this.#value("not", sense)
   }
 
+  /** `if`, `then` and `else`. */
   #conditional(): void {
     const words = [
       "some values must also match another schema",

@@ -34,6 +34,7 @@ const escapes: Readonly<Record<string, string>> = {
   "\r": "\\r",
 }
 
+/** Escapes a text as gateway.conf does. `$` before an expression would begin another one. */
 function escaped(text: string, beforeExpression: boolean): string {
   const made = text
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are escaped here.

@@ -24,12 +24,14 @@ export function converse(options: ConversationOptions): Conversation {
   return new TerminalConversation(options)
 }
 
+/** Node's line editor. Lines that arrive before they are asked for (pasted text) are kept in `#early`. */
 class TerminalConversation implements Conversation {
   readonly #editor: Interface
   readonly #early: string[] = []
   #wanted: ((line: string | undefined) => void) | undefined
   #ended = false
 
+  /** A completion that fails completes nothing: the prompt must not break because the engine is away. */
   constructor({ complete, history, onHistory }: ConversationOptions) {
     this.#editor = createInterface({
       input: process.stdin,
@@ -57,6 +59,7 @@ class TerminalConversation implements Conversation {
       .on("SIGINT", () => this.#back())
   }
 
+  /** Shows the prompt and waits for a line; undefined at the end of the input. */
   next(prompt: string): Promise<string | undefined> {
     const early = this.#early.shift()
     if (early !== undefined) {
@@ -81,6 +84,7 @@ class TerminalConversation implements Conversation {
     this.#wanted = undefined
   }
 
+  /** Ctrl-C clears the line; while a command runs it ends the process. */
   #back(): void {
     if (this.#wanted === undefined) {
       // Closing restores the terminal. Then the signal has its default effect.

@@ -68,6 +68,7 @@ async function* lines(): AsyncIterable<string> {
 /** One Ctrl-C can arrive twice: from the terminal, and from npm, which forwards it to its child processes. */
 const sameKeyMs = 500
 
+/** A second signal within `sameKeyMs` is ignored, because a terminal sends Ctrl-C to npm and to this process, and npm sends it on. */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     const signals = ["SIGINT", "SIGTERM"] as const

@@ -35,6 +35,9 @@ export async function main(
   }
 }
 
+/**
+ * The program without its commands: those are loaded when they are named, because loading all of them takes longer than most commands run.
+ */
 function newProgram(io: Io): Commander {
   const program = new Commander("sallyport")
   program

@@ -61,6 +61,7 @@ export function pageOf(name: string, markdown: string): ManualPage {
   return { name, title, purpose: purpose.replaceAll("\n", " "), text, sections }
 }
 
+/** The sections of a page by their headings; a section contains those below it. Lines in code fences are no headings. */
 function sectionsOf(text: string): ManualSection[] {
   const lines = text.split("\n")
   let fenced = false

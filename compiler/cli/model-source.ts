@@ -72,6 +72,7 @@ function onlyStore(names: readonly string[]): string {
   return only
 }
 
+/** A model file by itself, without gateway.conf. */
 function modelOfFile(io: Io, path: string): CompiledModel {
   if (/\.ya?ml$/.test(path))
     throw new CliError(

@@ -64,6 +64,7 @@ export function readClaims(options: OptionValues): Readonly<Record<string, unkno
   return Object.fromEntries((Array.isArray(given) ? given : []).map((text) => claimOf(String(text))))
 }
 
+/** A value that is not JSON is text, so that `sub=ann` needs no quotes. */
 function claimOf(text: string): readonly [string, unknown] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (name === undefined || value === undefined)

@@ -38,6 +38,7 @@ export function readPlanFile(io: Io, path: string): PlanFile {
   return { plan: read.plan, base: undefined }
 }
 
+/** Reads a plan file, up to the largest size that a plan can have. */
 function readText(io: Io, path: string): string {
   let bytes: Uint8Array
   try {
@@ -80,6 +81,7 @@ function readBounded(path: string): Buffer {
   }
 }
 
+/** A configuration file given as a plan is a frequent mistake, so the help names the right option. */
 function parse(path: string, text: string): unknown {
   try {
     return JSON.parse(text)
@@ -93,6 +95,7 @@ function parse(path: string, text: string): unknown {
   }
 }
 
+/** The first problems of a file that is not a plan. */
 function notAPlan(path: string, problems: readonly PlanProblem[]): CliError {
   const shown = problems
     .slice(0, problemsShownMax)

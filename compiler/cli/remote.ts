@@ -68,6 +68,7 @@ export function remoteAt(url: string, token: string): Remote {
   return { url, request: (method, path, body) => send(address, method, path, body) }
 }
 
+/** The token that `serve` and `dev` write: a command in the same folder needs no setting. */
 async function tokenOfDev(io: Io): Promise<string> {
   try {
     return (await readFile(join(io.cwd, tokenFile), "utf8")).trim()
@@ -85,6 +86,7 @@ async function tokenOfDev(io: Io): Promise<string> {
   }
 }
 
+/** Checks that the responder is a control API before it is believed: another service at the address may answer anything. */
 async function send(address: ApiAddress, method: string, path: string, body: unknown): Promise<RemoteAnswer> {
   const answer = await exchange(address, method, path, body)
   if (!answer.headers.has(controlMark)) throw somethingElse(address)

@@ -51,6 +51,7 @@ function partsOf(cwd: string, operand: string): { base: string; pattern: readonl
   return { base: resolve(cwd, fixed), pattern: [segments.slice(first).join("/")] }
 }
 
+/** Nothing to run is a mistake: a test run that tests nothing must not pass. */
 function nothingFound(operand: string, byDefault: boolean): CliError {
   if (byDefault)
     return new CliError(
@@ -75,6 +76,7 @@ function isInside(folder: string, path: string): boolean {
   return below === "" || (below !== ".." && !below.startsWith(`..${sep}`) && !isAbsolute(below))
 }
 
+/** A folder with its tests; it knows which files were read, so that `--watch` runs again after a change of any of them. */
 class Folder implements TestFolder, Files {
   readonly #disk: WatchedFiles
   readonly #prefix: string

@@ -76,6 +76,7 @@ function asYaml(path: string): string {
   return /\.(ya?ml|json)$/i.test(path) ? path : `${path}.yaml`
 }
 
+/** Pieces of a file or of standard input, in the size that is read from the disk at once. */
 async function* readPieces(io: Io, path: string): AsyncGenerator<Buffer> {
   const stream =
     path === "-" ? io.bytes() : createReadStream(resolve(io.cwd, path), { highWaterMark: 1 << 18 })
@@ -86,6 +87,7 @@ async function* readPieces(io: Io, path: string): AsyncGenerator<Buffer> {
   }
 }
 
+/** A YAML or JSON list is read whole, because a list can be parsed only at its end. */
 async function wholeText(path: string, pieces: AsyncIterable<Buffer>): Promise<string> {
   const all: Buffer[] = []
   let bytes = 0
@@ -193,6 +195,7 @@ function endOfRecords(text: string): number {
   return end
 }
 
+/** The tuples of a piece. `lineOffset`: the lines before it, so that findings name the line of the file. */
 function tuplesIn(file: SourceFile, path: string, lineOffset: number): readonly Placed[] {
   const report = new Report()
   const tuples = readTupleFile(file, file.span(0, 0), report)
@@ -204,6 +207,7 @@ function tuplesIn(file: SourceFile, path: string, lineOffset: number): readonly 
   return tuples.map(({ key, span }) => ({ key, line: file.position(span.start).line + lineOffset }))
 }
 
+/** Batches of at most so many tuples and bytes as the engine takes in one request. */
 function* batchesOf(placed: readonly Placed[]): Generator<TupleBatch> {
   let lines: string[] = []
   let places: number[] = []

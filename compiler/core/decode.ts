@@ -71,6 +71,7 @@ const wides = {
   four: { name: "UTF-32", label: undefined },
 } satisfies Record<string, Wide>
 
+/** UTF-16 and UTF-32, by byte order mark or by the zeros that Latin text has in them. */
 function wideEncoding(bytes: Uint8Array): Wide | undefined {
   const begins = (...mark: number[]): boolean => mark.every((byte, at) => bytes[at] === byte)
   if (begins(0xff, 0xfe, 0, 0) || begins(0, 0, 0xfe, 0xff)) return wides.four
@@ -104,6 +105,7 @@ function firstInvalid(bytes: Uint8Array): number {
   return bytes.length - 1
 }
 
+/** The length of a character of UTF-8; 0 for invalid bytes (Unicode, table 3-7). */
 function characterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number
   if (first < 0x80) return 1

@@ -92,6 +92,7 @@ export class Report {
 
 const severities: readonly Severity[] = ["error", "warning", "info"]
 
+/** By severity, place and code, so that the output does not depend on the order of the phases. */
 function inOrder(a: Diagnostic, b: Diagnostic): number {
   const severity = severities.indexOf(a.severity) - severities.indexOf(b.severity)
   if (severity !== 0) return severity

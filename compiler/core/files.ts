@@ -53,6 +53,7 @@ export class MemoryFiles implements Files {
     return bytes.length > bytesMax ? failed("large") : { kind: "bytes", bytes }
   }
 
+  /** Paths that match the pattern, sorted. */
   glob(pattern: string): GlobResult {
     const glob = globOf(pattern)
     const matches = (path: string): boolean =>
@@ -79,6 +80,7 @@ export class DiskFiles implements Files {
     this.#root = root
   }
 
+  /** Reads a file inside of the root, after links are followed. Pipes and devices are refused, because reading them may never end. */
   read(path: string, bytesMax: number): ReadResult {
     let descriptor: number | undefined
     try {
@@ -106,6 +108,7 @@ export class DiskFiles implements Files {
     return { paths: walk.paths.sort(), problem: walk.problem }
   }
 
+  /** Visits folders that can still match the pattern. */
   #walk(folder: string, places: ReadonlySet<number>, walk: Walk): void {
     let entries: Dirent[]
     try {
@@ -130,6 +133,7 @@ export class DiskFiles implements Files {
     }
   }
 
+  /** The kind of an entry; a link counts as its target. */
   #kindOf(entry: Dirent, path: string): "file" | "folder" | "other" {
     if (entry.isFile()) return "file"
     if (entry.isDirectory()) return "folder"

@@ -146,6 +146,7 @@ export class Project {
     return undefined
   }
 
+  /** Reports why a file cannot be used, at the place that names it. */
   #fail(path: string, { code, detail, within, related = [] }: Failure, at: Span | undefined): void {
     const near = code === "SP0001" ? didYouMean(path, this.#siblings(path)) : ""
     const named =
@@ -201,6 +202,7 @@ export class Project {
     return resolved
   }
 
+  /** Reads a file within the budgets of the project. */
   #load(path: string, bytesMax: number): Outcome {
     const failed = (code: DiagnosticCode, detail: string) => ({ failures: [{ code, detail }] })
     // The path is the project's own folder.
@@ -248,6 +250,7 @@ function textIn(path: string, bytes: Uint8Array): Outcome {
     : { failures: conflicts.map((conflict) => unresolved(file, conflict)) }
 }
 
+/** A file with conflict markers of a merge has two versions of some lines, so it is not read further. */
 function unresolved(file: SourceFile, { first, last }: MergeConflict): Failure {
   const within = file.span(first.start, first.end)
   if (last === undefined)

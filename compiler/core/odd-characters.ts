@@ -1,6 +1,7 @@
 // Characters that get into a file by pasting from a web page or word processor, or from a keyboard of another script, with their Unicode
 // names. Of look-alikes (Unicode's confusables) only those that typefaces draw like a single ASCII character.
 
+/** Characters that look like a space and separate nothing. */
 const spaces: readonly (readonly [number, string])[] = [
   [0x00a0, "NO-BREAK SPACE"],
   [0x1680, "OGHAM SPACE MARK"],
@@ -20,6 +21,7 @@ const spaces: readonly (readonly [number, string])[] = [
   [0x3000, "IDEOGRAPHIC SPACE"],
 ]
 
+/** Characters that are not visible, or change the direction of text. */
 const hidden: readonly (readonly [number, string])[] = [
   [0x00ad, "SOFT HYPHEN"],
   [0x034f, "COMBINING GRAPHEME JOINER"],
@@ -53,6 +55,7 @@ const hidden: readonly (readonly [number, string])[] = [
   [0xffa0, "HALFWIDTH HANGUL FILLER"],
 ]
 
+/** Letters of other scripts that look like Latin ones, each with the Latin letter. */
 const lookAlikes: readonly (readonly [number, string, string])[] = [
   [0x0430, "CYRILLIC SMALL LETTER A", "a"],
   [0x0435, "CYRILLIC SMALL LETTER IE", "e"],

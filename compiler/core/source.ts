@@ -50,6 +50,7 @@ export class SourceFile {
     return this.text.slice(start, until > start && this.text[until - 1] === "\r" ? until - 1 : until)
   }
 
+  /** The offsets of lines, computed when a position is first asked for: most files have no finding. */
   #starts(): number[] {
     if (this.#lineStarts === undefined) {
       const starts = [0]

@@ -26,6 +26,7 @@ export function align(before: readonly string[], after: readonly string[]): Alig
   ]
 }
 
+/** Longest common subsequence by dynamic programming: quadratic, so longer lists use `greedy`. */
 function longestCommon(before: readonly string[], after: readonly string[]): [number, number][] {
   const width = after.length + 1
   const lengths = new Uint16Array((before.length + 1) * width)
@@ -46,6 +47,7 @@ function longestCommon(before: readonly string[], after: readonly string[]): [nu
   return pairs
 }
 
+/** Pairs equal items from left to right. Not the longest alignment, but linear. */
 function greedy(before: readonly string[], after: readonly string[]): [number, number][] {
   const places = new Map<string, number[]>()
   after.forEach((item, at) => {

@@ -51,6 +51,7 @@ export function withBesides(findings: readonly Finding[], difference: Difference
   ]
 }
 
+/** The names of the variables that a step, or a step inside of it, may set. */
 function variablesOf({ step, steps, alone }: Expressive): string[] {
   // How often and how long the inner steps run decides which values they produce.
   const within = factsOf(step).repeats === undefined ? [] : inside(step, steps)

@@ -71,6 +71,7 @@ export function compareCallers(before: EngineAuth | null, after: EngineAuth | nu
   return found
 }
 
+/** Callers by a key that is the same in both plans, so that they can be paired. */
 function callersOf(auth: EngineAuth | null): Record<string, EngineGrants> {
   const callers: Record<string, EngineGrants> = {}
   for (const [key, grants] of Object.entries(auth?.keys ?? {})) callers[`key ${key}`] = grants
@@ -90,6 +91,7 @@ function grantWords({ read, write, manage }: EngineGrants): string {
 
 const nothing: EngineGrants = { read: [], write: [], manage: false }
 
+/** What a caller gains or loses. Without any `auth` every caller may do everything. */
 function callerFindings(
   old: EngineGrants | undefined,
   next: EngineGrants | undefined,
@@ -111,6 +113,7 @@ function callerFindings(
   ]
 }
 
+/** Stores that a grant gains or loses; `*` includes stores that are made later. */
 function storeFindings(
   right: "read" | "write",
   before: EngineGrants["read"],
@@ -161,6 +164,7 @@ const time =
   (before: number, after: number): Finding =>
     after > before ? neutral(`${what} may take longer`) : closes(`${what} must be ready sooner`)
 
+/** The effect of each changed limit: a higher one `opens`, a lower one `closes`. */
 const limitRules: FieldRules<EngineLimits> = {
   bodyBytesMax: size("requests"),
   requestMs: time("answers"),
@@ -218,6 +222,7 @@ const limitWords: { readonly [Key in keyof EngineLimits]: (value: Limit) => stri
   depthMax: countWords("depth"),
 }
 
+/** A change for each limit that differs. */
 function compareLimits(before: EngineLimits, after: EngineLimits): UnplacedChange[] {
   return (Object.keys(limitRules) as (keyof EngineLimits)[])
     .filter((key) => before[key] !== after[key])
@@ -237,6 +242,7 @@ function compareLimits(before: EngineLimits, after: EngineLimits): UnplacedChang
     })
 }
 
+/** Pages of which origins may call the engine. */
 function compareCors(before: EngineCors, after: EngineCors): UnplacedChange[] {
   const words = ({ origins, headers }: EngineCors) =>
     origins.length === 0 ? undefined : `cors { origins ${corsWords(origins)}; headers ${corsWords(headers)} }`
@@ -264,6 +270,7 @@ const corsRules: FieldRules<EngineCors> = {
       : corsRule("the request headers", "may be sent by web pages")(before, after),
 }
 
+/** `*` covers every name, so replacing names by it only opens. */
 function corsRule(what: string, verb: string) {
   return (before: readonly string[], after: readonly string[]): Finding[] => {
     if (after.includes("*")) return [opens(`${what} any name ${verb}`)]
@@ -283,6 +290,7 @@ function corsWords(names: readonly string[]): string {
   return names.includes("*") ? "any" : names.map((name) => JSON.stringify(name)).join(" ")
 }
 
+/** The default store and the URL of AuthZEN. */
 function compareAuthzen(before: EngineAuthzen, after: EngineAuthzen): UnplacedChange[] {
   if (same(before, after)) return []
   const words = ({ store, url }: EngineAuthzen) => {

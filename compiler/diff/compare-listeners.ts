@@ -48,6 +48,7 @@ export function compareGateways(plans: {
   ]
 }
 
+/** The form of error responses. Clients may parse them, so a change is `breaking`. */
 function errorChanges(before: Gateway["errors"], after: Gateway["errors"]): UnplacedChange[] {
   if (before === after) return []
   const method = after === "apim" ? "404 instead of 405" : "405 instead of 404"
@@ -64,6 +65,7 @@ function errorChanges(before: Gateway["errors"], after: Gateway["errors"]): Unpl
   ]
 }
 
+/** Whether processes share their counters. Without sharing, each process lets through the whole limit. */
 function sharedChanges(before: Gateway["shared"], after: Gateway["shared"]): UnplacedChange[] {
   if (same(before, after)) return []
   const words = (shared: Gateway["shared"]) =>
@@ -167,6 +169,7 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Unplac
   return found
 }
 
+/** The memory for tuples has no effect on answers, only on their speed and on very large checks. */
 function memoryChange(before: number, after: number): UnplacedChange {
   return changeOf(
     {
@@ -190,6 +193,7 @@ function isMore(before: number | null, after: number | null): boolean {
   return after === null || (before !== null && after > before)
 }
 
+/** A whole side that begins or ends. */
 function sides(
   kind: "gateway" | "authz",
   before: Gateway | Authz | null,
@@ -224,6 +228,7 @@ function sides(
   ]
 }
 
+/** The name is shown in logs only. */
 function renamed(before: string, after: string): UnplacedChange {
   return changeOf(
     {
@@ -238,6 +243,7 @@ function renamed(before: string, after: string): UnplacedChange {
   )
 }
 
+/** Addresses. A removed one breaks its clients unless another listener covers it. */
 function listenerChanges(
   scope: typeof gatewayScope | typeof authzScope,
   path: string,
@@ -284,6 +290,7 @@ function publicListener(address: Address): Finding {
     : opens("clients reach the gateway at this address")
 }
 
+/** Who reaches the engine at an address. */
 function engineListener(authz: Authz): (address: Address) => Finding {
   return ({ host }) => {
     if (isLoopback(host)) return neutral("only clients on this machine reach the engine at this address")
@@ -308,6 +315,7 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
+/** Limits as they are written in gateway.conf. */
 const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string } = {
   bodyBytesMax: ({ bodyBytesMax }) => `limits { body ${sizeWords(bodyBytesMax)} }`,
   bufferBytesMax: ({ bufferBytesMax }) => `limits { buffer ${sizeWords(bufferBytesMax)} }`,
@@ -319,6 +327,7 @@ const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string }
   limitKeysMax: ({ limitKeysMax }) => `limits { limit-keys ${limitKeysMax} }`,
 }
 
+/** Limits by their names in gateway.conf. */
 const limitNames: { readonly [Key in keyof Limits]: string } = {
   bodyBytesMax: "body",
   bufferBytesMax: "buffer",
@@ -330,6 +339,7 @@ const limitNames: { readonly [Key in keyof Limits]: string } = {
   limitKeysMax: "limit-keys",
 }
 
+/** The effect of each changed limit. */
 const limitRules: FieldRules<Limits> = {
   bodyBytesMax: (before, after) =>
     after > before ? opens("larger bodies reach the backends") : closes("larger bodies get 413"),
@@ -367,6 +377,7 @@ const limitRules: FieldRules<Limits> = {
         ),
 }
 
+/** Limits with their defaults: a limit that is written with its default is not a change. */
 function limitChanges(plans: {
   readonly before: Gateway["limits"]
   readonly after: Gateway["limits"]

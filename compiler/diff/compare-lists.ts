@@ -127,6 +127,7 @@ export class ListComparison {
     return isSharing(words.body.steps[route.sections.outbound[Number(at)] ?? ""])
   }
 
+  /** Compares two lists of steps: paired steps that changed, then removed and added ones. Equal lists end at once, which most are. */
   #compare(place: Place, before: readonly StepId[], after: readonly StepId[]): StepDraft[] {
     if (before.join() === after.join()) return []
     const match = matchSteps(before, after, this.#old.body.steps, this.#next.body.steps)
@@ -205,6 +206,7 @@ export class ListComparison {
     }
   }
 
+  /** A step that is now inside of a block: as before, but under a condition. */
   #wrapped(place: Place, old: Step, next: BlockStep, at: number): StepDraft {
     const was = { step: old, steps: this.#old.body.steps }
     const removed = effectsOfRemoving(old, was.steps)
@@ -216,6 +218,7 @@ export class ListComparison {
     return this.#changed(place, old, next, at, verdict)
   }
 
+  /** A step that is no longer inside of a block. */
   #unwrapped(place: Place, old: BlockStep, next: Step, at: number): StepDraft {
     const is = { step: next, steps: this.#next.body.steps }
     const added = effectsOfAdding(next, is.steps)
@@ -227,6 +230,7 @@ export class ListComparison {
     return this.#changed(place, old, next, at, verdict)
   }
 
+  /** The change of a step with the texts of both plans. */
   #changed({ within, path }: Place, old: Step, next: Step, at: number, verdict: RiskAssessment): StepDraft {
     return {
       action: "changed",
@@ -289,6 +293,7 @@ export class ListComparison {
     return joined(withBesides(findings, difference, this.#next.body.steps))
   }
 
+  /** The lists inside of a block. Steps that are repeated or run concurrently are observed differently, so their order matters more. */
   #inside(
     { within, path, renamed, around }: Place,
     at: number,

@@ -89,6 +89,7 @@ function typesOf(model: AuthorizationModel): Record<string, TypeDefinition> {
   return Object.fromEntries(model.type_definitions.map((definition) => [definition.type, definition]))
 }
 
+/** A type. Its relations are compared separately, because their changes have different effects. */
 function compareTypes(
   place: ModelPlace,
   answers: DecidedTheSame,
@@ -122,6 +123,7 @@ function compareTypes(
   )
 }
 
+/** Definitions and types of a model's relations, joined by name. */
 function relationsOf({ relations = {}, metadata }: TypeDefinition): Record<string, Relation> {
   const direct = new Map(Object.entries(metadata?.relations ?? {}))
   return Object.fromEntries(
@@ -132,6 +134,7 @@ function relationsOf({ relations = {}, metadata }: TypeDefinition): Record<strin
   )
 }
 
+/** A relation. Whether users gain or lose it is decided from both definitions. */
 function compareRelations(
   place: ModelPlace,
   answers: DecidedTheSame,
@@ -178,6 +181,7 @@ function turnedAround(findings: readonly Finding[], against: ReadonlySet<string>
   ]
 }
 
+/** A condition. Stored tuples name it, so removing it makes them ineffective. */
 function compareConditions(
   place: ModelPlace,
   name: string,
@@ -208,6 +212,7 @@ function compareConditions(
   return findings.length === 0 ? [] : [changeOf({ ...about, action: "changed" }, findings)]
 }
 
+/** Parameters of a condition. Stored contexts have values for the old ones. */
 function parameterChanges(old: Condition, next: Condition): Finding {
   const names = ({ parameters = {} }: Condition) => Object.keys(parameters)
   const { removed, added } = listChanges(names(old), names(next))

@@ -34,6 +34,7 @@ export function comparePlans(
   return changes.map((change) => ({ ...change, origin: originOf(change, origins) })).sort(inOrder)
 }
 
+/** What the first plan is compared with. */
 const nothing: PlanBody = {
   gateway: null,
   authz: null,
@@ -75,6 +76,7 @@ function originOf(
   return Object.hasOwn(origins, block) ? origins[block] : undefined
 }
 
+/** The order of changes in the output. */
 const heads: readonly ChangeScope["kind"][] = [
   "plan",
   "gateway",
@@ -94,6 +96,7 @@ const heads: readonly ChangeScope["kind"][] = [
   "store",
 ]
 
+/** Dangers first, then by scope, name and risk; the last rules only make the order complete. */
 function inOrder(a: Change, b: Change): number {
   return (
     Number(b.danger) - Number(a.danger) ||

@@ -16,6 +16,7 @@ export function compareProducts(before: PlanBody, after: PlanBody): UnplacedChan
   return [...productChanges(before, after), ...subscriptionChanges(before, after)]
 }
 
+/** Products: which APIs their keys give access to. */
 function productChanges(before: PlanBody, after: PlanBody): UnplacedChange[] {
   return pairsOf(before.products, after.products).flatMap(({ key: name, old, next }) => {
     const about = {
@@ -97,6 +98,7 @@ function priceWords({ price }: Product): string | undefined {
   return price === undefined ? undefined : `${price.amount} ${price.currency}`
 }
 
+/** A product as it is written in gateway.conf. */
 function productWords(name: string, product: Product | undefined): string {
   const { apis = [], open, unpublished, approval, subscriptionsPerOwner, price } = product ?? {}
   const statements = [
@@ -118,6 +120,7 @@ function subscribersOf(product: string, { subscriptions }: PlanBody): string {
   return names.length === 0 ? "subscribers" : listWords(names)
 }
 
+/** Subscriptions of gateway.conf. */
 function subscriptionChanges(before: PlanBody, after: PlanBody): UnplacedChange[] {
   return pairsOf(before.subscriptions, after.subscriptions).flatMap(({ key: name, old, next }) => {
     const about = {
@@ -151,6 +154,7 @@ function subscriptionChanges(before: PlanBody, after: PlanBody): UnplacedChange[
   })
 }
 
+/** What the callers with a key gain or lose, and which keys stop working. */
 function scopeChanges(old: Subscription, next: Subscription, before: PlanBody, after: PlanBody): Finding[] {
   const { removed, added } = listChanges(apisOf(old, before), apisOf(next, after))
   const findings: Finding[] = []

@@ -116,6 +116,7 @@ interface Table<Item> {
   routes(name: string): readonly string[]
 }
 
+/** Declarations of one kind. Adding or removing one has no effect by itself: routes that use it are compared on their own. */
 function declarations<Item>(
   kind: ProviderKind,
   before: Readonly<Record<string, Item>>,
@@ -155,6 +156,7 @@ function declarations<Item>(
   })
 }
 
+/** Compares the fields that have a rule; each difference is a change of its own. */
 function fieldsOf<Item extends object>(
   rules: FieldRules<Item>,
   statements: { readonly [Key in keyof Item]-?: (item: Item) => string },
@@ -177,6 +179,7 @@ function declared(backends: PlanBody["backends"], others: PlanBody["backends"]):
   )
 }
 
+/** The effect of each changed field of an issuer. */
 const issuerRules: FieldRules<Issuer> = {
   source: () => opens("another service decides which tokens are valid"),
   audiences: (before, after) => {
@@ -204,6 +207,7 @@ const issuerRules: FieldRules<Issuer> = {
   claims: () => neutral("the declared claims of its tokens have changed"),
 }
 
+/** Users of basic authentication: added, removed, with another password. */
 function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
   const old = new Map(before.users.map(({ user, secret }) => [user, secret]))
   const next = new Map(after.users.map(({ user, secret }) => [user, secret]))
@@ -221,6 +225,7 @@ function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
 
 type IntrospectionPlan = NonNullable<PlanBody["introspections"]>[string]
 
+/** The endpoint decides which tokens are valid, so a change of it `opens`. */
 function introspectionChange(
   before: IntrospectionPlan | undefined,
   after: IntrospectionPlan | undefined,
@@ -260,6 +265,7 @@ function valueChange(name: string, uses: Uses): Finding[] {
   return findings.length > 0 ? findings : [neutral("its value or the source it is read from has changed")]
 }
 
+/** Where a secret is used decides what another source of it means. */
 function secretChange(name: string, { subscriptions, authz }: PlanBody, uses: Uses): Finding[] {
   const keyed = Object.entries(subscriptions)
     .filter(([, { key, secondary }]) => key === name || secondary === name)

@@ -59,6 +59,7 @@ function withRoutes(changes: UnplacedChange): UnplacedChange {
   }
 }
 
+/** The changes of a route's steps. Those in sections that several routes share are reported once. */
 function stepDrafts({ key, before, after }: RoutePair, lists: ListComparison): RouteDraft[] {
   const renamed = renamedParameters(before, after)
   return sections.flatMap((section) =>
@@ -89,6 +90,7 @@ function renamedParameters(before: Route, after: Route): Map<string, string> {
   return new Map(pairs.filter(([old, next]) => old !== next))
 }
 
+/** The changes of a route's own fields. A timeout that only follows the gateway's is reported there. */
 function fieldDrafts(
   pair: RoutePair,
   before: PlanBody,

@@ -90,6 +90,9 @@ export function csharpReads({ body, needs }: CsharpProgram): CsharpReads {
   return { reads: [...reads], writes, leaves: [...leaves] }
 }
 
+/**
+ * The places of a request or response that a member reads. A dictionary with a constant name is one place, otherwise it is read as a whole.
+ */
 function placesOf({ on, args }: Call, member: string): readonly Place[] {
   const holder = on?.k === "call" ? on.member.replace(/[<(].*$/, "") : ""
   const [first] = args

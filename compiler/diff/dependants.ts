@@ -47,6 +47,7 @@ export class Dependants {
     return { along, against }
   }
 
+  /** Indexes all relations, then notes for each which others use it. */
   #read(): string[] {
     const { relations } = this.#model.relations
     const names = relations.map(({ type, relation }) => `${type}#${relation}`)
@@ -60,6 +61,7 @@ export class Dependants {
     return names
   }
 
+  /** `negated`: under an odd number of `but not`, where more users mean fewer. */
   #readNode(node: RelationNode, use: Use): void {
     if ("all" in node) for (const child of node.all) this.#readNode(child, use)
     else if ("but" in node) {

@@ -37,6 +37,7 @@ export function impliedByLogic(
 
 type Formula = (isIn: (leaf: Userset) => boolean) => boolean
 
+/** Numbers the atoms of two definitions alike, so that both become formulas over the same variables. */
 class Leaves {
   readonly #known = new Map<string, Userset>()
   readonly #opened = new Set<Userset>()

@@ -72,6 +72,7 @@ class RewriteComparison {
     return this.#compare(this.#before.rewrite, this.#after.rewrite)
   }
 
+  /** Compares two definitions part by part. The forms that add or remove an exception are recognised, because they have one effect only. */
   #compare(before: Userset, after: Userset): Finding[] {
     const [old, next] = [inOrder(before), inOrder(after)]
     if (same(old, next)) return []
@@ -87,6 +88,7 @@ class RewriteComparison {
     return this.#union(old, next)
   }
 
+  /** Parts of a union. A part that was replaced by a similar one is compared further. */
   #union(old: Userset, next: Userset): Finding[] {
     const { removed, added } = listChanges(partsOf(old, "union"), partsOf(next, "union"))
     const [gone] = removed
@@ -103,6 +105,7 @@ class RewriteComparison {
     ]
   }
 
+  /** Parts of an intersection. If one part changed into another, both risks are possible. */
   #intersection(old: Userset, next: Userset): Finding[] {
     const { removed, added } = listChanges(partsOf(old, "intersection"), partsOf(next, "intersection"))
     if (removed.length === 0) return [closes(`it also requires ${this.#new(added)}`)]

@@ -34,6 +34,7 @@ export class RouteCover {
   /** By first segment. Routes whose first segment has a parameter are under the empty text. */
   readonly #byFirst = new Map<string, Indexed[]>()
 
+  /** Routes by their first segment, so that the search for a covering route does not compare all pairs. */
   constructor(routes: Readonly<Record<string, Route>>) {
     for (const [key, route] of Object.entries(routes)) {
       const segments = segmentsOf(route.path)

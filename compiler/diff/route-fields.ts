@@ -31,6 +31,7 @@ export interface FieldChange {
   readonly findings: readonly Finding[]
 }
 
+/** The effect of each changed field of a route. */
 const rules: FieldRules<Fields> = {
   api: (_, after) =>
     neutral(`it now belongs to the API \`${after}\`: subscriptions to that API give access to it`),
@@ -114,6 +115,7 @@ function websocketChanges(
   return found.length > 0 ? found : [neutral("WebSockets end in other cases")]
 }
 
+/** Fields as they are written in gateway.conf. */
 const words: { readonly [Key in keyof Fields]-?: (route: Fields) => string } = {
   api: ({ api }) => `api ${api}`,
   version: ({ version }) => (version === null ? "no version" : `version ${version}`),

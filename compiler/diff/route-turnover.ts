@@ -77,6 +77,7 @@ export class RouteTurnover {
     ]
   }
 
+  /** What happens to the requests of a removed route that another one now serves. */
   #heir(route: Route, heir: Known): Finding {
     if (this.#isRefused(route, heir)) return breaking(this.#end(route))
     const taken = `\`${routeWords(heir.key)}\` now serves these requests`
@@ -119,6 +120,7 @@ export class RouteTurnover {
       : `on this path only ${listWords(served.sort())} is served`
   }
 
+  /** The methods of each path, computed at the first question. */
   #methods(): ReadonlyMap<string, string[]> {
     if (this.#methodsAfter !== undefined) return this.#methodsAfter
     const methods = new Map<string, string[]>()
@@ -131,6 +133,7 @@ export class RouteTurnover {
     return methods
   }
 
+  /** A new route. One that takes requests of another route opens when it has fewer guards. */
   #addition(route: Route): Finding[] {
     const callers = this.#callers(route)
     const earlier = this.#coverBefore.of(route)
@@ -208,6 +211,7 @@ function unitsOf(keys: readonly string[], here: PlanBody, there: PlanBody): (rou
   }
 }
 
+/** The change of a whole route. */
 function draft(
   action: "added" | "removed",
   key: string,

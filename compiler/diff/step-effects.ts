@@ -48,6 +48,7 @@ export function compareSteps(
   return [...effectsOfRemoving(before, bodyBefore.steps), ...effectsOfAdding(after, bodyAfter.steps)]
 }
 
+/** A kind of step either has rules for its fields or compares as a whole. */
 function changesOf(before: Step, after: Step, plans: Omit<ComparedPlans, "effectsOf">): readonly Finding[] {
   const { changed } = textOf(before)
   if (typeof changed !== "function") return compareFields(changed as FieldRules<Step>, before, after)

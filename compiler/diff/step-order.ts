@@ -221,6 +221,7 @@ function endings({ ends }: Touch, { section }: OrderContext): ReadonlySet<Ending
   return new Set([...ends].map((end) => (end === "no-fit" ? "no-value" : end)))
 }
 
+/** Two steps that fail in the same way may be swapped if nobody sees which of them failed. */
 function isSameFailure(
   one: ReadonlySet<Ending>,
   other: ReadonlySet<Ending>,

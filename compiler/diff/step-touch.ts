@@ -63,6 +63,7 @@ export function joinedTouch(touches: readonly Touch[]): Touch {
   }
 }
 
+/** What a step itself reads and writes: its facts, and what its expressions use. */
 function ownTouch(step: Step): Touch {
   const facts = factsOf(step)
   const reads = new Set(facts.reads)
@@ -91,6 +92,7 @@ interface Use {
   readonly ends: readonly Ending[]
 }
 
+/** What an expression reads, and how it may fail. `fits`: the value must fit its place, e.g. a header, where it may fail too. */
 function useOf(expression: Expression, fits: StepFacts["fits"]): Use {
   if (expression.lang === "cs")
     return {

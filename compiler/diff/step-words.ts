@@ -13,6 +13,7 @@ export class StepWords implements Printing {
     this.body = body
   }
 
+  /** The text of a step, kept because one step is part of many routes. */
   of(id: StepId): string {
     let words = this.#known.get(id)
     if (words === undefined) {

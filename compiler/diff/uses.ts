@@ -56,6 +56,7 @@ export class Uses {
     )
   }
 
+  /** Where something is used, in sorted order, so that the output does not depend on the order of the plan. */
   #of(uses: (node: unknown) => boolean, reads: (step: Step) => boolean): UsesOf {
     const using = (table: Readonly<Record<string, unknown>> = {}) =>
       Object.keys(table)
@@ -70,6 +71,7 @@ export class Uses {
     }
   }
 
+  /** All steps of a route. Routes with equal lists share the result. */
   #steps({ sections }: Route): ReadonlySet<Step> {
     const lists = [sections.inbound, sections.backend, sections.outbound, sections.onError]
     const key = lists.map((list) => list.join()).join("|")

@@ -58,6 +58,10 @@ export function bindStatements(
   return { name, statements: bound, damaged, unknown }
 }
 
+/**
+ * One statement against its row. A statement with a mistake is bound as far as it is understood, so that its name and block still count for
+ * other findings.
+ */
 function bindStatement(row: StatementRow, statement: Statement, report: Report): BoundStatement {
   const matched = matchArguments(row, statement.args)
   let broken = statement.broken
@@ -103,6 +107,7 @@ function exceeds({ budgets, slots }: Matched, report: Report): boolean {
   return found
 }
 
+/** The block of a statement, bound by the form that fits its arguments. */
 function bindBlock(
   row: StatementRow,
   name: BlockName | undefined,
@@ -120,6 +125,7 @@ function bindBlock(
   return undefined
 }
 
+/** An `else` chain is nested: the block of each link has the next `when` as its only statement. */
 function bindOtherwise(
   row: StatementRow,
   name: BlockName | undefined,
@@ -167,6 +173,7 @@ function reportArguments(
   else report.add("SP2003", argument.span, later)
 }
 
+/** Statements that a block can have once. Names of claims are keywords of their own, so they are compared in every case. */
 function reportRepeated(name: BlockName, bound: readonly BoundStatement[], report: Report): void {
   const first = new Map<string, BoundStatement>()
   for (const each of bound) {
@@ -184,6 +191,7 @@ function reportRepeated(name: BlockName, bound: readonly BoundStatement[], repor
   }
 }
 
+/** The finding is at the first statement beyond the maximum. */
 function reportTooMany(name: BlockName, bound: readonly BoundStatement[], report: Report): void {
   for (const row of blocks[name].rows) {
     if (typeof row.several !== "number") continue
@@ -195,6 +203,7 @@ function reportTooMany(name: BlockName, bound: readonly BoundStatement[], report
   }
 }
 
+/** A statement that exists but is broken is not missing. */
 function reportMissing(
   name: BlockName,
   bound: readonly BoundStatement[],

@@ -47,6 +47,9 @@ export class Builder {
     return { statements, open: this.#spanOf(open), close: this.#spanOf(close) }
   }
 
+  /**
+   * Makes a statement of its tokens. The problems of its tokens make it broken, so that later phases report nothing that follows from them.
+   */
   #statement(
     items: readonly IToken[],
     block: Block | undefined,
@@ -78,6 +81,10 @@ export class Builder {
     return { keyword, args, block, otherwise, broken, span: this.#span(start, end) }
   }
 
+  /**
+   * The keyword. A first token of another kind becomes an argument of a statement without keyword, so that it is reported once and keeps
+   * its place.
+   */
   #keyword(head: IToken | undefined, start: number, args: Argument[], problems: TokenProblem[]): Word {
     if (head?.tokenType === tokens.Word) {
       if (head.image === "else") {
@@ -102,6 +109,7 @@ export class Builder {
     return { kind: "word", text: "", span: this.#span(start, start) }
   }
 
+  /** An argument with its place; undefined for tokens that are reported already. */
   #argument(token: IToken, problems: TokenProblem[]): Argument | undefined {
     const start = token.startOffset
     switch (token.tokenType) {
@@ -132,6 +140,7 @@ export class Builder {
     }
   }
 
+  /** A reference to the outside. Undefined if its parentheses could not be read. */
   #call(token: IToken, problems: TokenProblem[]): Call | undefined {
     const { nameEnd, args } = scanOf<CallScan>(token)
     if (args === undefined) return undefined
@@ -147,6 +156,7 @@ export class Builder {
     }
   }
 
+  /** `indent`: how many leading spaces each line of a heredoc loses. */
   #text(
     form: TextArgument["form"],
     token: IToken,
@@ -198,6 +208,7 @@ export class Builder {
     return elses
   }
 
+  /** The problem of one link of an `else` chain, if it has one. */
   #elseProblem(part: ElsePart, index: number, before: ElsePart | undefined): TokenProblem | undefined {
     const start = part.keyword.startOffset
     const end = endOf(part.keyword)
@@ -221,6 +232,7 @@ export class Builder {
     return undefined
   }
 
+  /** Built from the last link to the first: each `when` has the rest of the chain as its `else`. */
   #otherwise(chain: readonly ElsePart[]): Otherwise | undefined {
     let otherwise: Otherwise | undefined
     for (const { keyword, items, block } of [...chain].reverse()) {

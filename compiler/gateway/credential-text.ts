@@ -163,6 +163,7 @@ function claimChanges(before: readonly ClaimRule[], after: readonly ClaimRule[])
   return findings.length > 0 ? findings : [neutral("the same rules in another order")]
 }
 
+/** The effect of a changed rule. `has-all` demands each value, so more values let fewer callers in; the other tests accept each value. */
 function compareRules(before: ClaimRule, after: ClaimRule): Finding[] {
   const { claim } = after
   if (before.separator !== after.separator)

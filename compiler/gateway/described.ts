@@ -93,6 +93,7 @@ export function neededOpenapi(openapi: OpenapiCompiler | undefined): OpenapiComp
   return openapi
 }
 
+/** A `skip` for an operation that does not exist skips nothing, which is easy to miss when a document renames one. */
 function checkSkip(
   { args, statement }: BoundStatement,
   document: ApiDocument | undefined,
@@ -184,6 +185,7 @@ export function mergeOperations(
   return [...all, ...extra.map((bound) => ({ bound, described: undefined, inDescribed: true }))]
 }
 
+/** Without `extra`, a route that the document lacks is more often a wrong path than an intention. */
 function reportExtra(
   bound: BoundStatement,
   document: ApiDocument,

@@ -49,6 +49,9 @@ export function exportParts(
   }
 }
 
+/**
+ * The operations of one route. OpenAPI has no operation for every method, so `ANY` becomes one for each method that no other route takes.
+ */
 function operationsOf(
   route: Route,
   described: DescribedOperation | undefined,

@@ -30,6 +30,7 @@ export class ExportFacts {
     return Object.fromEntries([...this.#used].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
+  /** What the gateway itself requires and answers on a route, read from its steps. */
   facts({ sections }: Route, described: DescribedOperation | undefined): GatewayFacts {
     const steps = this.#steps(sections.inbound)
     const all = steps.flatMap((step) => this.#within(step))
@@ -71,6 +72,7 @@ export class ExportFacts {
     return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
   }
 
+  /** Names of schemes are unique in the document: equal definitions share one, different ones get a number. */
   #own(way: CredentialStep): Readonly<Record<string, readonly string[]>>[] {
     return credentialTextOf(way)
       .schemes(way)
@@ -99,6 +101,7 @@ function documented(
   })
 }
 
+/** Whether a scheme of the document describes this credential. Names of headers have no letter case, those of parameters do. */
 function isSame(way: CredentialStep, { kind, definition }: SecurityScheme): boolean {
   return credentialTextOf(way)
     .schemes(way)

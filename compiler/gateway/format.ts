@@ -31,6 +31,7 @@ interface Row {
   readonly gap: boolean
 }
 
+/** Prints a document in order. `#next` is the first comment that is not printed yet. */
 class Printer {
   readonly #document: Document
   #next = 0
@@ -135,6 +136,7 @@ class Printer {
     return rest === "" ? statement.keyword.text : `${statement.keyword.text} ${rest}`
   }
 
+  /** Texts are printed as they were written: escapes have several forms, and the author chose one. */
   #argument(argument: Argument, indent: string): string {
     switch (argument.kind) {
       case "word":

@@ -36,6 +36,7 @@ export function scanHeredoc(state: ScanState, start: number): HeredocScan | unde
   return { tag, indent: closing - closingLine, end: closing + tag.length, pieces: scan.pieces, problem }
 }
 
+/** A heredoc without its closing tag. */
 function unclosed(state: ScanState, start: number, tag: string, rest: string): HeredocScan {
   const { text } = state
   const afterTag = start + 2 + tag.length
@@ -79,6 +80,7 @@ function closingAfter(state: ScanState, tag: string, from: number): number | und
   return offsets[low]
 }
 
+/** The words at the beginnings of lines, with their offsets. One index for the file keeps the search for closing tags linear. */
 function indexClosings(text: string): Map<string, number[]> {
   const index = new Map<string, number[]>()
   const lines = /^[ \t]*([A-Za-z][A-Za-z0-9_]*)/gm

@@ -22,6 +22,7 @@ export function loadDocuments(project: Project, entry: string, report: Report): 
   return loading.documents
 }
 
+/** Loads files depth-first, each once. `#first` has the place of the first `include`, for findings about the second. */
 class Loading {
   readonly documents: Document[] = []
   readonly #project: Project
@@ -50,6 +51,7 @@ class Loading {
     }
   }
 
+  /** A file that includes itself through others is an error; one that is included twice is reported and read once. */
   #isRepeated(link: Link, chain: readonly Link[]): boolean {
     if (!this.#first.has(link.path) || link.at === undefined) return false
     const from = chain.findIndex((above) => above.path === link.path)

@@ -76,6 +76,7 @@ function junk(code: TokenProblem["code"], start: number, end: number, detail: st
   return { end, problem: { code, start, end, detail } }
 }
 
+/** The string in single quotes is one token, so that it gives one finding and the rest of the line is read. */
 function singleQuoted(state: ScanState, start: number): JunkScan {
   const { text } = state
   const end = quoteEnd(state, start, /'|[ \t]#/) ?? runEnd(text, start)
@@ -102,6 +103,7 @@ function quoteEnd(state: ScanState, start: number, closing: RegExp): number | un
   return found === null || found[0].endsWith("#") ? undefined : start + found.index + 2
 }
 
+/** A `${…}` without quotes. It is skipped as a whole, because it may contain any character. */
 function interpolation(state: ScanState, start: number): JunkScan {
   const { text } = state
   const limit = endOfLine(state, start)

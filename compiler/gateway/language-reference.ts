@@ -50,6 +50,7 @@ export function languageReference(): readonly BlockReference[] {
   }))
 }
 
+/** The description of a row. Everything that the manual says about a statement comes from here. */
 function referenceOf(block: string, row: StatementRow): StatementReference {
   const { keyword, forms, several, docs, example } = row
   const slots = forms.flatMap(({ args }) => args.flatMap(slotsOf))
@@ -99,6 +100,7 @@ function shownAlternatives(
   return alternatives.filter(([first]) => first === undefined || !("slot" in first) || first.refused !== true)
 }
 
+/** A part of a form on one line, for forms with too many alternatives. */
 function inOneLine(part: ArgumentPattern): string {
   if ("word" in part) return part.word
   if ("slot" in part) return labelOf(part)
@@ -139,6 +141,7 @@ function textOf(kind: SlotKind): ((value: number) => string) | undefined {
   return kind === "size" ? sizeText : undefined
 }
 
+/** The codes that can be reported at a statement: those of its keyword and those of the kinds of its arguments. */
 function findingsOf(block: string, keyword: string, slots: readonly Slot[]): DiagnosticCode[] {
   const name = operationMethods.has(keyword) ? "operation" : keyword
   const qualified = `${block} ${name}`

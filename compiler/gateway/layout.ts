@@ -66,6 +66,7 @@ class Ends {
     return this.#out
   }
 
+  /** Adds the token to the output and decides, by the separator before it, whether it begins a statement. */
   #take(token: IToken): void {
     if (token.tokenType === Newline || token.tokenType === Semicolon) {
       this.#separator ??= token
@@ -93,6 +94,7 @@ class Ends {
     this.#mistakes.add({ code: "SP1004", start, end: start + 1, detail })
   }
 
+  /** After `}` only a separator or `else` can follow. */
   #item(token: IToken): void {
     if (this.#out.at(-1)?.tokenType === Close && this.#separator === undefined) {
       const start = token.startOffset

@@ -50,6 +50,7 @@ const starters = new Set([Word, Quoted, Parens, Call, Heredoc])
 const enders = new Set([Quoted, Parens, Call, Heredoc])
 const afterHeredoc = new Set([Newline, Semicolon, Close])
 
+/** Two arguments must be separated by a space: `"a""b"` and `a"b"` are almost always a mistake. */
 function neighbourProblem(before: IToken, token: IToken): TokenProblem | undefined {
   const start = token.startOffset
   if (before.tokenType === Heredoc && !afterHeredoc.has(token.tokenType)) {

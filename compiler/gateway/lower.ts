@@ -138,6 +138,10 @@ function describedIn(routes: Iterable<RouteSource>): Map<string, DescribedOperat
   )
 }
 
+/**
+ * Lowers all routes. Items of a scope are collected once for all routes below it: collecting them for each route takes a time that grows
+ * with routes times statements.
+ */
 function lowerRoutes(
   program: Program,
   documents: Documents,

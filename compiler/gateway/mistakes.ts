@@ -52,6 +52,7 @@ export class Mistakes {
     return report.errors
   }
 
+  /** A binary search: ranges are sorted, and there may be one for each line. */
   #isUncertain(offset: number): boolean {
     let low = 0
     let high = this.#uncertain.length

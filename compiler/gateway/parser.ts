@@ -96,6 +96,7 @@ export function parseGateway(file: SourceFile, report: Report): Document {
   return { file, statements, comments: comments.map((token) => commentOf(file, token)) }
 }
 
+/** The parser object is made once, because chevrotain analyses the grammar in its constructor. It is used by one call at a time. */
 function parseTokens(tokens: IToken[], builder: Builder): readonly Statement[] {
   parser.input = tokens
   parser.builder = builder
@@ -126,6 +127,7 @@ function checkCharacters(text: string, mistakes: Mistakes): void {
     mistakes.add(problemOf(found[0], found.index))
 }
 
+/** A character that no text may contain. Invisible ones could make a text look different from what it means. */
 function problemOf(sign: string, start: number): TokenProblem {
   const end = start + 1
   if (sign === "\r") return { code: "SP1032", start, end, detail: "no newline follows this carriage return" }

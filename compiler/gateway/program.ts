@@ -145,6 +145,7 @@ export class Program {
     return this.#misnamed.has(kind)
   }
 
+  /** Reports an unknown name with the nearest one, or with how to declare it. Kinds with a wrong name excuse later unused declarations. */
   #reportUnknown(word: Word, kinds: readonly DeclarationKind[], report: Report): void {
     for (const kind of kinds) this.misname(kind)
     if (this.#isCutByOddCharacter(word, kinds)) return
@@ -188,6 +189,7 @@ export class Program {
     return table
   }
 
+  /** Declares what the block declares. Words of unknown statements may be meant as declarations, so they excuse uses of these names. */
   #declareAll(block: BoundBlock, kinds: readonly DeclarationKind[], report: Report): void {
     for (const bound of block.statements) {
       const kind = kinds.find((each) => each === bound.row.keyword)
@@ -199,6 +201,7 @@ export class Program {
     }
   }
 
+  /** The first declaration of a name counts; the second is reported with the place of the first. */
   #declare(kind: DeclarationKind, bound: BoundStatement, report: Report): void {
     const name = bound.args.word("name")
     if (name === undefined) {

@@ -26,6 +26,7 @@ export function repairBraces(tokens: readonly IToken[], mistakes: Mistakes): ITo
   return byIndent > 2 * byCount + 2 ? repairByCount(lines, mistakes) : new Repair(mistakes).run(lines)
 }
 
+/** Lines with their indentation. Empty lines and comments do not count. */
 function splitLines(tokens: readonly IToken[], text: string): IndentedLine[] {
   const lines: IndentedLine[] = []
   let current: IToken[] = []
@@ -72,6 +73,7 @@ interface Suspect {
   readonly indent: number
 }
 
+/** Closes blocks by indentation. Only used for files in which braces do not balance. */
 class Repair {
   readonly #mistakes: Mistakes
   readonly #out: IToken[] = []
@@ -83,6 +85,7 @@ class Repair {
     this.#mistakes = mistakes
   }
 
+  /** Inserted braces are merged at the end, because their place is known only after later lines. */
   run(lines: readonly IndentedLine[]): IToken[] {
     for (const [index, line] of lines.entries()) this.#line(index, line, lines[index + 1], lines[index - 1])
     while (this.#open.length > 0) this.#closeTop()
@@ -95,6 +98,7 @@ class Repair {
     return out
   }
 
+  /** One line. A `}` at its beginning closes the block with the same indentation, one inside of it the block that was opened last. */
   #line(
     number: number,
     line: IndentedLine,
@@ -171,6 +175,7 @@ class Repair {
     return this.#suspects.at(-1)?.indent === indent ? this.#suspects.pop() : undefined
   }
 
+  /** Closes the innermost block where its last line ends. */
   #closeTop(): void {
     const block = this.#open.pop() as OpenBlock
     reportUnclosed(block.brace, this.#mistakes)

@@ -89,6 +89,10 @@ function reportTooMany(count: number, span: Span | undefined, report: Report): v
   })
 }
 
+/**
+ * The routes of an API: those of each version, or without versions its own. Their number is checked before they are made, because it is a
+ * product.
+ */
 function routesOfApi(api: Declaration, documents: Documents, report: Report): RouteSource[] {
   const { block } = api.bound
   if (block === undefined) return []
@@ -140,6 +144,7 @@ function docsIn(block: BoundBlock | undefined): BoundStatement | undefined {
   return docs?.args.get("path") === undefined ? undefined : docs
 }
 
+/** The path of an API is a prefix of its routes. A parameter in it would belong to every operation. */
 function apiPath(block: BoundBlock, report: Report): RoutePath | undefined {
   const filled = statementOf(block, "path")?.args.get("path")
   const path = filled?.value as RoutePath | undefined
@@ -164,6 +169,7 @@ function hostsOf(block: BoundBlock, report: Report): string[] | undefined {
   return hosts.size === 0 ? undefined : [...hosts.keys()].sort()
 }
 
+/** Versions with unique names; the first of two counts. */
 function versionsOf(block: BoundBlock, report: Report): BoundStatement[] {
   const versions = block.statements.filter(
     (each) => each.row.keyword === "version" && each.args.word("name") !== undefined,
@@ -184,6 +190,7 @@ function versionsOf(block: BoundBlock, report: Report): BoundStatement[] {
   )
 }
 
+/** One route. Its key has method, path and hosts, and identifies it in plans and differences. */
 function makeRoute(
   api: Declaration,
   version: BoundStatement | undefined,
@@ -232,6 +239,7 @@ function shapeOf(operation: BoundStatement): string {
   return `${operation.row.keyword} ${shapeOfPath(operation.args.value<RoutePath>("path")?.segments ?? [])}`
 }
 
+/** An operation that every version replaces never runs. */
 function reportReplaced(
   common: readonly BoundStatement[],
   versions: readonly BoundStatement[],
@@ -263,6 +271,7 @@ function reportUndescribed(api: Declaration, described: Described | undefined, r
     report.add("SP3006", api.span, `the API \`${api.name}\` has no operation, and neither has its document`)
 }
 
+/** An API without operations, or a version without any. Mistakes in a damaged block may hide them, so nothing is reported there. */
 function reportEmpty(api: Declaration, versions: readonly BoundStatement[], report: Report): void {
   const { block } = api.bound
   if (block === undefined || block.damaged || api.bound.broken) return

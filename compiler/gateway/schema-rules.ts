@@ -59,6 +59,7 @@ function got(name: string, { action, required }: SchemaRule, message: "request" 
     : closes(`requests with an invalid \`${name}\` are refused`)
 }
 
+/** The effect of a changed rule: a request that is refused `closes`, a response that is withheld is `breaking` for the caller. */
 function ruleChange<Rule extends SchemaRule>(
   name: string,
   old: Rule,
@@ -103,6 +104,7 @@ const shownMax = 20
 
 const effects = ["other", "wider", "narrower"] as const
 
+/** The differences of a schema by their effect, the first few of each in full. */
 function schemaFindings(
   changes: readonly SchemaChange[],
   message: "request" | "response",
@@ -119,6 +121,7 @@ function schemaFindings(
   })
 }
 
+/** `narrower` accepts fewer values, `wider` more; `other` may be both and counts as the riskier one. */
 function schemaFinding(
   effect: SchemaChange["effect"],
   message: "request" | "response",

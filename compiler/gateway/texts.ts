@@ -68,6 +68,7 @@ function interpolationProblem(at: number): TokenProblem {
   return { code: "SP1009", start: at, end: at + 2, detail: "no `}` closes this `${`" }
 }
 
+/** A string without its closing quote ends where its argument most likely ends, so that the rest of the line is read. */
 function unclosedText(state: ScanState, start: number, limit: number): TextScan {
   const problem: TokenProblem = {
     code: "SP1005",
@@ -79,6 +80,7 @@ function unclosedText(state: ScanState, start: number, limit: number): TextScan 
   return { end, pieces: literal(start + 1, end), problem }
 }
 
+/** An interpolation without its `}`. */
 function unclosedInterpolation(state: ScanState, start: number, at: number, limit: number): TextScan {
   // The quote that ends the text is most likely followed by a character that can follow an argument.
   const closing = /"(?=[ \t;{}]|$)/.exec(state.text.slice(at, limit))

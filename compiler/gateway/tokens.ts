@@ -14,6 +14,7 @@ type Scanner = (state: ScanState, offset: number) => Scanned | undefined
 // One state per run, keyed by the object that chevrotain creates for each run. State in the module would leak into the next run.
 const states = new WeakMap<object, ScanState>()
 
+/** A token that a scanner finds. Its state belongs to the run: chevrotain passes one `groups` object for each. */
 function raw(scan: Scanner): CustomPatternMatcherFunc {
   return (text, offset, _tokens, groups) => {
     let state = states.get(groups)
@@ -57,6 +58,7 @@ export const Word = createToken({
   categories: Item,
 })
 export const Equals = createToken({ name: "Equals", pattern: /=(?![=>])/, categories: Item })
+/** A comment. It is kept outside of the tokens, for `fmt`. */
 export const Comment = createToken({
   name: "Comment",
   group: "comments",
@@ -88,6 +90,7 @@ export const RouteJunk = custom("RouteJunk", ["{"], (state, offset) =>
 )
 export const Junk = custom("Junk", anyCharacter, scanJunk)
 
+/** `hint`: the first characters, by which chevrotain selects the patterns to try. */
 function custom(name: string, hint: (string | number)[], scan: Scanner): TokenType {
   return createToken({
     name,
@@ -103,6 +106,7 @@ export const End = createToken({ name: "End", pattern: Lexer.NA })
 /** The word `else` after a block, marked by the layout pass. */
 export const Else = createToken({ name: "Else", pattern: Lexer.NA })
 
+/** In order of precedence: the first type that matches wins. */
 export const tokenTypes = [
   Blank,
   Newline,

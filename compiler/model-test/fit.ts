@@ -36,6 +36,7 @@ export class FittingTuples {
     return this
   }
 
+  /** A tuple must fit the model. The same tuple twice is allowed if its condition is the same. */
   #add(tuple: PlacedTuple): void {
     const { user, relation, object, condition } = tuple.key
     const error = validateTuple(this.#model, tuple.key)

@@ -120,6 +120,7 @@ function isLeaf(rewrite: Userset): boolean {
   return "this" in rewrite || "computedUserset" in rewrite || "tupleToUserset" in rewrite
 }
 
+/** A part as text, for the list of what no test covers. */
 function textOf(rewrite: Userset): string {
   if ("this" in rewrite) return "[…]"
   if ("computedUserset" in rewrite) return rewrite.computedUserset.relation

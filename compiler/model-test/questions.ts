@@ -18,6 +18,7 @@ interface Asking {
 /** Maximum questions per entry: a few hundred users and objects would otherwise give millions. */
 const questionsMax = 100_000
 
+/** Each user with each object and each relation is one question. */
 const checks: Asking = {
   key: "check",
   keys: ["user", "users", "object", "objects", "context", "assertions"],
@@ -48,6 +49,7 @@ const checks: Asking = {
   },
 }
 
+/** `list_objects`: the expected objects are compared without regard to their order. */
 const listObjects: Asking = {
   key: "list_objects",
   keys: ["user", "type", "context", "assertions"],
@@ -65,6 +67,7 @@ const listObjects: Asking = {
   },
 }
 
+/** `list_users`: the expected users are compared without regard to their order. */
 const listUsers: Asking = {
   key: "list_users",
   keys: ["object", "user_filter", "context", "assertions"],

@@ -94,6 +94,7 @@ function commonTuples(tests: readonly ModelTest[]): readonly TupleKey[] | undefi
   return undefined
 }
 
+/** Asks a question; a wrong answer gets the reasons from the engine's explanation. */
 async function runQuestion(
   world: TestWorld,
   model: LoadedModel,
@@ -150,6 +151,7 @@ export class TestWorld {
     return reasons
   }
 
+  /** Asks the engine that also runs in production. */
   async #ask(model: LoadedModel, question: TestAssertion): Promise<boolean | readonly string[]> {
     const { relation, context } = question
     if (question.kind === "check") {

@@ -60,6 +60,7 @@ class StoreDocument {
     this.#report = report
   }
 
+  /** One document of a file. Mistakes are collected, and the parts that were understood are run. */
   read(value: YamlValue, file: SourceFile): TestSuite | undefined {
     if (this.#reader.isEmpty(value)) {
       this.#report.add("SP6012", value.span, "this document is empty")
@@ -83,6 +84,7 @@ class StoreDocument {
     return { file, name: name ?? file.path, modelSpan: named.key, model, tests }
   }
 
+  /** The model: in the file or named by it. A model in the file comes first. */
   #modelOf(entries: readonly YamlEntry[]): TestedModel | undefined {
     const text = entry(entries, "model")
     const named = entry(entries, "model_file")
@@ -117,6 +119,7 @@ class StoreDocument {
     return [...readTuples(this.#reader, entry(entries, "tuples")?.value, this.#report), ...files]
   }
 
+  /** The tests. A file without any is a finding, because it would pass. */
   #testsOf(
     entries: readonly YamlEntry[],
     shared: FittingTuples | undefined,
@@ -130,6 +133,7 @@ class StoreDocument {
     return items.flatMap((value, index) => this.#testOf(value, index, shared, model) ?? [])
   }
 
+  /** One test: its own tuples are added to those of the file. */
   #testOf(
     value: YamlValue,
     index: number,

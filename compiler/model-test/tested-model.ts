@@ -53,6 +53,7 @@ export class TestedModels {
   }
 }
 
+/** A compiled model, ready for the engine, with places for findings. */
 function testedModel(
   compiled: CompiledModel | undefined,
   placed: (span: Span) => Span,

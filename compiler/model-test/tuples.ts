@@ -58,6 +58,7 @@ const readJsonLines: ReadFormat = (file, report) => {
   return tuples
 }
 
+/** CSV with the columns of OpenFGA's command line. */
 const readTable: ReadFormat = (file, report) => {
   const { records, mistake } = readCsv(file)
   if (mistake !== undefined) report.add("SP6011", mistake.span, mistake.detail)
@@ -80,6 +81,7 @@ const formats: ReadonlyMap<string, ReadFormat> = new Map([
   [".csv", readTable],
 ])
 
+/** A tuple of YAML or JSON. */
 function readTuple(reader: YamlReader, value: YamlValue, report: Report): TupleKey | undefined {
   const entries = reader.entries(value, "a tuple", ["user", "relation", "object", "condition"])
   if (entries === undefined) return undefined
@@ -97,6 +99,7 @@ function readTuple(reader: YamlReader, value: YamlValue, report: Report): TupleK
   return { user, relation, object, ...(condition === undefined ? {} : { condition }) }
 }
 
+/** A condition with its context. */
 function readCondition(
   reader: YamlReader,
   value: YamlValue | undefined,
@@ -145,6 +148,7 @@ function columnsOf(head: readonly CsvField[], report: Report): ReadonlyMap<Colum
   return report.errors === mistakes ? columns : undefined
 }
 
+/** A row of CSV. The parts of user and object are columns of their own. */
 function tupleOfRow(
   row: readonly CsvField[],
   columns: ReadonlyMap<Column, number>,
@@ -167,6 +171,7 @@ function tupleOfRow(
   return [{ key: { ...key, condition: { name, ...(context === undefined ? {} : { context }) } }, span }]
 }
 
+/** The context of a row is one JSON object in one column. */
 function contextOf({ text, span }: CsvField, report: Report): Readonly<Record<string, unknown>> | undefined {
   try {
     const json: unknown = JSON.parse(text)

@@ -154,6 +154,7 @@ export class YamlReader {
     return isScalar(node) ? node : undefined
   }
 
+  /** The entries of a map, with those it merges (`<<`). The depth is limited, because merges can refer to each other. */
   #collect(map: YAMLMap, found: Map<string, YamlEntry>, depth: number): void {
     for (const { key, value } of map.items) {
       const place = this.#valueOf(key as Node | null, this.#spanOf(map))
@@ -171,6 +172,7 @@ export class YamlReader {
     }
   }
 
+  /** The maps that a merge key names: one, or a list of them. */
   #merged(value: YamlValue): YAMLMap[] {
     const node = this.#resolved(value)
     if (isMap(node)) return [node]

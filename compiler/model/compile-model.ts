@@ -66,6 +66,10 @@ function readText(mistakes: ModelMistakes): ModelDocument | undefined {
   return undefined
 }
 
+/**
+ * A `fga.mod` and its modules. If the listed modules do not compile, the ones beside them are tried too: a module that is missing from the
+ * list explains many findings.
+ */
 function compileModular(
   mistakes: ModelMistakes,
   report: Report,
@@ -88,6 +92,7 @@ function compileModular(
   return mistakes.blocked ? undefined : compiled
 }
 
+/** Checks the JSON with the code that checks models from the API, and reports its findings at the places of the text. */
 function compileDocument(
   document: ModelDocument,
   mistakes: ModelMistakes,
@@ -126,6 +131,7 @@ function reportLints(model: AuthorizationModel, placeOf: PlaceOf, mistakes: Mode
   }
 }
 
+/** Where types, relations and conditions are declared. */
 function declarationsOf(document: ModelDocument): Pick<CompiledModel, "types" | "conditions"> {
   const types = document.types.map(({ name, relations }): [string, DeclaredType] => [
     name.text,

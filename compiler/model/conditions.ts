@@ -5,6 +5,7 @@ import type { ModelMistakes } from "./mistakes.ts"
 import type { RawParameter, RawStatement } from "./parser.ts"
 import { type BodyToken, endOf } from "./tokens.ts"
 
+/** A condition with its parameters; its expression is undefined if the braces are wrong. */
 export function buildCondition(
   raw: Extract<RawStatement, { kind: "condition" }>,
   mistakes: ModelMistakes,
@@ -20,6 +21,7 @@ function buildParameter(raw: RawParameter, mistakes: ModelMistakes): ParameterNo
   return { name: readSimpleName(raw.name, mistakes), type: raw.type.image, generic: raw.generic?.image }
 }
 
+/** The text between the braces. `{` must be on the line of `)`: OpenFGA's language demands it. */
 function buildExpression(token: BodyToken, mistakes: ModelMistakes): ExpressionNode | undefined {
   const { file } = mistakes
   const start = token.startOffset

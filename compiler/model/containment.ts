@@ -46,6 +46,7 @@ export class Containment {
     return shown
   }
 
+  /** Tries the rules by which one part contains another. Every rule is sound for all tuples; none of them is complete. */
   #show(inner: DefinitionPart, outer: DefinitionPart, depth: number): boolean {
     if (this.#isSame(inner, outer)) return true
     const [left, right] = [inner.rewrite, outer.rewrite]
@@ -71,6 +72,7 @@ export class Containment {
     )
   }
 
+  /** Whether two leaves are the same question, so that they have the same users for any tuples. */
   #isSame(inner: DefinitionPart, outer: DefinitionPart): boolean {
     const [left, right] = [inner.rewrite, outer.rewrite]
     if ("this" in left && "this" in right) return inner.relation === outer.relation
@@ -109,6 +111,7 @@ export class Containment {
     return target === undefined ? undefined : partOf(target)
   }
 
+  /** Parts are numbered when they are met, so that pairs of them can be keys. */
   #number({ rewrite, relation }: DefinitionPart): number {
     let own = this.#numbers.get(relation)
     if (own === undefined) {

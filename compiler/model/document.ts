@@ -47,6 +47,7 @@ export function parseLayout(mistakes: ModelMistakes): ModelLayout {
   return build(mistakes).layout
 }
 
+/** From text to tree. The layout keeps comments and statements in order, for `fmt`. */
 function build(mistakes: ModelMistakes): { readonly document: ModelDocument; readonly layout: ModelLayout } {
   const { file } = mistakes
   const { tokens, comments, strange } = tokenize(file.text)
@@ -57,6 +58,7 @@ function build(mistakes: ModelMistakes): { readonly document: ModelDocument; rea
   return { document, layout: { file, statements: builder.statements, comments: spans } }
 }
 
+/** The rule of a statement by its first word. */
 const rules = new Map<TokenType, RawStatement["kind"]>([
   [model, "model"],
   [schema, "schema"],
@@ -87,6 +89,10 @@ interface OpenType {
   relationsLine: IToken | undefined
 }
 
+/**
+ * Builds the tree statement by statement. What a statement may follow is checked here and not in the grammar, so that the message can say
+ * it.
+ */
 class DocumentBuilder {
   readonly statements: StatementNode[] = []
   readonly #mistakes: ModelMistakes
@@ -102,6 +108,7 @@ class DocumentBuilder {
     this.#mistakes = mistakes
   }
 
+  /** A statement that cannot be parsed keeps its name: other statements may use it. */
   add({ tokens, broken }: StatementLine): void {
     const [first] = tokens
     if (first === undefined) return
@@ -121,6 +128,7 @@ class DocumentBuilder {
     }
   }
 
+  /** The tree. A missing `schema` line is reported where it belongs. */
   finish(): ModelDocument {
     const { file } = this.#mistakes
     if (this.#expected === "schema" && this.#modelLine !== undefined) {
@@ -175,6 +183,7 @@ class DocumentBuilder {
     this.#type = undefined
   }
 
+  /** The finding for a statement that does not parse, with help for the usual causes. */
   #reportMistake({ at, after, message }: ParseMistake, rule: RawStatement["kind"]): void {
     const { file } = this.#mistakes
     const span = at === undefined ? file.span(endOf(after), endOf(after)) : spanOf(at, this.#mistakes)
@@ -194,6 +203,7 @@ class DocumentBuilder {
     } else this.#mistakes.add("SP4001", span, message, { help: `Write it as \`${forms[rule]}\`.` })
   }
 
+  /** The order of statements: header, types, conditions. */
   #checkPlace(rule: RawStatement["kind"], first: IToken): void {
     const out = (detail: string) => this.#mistakes.add("SP4009", spanOf(first, this.#mistakes), detail)
     if (this.#expected !== "definitions") {
@@ -224,6 +234,7 @@ class DocumentBuilder {
     }
   }
 
+  /** Adds a statement to the tree and to the list for `fmt`. */
   #take(statement: RawStatement, span: Span): void {
     const mistakes = this.#mistakes
     const { kind } = statement
@@ -248,6 +259,7 @@ class DocumentBuilder {
     } else this.statements.push({ kind, span })
   }
 
+  /** The header. One that follows definitions was reported and does not count. */
   #takeHeader({ kind, keyword, value }: Extract<RawStatement, { kind: "schema" | "module" }>): void {
     if (kind === "module" && !hasSimpleNameForm(value.image)) {
       const help = "Use letters, digits, `_` and `-`."
@@ -293,6 +305,7 @@ class DocumentBuilder {
     this.#types.push(this.#type)
   }
 
+  /** An empty `relations` is an error, unless its relations may be in a line that was not understood. */
   #closeType(): void {
     const ended = this.#type
     this.#type = undefined

@@ -58,6 +58,7 @@ function pathsOf(subject: string, start: IndexedRelation, subjects: Subjects): S
   return paths
 }
 
+/** Follows a path back to its beginning. */
 function traced(last: Way, only: readonly string[]): { relations: string[]; only: string[] } {
   const relations: string[] = []
   const conditions = [...only]

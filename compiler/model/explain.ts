@@ -95,6 +95,7 @@ function dependentsOf(
   return [...found].map((each) => ({ each, direct: direct.has(each) }))
 }
 
+/** The relations whose tuples name the objects of a `from`. */
 function tuplesetsOf(relation: IndexedRelation, { types }: ModelIndex): IndexedRelation[] {
   const found: IndexedRelation[] = []
   eachLeaf(relation.rewrite, (leaf) => {
@@ -179,6 +180,7 @@ function needsOf(
   return { need: tree.relation(relation, 0), conditions: tree.conditions }
 }
 
+/** The tree of a definition. Each relation is expanded once: definitions may be cyclic. */
 class Tree {
   readonly conditions = new Set<string>()
   readonly #subjects: Subjects
@@ -188,6 +190,7 @@ class Tree {
     this.#subjects = subjects
   }
 
+  /** A relation with its definition; without it if it was shown already. */
   relation(relation: IndexedRelation, depth: number): Need {
     const own = {
       kind: "relation",
@@ -199,6 +202,7 @@ class Tree {
     return { ...own, by: this.#rewrite(relation.rewrite, relation, depth + 1) }
   }
 
+  /** One part of a definition. */
   #rewrite(rewrite: Userset, relation: IndexedRelation, depth: number): Need {
     const operands = (child: readonly Userset[]) => child.map((each) => this.#rewrite(each, relation, depth))
     if ("union" in rewrite) return { kind: "or", operands: operands(rewrite.union.child) }

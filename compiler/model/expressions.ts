@@ -42,6 +42,7 @@ interface Position {
   readonly grouped: boolean
 }
 
+/** An expression. Undefined if a part was not understood; all parts are checked before that. */
 function buildExpression(
   raw: RawExpression,
   position: Position,
@@ -94,6 +95,7 @@ function word(operator: IToken): string {
   return operator.tokenType === butNot ? "but not" : operator.image
 }
 
+/** An operand. A list of types can only be the first operand of a relation. */
 function buildOperand(raw: RawOperand, first: boolean, mistakes: ModelMistakes): Rewrite | undefined {
   const span = mistakes.file.span(startOfOperand(raw), endOfOperand(raw))
   if (raw.kind === "list") {
@@ -108,6 +110,7 @@ function buildOperand(raw: RawOperand, first: boolean, mistakes: ModelMistakes):
   return { kind: "from", relation, tupleset: readName(raw.tupleset, mistakes), span }
 }
 
+/** A type that a list allows, e.g. `group#member with on_call`. */
 function buildRestriction(raw: RawRestriction, mistakes: ModelMistakes): Restriction {
   const { file } = mistakes
   const start = raw.type.startOffset
@@ -137,6 +140,7 @@ function buildRestriction(raw: RawRestriction, mistakes: ModelMistakes): Restric
   }
 }
 
+/** The language demands spaces around operators. */
 function checkSpacing(
   before: RawOperand,
   operator: IToken,

@@ -8,6 +8,7 @@ import type { PlaceOf } from "./places.ts"
 /** Kinds whose code depends on more than the kind, or that cannot occur here: a text file is one module, and JSON is checked by the server's rules. */
 type Other = "duplicated-error" | "schema-version-required" | "multiple-modules-in-file"
 
+/** The code for each kind of finding of `runtime/model`. */
 const codes: Record<Exclude<ModelFindingKind, Other>, DiagnosticCode> = {
   "invalid-schema": "SP4012",
   "reserved-type-keywords": "SP4034",

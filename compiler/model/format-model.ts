@@ -31,6 +31,7 @@ export function formatModel(layout: ModelLayout): string {
   return new Printer(layout).print()
 }
 
+/** Prints statements and comments in order. `#last` decides about empty lines and about what a comment belongs to. */
 class Printer {
   readonly #layout: ModelLayout
   readonly #lineStarts: readonly number[]
@@ -47,6 +48,7 @@ class Printer {
     this.#lineStarts = [0, ...Array.from(ends, (end) => end.index + end[0].length)]
   }
 
+  /** Types and conditions get an empty line before them, other statements keep theirs. */
   print(): string {
     const { statements, file } = this.#layout
     for (const statement of statements) {
@@ -94,6 +96,7 @@ class Printer {
     return attached < comments.length
   }
 
+  /** One statement. Expressions are printed as they were written, because their lines are part of the JSON. */
   #statement(statement: StatementNode): string {
     switch (statement.kind) {
       case "model":

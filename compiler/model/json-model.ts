@@ -47,6 +47,7 @@ function placesIn(file: SourceFile, placeOf: JsonPlaces): PlaceOf {
   }
 }
 
+/** The place of a value. An object or list is shown by its key, because it may have thousands of lines. */
 function spanAt(
   file: SourceFile,
   placeOf: JsonPlaces,

@@ -77,6 +77,7 @@ const closers = new Map<TokenType, TokenType>([
   [closeList, openList],
 ])
 
+/** A statement and the lines that continue it. Open brackets continue it, and so does a deeper `{ … }`. */
 class Statement {
   readonly tokens: IToken[] = []
   #strange: readonly StrangeText[] = []
@@ -139,6 +140,7 @@ class Statement {
     return this.tokens[0]?.tokenType === condition
   }
 
+  /** Adds the tokens of a line and follows the brackets. */
   #take(row: Row): void {
     if (this.#strange.length === 0) this.#strange = row.strange.slice(0, 1)
     for (const token of row.tokens) {

@@ -27,6 +27,7 @@ export function lintOperators(index: ModelIndex, subjects: Subjects, containment
   )
 }
 
+/** All operations of a definition, with their paths in the JSON. */
 function operationsIn(rewrite: Userset, path: ModelPath, relation: IndexedRelation): Operation[] {
   const own = { rewrite, path, relation }
   if ("difference" in rewrite) {
@@ -87,6 +88,7 @@ function lintOperands(
   })
 }
 
+/** `but not` that removes everything, or nothing. */
 function lintExclusion(
   { path, relation }: Operation,
   { base, subtract }: { base: Userset; subtract: Userset },

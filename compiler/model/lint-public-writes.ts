@@ -57,6 +57,7 @@ export function lintPublicWrites(index: ModelIndex, subjects: Subjects): Lint[] 
   })
 }
 
+/** The finding names the relation with the wildcard, and the one that it makes public. */
 function lintOf(kind: string, relation: IndexedRelation, source: IndexedRelation): Lint {
   const type = kind.slice(0, -2)
   const path = wildcardPath(type, source)

@@ -44,6 +44,7 @@ export function lowerModel({ header, types, conditions, namesMissing }: ModelDoc
   return { model, broken }
 }
 
+/** A type as JSON. `metadata` has the list of types for each relation that has one. */
 function lowerType(type: TypeNode): TypeDefinition {
   // Both maps use the first definition of a name: the list of a second definition does not belong to it.
   const names = new Set<string>()
@@ -77,6 +78,7 @@ function lowerOrigin(origin: Origin | undefined): { module?: string; source_info
   return origin === undefined ? {} : { module: origin.module, source_info: { file: origin.file } }
 }
 
+/** A definition as JSON. A list of types becomes `this`. */
 export function lowerRewrite(rewrite: Rewrite): Userset {
   if (rewrite.kind === "direct") return { this: {} }
   if (rewrite.kind === "computed") return { computedUserset: { relation: rewrite.relation.text } }
@@ -99,6 +101,7 @@ export function lowerRestriction({ type, relation, wildcard, condition }: Restri
   return reference
 }
 
+/** A condition as JSON. */
 function lowerCondition({ name, expression, parameters, origin }: ConditionNode): Condition {
   const lowered = entriesOf(parameters, (each) => each.name.text, lowerParameter)
   return {

@@ -63,6 +63,7 @@ interface Field {
   readonly span: Span
 }
 
+/** The fields of the file; unknown ones are reported. */
 function fieldsOf(root: YAMLMap, mistakes: ModelMistakes): ReadonlyMap<string, Field> {
   const fields = new Map<string, Field>()
   for (const { key, value } of root.items) {
@@ -79,6 +80,7 @@ function fieldsOf(root: YAMLMap, mistakes: ModelMistakes): ReadonlyMap<string, F
   return fields
 }
 
+/** The schema version, with the messages of OpenFGA's tools. */
 function readSchema(field: Field | undefined, mistakes: ModelMistakes): Name | undefined {
   if (field === undefined) {
     mistakes.add("SP4051", mistakes.file.span(0, 0), "missing schema field")
@@ -98,6 +100,7 @@ function readSchema(field: Field | undefined, mistakes: ModelMistakes): Name | u
   return { text, span: field.span }
 }
 
+/** The listed files, each once. Two paths that name one file are the same. */
 function readContents(field: Field | undefined, mistakes: ModelMistakes): ModFile["contents"] | undefined {
   if (field === undefined) {
     mistakes.add("SP4051", mistakes.file.span(0, 0), "missing contents field")
@@ -132,6 +135,7 @@ function readContents(field: Field | undefined, mistakes: ModelMistakes): ModFil
   return { value: [...known.values()], span: mistakes.file.span(start, end) }
 }
 
+/** One listed file. */
 function readItem(field: Field, mistakes: ModelMistakes): Name | undefined {
   const text = textOf(field.node)
   if (text === undefined) {

@@ -43,6 +43,7 @@ interface Extension {
   readonly origin: Origin
 }
 
+/** Links modules into one tree whose parts keep the places in their files. */
 class Linker {
   readonly #mistakes: ModelMistakes
   readonly #types: TypeNode[] = []
@@ -60,6 +61,7 @@ class Linker {
     this.#namesMissing = true
   }
 
+  /** Adds one module. Its extensions wait until all types are known. */
   add(
     path: string,
     { file, header, types, conditions, namesMissing }: ModelDocument,
@@ -78,6 +80,7 @@ class Linker {
     for (const condition of conditions) this.#addCondition({ ...condition, origin })
   }
 
+  /** Adds the relations of extensions to their types. */
   link(mod: ModFile): ModelDocument {
     const added = new Map<TypeNode, RelationDefinition[]>()
     const known = new Map([...this.#types].reverse().map((type) => [type.name.text, type]))
@@ -98,6 +101,7 @@ class Linker {
     }
   }
 
+  /** Conditions have unique names in all modules. */
   #addCondition(condition: ConditionNode): void {
     const { name } = condition
     const first = this.#conditionNames.get(name.text)

@@ -45,6 +45,7 @@ export interface RawExpression {
   readonly operators: readonly IToken[]
 }
 
+/** An operand as tokens: names are checked later, where a finding can say more. */
 export type RawOperand =
   | {
       readonly kind: "list"

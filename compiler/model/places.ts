@@ -81,6 +81,7 @@ function placeInRestriction(restriction: Restriction, part: string | number | un
     : restriction.span
 }
 
+/** Follows a path of the JSON in the tree. Two steps (`difference`, `base`) or three (`union`, `child`, index) are one operand. */
 function placeInRewrite(relation: RelationDefinition, path: ModelPath): Span {
   let rewrite = relation.rewrite
   if (rewrite === undefined || path.length === 0) return relation.name.span
@@ -103,6 +104,7 @@ function childOf(rewrite: Rewrite, [operator, side, at]: ModelPath): Rewrite | u
   return operator === rewrite.kind && typeof at === "number" ? rewrite.operands[at] : undefined
 }
 
+/** A place in a condition; with `range`, in its expression. */
 function placeInCondition(
   condition: ConditionNode,
   path: ModelPath,

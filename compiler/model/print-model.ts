@@ -47,6 +47,7 @@ interface Named {
   readonly text: string
 }
 
+/** Prints types in the order of the JSON, and with module comments by module and file, as OpenFGA's tools do. */
 class Printer {
   readonly #model: AuthorizationModel
   readonly #sourceInfo: boolean
@@ -72,6 +73,7 @@ class Printer {
     return this.#modular ? parts.toSorted(byModule) : parts
   }
 
+  /** A type and its relations. Names that the language cannot express throw. */
   #type({ type, relations = {}, metadata = {} }: TypeDefinition): Named {
     checkName("type", type, isName(type))
     const described = new Map(Object.entries(metadata.relations ?? {}))
@@ -94,6 +96,7 @@ class Printer {
     }
   }
 
+  /** A condition. Its parameters are sorted, because JSON has no order for them. */
   #condition(key: string, { name, expression, parameters = {}, metadata = {} }: Condition): Named {
     if (name !== key) throw new Unsayable(`condition key is \`${key}\` but nested name property is ${name}`)
     checkName("condition", name, isConditionName(name))
@@ -126,6 +129,7 @@ function checkName(what: string, name: string, good: boolean): void {
   throw new Unsayable(`the ${what} \`${name}\` has a name that the text format cannot express`)
 }
 
+/** A definition as text; undefined if the language cannot express it. */
 function definitionText(
   rewrite: Userset,
   references: readonly RelationReference[],
@@ -151,6 +155,7 @@ function definitionText(
   return rewriteText(rewrite, `[${references.map(referenceText).join(", ")}]`)
 }
 
+/** The type of a parameter; the language has `list` and `map` of simple types only. */
 function typeText({ type_name, generic_types: [generic] = [] }: ConditionParameter, where: string): string {
   const own = type_name.replace("TYPE_NAME_", "").toLowerCase()
   const holds = own === "list" || own === "map"

@@ -23,6 +23,7 @@ export function checkReadable(mistakes: ModelMistakes): boolean {
   return false
 }
 
+/** An empty file, with what belongs into one of this kind. */
 function reportEmpty(mistakes: ModelMistakes): void {
   const { file } = mistakes
   const help = file.path.endsWith(".mod")

@@ -22,6 +22,7 @@ export class Subjects {
   readonly #options: SubjectOptions
   readonly #found = new Map<IndexedRelation, Set<string>>()
 
+  /** Computes the subjects of all relations at once: a relation may read itself through others. */
   constructor(index: ModelIndex, options: SubjectOptions = {}) {
     this.#index = index
     this.#options = options
@@ -89,6 +90,7 @@ export class Subjects {
     })
   }
 
+  /** Adds the subjects of a part. What `but not` removes still counts, because single users may be left. */
   #collect(rewrite: Userset, relation: IndexedRelation, into: Set<string>): void {
     if ("difference" in rewrite) {
       if (this.#options.isVoid?.(rewrite, relation) !== true)

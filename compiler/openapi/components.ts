@@ -51,6 +51,7 @@ export function components<Item extends Referring>(
   return groups
 }
 
+/** Takes a finished component from the stack (Tarjan's algorithm). */
 function close<Item>(root: Visit<Item>, open: Visit<Item>[]): Item[] {
   const group: Item[] = []
   for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {

@@ -168,6 +168,7 @@ function oldExamples(map: DocumentMap, fields: DocumentFields): ReadonlyMap<stri
   )
 }
 
+/** The headers of a response. In 2.0 a header is its own schema. */
 function readHeaders(map: DocumentMap, { fields, schemas, version }: ReaderContext): ResponseHeader[] {
   return fields.entries(map, "headers").flatMap(([name, { key, value }]) => {
     const header = fields.part(value, "a header")
@@ -237,6 +238,7 @@ function readEncoding(content: DocumentMap, media: string, fields: DocumentField
   })
 }
 
+/** The media types of a form's part: a list separated by commas. */
 function mediasOfPart(map: DocumentMap, fields: DocumentFields): string[] {
   const text = fields.text(map, "contentType")
   const at = map.entries.get("contentType")?.value

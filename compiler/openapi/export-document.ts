@@ -78,6 +78,7 @@ export function printDocument(document: object, format: "json" | "yaml"): string
     : stringify(document, { aliasDuplicateObjects: false })
 }
 
+/** An operation that a document describes: its own description, with what the gateway requires in addition. */
 function describedOperation(
   operation: Operation,
   document: ApiDocument,
@@ -151,6 +152,7 @@ class Writing {
     return Object.fromEntries(written)
   }
 
+  /** The media types of a body. */
   #contents(all: readonly Content[]): Json {
     return Object.fromEntries(
       all.map(({ media, schema, fields, examples }) => [
@@ -165,6 +167,7 @@ class Writing {
   }
 }
 
+/** A parameter. Fields with their default value are left out. */
 function parameterOf(parameter: OperationParameter, schema: Json): Json {
   const { style, explode, name, description, required, deprecated } = parameter
   const head = {
@@ -200,6 +203,7 @@ function examplesOf(examples: readonly Example[]): Json {
   return { examples: Object.fromEntries(named) }
 }
 
+/** How the fields of a form are written, where it differs from the default. */
 function encodingOf(fields: readonly FormField[]): Json {
   const entries = fields.map(({ name, style, explode, media }) => {
     const written = style !== "form" || !explode || media.length === 0

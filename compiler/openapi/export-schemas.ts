@@ -20,6 +20,7 @@ export class ExportSchemas {
     return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
+  /** A reference becomes the name of a component, which is written once. Inline schemas are written in place. */
   #use(schemas: Schemas, key: string): JsonSchema {
     const entry = schemas.entries.get(key)
     if (entry === undefined) return true
@@ -57,6 +58,7 @@ export class ExportSchemas {
     return name
   }
 
+  /** A schema with its references renamed. */
   #written(schemas: Schemas, json: JsonSchema): JsonSchema {
     if (typeof json === "boolean") return json
     const written: Record<string, unknown> = {}

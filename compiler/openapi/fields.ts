@@ -55,6 +55,7 @@ export class DocumentFields {
     return []
   }
 
+  /** A text. Wrong descriptions are only warnings, because they have no effect on requests. */
   text(map: DocumentMap, key: string): string | undefined {
     const field = map.entries.get(key)?.value
     if (field === undefined || isNull(field)) return undefined
@@ -65,6 +66,7 @@ export class DocumentFields {
     return words.has(key) ? this.aside(field, detail) : this.wrong(field, detail)
   }
 
+  /** A flag; false if it is missing or not a boolean. */
   flag(map: DocumentMap, key: string): boolean {
     return (
       this.choice(

@@ -60,6 +60,7 @@ export class Identifiers {
     return this.#inside(own, fragment)
   }
 
+  /** The target of a fragment: a pointer or an anchor. */
   #inside({ steps, anchors }: Resource, fragment: string): Identified {
     if (fragment === "") return { steps }
     if (fragment.startsWith("/")) {
@@ -71,6 +72,7 @@ export class Identifiers {
     return found === undefined ? { problem: "no schema here has this `$anchor`" } : { steps: found }
   }
 
+  /** Whether the path leads to a node of the tree. */
   #has(steps: Steps): boolean {
     let node: DocumentNode | undefined = this.#tree
     for (const step of steps)

@@ -11,6 +11,7 @@ import { readSecurity } from "./security.ts"
 import { reportParts, type TemplateParts, templateParts, withQuery } from "./template-query.ts"
 
 const methods = ["get", "put", "post", "delete", "options", "head", "patch"]
+/** Keys of a path item that are known; others are reported. */
 const pathKeys = [
   ...methods,
   "trace",
@@ -21,6 +22,7 @@ const pathKeys = [
   "servers",
   "parameters",
 ]
+/** Keys of an operation that are known; others are reported. */
 const operationKeys = [
   "tags",
   "summary",
@@ -74,6 +76,7 @@ function withSiblings(value: DocumentNode, item: DocumentMap, { fields }: Reader
   return { ...item, entries }
 }
 
+/** Reads paths one by one; operations with one method and path shape are joined at the end. */
 class Reader {
   readonly skipped = new Set<string>()
   readonly #root: DocumentMap
@@ -91,6 +94,7 @@ class Reader {
     this.#security = readSecurity(root, schemes, reading.fields)
   }
 
+  /** One path with its operations. What cannot be a route is reported and left out. */
   path(template: string, at: Span, whole: DocumentMap): void {
     const { fields } = this.#reading
     const item = this.#withoutSkipped(template, whole)
@@ -169,6 +173,7 @@ class Reader {
     })
   }
 
+  /** Several operations that are one route are served together, and the finding says what callers must meet. */
   #reportJoined(group: readonly Written[]): void {
     const [first, second] = group as [Written, Written]
     const { method, span } = second.operation
@@ -183,6 +188,7 @@ class Reader {
     )
   }
 
+  /** One operation. Parameters of the path item come first, and those of the operation replace them. */
   #operation(place: Place, item: DocumentMap, map: DocumentMap): Operation {
     const { fields } = this.#reading
     const { span, method, path, query, pathSpan, route } = place
@@ -250,6 +256,7 @@ class Reader {
     return kept
   }
 
+  /** Ids must be unique in the document; the second one is reported and kept. */
   #id(map: DocumentMap): string | undefined {
     const { fields } = this.#reading
     const id = fields.text(map, "operationId")

@@ -78,6 +78,7 @@ const headerTexts: Readonly<Record<string, string>> = {
   "ratelimit-policy": "The limit: the number of calls and the period in seconds.",
 }
 
+/** The headers of the gateway's own responses, with their descriptions. */
 function headersFor(names: readonly string[]): Json {
   return Object.fromEntries(
     names.map((name) => [

@@ -60,6 +60,7 @@ export function readInputs(
   return { parameters: [...byName.values()], body }
 }
 
+/** The finding for a parameter that is given twice. */
 function reportTwice(
   name: string,
   at: DocumentNode["span"],
@@ -71,6 +72,9 @@ function reportTwice(
   })
 }
 
+/**
+ * One parameter. Some headers (Accept, Content-Type, Authorization) are described elsewhere and ignored here, as the specification says.
+ */
 function readParameter(
   map: DocumentMap,
   where: string,
@@ -119,6 +123,7 @@ function readParameter(
   }
 }
 
+/** `allowEmptyValue` exists for query parameters only. */
 function allowsEmpty(
   map: DocumentMap,
   place: OperationParameter["in"],
@@ -146,6 +151,7 @@ const parameterKeys = [
   ...["allowReserved", "schema", "content", "example", "examples"],
 ]
 
+/** The form of a parameter since 3.0: `content`, or `style` and `explode`. */
 function newStyle(
   map: DocumentMap,
   place: OperationParameter["in"],
@@ -196,6 +202,7 @@ const oldFormats: Readonly<Record<string, Pick<FormField, "style" | "explode">>>
 
 const besideSchema = ["name", "in", "description", "required", "collectionFormat", "allowEmptyValue"]
 
+/** The form of a parameter in 2.0: `collectionFormat`. */
 function oldStyle(
   map: DocumentMap,
   place: OperationParameter["in"],
@@ -294,6 +301,7 @@ function reportEmptyField(map: DocumentMap, fields: ReaderContext["fields"]): vo
   })
 }
 
+/** A request body. Without contents nothing of it can be checked. */
 function readBody(node: DocumentNode, reading: ReaderContext): OperationBody | undefined {
   const { fields } = reading
   if (isNull(node)) return fields.withoutValue(node, "the request body")

@@ -59,6 +59,10 @@ export class PlanSchemas {
     this.#places.set(name, key.includes("#/") ? key : line)
   }
 
+  /**
+   * A schema by itself, or a cycle of schemas as one resource. Its name is the digest of its content, so its members are named before it is
+   * known.
+   */
   #add(group: readonly SchemaEntry[], names: Map<string, string>, reading: SchemaReading): void {
     for (const entry of group) this.#reportObstacles(entry, reading.overrides)
     const [only] = group

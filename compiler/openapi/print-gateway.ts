@@ -77,6 +77,7 @@ function commonSecurity(operations: readonly Operation[]): readonly Requirement[
   return first.security ?? []
 }
 
+/** An operation with its summary as a comment. */
 function operationLines(
   operation: Operation,
   own: boolean,
@@ -121,6 +122,10 @@ function bodyLines(type: string, text: string): string[] {
   }
 }
 
+/**
+ * The `auth` for the security requirements. What gateway.conf cannot express becomes a comment, and the text then does not compile until
+ * somebody decides.
+ */
 function authLines(security: readonly Requirement[], document: ApiDocument, { name }: ImportNames): string[] {
   if (security.every(({ schemes }) => schemes.length === 0))
     return ["auth none  # the document requires no authentication"]
@@ -162,6 +167,7 @@ function keyLine({ definition, name }: SecurityScheme): string {
   return `# the document requires a key in the ${place} ${comment(key)} (${comment(name)}): write the matching auth here`
 }
 
+/** An issuer for a scheme. A document that does not name it gets an example to change. */
 function issuerLines(scheme: SecurityScheme, names: ImportNames): string[] {
   const { kind, definition } = scheme
   const known = kind === "openIdConnect" ? String(definition["openIdConnectUrl"] ?? "") : ""

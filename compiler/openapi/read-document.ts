@@ -11,6 +11,7 @@ import { DocumentReferences, type LoadFile } from "./references.ts"
 import { Schemas } from "./schema.ts"
 import { readSecuritySchemes } from "./security.ts"
 
+/** Keys of a document of 2.0; others are reported. */
 const oldKeys = [
   "swagger",
   "info",
@@ -28,6 +29,7 @@ const oldKeys = [
   "tags",
   "externalDocs",
 ]
+/** Keys of a document since 3.0; others are reported. */
 const newKeys = [
   "openapi",
   "info",
@@ -95,6 +97,7 @@ export function readApiDocument(
   }
 }
 
+/** The version. Documents of 3.2 are read as 3.1. */
 function versionOf(root: DocumentMap, fields: DocumentFields): ApiDocument["version"] | undefined {
   const entry = root.entries.get("openapi") ?? root.entries.get("swagger")
   if (entry === undefined) {
@@ -124,6 +127,7 @@ function reportUnserved(root: DocumentMap, { report }: DocumentFields): void {
     )
 }
 
+/** Servers with the defaults of their variables. */
 function readServers(root: DocumentMap, fields: DocumentFields): Server[] {
   return fields.list(root, "servers").flatMap((node) => {
     const map = fields.map(node, "a server")
@@ -138,6 +142,7 @@ function readServers(root: DocumentMap, fields: DocumentFields): Server[] {
   })
 }
 
+/** The server of 2.0, from host, base path and schemes. https comes first. */
 function oldServers(root: DocumentMap, fields: DocumentFields): Server[] {
   const host = fields.text(root, "host")
   const base = fields.text(root, "basePath")

@@ -77,6 +77,7 @@ export class DocumentReferences {
     return this.#find(text, from, { span: said, help }) !== undefined
   }
 
+  /** The target of a reference, kept for each text. The number of references is limited, because each may cause a file to be read. */
   #target(text: string, at: Span): ReferenceTarget | undefined {
     if (++this.#count > referencesMax) {
       if (this.#count === referencesMax + 1)
@@ -99,6 +100,7 @@ export class DocumentReferences {
     return this.#identifiers.get(file)
   }
 
+  /** Finds a target: by identifier first, then by path and pointer. */
   #find(text: string, at: Span, said: Said): ReferenceTarget | undefined {
     const identified = this.#identifiersOf(at.file)?.find(text, at)
     if (identified !== undefined) return this.#identified(identified, at.file, text, said)
@@ -121,6 +123,7 @@ export class DocumentReferences {
     return undefined
   }
 
+  /** The target of an identifier, or why there is none. */
   #identified(
     found: Exclude<Identified, undefined>,
     file: SourceFile,
@@ -139,6 +142,7 @@ export class DocumentReferences {
     return node === undefined ? undefined : { node, key }
   }
 
+  /** Follows a pointer step by step, so that a finding can name the step that fails. */
   #walk(tree: DocumentNode, steps: readonly string[], text: string, said: Said): DocumentNode | undefined {
     let node: DocumentNode | undefined = tree
     for (const step of steps) {

@@ -39,6 +39,7 @@ function allOf(one: Operation["security"], other: Operation["security"]): Operat
 
 const waysMax = 100
 
+/** Both requirements together: the schemes of both, with all scopes. */
 function together(one: Requirement, other: Requirement): Requirement {
   const schemes = new Map(one.schemes.map((each) => [each.name, each]))
   for (const each of other.schemes) {
@@ -61,6 +62,7 @@ export function demandTheSame(operations: readonly Operation[]): boolean {
   return new Set(demands).size === 1
 }
 
+/** Joins the operations of one route, so that a request that fits any of them passes. */
 class Join {
   readonly #schemas: Schemas
 
@@ -85,6 +87,7 @@ class Join {
     return [...groups.values()].map((group) => this.#parameter(group, group.length === operations.length))
   }
 
+  /** A parameter of several operations: required only if all of them require it. */
   #parameter(group: readonly OperationParameter[], inAll: boolean): OperationParameter {
     const first = group[0] as OperationParameter
     const required = first.in === "path" || (inAll && group.every((each) => each.required))
@@ -104,6 +107,7 @@ class Join {
     return alike ? this.#any(keys) : undefined
   }
 
+  /** The body must fit one of the operations. */
   body(bodies: readonly (OperationBody | undefined)[]): OperationBody | undefined {
     const all = bodies.flatMap((body) => body ?? [])
     const [first] = all
@@ -116,6 +120,7 @@ class Join {
     }
   }
 
+  /** Contents by media type. Forms that are written differently are not checked. */
   #contents(lists: readonly (readonly Content[])[]): Content[] {
     const byMedia = new Map<string, Content[]>()
     for (const each of lists.flat()) byMedia.set(each.media, [...(byMedia.get(each.media) ?? []), each])
@@ -150,6 +155,7 @@ class Join {
     })
   }
 
+  /** A header that some operations lack is not required. */
   #headers(lists: readonly (readonly ResponseHeader[])[]): ResponseHeader[] {
     const byName = new Map<string, ResponseHeader[]>()
     for (const each of lists.flat()) {

@@ -12,6 +12,7 @@ export function sampleOf(schemas: Schemas, key: string): unknown {
   return new Sampling(schemas).of({ $ref: key }, 0)
 }
 
+/** A value for each format. */
 const texts: Readonly<Record<string, string>> = {
   date: "2026-01-01",
   "date-time": "2026-01-01T00:00:00Z",
@@ -27,6 +28,7 @@ const texts: Readonly<Record<string, string>> = {
   byte: "",
 }
 
+/** Makes a value for a schema. The number of values is limited, because schemas may refer to each other. */
 class Sampling {
   readonly #schemas: Schemas
   #left = valuesMax
@@ -35,6 +37,7 @@ class Sampling {
     this.#schemas = schemas
   }
 
+  /** Examples of the author come first, then defaults, constants and the first alternative. */
   of(schema: JsonSchema, depth: number): unknown {
     this.#left -= 1
     if (typeof schema === "boolean" || depth > depthMax || this.#left < 0) return null
@@ -54,6 +57,7 @@ class Sampling {
     return all.every(isObject) && all.length > 0 ? Object.assign({}, ...all) : (all[0] ?? null)
   }
 
+  /** A value of the schema's type. */
   #ofType(schema: Exclude<JsonSchema, boolean>, depth: number): unknown {
     const types = [schema["type"] ?? []].flat() as string[]
     const type = types.find((each) => each !== "null") ?? types[0]
@@ -65,6 +69,7 @@ class Sampling {
     return type === "null" ? null : undefined
   }
 
+  /** An object with its required properties, and near the root with all of them. */
   #object(schema: Exclude<JsonSchema, boolean>, depth: number): unknown {
     const required = new Set((schema["required"] ?? []) as string[])
     const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>)
@@ -100,6 +105,7 @@ function text(schema: Exclude<JsonSchema, boolean>): string {
   return "text".padEnd(Math.min(least, 1000), "x").slice(0, most)
 }
 
+/** The smallest number that the bounds and the step allow. */
 function number(schema: Exclude<JsonSchema, boolean>, whole: boolean): number {
   const step = typeof schema["multipleOf"] === "number" ? schema["multipleOf"] : whole ? 1 : undefined
   const above = schema["exclusiveMinimum"]

@@ -64,6 +64,7 @@ export const keywords: Readonly<Record<string, string | undefined>> = {
   $comment: "any",
 }
 
+/** The types of JSON Schema 2020-12. */
 export const typeNames: readonly string[] = [
   "null",
   "boolean",

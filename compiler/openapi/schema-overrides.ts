@@ -29,6 +29,7 @@ export function overrideObstacle(json: JsonSchema, overrides: SchemaOverrides): 
   return undefined
 }
 
+/** Why this schema cannot be overridden by itself; undefined if it can. */
 function obstacleHere(json: Keywords, { additional, anyCase }: SchemaOverrides): string | undefined {
   if (additional !== undefined && ["not", "if"].some((word) => word in json))
     return "`not` and `if` would mean something else with other properties"
@@ -67,6 +68,7 @@ function describesObject(json: Keywords): boolean {
   return types.includes("object") && !together.some((word) => word in json)
 }
 
+/** All property names in lower case; the runtime folds those of the value. */
 function inLowerCase(json: Keywords): Record<string, unknown> {
   const made: Record<string, unknown> = { ...json }
   for (const word of ["properties", "dependentSchemas", "dependentRequired"]) {

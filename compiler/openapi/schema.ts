@@ -150,6 +150,7 @@ class Conversion {
   readonly #dialect: SchemaDialect
   readonly #keyOf: (node: DocumentNode) => string | undefined
 
+  /** `keyOf` names the schema at a node, so that references of several files can be told apart. */
   constructor(
     fields: DocumentFields,
     dialect: SchemaDialect,
@@ -227,6 +228,7 @@ class Conversion {
     if (inPlace) this.inPlace.add(key)
   }
 
+  /** One keyword of a schema. `items` with a list is the older form of `prefixItems`. */
   #keyword(
     name: string,
     { key, value }: DocumentEntry,
@@ -258,6 +260,7 @@ class Conversion {
     else if (!annotations.has(name)) this.#leaveOut(json)
   }
 
+  /** A keyword that JSON Schema does not know. `x-nullable` is common in documents of 2.0. */
   #unknown(name: string, key: Span, value: DocumentNode, json: Record<string, unknown>): void {
     if (name === "x-nullable" && this.#dialect === "2.0") json["nullable"] = plainOf(value)
     else if (name === "$dynamicRef" || name === "$recursiveRef")
@@ -270,6 +273,7 @@ class Conversion {
       )
   }
 
+  /** The value of a keyword by its kind. */
   #value(name: string, kind: string, value: DocumentNode, inPlace: boolean): unknown {
     switch (kind) {
       case "schema":
@@ -293,6 +297,7 @@ class Conversion {
     }
   }
 
+  /** A map of schemas. */
   #schemaMap(name: string, value: DocumentNode, inPlace: boolean): unknown {
     if (value.kind !== "map")
       return this.#fields.wrong(value, `\`${name}\` must be a map of schemas, found ${kindOf(value)}`)
@@ -303,6 +308,7 @@ class Conversion {
     return Object.fromEntries(entries)
   }
 
+  /** A value that is not a schema. A wrong type is an error: the check would be missing. */
   #plain(name: string, kind: string, value: DocumentNode): unknown {
     const plain = plainOf(value)
     if (name === "enum" && value.kind === "list") this.#reportEmpty(name, value)
@@ -342,6 +348,7 @@ class Conversion {
     this.unmatched.push({ span, source: undefined, detail })
   }
 
+  /** The type, or a list of types. `file` of 2.0 is a body without a schema. */
   #type(value: DocumentNode): unknown {
     const plain = plainOf(value)
     // An unquoted `null` in YAML is not a string. In this list it can only mean the type.

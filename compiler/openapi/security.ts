@@ -28,6 +28,7 @@ export function readSecuritySchemes(
 
 type Read = Pick<SecurityScheme, "kind" | "definition">
 
+/** A security scheme. One that is not understood is still required, so that no operation is opened by it. */
 function readScheme(map: DocumentMap, version: string, fields: DocumentFields): Read | undefined {
   const type = fields.text(map, "type")
   if (type === undefined) return fields.aside(map, "the security scheme has no `type`; it is still required")
@@ -98,6 +99,7 @@ export function readSecurity(
   return [field.kind === "map" ? readRequirement(field, schemes, fields) : unreadable(field)]
 }
 
+/** One alternative of a security requirement: all its schemes together. */
 function readRequirement(
   item: DocumentNode,
   schemes: ReadonlyMap<string, SecurityScheme>,

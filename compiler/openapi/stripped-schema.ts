@@ -18,6 +18,7 @@ export class Stripping {
   readonly #overrides: SchemaOverrides
   readonly #loose: LooseSchemas
 
+  /** Removes what does not affect validation, so that a changed description does not change the plan. */
   constructor(
     { schemas, direction, overrides }: SchemaReading,
     names: ReadonlyMap<string, string>,
@@ -30,6 +31,7 @@ export class Stripping {
     this.#overrides = overrides
   }
 
+  /** One schema, with its references replaced by digests. */
   schema(whole: JsonSchema): JsonSchema {
     if (typeof whole === "boolean") return whole
     const json = loosened(whole, this.#loose)

@@ -28,6 +28,7 @@ interface Pending {
   readonly node: DocumentNode
 }
 
+/** Builds the tree from a scan of the text. Children are finished before their parent, so they wait by depth. */
 class JsonTree {
   readonly #file: SourceFile
   /** By depth: the values of unfinished maps and lists. */
@@ -52,6 +53,7 @@ class JsonTree {
     level.push({ key, node: this.#make(start, end, inside) })
   }
 
+  /** The root, if the number of values is within the limit. */
   finish(report: Report): DocumentNode | undefined {
     const root = this.#pending[0]?.[0]?.node
     if (this.#reserved !== undefined) {
@@ -63,6 +65,7 @@ class JsonTree {
     return undefined
   }
 
+  /** A node from its text and its finished children. */
   #make(start: number, end: number, inside: readonly Pending[]): DocumentNode {
     const { text } = this.#file
     const first = text[start]

@@ -58,6 +58,7 @@ interface Sized {
   readonly size: number
 }
 
+/** Builds the tree from YAML nodes. `#anchors` has the nodes that aliases name, with their sizes. */
 class YamlTree {
   readonly #file: SourceFile
   readonly #report: Report
@@ -76,6 +77,7 @@ class YamlTree {
     return this.#failed ? undefined : read.node
   }
 
+  /** A node with the number of values in it. Aliases count each time, so that nested ones cannot multiply a small file. */
   #sized(node: YamlNode | null | undefined, at: Span, depth: number): Sized {
     if (node === null || node === undefined) return this.#empty(at)
     if (this.#failed) return this.#empty(at)
@@ -108,6 +110,7 @@ class YamlTree {
     return { node: { kind: "list", span, items: read.map((each) => each.node) }, size }
   }
 
+  /** A map with what it merges (`<<`). Own keys come first. */
   #map(map: YAMLMap, depth: number): Sized {
     const span = this.#spanOf(map)
     const entries = new Map<string, DocumentEntry>()
@@ -143,6 +146,7 @@ class YamlTree {
     })
   }
 
+  /** A scalar. Dates and other types of YAML are texts here, as in JSON. */
   #scalar(node: Scalar): Sized {
     const { value } = node
     const plain: ScalarNode["value"] =

@@ -52,6 +52,7 @@ const applyLine: CommandLine<ApplyArgs> = {
   }),
 }
 
+/** The order matters: a stale plan is refused before its changes are shown, because they would be compared with the wrong plan. */
 export const apply = command(applyLine, async (args, io) => {
   const sealed = args.file === undefined ? undefined : sealedPlan(io, args.file)
   if (sealed === undefined) demandEntry(io, args.project)

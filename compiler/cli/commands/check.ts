@@ -56,6 +56,7 @@ const checkLine: CommandLine<CheckArgs> = {
   },
 }
 
+/** Denied is a result and not a failure: the command exits with 0 unless `--exit-code` is given. */
 export const check = command(checkLine, async (args, io) => {
   const remote = await connect(io)
   const path = await storePath(remote, args.store)

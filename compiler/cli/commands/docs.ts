@@ -24,6 +24,7 @@ const docsLine: CommandLine<DocsArgs> = {
   parse: (words) => ({ words }),
 }
 
+/** A page by its name comes first; other words are searched for. When no section has all of them, the one with most is shown. */
 export const docs = command(docsLine, async ({ words }, io) => {
   const pages = readManual()
   if (words.length === 0) {
@@ -43,6 +44,7 @@ export const docs = command(docsLine, async ({ words }, io) => {
   return exitCode.ok
 })
 
+/** Names each unknown word with the nearest word of the manual. */
 function nothingFound(pages: readonly ManualPage[], words: readonly string[]): CliError {
   const unknown = unknownWords(pages, words)
   const meant = unknown.flatMap(([, nearest]) => (nearest === undefined ? [] : [`\`${nearest}\``]))

@@ -25,6 +25,7 @@ type ExplainSource =
   | { readonly kind: "text"; readonly project: ProjectArgs }
   | { readonly kind: "plan"; readonly file: string }
 
+/** `refusal` needs the control listener: refused requests are kept in the memory of the process that refused them. */
 type ExplainArgs =
   | { readonly what: "code"; readonly code: string }
   | {
@@ -105,6 +106,7 @@ const explainLine: CommandLine<ExplainArgs> = {
   },
 }
 
+/** `--as` assumes a successful authentication, so a credential beside it would have no meaning. */
 function questionOf(method: string, target: string, options: OptionValues): ExplainRequestQuestion {
   const as = filled(options, "as")
   const claims = readClaims(options)
@@ -143,6 +145,7 @@ const upgradeHeaders: readonly [string, string][] = [
   ["Sec-WebSocket-Key", "c2FsbHlwb3J0LWV4cGxhaQ=="],
 ]
 
+/** Where the plan comes from: the running Sallyport, a text that is compiled, or a plan file. */
 function sourceOf(options: OptionValues): ExplainSource {
   const url = filled(options, "url")
   const plan = filled(options, "plan")
@@ -165,6 +168,7 @@ function listOf(options: OptionValues, name: string): readonly string[] {
 
 type RequestArgs = ExplainArgs & { readonly what: "request" }
 
+/** The three commands behind one word. */
 export const explain = command(explainLine, async (args, io) => {
   if (args.what === "code") io.out(textOfCode(args.code))
   else if (args.what === "refusal") {
@@ -183,6 +187,7 @@ function jsonText(answer: object): string {
   return `${JSON.stringify(answer, null, 2)}\n`
 }
 
+/** The description of a finding's code. */
 function textOfCode(code: string): string {
   const text = explainCode(code)
   if (text === undefined) {
@@ -194,6 +199,7 @@ function textOfCode(code: string): string {
   return text
 }
 
+/** With `--config` or `--plan` the request runs in this process, through the gateway's own code and without a backend. */
 async function answerTo({ question, body, source }: RequestArgs, io: Io): Promise<ExplainRequestAnswer> {
   const bytes = body === undefined ? undefined : await readBody(io, body)
   if (source.kind === "control") {
@@ -216,6 +222,7 @@ async function planFrom(source: Exclude<ExplainSource, { kind: "control" }>, io:
   return source.kind === "plan" ? readPlanFile(io, source.file).plan : planOf(io, source.project)
 }
 
+/** The body is bytes: it need not be text. */
 async function readBody(io: Io, file: string): Promise<Buffer> {
   try {
     return await readFile(resolve(io.cwd, file))

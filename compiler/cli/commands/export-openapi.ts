@@ -34,6 +34,7 @@ const exportOpenapiLine: CommandLine<ExportOpenapiArgs> = {
   }),
 }
 
+/** An API with several versions has one document for each, so the version must be named. */
 export const exportOpenapi = command(exportOpenapiLine, async ({ project, api, version, format }, io) => {
   const { plan, diagnostics, described, documentation } = await compileOnce(io, project)
   showFindings(io, diagnostics)

@@ -61,6 +61,7 @@ const isError = (finding: Diagnostic): boolean => finding.severity === "error"
 /** The files without duplicates, with their formatters. Syntax errors are known only after all files are read. */
 type Found = Map<SourceFile, () => string | undefined>
 
+/** Without operands all files of the project that are written by hand, each once. */
 function filesToFormat({ project, files }: FmtArgs, io: Io, report: Report): Found {
   const source = new Project(filesOf(io, project), report)
   const found: Found = new Map()

@@ -56,6 +56,7 @@ async function typedPassword(io: Io): Promise<string> {
   return password
 }
 
+/** The password of a pipe. Several lines are refused: one of them would be used, and it would not be clear which. */
 async function pipedPassword(io: Io): Promise<string> {
   const lines: string[] = []
   for await (const line of io.lines()) lines.push(line)

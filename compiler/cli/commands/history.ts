@@ -28,6 +28,7 @@ export const history = command(historyLine, async (args, io) => {
   return exitCode.ok
 })
 
+/** A digest is shown by its first 12 digits, without `sha256:`. */
 function historyText(plans: readonly PlanRecord[]): string {
   if (plans.length === 0) return "No plan was applied yet.\n"
   return table(

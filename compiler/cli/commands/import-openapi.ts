@@ -53,6 +53,7 @@ const importOpenapiLine: CommandLine<ImportOpenapiArgs> = {
   },
 }
 
+/** Findings go to standard error, because the text itself is usually redirected to a file. */
 export const importOpenapi = command(importOpenapiLine, async ({ file, name, path, mock, format }, io) => {
   const at = resolve(io.cwd, file)
   const report = new Report()

@@ -39,6 +39,7 @@ const initLine: CommandLine<InitArgs> = {
   }),
 }
 
+/** An unknown name gets the whole list, with a line about each example. */
 function readExample(given: unknown): ExampleName {
   const names = Object.keys(examples) as ExampleName[]
   const found = names.find((name) => name === given)
@@ -101,6 +102,7 @@ function demandNoneExists(target: string, files: readonly string[], example: Exa
   )
 }
 
+/** The commands to type next, each with what it does. */
 function writtenText(folder: string, files: readonly string[], example: ExampleName): string {
   const hasTests = files.some((file) => file.endsWith(".fga.yaml"))
   const next: readonly (readonly [line: string, text: string])[] = [

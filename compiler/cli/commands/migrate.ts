@@ -13,6 +13,7 @@ const migrateLine: CommandLine<Record<string, never>> = {
   parse: () => ({}),
 }
 
+/** Safe to run by several processes at once: the database locks the schema meanwhile. */
 export const migrate = command(migrateLine, async (_, io) => {
   const level = logLevelOf(io, "info")
   const [{ migrateDatabase }, { createLog }] = await Promise.all([

@@ -39,6 +39,7 @@ const modelExplainLine: CommandLine<ModelExplainArgs> = {
   },
 }
 
+/** With `--model` there is no plan, so the routes are unknown and left out. */
 export const modelExplain = command(modelExplainLine, async (args, io) => {
   const { model, store, plan } = await modelSource(io, args)
   const explained = explainRelation(model, args.type, args.relation)
@@ -51,6 +52,7 @@ export const modelExplain = command(modelExplainLine, async (args, io) => {
   return exitCode.ok
 })
 
+/** The nearest type or relation, and all that exist. */
 function unknown(
   { type, relation }: ModelExplainArgs,
   types: ReadonlyMap<string, { readonly relations: ReadonlyMap<string, unknown> }>,
@@ -99,6 +101,7 @@ function dependsOn({ dependsOn: need, conditions }: Explained): string[] {
   return [...inner, ...said]
 }
 
+/** The definition as a tree, two spaces for each level. A relation that was shown is named only. */
 function treeLines(need: Need, indent: string): string[] {
   const below = (needs: readonly Need[]) => needs.flatMap((each) => treeLines(each, `${indent}  `))
   switch (need.kind) {
@@ -121,6 +124,7 @@ function treeLines(need: Need, indent: string): string[] {
   }
 }
 
+/** Relations that depend on this one, and the routes that require any of them. */
 function dependents({ dependents: relations, routes }: Explained): string[] {
   const width = Math.max(0, ...relations.map(({ relation }) => relation.length))
   const lines = relations.map(({ relation, definition, place, direct }) => {
@@ -132,6 +136,7 @@ function dependents({ dependents: relations, routes }: Explained): string[] {
   return lines.length === 0 ? ["nothing"] : lines
 }
 
+/** Each kind of user with the paths on which it can have the relation. */
 function subjects({ subjects: kinds }: Explained): string[] {
   if (kinds.length === 0) return ["nobody"]
   return kinds.flatMap(({ subject, paths }) => [

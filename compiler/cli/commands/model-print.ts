@@ -26,6 +26,7 @@ const modelPrintLine: CommandLine<ModelPrintArgs> = {
   }),
 }
 
+/** Some JSON models have no text form, e.g. a list of types on the right of `but not`; they can be printed as JSON only. */
 export const modelPrint = command(modelPrintLine, async (args, io) => {
   const { model } = (await modelSource(io, args)).model
   const printed =

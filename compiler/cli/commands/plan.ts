@@ -48,6 +48,7 @@ const planLine: CommandLine<PlanArgs> = {
   }),
 }
 
+/** Exit code 2 means changes, so that a script can tell them from errors. */
 export const plan = command(planLine, async ({ project, against, out, format }, io) => {
   demandEntry(io, project)
   const old = await comparedWith(against, io)
@@ -71,6 +72,9 @@ interface Compared {
   readonly where?: string
 }
 
+/**
+ * What the new plan is compared with. `base` is sealed into a plan file, so that `apply` can refuse it when another plan was applied since.
+ */
 async function comparedWith(against: string | undefined, io: Io): Promise<Compared> {
   if (against === "empty")
     return {

@@ -73,6 +73,7 @@ function readSection(given: unknown): PolicyConvertArgs["section"] {
   return found
 }
 
+/** Pairs `name=text`. The text may be empty for values, but not for files. */
 function readPairs(given: unknown, what: string, example: string): ReadonlyMap<string, string> {
   const words = Array.isArray(given) ? given.map(String) : []
   return new Map(

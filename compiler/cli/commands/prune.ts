@@ -51,6 +51,7 @@ const pruneLine: CommandLine<PruneArgs> = {
   },
 }
 
+/** Deletes in portions over several requests, so that each transaction is short. */
 export const prune = command(pruneLine, async ({ retention, dryRun }, io) => {
   const remote = await connect(io)
   const total = await withProgress(io, dryRun ? "counting" : "deleting", () =>

@@ -31,6 +31,7 @@ const rollbackLine: CommandLine<RollbackArgs> = {
   },
 }
 
+/** A rollback is a new serial with an old plan: serials only grow, so that every process can tell which plan is newer. */
 export const rollback = command(rollbackLine, async (args, io) => {
   const remote = await connect(io)
   const wanted = await remote.request("GET", `/v1/plans/${args.serial}`)

@@ -55,6 +55,7 @@ const shellLine: CommandLine<ShellArgs> = {
   },
 }
 
+/** A terminal gets a conversation, a pipe one line for each query. JSON is the default in a pipe, because programs read it. */
 export const shell = command(shellLine, async (args, io) => {
   const talks = args.command === undefined && io.interactive
   const session = new ShellSession(
@@ -89,6 +90,7 @@ function exitCodeOf(seen: ReadonlySet<LineOutcome>): ExitCode {
   return seen.has("denied") ? exitCode.changes : exitCode.ok
 }
 
+/** Runs until the end of the input or `exit`. A failed line does not end the conversation. */
 async function converse(session: ShellSession, io: Io): Promise<ExitCode> {
   await greet(session, io)
   const conversation = io.converse({

@@ -21,6 +21,7 @@ export const status = command(statusLine, async (args, io) => {
   return exitCode.ok
 })
 
+/** The text of `status`. */
 function statusText(status: StatusAnswer): string {
   // Without the database the newest serial is unknown, although a plan is served.
   const served = status.processes.some(({ serial }) => serial !== null)

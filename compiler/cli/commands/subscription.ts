@@ -166,6 +166,7 @@ const subscriptionDeleteLine: CommandLine<SubscriptionNameArgs> = {
   parse: (words) => ({ name: nameOf(words), format: "text" }),
 }
 
+/** A subscription gives access to one product, to one API or to everything. There is no default. */
 function scopeOf(options: OptionValues): CreateSubscription["scope"] {
   const [product, api] = [textOf(options, "product"), textOf(options, "api")]
   const said = [product, api, options["all"] === true || undefined].filter((each) => each !== undefined)
@@ -186,6 +187,7 @@ function nameOf([name]: readonly string[]): string {
   )
 }
 
+/** One of the words that an option accepts. */
 function oneOf<const Word extends string>(
   options: OptionValues,
   name: string,
@@ -198,6 +200,7 @@ function oneOf<const Word extends string>(
   return found
 }
 
+/** Keys are printed once: only their digests are stored. */
 export const subscriptionCreate = command(subscriptionCreateLine, async (args, io) => {
   const { name, scope, owner, note, expiresAt, state } = args
   const keys = await givenKeys(args, io)

@@ -56,6 +56,7 @@ const testLine: CommandLine<TestArgs> = {
   },
 }
 
+/** A whole number from 0 to 100. */
 function readPercent(given: unknown, option: string): number | undefined {
   if (given === undefined) return undefined
   const text = String(given)
@@ -67,6 +68,7 @@ function readPercent(given: unknown, option: string): number | undefined {
   return Number(text)
 }
 
+/** With `--watch`, a mistake in a file is printed and the next change is waited for. */
 export const test = command(testLine, async (args, io) => {
   let folders = testFolders(io, args.files)
   const run = await runOnce(io, args, folders)
@@ -88,6 +90,7 @@ export const test = command(testLine, async (args, io) => {
   return exitCode.ok
 })
 
+/** One run. A document without `--output` goes to standard output alone, so that it stays valid JSON or XML. */
 async function runOnce(io: Io, args: TestArgs, folders: readonly TestFolder[]): Promise<TestRun> {
   const run = await withProgress(io, "testing", () => runTests(folders, args))
   const document =
@@ -102,6 +105,7 @@ async function runOnce(io: Io, args: TestArgs, folders: readonly TestFolder[]): 
   return run
 }
 
+/** Writes the report. */
 function save(io: Io, path: string, document: string): void {
   try {
     writeFileSync(resolve(io.cwd, path), document)

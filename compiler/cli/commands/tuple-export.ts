@@ -66,6 +66,7 @@ export const tupleExport = command(exportLine, async ({ file, format, store }, i
   return exitCode.ok
 })
 
+/** Writes beside the file and renames at the end, so that a stopped export leaves the old file as it was. */
 async function writeFile(io: Io, file: string, texts: AsyncIterable<string>): Promise<number> {
   const target = resolve(io.cwd, file)
   const part = `${target}.part`
@@ -95,6 +96,7 @@ interface Page {
   readonly continuation_token: string
 }
 
+/** All tuples, page by page. 100 is the largest page that OpenFGA's API has. */
 async function* pagesOf(remote: Remote, path: string, format: ExportFormat): AsyncGenerator<string> {
   if (format === "csv") yield `${columnNames.join(",")}\n`
   const lineOf = format === "csv" ? csvLine : jsonLine

@@ -45,6 +45,7 @@ const importLine: CommandLine<ImportArgs> = {
   },
 }
 
+/** Tuples that exist are skipped, so an import can be repeated. */
 export const tupleImport = command(importLine, async (args, io) => {
   const remote = await connect(io)
   const path = await storePath(remote, args.store)
@@ -95,6 +96,7 @@ async function sendAll(
   if (error !== undefined) throw resumable(error, progress, file, doneLine)
 }
 
+/** One batch is one transaction of the engine. */
 async function send(
   remote: Remote,
   path: string,
@@ -138,6 +140,7 @@ class ImportProgress {
     return this.#written + this.#existing
   }
 
+  /** Shows progress at most every `showEveryMs`, and only on a terminal. */
   add(written: number, existing: number): void {
     this.#written += written
     this.#existing += existing

@@ -88,6 +88,7 @@ const tupleReadLine: CommandLine<TupleReadArgs> = {
   },
 }
 
+/** A context belongs to a condition: without one it would be stored and never read. */
 function readTuple(words: readonly string[], options: OptionValues, idempotent: string): TupleWriteArgs {
   const [user, relation, object] = words
   if (user === undefined || relation === undefined || object === undefined) {
@@ -111,6 +112,7 @@ function readTuple(words: readonly string[], options: OptionValues, idempotent: 
   }
 }
 
+/** A tuple that exists is an error unless `--ignore-existing` is given, as in OpenFGA's API. */
 export const tupleWrite = command(tupleWriteLine, async (args, io) => {
   const remote = await connect(io)
   const path = await storePath(remote, args.store)
@@ -132,6 +134,7 @@ export const tupleWrite = command(tupleWriteLine, async (args, io) => {
   return exitCode.ok
 })
 
+/** A tuple that does not exist is an error unless `--ignore-missing` is given, as in OpenFGA's API. */
 export const tupleDelete = command(tupleDeleteLine, async (args, io) => {
   const remote = await connect(io)
   const path = await storePath(remote, args.store)

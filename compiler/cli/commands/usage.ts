@@ -66,6 +66,7 @@ function pointInTime(options: OptionValues, name: string): string | undefined {
   return new Date(Date.now() - readDuration(given, `--${name}`)).toISOString()
 }
 
+/** The control API computes sums and prices; this command only prints them. */
 export const usage = command(usageLine, async ({ query, format }, io) => {
   const remote = await connect(io)
   const answer = expectOk<UsageAnswer>(

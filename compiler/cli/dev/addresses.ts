@@ -66,6 +66,7 @@ function listeningInodes(table: string, port: number): string[] {
     .flatMap((columns) => columns[9] ?? [])
 }
 
+/** Whether a process has one of the sockets open. Only Linux tells this, in `/proc`. */
 function holds(pid: string, inodes: ReadonlySet<string>): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((fd) => {

@@ -82,6 +82,10 @@ export async function startParts(
   return { runtime, controlUrl, token, identityUrl, backendUrls, env, standIn }
 }
 
+/**
+ * Every address that `dev` will listen on, with how to move it: they are checked before anything starts, so that all conflicts are reported
+ * at once.
+ */
 function wantedAddresses(
   { identity, backends }: DevSettings,
   control: HostPort,
@@ -101,6 +105,7 @@ function wantedAddresses(
   ]
 }
 
+/** The identity provider and the sample backends. Each is closed again if a later one cannot start. */
 async function startBeside(io: Io, args: DevSettings, closers: Closers): Promise<readonly [string, string]> {
   const [first, second] = args.backends
   try {
@@ -118,6 +123,7 @@ async function startBeside(io: Io, args: DevSettings, closers: Closers): Promise
   }
 }
 
+/** The settings of the runtime. Only refused and failed requests are shown unless `--verbose` is given. */
 async function runtimeSettings(
   io: Io,
   { verbose }: DevSettings,

@@ -60,6 +60,7 @@ class Greeter {
     this.#entry = entry
   }
 
+  /** Prints the requests to try once, after the first plan that serves. */
   greet(plan: Plan | undefined): void {
     if (plan !== undefined && this.#told !== "trials") {
       this.#told = "trials"
@@ -82,6 +83,7 @@ function sayWhenEnding(io: Io, stopped: Promise<void>): { started(): void } {
   }
 }
 
+/** The addresses that listeners really have: a port may be given as 0. */
 function placesOf(io: Io, parts: DevParts): DevAddresses {
   return {
     ...parts.runtime.addresses(),

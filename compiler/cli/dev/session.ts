@@ -71,6 +71,7 @@ export class Session {
     }
   }
 
+  /** Compiles after a save. Mistakes leave the running plan in use. */
   async #reload(parts: DevParts): Promise<Plan | undefined> {
     const io = this.#io
     const { plan, diagnostics } = await this.compile()
@@ -87,6 +88,7 @@ export class Session {
     return undefined
   }
 
+  /** Applies through the control API of this process, like `apply`, so that history and checks are the same. */
   async #send(remote: Remote, plan: Plan, first: boolean): Promise<number> {
     const running = await runningPlan(remote)
     if (running?.record.digest === plan.digest) {
@@ -121,6 +123,7 @@ export class Session {
     }
   }
 
+  /** Writes the sample tuples of each store once for a session: a reload must not bring back what was deleted. */
   async #seed({ runtime }: DevParts, { plan }: Plan): Promise<void> {
     for (const store of Object.keys(plan.authz?.stores ?? {})) {
       if (this.#seeded.has(store)) continue

@@ -27,6 +27,7 @@ export async function completionsOf(
   return [[...new Set(found)].sort().map((word) => (/:$/.test(word) ? word : `${word} `)), part]
 }
 
+/** The words that can stand at a place. Names of users and objects are those that were seen in this session, and of the first tuples. */
 async function offersFor(
   place: ArgumentKind,
   session: ShellContext,
@@ -52,6 +53,7 @@ async function offersFor(
   return namesOf(store, place, part, types)
 }
 
+/** Users and objects by what was typed. `#` begins the relation of a userset. */
 async function namesOf(
   store: StoreView,
   place: ArgumentKind,

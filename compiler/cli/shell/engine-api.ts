@@ -40,6 +40,7 @@ export async function engineApi(io: Io, { url, token }: EngineAddress): Promise<
   return apiAt({ ...control, base: `${control.url}/authz`, what: "engine", remedy: "--url" })
 }
 
+/** The engine at an address of its own, with a key or token. Every status but 2xx is a refusal. */
 function apiAt(address: ApiAddress): EngineApi {
   return {
     url: address.url,

@@ -82,6 +82,7 @@ export class ShellSession implements ShellContext {
     }
   }
 
+  /** Control characters of names are made visible: a stored name could otherwise change the terminal. */
   async #show(shown: ShellOutput): Promise<void> {
     if (shown.kind === "text") {
       const lines = shown.text.split("\n").map(visible).join("\n")

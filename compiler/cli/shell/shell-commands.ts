@@ -19,6 +19,7 @@ function asked(command: ShellCommand, { words }: Words, store: StoreView): Asked
   return { user, relation, object }
 }
 
+/** `check` and `explain` differ in what they ask for, not in how. */
 function checkCommand(name: string, summary: string, explain: boolean): ShellCommand {
   const self: ShellCommand = {
     name,

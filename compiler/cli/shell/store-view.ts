@@ -163,6 +163,7 @@ export class StoreView {
     for (const name of names) if (/^[^:\s]+:[^:\s]+$/.test(name)) this.#seen.add(name)
   }
 
+  /** Names for completion, from the first tuples only: a store may have millions. */
   async #namesOfTuples(): Promise<ReadonlySet<string>> {
     const names = new Set<string>()
     let count = 0

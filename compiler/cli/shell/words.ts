@@ -25,6 +25,7 @@ export function wordsOf(line: string): Words {
   return { words, json: undefined }
 }
 
+/** The context at the end of a line. */
 function jsonOf(text: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(text) as Record<string, unknown>

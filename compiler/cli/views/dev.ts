@@ -86,6 +86,7 @@ function tokenTrial(identity: string): Trial {
 
 const bearer = (name: string) => `-H "Authorization: Bearer $(npx sallyport token --sub ${name})"`
 
+/** Requests for the first example. They are printed only if the plan has the routes that they call. */
 function orderTrials({ routes, authz }: PlanBody, gateway: string): Trial[] {
   const trials: Trial[] = []
   if (routes["GET /v1/orders/{id}"] !== undefined) {
@@ -120,6 +121,7 @@ function orderTrials({ routes, authz }: PlanBody, gateway: string): Trial[] {
   return trials
 }
 
+/** Requests with a subscription key. */
 function catalogTrials(
   { routes, subscriptions, secrets, steps }: PlanBody,
   gateway: string,
@@ -160,6 +162,7 @@ function describedTrials(routes: PlanBody["routes"], gateway: string, header: st
   return trials
 }
 
+/** How to create a subscription. */
 function keyTrials({ products, routes }: PlanBody): Trial[] {
   const { apis = [] } = products["partner"] ?? {}
   if (!Object.values(routes).some(({ api }) => apis.includes(api))) return []
@@ -172,6 +175,7 @@ function keyTrials({ products, routes }: PlanBody): Trial[] {
   ]
 }
 
+/** Requests to the engine. */
 function engineTrials({ authz }: PlanBody, engine: string): Trial[] {
   if (authz?.stores["acme"] === undefined) return []
   const question = '{"tuple_key": {"user": "user:ann", "relation": "viewer", "object": "order:1"}}'

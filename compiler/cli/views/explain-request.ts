@@ -34,6 +34,7 @@ export function requestText(answer: ExplainRequestAnswer): string {
   return lines.map((line) => `${line}\n`).join("")
 }
 
+/** The matched route with the values of its path parameters. */
 function routeLines({
   api,
   version,
@@ -45,6 +46,7 @@ function routeLines({
   return [values.length === 0 ? of : `${of}, ${values.join(", ")}`]
 }
 
+/** A step with its notes, and the steps inside of it, indented. */
 function stepLines(each: ExplainedStep, depth: number): string[] {
   const { state, place, notes, limit, quota, proof, inside } = each
   const indent = "  ".repeat(depth)
@@ -87,6 +89,7 @@ function limitWords({ key, callsMax, remaining, resetSeconds }: NonNullable<Expl
   return `${remaining} of ${callsMax} left for ${key}${back}`
 }
 
+/** What a quota has counted; only its key if the counts are not known here. */
 function quotaWords(quota: NonNullable<ExplainedStep["quota"]>): string {
   const { key, callsMax, bytesMax, calls, bytes, resetSeconds } = quota
   if (calls === undefined) return `counts by ${key}`
@@ -98,6 +101,7 @@ function quotaWords(quota: NonNullable<ExplainedStep["quota"]>): string {
   return `${used.join(" and ")} used by ${key}${again}`
 }
 
+/** The question to the engine or decision point, and the explanation of its answer. */
 function proofLines(proof: ExplainedStep["proof"]): string[] {
   if (proof === undefined) return []
   const { pdp, user, relation, object, allowed, revision, text } = proof
@@ -109,6 +113,7 @@ function proofLines(proof: ExplainedStep["proof"]): string[] {
   return [...lines, `at revision ${revision}`]
 }
 
+/** What happens to the request at the end: forwarded, or answered by a step. */
 function verdictLines(verdict: Verdict): string[] {
   const assuming = verdict.assuming.map((each) => `  if ${each}`)
   if (verdict.kind === "forwarded") {

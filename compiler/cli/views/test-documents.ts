@@ -25,6 +25,7 @@ export function testJson(run: TestRun): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
+/** One store file. */
 function storeJson({ suite, tests, passed }: SuiteResult): object {
   return {
     file: suite.file.path,
@@ -41,6 +42,7 @@ function storeJson({ suite, tests, passed }: SuiteResult): object {
   }
 }
 
+/** One question with what was expected and what was found. */
 function questionJson({ question, passed, answer, reasons }: QuestionResult): object {
   const { span, places: _, expected, ...asked } = question
   return {
@@ -61,6 +63,7 @@ function questionJson({ question, passed, answer, reasons }: QuestionResult): ob
   }
 }
 
+/** Parts that no test covers. */
 function coverageJson({ model, parts, gaps }: ModelCoverage): object {
   return {
     model: model.name,
@@ -103,6 +106,7 @@ function counts(results: readonly QuestionResult[], errors = 0): string {
   return `tests="${results.length + errors}" failures="${failures}" errors="${raised + errors}"`
 }
 
+/** A `testsuite` of the JUnit format. */
 function suiteXml({ suite, tests }: SuiteResult): string {
   const path = suite.file.path
   const cases = tests.flatMap(({ test, results }) =>
@@ -113,6 +117,7 @@ function suiteXml({ suite, tests }: SuiteResult): string {
   return `  <testsuite ${attributes({ name, file: path })} ${head}>\n${cases.join("")}  </testsuite>\n`
 }
 
+/** A `testcase`. A question that could not be asked is an `error`, a wrong answer a `failure`. */
 function caseXml({ question, passed, answer, reasons }: QuestionResult, test: string, file: string): string {
   const { line } = question.span.file.position(question.span.start)
   const head = `    <testcase ${attributes({ classname: test, name: questionText(question), file, line: String(line) })}`

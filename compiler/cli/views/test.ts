@@ -36,6 +36,7 @@ function testFailure({ test, results }: TestResult, paint: Paint): string {
   return `\n  ${paint.bold(visible(test.name))}${about}\n${failed.join("")}`
 }
 
+/** A failed question: expected, found, and why the engine decided so. */
 function questionFailure(result: QuestionResult, paint: Paint): string {
   const { question, answer, reasons } = result
   const lines = [
@@ -52,6 +53,7 @@ function questionFailure(result: QuestionResult, paint: Paint): string {
   return `${[...lines, ...explained].join("\n")}\n`
 }
 
+/** For lists, which items are missing and which are too many. */
 function differenceLines(question: QuestionResult["question"], answer: TestAnswer): string[] {
   if (question.kind === "check" || !("got" in answer) || typeof answer.got === "boolean") return []
   const { got } = answer
@@ -63,6 +65,7 @@ function differenceLines(question: QuestionResult["question"], answer: TestAnswe
   ]
 }
 
+/** The coverage of a model and what no test covers. */
 function coverageText(coverage: ModelCoverage, minCoverage: number, paint: Paint): string {
   const { model, parts, gaps } = coverage
   const percent = percentOf(coverage)

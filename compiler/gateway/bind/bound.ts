@@ -107,6 +107,10 @@ export function mentions(block: BoundBlock | undefined, keyword: string): boolea
 /** Statements by keyword. Each route queries its API's block for a few dozen keywords, and an API can have ten thousand routes. */
 const indexes = new WeakMap<readonly BoundStatement[], ReadonlyMap<string, readonly BoundStatement[]>>()
 
+/**
+ * The statements of a block with one keyword. The index is made at the first question: lowering asks for each keyword in each block, for
+ * every route.
+ */
 function withKeyword(block: BoundBlock | undefined, keyword: string): readonly BoundStatement[] {
   if (block === undefined) return []
   const known = indexes.get(block.statements)

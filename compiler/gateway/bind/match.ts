@@ -40,6 +40,10 @@ export function matchArguments(row: StatementRow, args: readonly Argument[]): Ma
   return { ...chosen, failure }
 }
 
+/**
+ * Matches one form without backtracking: the first word of each alternative decides, so the finding can name what is expected at the
+ * argument that fails.
+ */
 class Matcher {
   readonly #form: Form
   readonly #args: readonly Argument[]
@@ -66,6 +70,7 @@ class Matcher {
     return parts.every((part) => this.#part(part))
   }
 
+  /** One part of the pattern. An optional part that begins must fit as a whole. */
   #part(part: ArgumentPattern): boolean {
     if ("word" in part) return this.#word(part.word)
     if ("slot" in part) return this.#slot(part)
@@ -78,6 +83,7 @@ class Matcher {
     return chosen !== undefined && this.#sequence(chosen)
   }
 
+  /** One or more arguments of a slot, separated by a word (`between`) or by nothing. */
   #many(slot: Slot, between: string | undefined): boolean {
     if (!this.#slot(slot)) return false
     if (between === undefined) {

@@ -136,6 +136,7 @@ export function readConstant(text: TextArgument, slot: Slot, report: Report): st
   return undefined
 }
 
+/** A length in UTF-16 units. The bounds are those of the plan's schema. */
 function shortEnough(
   value: string,
   { span }: Word | TextArgument,

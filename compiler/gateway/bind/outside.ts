@@ -42,6 +42,9 @@ export function readFile(call: Call, slot: Slot, report: Report): { file: string
   return undefined
 }
 
+/**
+ * `env(NAME)` or `env(NAME, "default")`. The value is read by the process that runs the plan, so a plan is the same for every environment.
+ */
 function readEnv(call: Call, slot: Slot, report: Report): Reference | undefined {
   const [name, fallback, ...more] = call.args
   const variable = name?.kind === "word" ? name.text : undefined
@@ -58,6 +61,7 @@ function readEnv(call: Call, slot: Slot, report: Report): Reference | undefined 
   return text === undefined ? undefined : { env: variable, default: text }
 }
 
+/** The default is a constant: it is stored in the plan. */
 function defaultOf(argument: Word | TextArgument, slot: Slot, report: Report): string | undefined {
   if (argument.kind === "word") {
     report.add("SP2032", argument.span, `the default \`${shown(argument.text)}\` is not in quotes`, {

@@ -75,6 +75,7 @@ interface Problem {
   readonly help: string
 }
 
+/** The first problem of a path. Only one is reported: a path with two is usually not meant as a path. */
 function pathProblem(path: string): Problem | undefined {
   if (!path.startsWith("/"))
     return { why: `\`${shown(path)}\` does not start with \`/\``, help: `Write \`/${shown(path)}\`.` }
@@ -103,6 +104,7 @@ function parameterMeant(segment: string): string | undefined {
 const help =
   "Use letters, digits and `-._~!$&'()*+,=:@` in a segment; a canonical path contains no other characters."
 
+/** Segments are compared after percent-decoding and without `.` and `..`, so text that a canonical path cannot have would never match. */
 function segmentProblem(text: string, last: boolean): Problem | undefined {
   const template = segmentTemplate(text)
   if (template === undefined) return bracesProblem(text)
@@ -132,6 +134,7 @@ function segmentProblem(text: string, last: boolean): Problem | undefined {
   }
 }
 
+/** Says which rule on `{…}` the segment breaks. */
 function bracesProblem(text: string): Problem {
   if (/\{\w+\}\{\w+\}/.test(text))
     return {
@@ -149,6 +152,7 @@ function bracesProblem(text: string): Problem {
   }
 }
 
+/** Names become variables of expressions, so they must be identifiers of CEL and unique in the route. */
 function namesProblem(text: string, names: Set<string>): Problem | undefined {
   for (const name of segmentTemplate(text)?.names ?? []) {
     if (!/^[A-Za-z_]\w{0,63}$/.test(name) || reserved.includes(name))

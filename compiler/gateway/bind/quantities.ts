@@ -10,6 +10,7 @@ const durationUnits: Readonly<Record<string, number>> = {
   h: 3_600_000,
   d: 86_400_000,
 }
+/** In bytes. KB and KiB are both 1024. */
 const sizeUnits: Readonly<Record<string, number>> = {
   B: 1,
   KB: 2 ** 10,

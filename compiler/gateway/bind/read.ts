@@ -33,6 +33,7 @@ type Read = (argument: never, slot: Slot, report: Report) => unknown
 /** The value is the argument itself. It is read when all declarations are known. */
 const itself: Read = (argument: Argument) => argument
 
+/** How an argument of each kind becomes a value. A new kind without a reader does not compile. */
 const readers: { readonly [Kind in SlotKind]: Read } = {
   name: readName,
   "value-name": readValueName,

@@ -9,6 +9,10 @@ export function syntaxOf(row: StatementRow, form?: Form): string[] {
   })
 }
 
+/**
+ * A part as in syntax lines: `[…]` is optional, `…` repeats, `|` separates alternatives. Alternatives that exist only to be refused are
+ * left out.
+ */
 function partText(part: ArgumentPattern): string {
   if ("word" in part) return part.word
   if ("slot" in part) return labelOf(part)

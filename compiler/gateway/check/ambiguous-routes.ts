@@ -47,6 +47,10 @@ export function reportAmbiguous(routes: readonly Answering[], report: Report): v
   }
 }
 
+/**
+ * Pairs of routes with equal method, shape of path and host. Found by a table, because comparing all pairs takes too long for thousands of
+ * routes.
+ */
 function ofOneShape(routes: readonly Answering[]): Pair[] {
   const first = new Map<string, Answering>()
   return routes.flatMap((route): Pair[] => {
@@ -92,6 +96,7 @@ function crossing(routes: readonly Answering[]): Pair[] {
   })
 }
 
+/** A route in a branch whose segment has other text but as much of it, and that one request can match as well. */
 function crossed({ mixed }: Branch, route: Answering, depth: number): Answering | undefined {
   const segment = route.path[depth] as SegmentTemplate
   const own = shapeOfSegment(segment)

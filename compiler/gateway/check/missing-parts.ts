@@ -10,6 +10,7 @@ interface Part {
   readonly all: string
 }
 
+/** What every route needs, with the texts for one operation and for all of an API. */
 const parts: readonly Part[] = [
   { key: "auth", code: "SP3004", one: "has no `auth`", all: "has an `auth`" },
   {
@@ -35,6 +36,7 @@ export class MissingParts {
     else routes.push({ source, missing })
   }
 
+  /** If every operation of an API lacks a part, one finding at the API is enough: one line mends it. */
   report(): void {
     for (const [api, routes] of this.#apis) {
       for (const { key, code, one, all } of parts) {

@@ -53,6 +53,7 @@ function checkArguments(bound: BoundStatement, program: Program, report: Report)
   if (bound.broken) for (const argument of bound.statement.args) markWords(argument, program)
 }
 
+/** Names inside of expressions are only marked as used here: whether they exist depends on the place, which lowering knows. */
 function checkArgument({ slot, argument }: Filled, program: Program, report: Report): void {
   if (argument.kind === "word") {
     if (slot.kind === "reference" && slot.to !== undefined) program.resolve(argument, slot.to, report)
@@ -92,6 +93,7 @@ function markExpression(part: TextArgumentPart | CelArgument, program: Program):
   if (part.kind === "cel") program.useValuesIn(part.source)
 }
 
+/** A broken statement could use any declaration that it names, so none of them is reported as unused. */
 function markWords(argument: Argument, program: Program): void {
   if (argument.kind === "text") for (const part of argument.parts) markExpression(part, program)
   if (argument.kind !== "word") return

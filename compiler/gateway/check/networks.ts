@@ -33,6 +33,7 @@ export function checkNetworks(program: Program, report: Report): void {
   }
 }
 
+/** Visits limits by address and address filters. `silent`: the gateway says nothing about proxies, neither `trust` nor `trust none`. */
 function walk(block: BoundBlock | undefined, silent: boolean, uses: AddressUses, report: Report): void {
   for (const bound of block?.statements ?? []) {
     if (isAddressFilter(bound)) uses.filters.push(bound.statement.keyword.span)

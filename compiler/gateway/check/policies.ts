@@ -26,6 +26,7 @@ export function checkPolicies(program: Program, report: Report): ReadonlySet<str
   return walk.excessive
 }
 
+/** Policies use each other; a use in a cycle has no end, and a small text can stand for a very large number of uses. */
 class Walk {
   readonly excessive = new Set<string>()
   readonly #program: Program

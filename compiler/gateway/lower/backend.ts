@@ -107,6 +107,7 @@ export function inlineBackend(url: LoadText): { name: string; backend: Backend }
   return { name, backend }
 }
 
+/** `url` is short for a single `target`. */
 function lowerTargets(
   bound: BoundStatement,
   name: string,

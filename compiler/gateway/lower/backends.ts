@@ -18,6 +18,7 @@ export class Backends {
   readonly #hashKeys = new Map<string, TextArgument | Word>()
   readonly #inline = new Map<BoundStatement, string | undefined>()
 
+  /** Backends are lowered at once, so that mistakes in unused ones are reported too; only used ones become part of the plan. */
   constructor(program: Program, values: Values, credentials: OwnCredentialPlans, report: Report) {
     this.#values = values
     this.#report = report

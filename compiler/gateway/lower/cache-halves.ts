@@ -4,6 +4,7 @@ import { isPolicyXml } from "../policy-files.ts"
 
 type Half = "lookup" | "store"
 
+/** A half without the other has no effect, and nothing at run time would show it. */
 const missing: Readonly<Record<Half, { readonly detail: string; readonly help: string }>> = {
   lookup: {
     detail: "the cache stays empty: no route that runs this `cache lookup` has a `cache store`",
@@ -52,6 +53,7 @@ export class CacheHalves {
     }
   }
 
+  /** The halves in a block and its inner blocks, kept for each block because many routes share the outer ones. */
   #in(block: BoundBlock | undefined): Found {
     if (block === undefined) return nothing
     const known = this.#found.get(block)

@@ -25,6 +25,7 @@ export function lowerCallerCredentials(
   }
 }
 
+/** Introspection endpoints that a route uses; unused ones would be read, with their secrets, for nothing. */
 function lowerIntrospections(
   program: Program,
   values: Values,
@@ -46,6 +47,7 @@ function lowerIntrospections(
   return found
 }
 
+/** Users of basic authentication. A name cannot contain a colon, because the colon separates it from the password (RFC 7617). */
 function lowerUsers(
   program: Program,
   values: Values,

@@ -60,6 +60,7 @@ export function lowerSource(
   return { header: name, scheme: scheme ?? (name === "authorization" ? "Bearer" : null) }
 }
 
+/** Where a token is read from, if not from `Authorization`. Without `forward` the backend does not get it. */
 function sourceOf(from: BoundStatement, { expressions, place }: StepContext): CredentialSource | undefined {
   const last = from.statement.args.at(-1)
   const forward = last?.kind === "word" && last.text === "forward"

@@ -27,6 +27,7 @@ export function statusOf(bound: BoundStatement, context: StepContext): Count | u
   return bound.args.value<number>("status") ?? expressionOf(bound, "found", status, context, context.place)
 }
 
+/** A number or boolean that an expression computes for each request. */
 function expressionOf(
   { args }: BoundStatement,
   slot: string,

@@ -79,6 +79,7 @@ export class DescribedAuth {
     else known.count += 1
   }
 
+  /** The `auth` statements for an operation of a document. No demand of the document, or an empty one, gives those without a scheme. */
   #mapped({ security }: Operation, mappings: readonly BoundStatement[]): BoundStatement[] {
     if (
       security === undefined ||
@@ -116,6 +117,7 @@ export class DescribedAuth {
     return bound
   }
 
+  /** Makes an `auth` of `security SCHEME auth …`. Scopes that the document demands become a rule on the claim `scope`. */
   #make(mapping: BoundStatement, scopes: readonly string[], at: Span): BoundStatement {
     const form = auth.forms[mapping.row.forms.indexOf(mapping.form)] ?? mapping.form
     const { keyword, args, ...rest } = mapping.statement

@@ -47,6 +47,7 @@ export function addDocuments(
   )
 }
 
+/** The response with the document, or why it cannot exist. The ending of the path decides between JSON and YAML. */
 function answerOf(
   { operation, operationName, api, versionName }: RouteSource,
   served: Served,
@@ -65,6 +66,7 @@ function answerOf(
   return { kind: "respond", status: 200, headers: [], media, body: { text }, documentation: true }
 }
 
+/** The step runs last: all checks of the route come before the response. */
 function behind(lowered: LoweredRoute, step: Lowered): LoweredRoute {
   const inbound = [...lowered.inbound, step]
   const { route } = lowered

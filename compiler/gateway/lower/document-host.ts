@@ -55,6 +55,7 @@ export class GatewayHost implements DocumentHost {
   readonly #hubs: ReadonlyMap<string, NonNullable<ReturnType<DocumentHost["hub"]>>>
   readonly #issuers = new Map<string, Issuer>()
 
+  /** Reads the maps in `xml { … }`: they give names in documents a declaration of gateway.conf. */
   constructor(
     shared: {
       program: Program
@@ -137,6 +138,10 @@ export class GatewayHost implements DocumentHost {
     return this.#steps.get(id)?.kind
   }
 
+  /**
+   * A named value of a document. A broken declaration counts as an empty constant, so that it causes no finding in every document that uses
+   * it.
+   */
   named(name: string): NamedValue | undefined {
     const declared = this.#program.find("value", this.#named.get(name) ?? this.azure.declaredAs(name))
     if (declared === undefined) return this.#program.excused(["value"], name) ? { constant: "" } : undefined
@@ -156,6 +161,7 @@ export class GatewayHost implements DocumentHost {
     return [...this.#named.keys(), ...this.#all("value"), ...this.#all("secret")]
   }
 
+  /** The backend of an id, which need not be a valid name in gateway.conf. */
   backend(id: string, span: Span): string | undefined {
     const name = this.#backendIds.get(id) ?? id
     if (this.#useBackend(name)) return name
@@ -189,6 +195,7 @@ export class GatewayHost implements DocumentHost {
     return this.#backends.useDeclared(name)
   }
 
+  /** A fragment by its id. If a part of gateway.conf is damaged, the file may be declared there. */
   fragment(id: string, span: Span): PolicyDocument | undefined {
     const found = this.#files.fragments.get(id)
     if (found !== undefined || this.#program.damaged) return found
@@ -199,6 +206,7 @@ export class GatewayHost implements DocumentHost {
     return undefined
   }
 
+  /** Issuers whose address could be the one that a document computes. Their addresses are compared when the request arrives. */
   declaredIssuers(span: Span): { address: LoadText; issuer: string }[] {
     const found = this.#program.all("issuer").flatMap((declared) => {
       const argument = statementOf(declared.bound.block, "discovery")?.args.text("url")
@@ -216,6 +224,7 @@ export class GatewayHost implements DocumentHost {
     return found
   }
 
+  /** Issuers of documents have no name, so they are named after their content: equal ones share keys and caches. */
   issuer(source: IssuerSource, span: Span): string | undefined {
     const plan = "keys" in source ? this.#keys(source.keys, span) : this.#discovery(source.discovery, span)
     if (plan === undefined) return undefined
@@ -232,6 +241,7 @@ export class GatewayHost implements DocumentHost {
     return name
   }
 
+  /** An issuer with a discovery document. */
   #discovery(discovery: LoadText, span: Span): Issuer["source"] | undefined {
     const problem = urlProblemOf(discovery, this.#values)
     // Published documents refer to Microsoft Entra ID by discovery URLs whose metadata names other issuers, so use the URL exactly as
@@ -243,6 +253,7 @@ export class GatewayHost implements DocumentHost {
     return undefined
   }
 
+  /** Keys written into the document. A shared key must be a reference to a secret, because the plan is not secret. */
   #keys(keys: readonly SigningKey[], span: Span): Issuer["source"] | undefined {
     const inline: InlineKey[] = []
     for (const key of keys) {
@@ -268,6 +279,7 @@ export class GatewayHost implements DocumentHost {
     )
   }
 
+  /** A client certificate by its id. */
   clientCertificate(id: string, span: Span): Authentication | undefined {
     const certificate = this.#credential("certificate", this.#certificateIds.get(id) ?? id)
     if (certificate !== undefined) return { scheme: "certificate", certificate }
@@ -280,6 +292,7 @@ export class GatewayHost implements DocumentHost {
     )
   }
 
+  /** The token client for a managed identity. `null`: the resource is computed per request. */
   identity(resource: string | null, span: Span): Authentication | undefined {
     const name = this.#identities.get(resource ?? "*") ?? this.#identities.get("*")
     const client = name === undefined ? undefined : this.#credential("token", name)
@@ -298,6 +311,7 @@ export class GatewayHost implements DocumentHost {
     )
   }
 
+  /** The token client for a credential that Azure API Management would keep itself. */
   authorization(
     names: { readonly provider: string; readonly id: string } | undefined,
     span: Span,
@@ -334,6 +348,7 @@ export class GatewayHost implements DocumentHost {
     this.report.add("SP7012", span, detail, { help })
   }
 
+  /** A schema by its id. */
   schema(
     { id, ref, refAt }: Parameters<DocumentHost["schema"]>[0],
     message: "request" | "response",
@@ -362,6 +377,7 @@ export class GatewayHost implements DocumentHost {
     return expression
   }
 
+  /** An expression of a document. One that is constant becomes CEL, so that the runtime need not load the C# library for it. */
   #expression(
     code: ExpressionSource["code"],
     { constant, type, program }: NonNullable<ReturnType<AzureCompiler["compileCode"]>>,

@@ -53,6 +53,7 @@ export function lowerEngineAuth(
   return auth
 }
 
+/** Callers of the engine and their grants. */
 class Lowering {
   readonly #program: Program
   readonly #report: Report
@@ -62,6 +63,10 @@ class Lowering {
     this.#report = report
   }
 
+  /**
+   * `again`: another `auth jwt` names the same issuer. A token for any audience is refused: a token that another service received could be
+   * used here.
+   */
   issuer(bound: BoundStatement, again: boolean): EngineAuth["issuers"][string] {
     const word = bound.args.word("issuer")
     if (again && word !== undefined)
@@ -111,6 +116,7 @@ class Lowering {
     return { read, write, manage: statementOf(block, "manage") !== undefined }
   }
 
+  /** Two grants for one subject are an error: it would be unclear which applies. */
   #addSubject(
     subjects: Map<string, { grants: EngineGrants; span: Span }>,
     subject: string,
@@ -124,6 +130,7 @@ class Lowering {
       })
   }
 
+  /** The stores of a grant. `*` beside names is an error, because the names look like a restriction and are none in effect. */
   #stores(block: BoundBlock | undefined, right: "read" | "write"): EngineGrants["read"] {
     const statements = statementsOf(block, right)
     const every = statements.find(({ args }) => args.filled.length === 0)

@@ -58,6 +58,7 @@ export class Expressions {
     return checked.ok && checked.references.length > 0 && hasText(checked.type)
   }
 
+  /** Checks an expression once for all places with equal names; policies are lowered for many routes. */
   #check(source: string, place: StatementPlace, expected: CelType | undefined): Checked {
     const key = `${expected ?? ""}|${place.key}|${source}`
     let checked = this.#checked.get(key)
@@ -69,6 +70,10 @@ export class Expressions {
     return checked
   }
 
+  /**
+   * Lowers an expression and marks the values it reads as needed. An expression that reads a broken value is left out without a finding of
+   * its own.
+   */
   #lower(node: Source, place: StatementPlace, expected: CelType | undefined): Expression | undefined {
     const checked = this.#check(node.source, place, expected)
     if (!checked.ok) {
@@ -112,6 +117,7 @@ export class Expressions {
     }
   }
 
+  /** Findings of CEL with the code of their kind. A name that exists in other places gets a finding that says where. */
   #reportFinding(finding: ExpressionFinding, node: Source, place: StatementPlace): void {
     const { file, start } = node.span
     const span = { file, start: start + finding.start, end: start + finding.end }
@@ -165,6 +171,7 @@ interface Special {
   readonly extra?: Extra
 }
 
+/** Why a known variable does not exist here, with the remedy. */
 function unknownHere(name: string, place: StatementPlace): Special | undefined {
   const related =
     place.auth.span === undefined ? [] : [{ span: place.auth.span, message: "the `auth` of the route" }]
@@ -219,6 +226,7 @@ function fullName(name: string, place: StatementPlace): string | undefined {
   return undefined
 }
 
+/** Why a known object lacks this field, with the names it has. */
 function unknownField(object: string, name: string, place: StatementPlace): Special | undefined {
   if (object === "path") {
     const known = place.pathParameters.map((each) => `\`${each}\``)

@@ -88,6 +88,7 @@ function lowerAlgorithms({ block }: BoundStatement, report: Report): Issuer["alg
   return names as Issuer["algorithms"]
 }
 
+/** Where an issuer's keys come from. Two sources exclude each other: it would be unclear which keys count. */
 function lowerSource(bound: BoundStatement, values: Values, report: Report): Issuer["source"] | undefined {
   const { block, statement } = bound
   const discovery = statementOf(block, "discovery")
@@ -126,6 +127,7 @@ function lowerSource(bound: BoundStatement, values: Values, report: Report): Iss
   return undefined
 }
 
+/** Two statements that exclude each other. */
 function reportBoth(one: BoundStatement, other: BoundStatement, report: Report): void {
   const word = other.row.keyword
   report.add(
@@ -156,6 +158,7 @@ function lowerIssuerName(
   return name === undefined ? undefined : (values.loadText(name) ?? "broken")
 }
 
+/** Keys in the text of gateway.conf, in textual order. */
 function lowerInline(
   keys: readonly BoundStatement[],
   issuer: LoadText | null,

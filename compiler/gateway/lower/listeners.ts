@@ -171,6 +171,7 @@ export function checkClashes(program: Program, report: Report): void {
   })
 }
 
+/** All addresses of a block, as far as the plan can have them. */
 function listenersOf(block: BoundBlock | undefined, report: Report): Listener[] {
   const listeners = statementsOf(block, "listen").flatMap(({ args }) =>
     args.all("address").map(({ argument, value }) => ({ address: value as Address, span: argument.span })),
@@ -190,6 +191,7 @@ function addresses(listeners: readonly Listener[]): Address[] {
   return listeners.map(({ address }) => address).sort((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
+/** Networks of trusted proxies, each once. `trust none` excludes others. */
 function lowerTrust(block: BoundBlock | undefined, report: Report): string[] {
   const statements = statementsOf(block, "trust")
   const none = statements.find(({ args }) => args.get("network") === undefined)
@@ -223,6 +225,7 @@ function lowerTrust(block: BoundBlock | undefined, report: Report): string[] {
   return all.sort()
 }
 
+/** An engine without `auth` may be reached from inside only. An address that is read from the environment counts as unknown. */
 function checkPrivate({ address, span }: Listener, report: Report): void {
   const where = reachOf(address.host)
   if (where === "inside") return

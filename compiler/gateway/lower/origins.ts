@@ -24,6 +24,7 @@ export class Origins {
     this.#schemas = schemas
   }
 
+  /** The places of everything in the plan that can fail at run time, by its path in the plan. */
   of(
     routes: ReadonlyMap<RouteSource, LoweredRoute>,
     backends: readonly { readonly name: string; readonly span: Span }[],

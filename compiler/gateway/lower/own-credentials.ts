@@ -41,6 +41,7 @@ export class OwnCredentialPlans {
   readonly #certificates = new Map<string, ClientCertificatePlan>()
   readonly #clients = new Map<string, TokenClientPlan>()
 
+  /** Declarations are read first, so that a backend may use one that is declared below it. */
   constructor(program: Program, values: Values, report: Report) {
     this.#program = program
     this.#values = values
@@ -77,6 +78,7 @@ export class OwnCredentialPlans {
     return authentication === "broken" ? authentication : { authentication, certificate }
   }
 
+  /** A request can carry one certificate and one authorization, so a second one of either is an error. */
   #said({ block }: BoundStatement, what: string): Said | "broken" {
     let certificate: BoundStatement | undefined
     let authorization: BoundStatement | undefined
@@ -142,6 +144,7 @@ export class OwnCredentialPlans {
     return [...this.#certificates.keys()]
   }
 
+  /** The `Authorization` that the gateway sends. A client that is written in place is named after its content. */
   #authentication(bound: BoundStatement): BackendAuthentication | "broken" {
     const { args } = bound
     if (bound.row.keyword === "token") {
@@ -163,6 +166,7 @@ export class OwnCredentialPlans {
     return user === undefined || password === undefined ? "broken" : { scheme: "basic", user, password }
   }
 
+  /** A declared token client. Its endpoint is given by a URL or by an issuer's discovery document. */
   #declared({ block, statement }: BoundStatement): TokenClientPlan | undefined {
     const [url, issuer] = [statementOf(block, "url"), statementOf(block, "issuer")]
     if (url !== undefined && issuer !== undefined) {
@@ -197,6 +201,7 @@ export class OwnCredentialPlans {
     return url === undefined ? undefined : { url }
   }
 
+  /** The token endpoint of an issuer. Its URL is in the discovery document, so an issuer with local keys has none. */
   #endpointOf(args: Args | undefined): TokenClientPlan["endpoint"] | undefined {
     const word = args?.word("issuer")
     const declared = word === undefined ? undefined : this.#program.find("issuer", word.text)
@@ -219,6 +224,7 @@ export class OwnCredentialPlans {
     return undefined
   }
 
+  /** The fields of a token request (RFC 6749, section 4.4). */
   #client(
     endpoint: TokenClientPlan["endpoint"],
     client: Args,

@@ -68,6 +68,7 @@ export function actionsOf(program: Program, name: string): ReadonlySet<string> |
   return new Set(lines.flatMap(({ args }) => args.words("action").map(({ text }) => text)))
 }
 
+/** Settings with their defaults. `batchMax` limits the evaluations in one request. */
 function settingsOf(block: BoundBlock | undefined): Omit<PdpPlan, "url" | "authentication"> {
   const time = (keyword: string) => statementOf(block, keyword)?.args.value<number>("time")
   const breaker = lowerBreaker(statementOf(block, "breaker"))

@@ -71,6 +71,10 @@ export class Places {
     this.#bodiesOf = bodiesOf
   }
 
+  /**
+   * A place with its variables. Places with equal variables share one environment, and `key` identifies it: declaring an environment is
+   * slow.
+   */
   make(
     route: { key: string; span: Span; described?: DescribedOperation | undefined },
     section: StatementPlace["section"],
@@ -159,6 +163,7 @@ export function asksForCaller(source: string): boolean {
   return /\bhas\(\s*(?:jwt|subscription|product)\b/.test(source)
 }
 
+/** What expressions can read in a place. */
 function contextOf(
   section: StatementPlace["section"],
   pathParameters: readonly string[],

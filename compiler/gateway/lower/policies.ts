@@ -140,6 +140,7 @@ export class Policies {
     return { ...steps, inbound: [...cors, ...steps.inbound] }
   }
 
+  /** Products choose between documents by the caller, and the innermost choice is built first. */
   #choices(items: readonly Item[], use: KnownUse, outer: DocumentSteps): DocumentSteps {
     return items.reduceRight<DocumentSteps>((others, item) => {
       const own = this.#document(item, use, outer)
@@ -153,6 +154,7 @@ export class Policies {
     }, outer)
   }
 
+  /** A document that runs only for subscriptions to its product. */
   #ifProduct(item: Item, matched: readonly Used[], otherwise: readonly Used[]): Lowered {
     const text = `has(subscription.product) && subscription.product == ${JSON.stringify(item.product)}`
     return this.#steps.add(
@@ -167,6 +169,7 @@ export class Policies {
     )
   }
 
+  /** A document in its scope, with the steps of the outer ones for its `<base />`. */
   #document({ bound, scope, depth }: Item, use: KnownUse, outer: DocumentSteps): DocumentSteps {
     const document = this.#files.documents.get(bound)
     if (document === undefined) return outer
@@ -190,6 +193,7 @@ export class Policies {
     )
   }
 
+  /** Takes the steps of the documents apart: CORS runs before everything else, because a preflight has no credentials. */
   #composed(steps: DocumentSteps, atAuth: boolean): PolicySteps {
     const kinds = (list: readonly Used[]): Set<string | undefined> =>
       new Set(this.#host.azure.everyStep(list).map(({ id }) => this.#steps.get(id)?.kind))

@@ -96,6 +96,7 @@ export function lowerSubscriptions(
   return subscriptions
 }
 
+/** What a subscription gives access to. */
 function scopeOf(
   { bound, name }: Declaration,
   program: Program,

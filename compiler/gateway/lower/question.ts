@@ -155,6 +155,7 @@ function checkPromised(part: { readonly source: string; readonly span: Span }, c
   })
 }
 
+/** A user or object. The type must be a constant: otherwise a caller could choose it, and no model could be checked. */
 function readSubject(
   text: Text,
   span: Span,
@@ -195,6 +196,7 @@ interface Question {
   readonly userAt: TextArgument | Word
 }
 
+/** Whether the question can be answered by the model. A question that is always denied is an error too: it is a mistake in every case. */
 function fitsModel(model: StoreModel, question: Question, context: StepContext): boolean {
   const { relation, object, user, userAt } = question
   const userset = user.relation === "*" ? undefined : user.relation
@@ -233,6 +235,7 @@ function hasType(model: StoreModel, type: string, span: Span, { report, program 
   return false
 }
 
+/** Reports an unknown relation, with the nearest name of the type. */
 function hasRelation(
   model: StoreModel,
   type: string,

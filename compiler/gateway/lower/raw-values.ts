@@ -65,6 +65,7 @@ const formats: readonly Format[] = [
   },
 ]
 
+/** The format of a body, by its media type or by how it begins. */
 function formatOf(text: string, media: string | null): Format | undefined {
   const type = media?.toLowerCase() ?? ""
   return formats.find(
@@ -121,6 +122,7 @@ function partsOf(
   )
 }
 
+/** The stretches of an expression that insert text of the caller without escaping. */
 function ofExpression({ source, span }: { source: string; span: Span }, place: StatementPlace): Stretch[] {
   return rawParts(source, place.environment()).map((part: RawPart): Stretch => {
     if ("literal" in part) return part

@@ -23,6 +23,7 @@ export function lowerResilience(
   }
 }
 
+/** Health checks have no request, so their path is constant. */
 function lowerHealth(bound: BoundStatement | undefined, report: Report): Backend["health"] {
   if (bound === undefined || bound.broken) return undefined
   const { args, block } = bound
@@ -70,6 +71,7 @@ export function lowerBreaker(bound: BoundStatement | undefined): Backend["breake
   }
 }
 
+/** Causes and methods are sorted: their order has no meaning, and the plan must not depend on it. */
 function lowerRetry(bound: BoundStatement | undefined): Backend["retry"] {
   if (bound === undefined || bound.broken) return undefined
   const { args, block } = bound

@@ -69,6 +69,7 @@ export class RouteLowering {
   readonly #cacheHalves = new CacheHalves()
   readonly #contexts = new WeakMap<StatementPlace, Map<string, StepContext>>()
 
+  /** One object lowers all routes; it keeps the steps of outer blocks that several routes share. */
   constructor(
     shared: Shared,
     places: Places,
@@ -98,6 +99,7 @@ export class RouteLowering {
     this.#cacheHalves.report(this.#shared.report)
   }
 
+  /** Lowers a route: the order of these calls is the order of steps that the README of this room describes. */
   lower(source: RouteSource, items: readonly Item[]): { lowered: LoweredRoute; missing: Missing } {
     const ownAuth = this.#describedAuth.of(source, nearestAuth(items))
     const authItems = ownAuth ?? []
@@ -174,6 +176,7 @@ export class RouteLowering {
     return this.#policies.of(items, { api: source.api.name, place, forward, described })
   }
 
+  /** The steps before the backend. Limits by address alone come before `auth`, so that refused logins are counted too. */
   #inbound(
     source: RouteSource,
     items: readonly Item[],
@@ -242,6 +245,7 @@ export class RouteLowering {
     return this.#each([found], ["cors"], place, corsStatement.lower)
   }
 
+  /** Statements with one of the keywords, from the outermost scope to the innermost. */
   #each(
     items: readonly Item[],
     keywords: readonly string[],
@@ -257,6 +261,7 @@ export class RouteLowering {
     })
   }
 
+  /** The counter's name contains the scope, because the same statement in two APIs counts separately. */
   #concurrency(items: readonly Item[], place: StatementPlace): Lowered[] {
     return items.flatMap(({ bound, scope }) => {
       if (bound.row.keyword !== "concurrency" || bound.broken) return []
@@ -280,6 +285,7 @@ export class RouteLowering {
     )
   }
 
+  /** What the ways of `auth` provide to expressions. */
   #auth(items: readonly Item[]): Auth {
     const { program, report } = this.#shared
     return this.#memo.once(`auth ${this.#memo.keyOf(items)}`, () =>
@@ -298,6 +304,7 @@ export class RouteLowering {
     return lowered === undefined ? [] : [lowered]
   }
 
+  /** The blocks of one section. What follows a response that is always given is reported, because it never runs. */
   #section(items: readonly Item[], section: StatementPlace["section"], from: StatementPlace): Lowered[] {
     const steps: Lowered[] = []
     let answered = false
@@ -313,6 +320,7 @@ export class RouteLowering {
     return steps
   }
 
+  /** The statements of a block in textual order. Each sees the variables that those before it set. */
   #block(block: BoundBlock | undefined, place: StatementPlace, scope: string): readonly Lowered[] {
     if (block === undefined) return []
     return this.#memo.once(`block ${this.#memo.idOf(block)} ${place.key} ${scope}`, () => {
@@ -360,6 +368,7 @@ export class RouteLowering {
     })
   }
 
+  /** The nearest `backend`. `"broken"`: there is one, but it is not understood, so a missing backend is not reported. */
   #backend(
     chain: readonly (RouteScope | undefined)[],
     place: StatementPlace,
@@ -374,6 +383,7 @@ export class RouteLowering {
     return undefined
   }
 
+  /** The context for lowering in a place; made once for each place and scope. */
   #context(place: StatementPlace, scope = ""): StepContext {
     let contexts = this.#contexts.get(place)
     if (contexts === undefined) {

@@ -33,6 +33,7 @@ export class Scopes {
   readonly #excessive: ReadonlySet<string>
   #uses = 0
 
+  /** Statements of products apply to every route of their APIs. */
   constructor(program: Program, report: Report) {
     this.#program = program
     this.#report = report
@@ -88,6 +89,7 @@ export class Scopes {
     return kept
   }
 
+  /** Statements of a block and, in their place, those of the policies it uses. `via`: the policies that led here. */
   #own(block: BoundBlock | undefined, scope: string, depth: number, via: readonly string[]): Item[] {
     const items: Item[] = []
     const used = new Set<string>()
@@ -99,6 +101,7 @@ export class Scopes {
     return items
   }
 
+  /** A policy inside itself ends here without a finding; `checkPolicies` reports the cycle. */
   #use(word: Word, used: Set<string>, scope: string, depth: number, via: readonly string[]): Item[] {
     const policy = this.#program.find("policy", word.text)
     if (policy === undefined) return []

@@ -38,6 +38,7 @@ export function dropStrayKeys(
   )
 }
 
+/** Adds steps that remove keys from the request. Routes without a backend send nothing, so they need none. */
 function withDrops(lowered: LoweredRoute, places: KeyPlaces | undefined, steps: PlanSteps): LoweredRoute {
   if (places === undefined || lowered.backend.length === 0) return lowered
   const own = shownKeys(lowered.inbound, steps).map(([shown]) => shown)

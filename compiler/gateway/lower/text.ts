@@ -153,6 +153,10 @@ export class TextLowering {
     )
   }
 
+  /**
+   * The pieces of a text, each with its place. Undefined after a mistake, but only when all pieces are checked, so that all mistakes are
+   * reported.
+   */
   #pieces(
     argument: TextArgument | Word,
     place: StatementPlace,
@@ -203,6 +207,7 @@ export class TextLowering {
     return { value: name }
   }
 
+  /** A part of a text is converted to a string, which lists and maps have no form for. JSON has one. */
   #expressionPart(
     node: { source: string; span: Span },
     place: StatementPlace,
@@ -230,6 +235,7 @@ export class TextLowering {
     return fits
   }
 
+  /** Text that is known now is escaped now; a value that is known later becomes an expression that escapes. */
   #xmlPart({ part, span }: Piece, where: "text" | "attribute"): TextPart {
     const as = where === "text" ? "xml-text" : "xml-attribute"
     if (typeof part === "string") {
@@ -276,6 +282,7 @@ function endsInString(text: string, inString: boolean): boolean {
   return inside
 }
 
+/** Neighbouring constants become one, so that equal texts give equal plans however they are written. */
 function joined(parts: readonly TextPart[]): Text {
   const result: TextPart[] = []
   for (const part of parts) {

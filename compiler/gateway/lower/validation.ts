@@ -108,6 +108,7 @@ export class Validation {
     return Object.fromEntries(names.map((name) => [name, "dyn"]))
   }
 
+  /** The nearest `validate` for a direction. */
   #nearest(chain: readonly (RouteScope | undefined)[], direction: Direction): BoundStatement | undefined {
     for (const scope of chain) {
       const [first, second] = statementsOf(scope?.block, "validate").filter(({ statement }) => {
@@ -123,6 +124,7 @@ export class Validation {
     return undefined
   }
 
+  /** Reported once for each statement, not for each route. */
   #reportUndescribed(statement: BoundStatement): void {
     if (this.#reported.has(statement)) return
     this.#reported.add(statement)
@@ -151,6 +153,7 @@ export class Validation {
     return settings.content("request", this.contents(described, "request", content), missing)
   }
 
+  /** Undefined if the step would check nothing. */
   #parameters(described: DescribedOperation, settings: Settings): StepOf<"validate-parameters"> | undefined {
     const action = settings.action("parameters")
     const unspecified = {
@@ -168,6 +171,7 @@ export class Validation {
     }
   }
 
+  /** The checks of a response. Without `default`, other statuses are undescribed. */
   #response({ described }: RouteSource, settings: Settings): Judging[] {
     if (described === undefined) return []
     const { operation } = described
@@ -196,6 +200,7 @@ export class Validation {
     return [{ kind: "validate-headers", headers: [], described, unspecified, ...settings.errors }]
   }
 
+  /** A rule for each way in which bodies of a media type are read. */
   #rules(
     content: Content,
     schemas: Schemas,

@@ -31,6 +31,7 @@ export class Values {
   readonly #needed = new Set<string>()
   readonly #secrets = new Set<string>()
 
+  /** All values are computed at once, so that mistakes in unused ones are reported too. */
   constructor(program: Program, report: Report) {
     this.#program = program
     this.#report = report
@@ -54,6 +55,7 @@ export class Values {
       .map((each) => each.name)
   }
 
+  /** The state of a value, computed once. Values may refer to each other in any order, so cycles and long chains are found on the way. */
   state(declaration: Declaration): ValueState {
     const known = this.#states.get(declaration.name)
     if (known !== undefined) return known
@@ -151,6 +153,10 @@ export class Values {
     return { values, secrets }
   }
 
+  /**
+   * A value: from outside, a constant, or a text with parts that are known when the plan is loaded. The size is limited, because values
+   * that insert each other can grow exponentially.
+   */
   #compute({ bound }: Declaration): ValueState {
     if (bound.broken) return "broken"
     const from = bound.args.value<Reference>("outside")
@@ -179,6 +185,7 @@ export class Values {
     }, 0)
   }
 
+  /** A part of a value can be only another value. */
   #expressionPart(source: string, span: Span): LoadPart | undefined {
     const name = soleName(source)
     // Undeclared names are already reported by `checkNames`.
@@ -204,6 +211,7 @@ export class Values {
     return "constant" in state ? state.constant : { value: name }
   }
 
+  /** A secret in the text, or as a default, would be stored in git and in every plan. */
   #checkSecret({ bound, name }: Declaration): void {
     const literal = bound.args.get("literal")
     if (literal !== undefined) {

@@ -39,6 +39,7 @@ export class NamesOnce {
     this.#report = report
   }
 
+  /** The values of all statements with a keyword. A value in two lists is reported: only one of them can apply. */
   of(keyword: string): string[] {
     return statementsOf(this.#bound.block, keyword).flatMap(({ args }) =>
       args.all(this.#slot).flatMap(({ value, argument }) => {

@@ -39,6 +39,10 @@ export function xmlPlaces(
   return { problem: scan.run(), places: scan.places }
 }
 
+/**
+ * A linear scan for well-formedness (XML 1.0). Holes are the offsets at which expressions insert text; each gets the kind of place it is
+ * in.
+ */
 class XmlScan {
   readonly places = new Map<number, XmlPlace>()
   readonly #text: string
@@ -67,6 +71,7 @@ class XmlScan {
     for (const each of this.#holes) if (each >= this.#at && each < end) this.places.set(each, place)
   }
 
+  /** Character data up to the next tag. */
   #characters(): XmlProblem | undefined {
     const next = this.#text.indexOf("<", this.#at)
     const end = next === -1 ? this.#text.length : next
@@ -85,6 +90,7 @@ class XmlScan {
       : { at, message: "`]]>` must be written `]]&gt;`" }
   }
 
+  /** Comments, CDATA, instructions, the document type and tags. */
   #markup(): XmlProblem | undefined {
     for (const { open, close, what } of closed) {
       if (!this.#text.startsWith(open, this.#at)) continue
@@ -118,6 +124,7 @@ class XmlScan {
     this.#at = end
   }
 
+  /** An end tag must close the element that was opened last. */
   #endTag(): XmlProblem | undefined {
     const found = this.#match("end")
     if (found === undefined) return this.#brokenTag()
@@ -130,6 +137,7 @@ class XmlScan {
       : { at, message: `\`</${found[1]}>\` closes no element: \`<${last.name}>\` is open` }
   }
 
+  /** A start tag with its attributes. */
   #startTag(): XmlProblem | undefined {
     const begin = this.#at
     const tag = this.#match("start")?.[1]
@@ -152,6 +160,7 @@ class XmlScan {
     return undefined
   }
 
+  /** An attribute. Its name must be unique in the element; a namespace cannot be computed, because names would change their meaning. */
   #attribute([whole, key = "", value = ""]: RegExpExecArray, seen: Set<string>): XmlProblem | undefined {
     const start = this.#at + whole.length - value.length
     const isNamespace = /^xmlns(?::|$)/.test(key)

@@ -19,6 +19,7 @@ const isCel = (argument: Argument): boolean => argument.kind === "cel"
 const isCall = (argument: Argument): boolean => argument.kind === "call"
 const isWordOrText = (argument: Argument): boolean => isWord(argument) || isText(argument)
 
+/** How findings and syntax lines name each kind of argument, and which tokens can be one. */
 export const slotKinds: { readonly [Kind in SlotKind]: SlotRow } = {
   name: { label: "NAME", expected: "a name", accepts: isWord },
   "value-name": { label: "NAME", expected: "a name", accepts: isWord },

@@ -39,6 +39,7 @@ export const authBasicRows: readonly StatementRow[] = [
   },
 ]
 
+/** The realm is sent in a quoted string of `WWW-Authenticate`, so it cannot contain quotes and backslashes. */
 function lowerBasic(bound: BoundStatement, context: StepContext): StepOf<"basic-auth"> | undefined {
   const users = bound.args.word("users")?.text
   const { block } = bound

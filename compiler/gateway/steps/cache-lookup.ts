@@ -140,6 +140,7 @@ function likeText(like: Lookup["like"], printing: Printing): string | false {
   return `like ${backend} within ${distance}${system}${messagesMax === undefined ? "" : ` up to ${messagesMax} messages`}`
 }
 
+/** A query parameter that no longer separates responses gives callers the response of another request. */
 function otherQuery(before: Lookup["varyQuery"], after: Lookup["varyQuery"]): readonly Finding[] | Finding {
   if (after === null) return neutral("each query string has separate cached responses")
   if (before !== null) return differing(before, after, "the query parameter")
@@ -150,6 +151,7 @@ function otherQuery(before: Lookup["varyQuery"], after: Lookup["varyQuery"]): re
   )
 }
 
+/** Similar prompts share a response; a larger distance shares it with more callers. */
 function otherLikeness(before: Lookup["like"], after: Lookup["like"]): Finding {
   if (after === undefined) return opens("requests that differ only in the prompt get the same response")
   if (before === undefined) return opens("similar prompts get the same response")
@@ -164,6 +166,7 @@ function otherLikeness(before: Lookup["like"], after: Lookup["like"]): Finding {
   return neutral("fewer prompts are similar enough to get the same response")
 }
 
+/** Values that no longer separate responses are a risk; additional ones only cost hits. */
 function differing(before: readonly string[], after: readonly string[], what: string): Finding[] {
   const gone = before.filter((name) => !after.includes(name))
   const come = after.filter((name) => !before.includes(name))

@@ -4,6 +4,7 @@ import { textWords } from "../../analysis/words.ts"
 import { countText, statement } from "../print.ts"
 import type { Fields, StepText } from "../step-text.ts"
 
+/** The service rates each category; a lower threshold refuses more. */
 const categories: FieldRules<Fields<"content-safety">>["categories"] = (before, after) => {
   const thresholds = (list: typeof before) => new Map(list.map(({ name, threshold }) => [name, threshold]))
   const [old, next] = [thresholds(before), thresholds(after)]

@@ -120,6 +120,7 @@ export const corsRows: readonly StatementRow[] = [
   },
 ]
 
+/** The allowed origins. Browsers compare an origin exactly, so one with a path or without a scheme would never match. */
 function lowerOrigins(statement: BoundStatement, context: StepContext): Text[] | undefined {
   if (statement.args.get("origin") === undefined) return ["*"]
   const origins: Text[] = []
@@ -267,6 +268,7 @@ function exposeChanges(before: Cors["expose"], after: Cors["expose"], sides: Sid
   })
 }
 
+/** The findings for a changed list of names. */
 function otherNames(
   added: readonly string[],
   removed: readonly string[],

@@ -129,6 +129,7 @@ export const deprecation: StepText<"deprecation"> = {
   changed: (before, after) => [otherEnd(before, after)],
 }
 
+/** From the end of a version on its requests get 410. An earlier end breaks callers, a later one lets requests in. */
 function otherEnd(before: Fields<"deprecation">, after: Fields<"deprecation">): Finding {
   const end = ({ closed, sunset }: Fields<"deprecation">) => (closed ? (sunset ?? "now") : undefined)
   const [old, next] = [end(before), end(after)]

@@ -79,6 +79,7 @@ function refuseDetails(step: StepOf<"forward">, printing: Printing): void {
   for (const [isSaid, why] of said) if (isSaid === true) printing.refuses(why)
 }
 
+/** The effect of each changed field. */
 const fieldRules: FieldRules<Fields<"forward">> = {
   backend: () => opens("requests go to another backend, with what callers send"),
   hashKey: () => neutral("targets are chosen by another key"),

@@ -15,6 +15,7 @@ export const grantStatement: StatementDefinition = changing("grant", "to", "writ
 /** `revoke RELATION of "…" from "…"` */
 export const revokeStatement: StatementDefinition = changing("revoke", "from", "delete")
 
+/** `grant` and `revoke` differ only in two words and the direction. */
 function changing(
   keyword: "grant" | "revoke",
   joint: "to" | "from",

@@ -40,6 +40,7 @@ export const authIntrospectionRows: readonly StatementRow[] = [
   },
 ]
 
+/** Introspection has no declared claims, so a rule may name any claim. */
 function lowerIntrospection(bound: BoundStatement, context: StepContext): StepOf<"introspect"> | undefined {
   const introspection = bound.args.word("introspection")?.text
   const { block } = bound

@@ -92,6 +92,7 @@ function rangeText({ from, to }: Range): string {
   return `${from}-${to}`
 }
 
+/** Which addresses are let through or refused, computed from the ranges: lists may name the same addresses in other ways. */
 function otherNetworks(
   before: readonly string[],
   after: readonly string[],

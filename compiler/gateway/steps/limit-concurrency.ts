@@ -40,6 +40,7 @@ export function lowerConcurrency(
   return concurrencyStep(bound, `${scopeName(scope)}: ${keyWords(bound)}`, [], context)
 }
 
+/** `counter` is limited to 512 characters, as the plan's schema demands. `inside`: the steps while which a request counts. */
 function concurrencyStep(
   bound: BoundStatement,
   counter: string,

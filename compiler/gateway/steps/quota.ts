@@ -154,6 +154,7 @@ export const quotaText: StepText<"quota"> = {
   },
 }
 
+/** An absent maximum allows any number. */
 function volumeChange<Max extends Count>(
   before: Max | undefined,
   after: Max | undefined,

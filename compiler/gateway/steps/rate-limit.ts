@@ -81,6 +81,7 @@ export function lowerLimit(
   return { ...lowered, declares: variablesOf(counting) }
 }
 
+/** Without `limits { shared … }` there is nothing to share counters by, so the statement would promise what the plan cannot do. */
 function sharedOf(
   bound: BoundStatement,
   { program, report }: StepContext,

@@ -71,6 +71,7 @@ export const requireText: StepText<"require"> = {
     ),
 }
 
+/** Whether one relation implies the other is decided by the model. Without a model, or for other objects, both directions may change. */
 function otherRelation(
   before: StepOf<"require">,
   after: StepOf<"require">,

@@ -174,6 +174,7 @@ function description(body: Respond["body"], printing: Printing): Printed {
   return statement(`docs (${Buffer.byteLength(text)} bytes)`)
 }
 
+/** Headers by name: a removed one breaks callers, a new location sends them elsewhere, and each is checked for secrets. */
 function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
   const valuesOf = (headers: HeaderLines, name: string) => headers.filter((each) => each.name === name)
   const names = [...new Set([...before, ...after].map(({ name }) => name))].filter(

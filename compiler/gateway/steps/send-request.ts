@@ -80,6 +80,7 @@ export const send: StatementDefinition = {
   },
 }
 
+/** Undefined if a header may not be set, so that the step is left out as a whole. */
 function lowerHeaders(
   { block }: BoundStatement,
   { texts, place, report }: StepContext,
@@ -202,6 +203,7 @@ export const sendRequest: StepText<"send-request"> = {
   },
 }
 
+/** Another service may answer differently to other headers, and the answer may decide about access, so every change `opens`. */
 function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
   const known = (name: string) => before.find((line) => line.name === name)
   return [

@@ -152,6 +152,7 @@ export const setBackend: StepText<"set-backend"> = {
   },
 }
 
+/** The statement of each form of `use`. */
 function targetText(target: Target): Printed {
   if ("backend" in target) return statement(`use backend ${target.backend}`)
   if ("url" in target) return statement(`use url ${textWords(target.url)}${target.raw ? " raw" : ""}`)

@@ -132,6 +132,7 @@ export const setHeader: StepText<"set-header"> = {
   },
 }
 
+/** Backends may trust a header, so another value is a risk unless the header is known to carry no rights. */
 function otherValues(old: readonly Text[], next: readonly Text[], before: Fields<"set-header">): Finding[] {
   const isRequest = before.message === "request"
   if (next.length === 0) return []
@@ -145,6 +146,7 @@ function otherValues(old: readonly Text[], next: readonly Text[], before: Fields
   ]
 }
 
+/** Only `set` and `remove` keep the caller's own header from the backend. */
 function otherAction(
   before: SetHeader["action"],
   after: SetHeader["action"],

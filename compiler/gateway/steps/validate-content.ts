@@ -184,6 +184,7 @@ function mediaOf({ args }: BoundStatement, slot: string, { report }: StepContext
   return undefined
 }
 
+/** `"broken"` after any finding. `missing` and `any` can be given once, other rules are tried in textual order. */
 function lowerMap(
   statements: readonly BoundStatement[],
   context: StepContext,
@@ -237,6 +238,7 @@ function describedText({ message, types, bytesMax, mediaMap }: Content, printing
   return statement(`validate ${message}`, `content ${strongest(types)}`, size, mapText(mediaMap))
 }
 
+/** The statement with everything that differs from the defaults of the printing. */
 function ownText(step: Content, printing: Printing): Printed {
   const size = sizeText(step.bytesMax, printing)
   return statement(
@@ -260,6 +262,7 @@ function actionText(action: FoundAction, printing: Printing): string {
   return `(${action.expression.text})`
 }
 
+/** The lines of the media type map. */
 function mapText(map: Content["mediaMap"]): string[] {
   if (map === undefined) return []
   const { rules, missing, any } = map
@@ -273,6 +276,7 @@ function mapText(map: Content["mediaMap"]): string[] {
   ]
 }
 
+/** The effect of each changed field. A value that is not a number is computed per request. */
 const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-content">> => ({
   message: (_, after) => neutral(`it now applies to the ${after}`),
   bytesMax: (before, after) => {

@@ -174,6 +174,7 @@ const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-headers">
   errors: otherErrors,
 })
 
+/** A header that a rule no longer lists is treated like every unlisted one. */
 function otherUnlisted(
   items: { readonly before: Fields<"validate-headers">; readonly after: Fields<"validate-headers"> },
   name: string,

@@ -91,6 +91,7 @@ export const authJwtRows: readonly StatementRow[] = [
   },
 ]
 
+/** Undefined after a mistake. Several issuers are alternatives, so a claim may be used if one of them declares it. */
 function lowerToken(bound: BoundStatement, context: StepContext): StepOf<"validate-jwt"> | undefined {
   const { program } = context
   const names = [...new Set(bound.args.words("issuer").map((word) => word.text))]

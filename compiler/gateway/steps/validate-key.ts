@@ -46,6 +46,7 @@ export const authSubscriptionRows: readonly StatementRow[] = [
   refusalStatus(String(defaults.status), "Status of the response without a valid key."),
 ]
 
+/** Where the key is read. An API described by policy documents uses the names of Azure API Management. */
 function lowerKey(
   bound: BoundStatement,
   { apimApis, report }: StepContext,

@@ -47,6 +47,7 @@ export const validateParameters: StepText<"validate-parameters"> = {
   changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
 }
 
+/** The effect of each changed field. */
 const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-parameters">> => ({
   parameters: (before, after, items) => parameterChanges(before, after, items, schemas),
   unspecified: (before, after) =>
@@ -66,6 +67,7 @@ const rules = (schemas: SchemaComparison): FieldRules<Fields<"validate-parameter
     ),
 })
 
+/** A parameter that is no longer listed is treated like an undescribed one of its place. */
 function parameterChanges(
   before: Parameters["parameters"],
   after: Parameters["parameters"],
