@@ -144,6 +144,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return new RunningGateway(options)
 }
 
+/** The gateway. Plans are applied one after another in a queue; requests never wait for it. */
 class RunningGateway implements Gateway {
   readonly #options: GatewayOptions
   readonly #pools = new Pools()
@@ -169,6 +170,7 @@ class RunningGateway implements Gateway {
   #current: Provisioned | undefined
   #queue: Promise<unknown> = Promise.resolve()
 
+  /** What outlives plans: connections, caches and counters. */
   constructor(options: GatewayOptions) {
     this.#options = options
     const { observer } = options
@@ -201,6 +203,7 @@ class RunningGateway implements Gateway {
     this.#watch = new FileWatch(() => this.#reload(), options.filesEveryMs)
   }
 
+  /** Provisions a plan without serving it. The caller activates or discards it later. */
   prepare(plan: Plan): Promise<PreparedPlan> {
     return new Promise((resolve, reject) => {
       // Occupies the queue until the plan is activated or discarded, so that the next plan is provisioned against the one then in use.
@@ -231,6 +234,7 @@ class RunningGateway implements Gateway {
     return this.#listeners.map((listener) => listener.bound)
   }
 
+  /** The state for `status` and the readiness check. */
   state(): GatewayState {
     this.#forgetEnded()
     const issuers = [...(this.#current?.resources.verifiers ?? [])].map(
@@ -259,6 +263,7 @@ class RunningGateway implements Gateway {
     }
   }
 
+  /** Explains a request with the running generation, which cannot be discarded meanwhile. */
   async explain(question: RequestQuestion): Promise<RequestExplanation | undefined> {
     const current = this.#current
     if (current === undefined) return undefined
@@ -274,6 +279,7 @@ class RunningGateway implements Gateway {
     }
   }
 
+  /** Ends the gateway: listeners first, then requests, then connections to backends. */
   async close(graceMs: number): Promise<void> {
     this.#gatewayState.draining = true
     this.#watch.close()
@@ -305,6 +311,7 @@ class RunningGateway implements Gateway {
     this.#context.observer.finished(refusedRequest(id, found, addresses?.of(peer, undefined).ip ?? peer))
   }
 
+  /** Provisions a plan beside the running one. A plan with the same digest is applied already, unless files were changed (`again`). */
   async #prepare(plan: Plan, again: boolean): Promise<PreparedPlan> {
     if (this.#gatewayState.draining) throw new LoadError(["the gateway is shutting down"])
     const previous = this.#current
@@ -386,6 +393,7 @@ class RunningGateway implements Gateway {
     }
   }
 
+  /** Provisions the running plan again after a file was changed. On a failure the old generation stays in use. */
   #reload(): void {
     void this.#enqueue(async () => {
       const plan = this.#current?.generation.plan

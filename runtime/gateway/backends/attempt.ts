@@ -83,6 +83,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   /** This is the breaker's trial request, so it must report the outcome. */
   #isTrial = false
 
+  /** The fields are copied once: this object lives for one request, and its methods are on the hot path. */
   constructor(target: Target, parts: AttemptParts) {
     const { exchange, waiting, events, settings, bounded } = parts
     this.target = target
@@ -96,6 +97,10 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#body = parts.stream
   }
 
+  /**
+   * Sends the request. A deadline for the first byte begins now; without one, the head must come within `headMs` unless the call as a whole
+   * is bounded.
+   */
   start(): void {
     const { target } = this
     const exchange = this.#exchange
@@ -165,6 +170,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#break("the response was replaced")
   }
 
+  /** A step's body comes first. Without a body, `Content-Length: 0` is kept if the client sent it. */
   #bodyFor(headers: string[]): Buffer | RequestBody | null {
     const exchange = this.#exchange
     const { body, sentLength } = exchange.intake
@@ -193,6 +199,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#begun = true
   }
 
+  /** The head of the response. Whether the breaker counts it is decided by the status alone; the body may still fail. */
   onHead(status: number, fields: readonly string[]): void {
     if (this.#over) return
     this.#waitFor(this.#settings.idleMs)
@@ -215,6 +222,9 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#events.complete(this)
   }
 
+  /**
+   * An error of the connection. `reused` and closed without a byte means that the backend closed an idle connection: that is not its fault.
+   */
   onError(error: Error): void {
     this.#sending = undefined
     if (this.#over) return
@@ -248,6 +258,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#timer = deadlines.set(this, idleMs)
   }
 
+  /** Ends the attempt. The client's own failures do not count for the breaker. */
   #fail(cause: AttemptFailure["cause"], found: Problem, wasIdle: boolean): void {
     if (this.#over) return
     this.#end()
@@ -260,6 +271,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     }
   }
 
+  /** Counts the status for the breaker. */
   #judge(status: number): void {
     const { breaker } = this.target
     if (breaker === undefined) return

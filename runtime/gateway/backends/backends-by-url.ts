@@ -19,6 +19,7 @@ export class UrlBackends implements BackendsByUrl {
     this.#pools = pools
   }
 
+  /** The backend of a URL that a step computes. Backends are kept by address, because connections can be shared. */
   at(url: string): BackendHandle {
     const known = this.#backends.get(url)
     if (known !== undefined) return known

@@ -112,6 +112,7 @@ export class BackendClient implements BackendHandle {
           )
   }
 
+  /** The credentials of the gateway at this backend. A token may have to be fetched first. */
   async credentials(): Promise<{
     readonly authorization: string | undefined
     readonly certificate: ClientCertificate | undefined
@@ -188,6 +189,7 @@ export class BackendClient implements BackendHandle {
     for (const pool of this.#pools) pool.release()
   }
 
+  /** Targets that may get a request. If too many breakers are open they are ignored: a bad target is better than none. */
   #usable(): readonly Target[] {
     const { breaker, health } = this.settings
     const up = health === undefined ? this.targets : this.targets.filter(({ down }) => !down)
@@ -219,6 +221,7 @@ export class Pools {
     { readonly connections: Connections; readonly uploads: Uploads; holders: number }
   >()
 
+  /** A pool for each origin and its settings, shared by all backends that use it and closed with the last of them. */
   take(origin: string, hostname: string, settings: BackendSettings): SharedPool {
     const { connectMs, ca, insecure, http2, certificate } = settings
     const key = canonicalJson({ origin, connectMs, ca, insecure, http2, certificate })
@@ -262,6 +265,7 @@ export class Pools {
   }
 }
 
+/** The client of connections: HTTP/2 needs one connection for many requests, HTTP/1.1 one for each. */
 function newConnections(
   origin: string,
   hostname: string,
@@ -275,6 +279,7 @@ function newConnections(
     : new Http1Pool({ ...common, authority: new URL(origin).host })
 }
 
+/** The endpoint of an origin. SNI has no IP addresses (RFC 6066, section 3). */
 function placeOfOrigin(
   origin: string,
   hostname: string,
@@ -291,6 +296,7 @@ function placeOfOrigin(
   }
 }
 
+/** Checks the URL of a target: what follows the host is a path only, because query and fragment come from the request. */
 function placeOf(url: string, name: string): TargetPlace {
   const wrong = (why: string) => new Error(`backend \`${name}\`: \`${url}\` ${why}`)
   if (!URL.canParse(url)) throw wrong("is not a URL")

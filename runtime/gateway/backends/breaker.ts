@@ -58,6 +58,7 @@ export class Breaker {
     if (isTrial) this.#trial = false
   }
 
+  /** A success. A trial closes the breaker, and its counts begin anew. */
   succeeded(nowMs: number, isTrial: boolean): void {
     if (this.#openedAt !== undefined) {
       // The request was sent before the breaker opened, so it says nothing about the present state.
@@ -69,6 +70,7 @@ export class Breaker {
     if (this.#plan.percent !== undefined) this.#slice(nowMs).calls += 1
   }
 
+  /** A failure. A failed trial keeps the breaker open for another period. */
   failed(nowMs: number, isTrial: boolean): void {
     if (this.#openedAt !== undefined) {
       if (!isTrial) return
@@ -85,6 +87,7 @@ export class Breaker {
     }
   }
 
+  /** Whether enough calls failed: a number of them, or a share of at least so many calls. */
   #isBroken(): boolean {
     let calls = 0
     let failures = 0
@@ -96,6 +99,7 @@ export class Breaker {
     return percent === undefined ? failures >= least : calls >= least && failures * 100 >= percent * calls
   }
 
+  /** The current slice of the window. Slices bound the memory: there are `slicesOfWindow` counts however many calls there are. */
   #slice(nowMs: number): Slice {
     const { windowMs } = this.#plan
     const length = windowMs / slicesOfWindow

@@ -36,6 +36,7 @@ export class Deadlines {
     this.#now = now
   }
 
+  /** Adds a deadline to the end of the list of its duration; the list stays sorted, because time only grows. */
   set(owner: Timed, afterMs: number): Deadline {
     let list = this.#lists.get(afterMs)
     if (list === undefined) {
@@ -51,6 +52,7 @@ export class Deadlines {
     return entry
   }
 
+  /** Removes a deadline in constant time. */
   cancel(entry: Deadline | undefined): void {
     if (entry?.list === undefined) return
     const { list, previous, next } = entry
@@ -65,6 +67,7 @@ export class Deadlines {
     this.#size -= 1
   }
 
+  /** Runs what is due. One interval serves all deadlines: a timer for each request costs more than the request. */
   #tick(): void {
     const now = this.#now()
     for (const [duration, list] of this.#lists) {

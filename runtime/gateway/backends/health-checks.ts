@@ -37,6 +37,7 @@ export class HealthChecks {
     for (const connections of this.#connections) connections.destroy().catch(() => undefined)
   }
 
+  /** Asks one target at its interval. While a check waits for its response, the target is not asked again. */
   #watch(target: Target, connections: Connections): void {
     const { downAfter, upAfter, everyMs } = this.#plan
     let good = 0
@@ -58,6 +59,7 @@ export class HealthChecks {
     void ask()
   }
 
+  /** One check. Its result is whether the status is a healthy one, in time. */
   #ask(connections: Connections, place: TargetPlace): Promise<boolean> {
     const { method, path, timeoutMs, statuses } = this.#plan
     return new Promise((resolve) => {

@@ -39,6 +39,7 @@ export class Target {
   down = false
   checked = false
 
+  /** A target. `weight`: its share of the requests. */
   constructor(
     place: TargetPlace,
     { connections, uploads }: Pick<Target, "connections" | "uploads">,

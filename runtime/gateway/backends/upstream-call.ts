@@ -74,6 +74,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     this.cancel(true)
   }
 
+  /** The head of a response: it is passed on, or the request is repeated. After a 401 the gateway's own token is renewed once. */
   headed({ status, headers, length, body }: AnswerHead): void {
     const exchange = this.#exchange
     if (status === 401 && this.#own.mayRenew() && this.#isRepeatable()) {
@@ -93,6 +94,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     this.#headIs(undefined)
   }
 
+  /** An attempt that failed. A request that was never sent may go to another target without using the retry budget. */
   failed({ cause, problem: found, wasIdle }: AttemptFailure): void {
     if (this.#settleHead === undefined) return
     // A keep-alive race uses no retry budget: the backend never saw the request.
@@ -130,6 +132,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
       })
   }
 
+  /** Chooses a target and sends the request to it. */
   #try(): void {
     const backend = this.#backend
     const target = backend.pick(this.#key)
@@ -163,6 +166,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
       )
   }
 
+  /** The stream of the request body, opened once: a body that was sent cannot be sent again. */
   #openStream(): RequestBody | undefined {
     const exchange = this.#exchange
     if (exchange.outgoingBody !== undefined || exchange.intake.body === "none") return undefined
@@ -176,6 +180,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     return this.#stream
   }
 
+  /** Starts an attempt at a target. */
   #start(target: Target): void {
     this.#exchange.target = target.place.origin
     this.#exchange.targetPath = loggedPathOf(this.#exchange, target)

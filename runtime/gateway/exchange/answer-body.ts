@@ -235,6 +235,7 @@ export class AnswerBody implements AnswerStream, Timed {
     return held.length <= 1 ? held[0] : Buffer.concat(held)
   }
 
+  /** Passes a piece on; false asks the sender to pause. A client that takes nothing for too long is cut. */
   #pass(chunk: Buffer): boolean {
     const { reply } = this.#exchange
     this.#sent(chunk)
@@ -279,6 +280,7 @@ export class AnswerBody implements AnswerStream, Timed {
     else collecting.resolve(content ?? Buffer.alloc(0))
   }
 
+  /** The end of the response. The rest of a request body that nobody reads is dropped or cuts the connection. */
   #end(): void {
     this.#ended = true
     const unread = unreadBody(this.#exchange)

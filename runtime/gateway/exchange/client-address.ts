@@ -70,6 +70,7 @@ export class ClientAddresses {
     return family !== 0 && this.#list.check(ip, family === 6 ? "ipv6" : "ipv4")
   }
 
+  /** Adds a network of trusted proxies. */
   #add(range: string): void {
     const [text = "", prefix] = range.split("/")
     const ip = normalAddress(text)

@@ -46,6 +46,7 @@ import { readBody } from "./read-body.ts"
 import { RequestBody } from "./request-body.ts"
 import { Variables } from "./variables.ts"
 
+/** The request before its head is read, so that a refusal of the head can be logged like others. */
 const nothingTakenIn: Intake = {
   path: "",
   query: "",
@@ -140,6 +141,7 @@ export class ExchangeState implements BindingSource {
   #releases: (() => void)[] | undefined
   #arrivals: (() => Promise<Problem | undefined>)[] | undefined
 
+  /** State that every request needs; the rest is made when it is first read. */
   constructor(message: IncomingExchange, generation: Generation, waiting: Waiting, id: string) {
     this.request = message.request
     this.reply = message.reply
@@ -214,6 +216,7 @@ export class ExchangeState implements BindingSource {
     return this.#variables
   }
 
+  /** The request body, for steps that read it. Without such a step the body is streamed and this is never made. */
   get requestBody(): LiveBody {
     this.#requestBody ??= new LiveBody({
       sender: "request",
@@ -378,6 +381,7 @@ export class ExchangeState implements BindingSource {
       this.#bindings.response = responseView(response)
   }
 
+  /** The variables of expressions, made at the first expression. */
   bindings(): Bindings {
     if (this.#bindings === undefined) {
       const bindings = makeBindings(this, this.route?.views, this.parameters, this.generation)

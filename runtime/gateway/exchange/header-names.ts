@@ -29,6 +29,7 @@ export interface HeaderName {
   readonly hopInAnswer: boolean
 }
 
+/** What each header of a request means for the gateway. Hop-by-hop fields (RFC 9110, section 7.6.1) are never passed on. */
 const roles: Readonly<Record<string, RequestRole>> = {
   connection: "connection",
   "keep-alive": "hop",
@@ -57,6 +58,7 @@ const roles: Readonly<Record<string, RequestRole>> = {
   "content-type": "once",
 }
 
+/** Fields of a response that belong to one connection. */
 const hopInAnswer: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",

@@ -92,6 +92,7 @@ function problemOf({ name, cause }: RequestFault): Problem {
   return problem(name, name === "method-not-allowed" ? { headers: ["allow", ""], cause } : { cause })
 }
 
+/** Path and query of a request target; undefined if the path has no canonical form, because it could mean something else to the backend. */
 function placeOf(
   target: string,
   authority: string,
@@ -120,6 +121,7 @@ class Fields extends FramingFields {
   readonly #kept: string[] = []
   #once = ""
 
+  /** Reads the head once, field by field, and stops at the first fault. */
   constructor(raw: readonly string[], headersMax: number) {
     super()
     if (raw.length > headersMax * 2) {
@@ -152,6 +154,7 @@ class Fields extends FramingFields {
     } else this.#special(role, lower, value)
   }
 
+  /** Fields that the gateway acts upon. A field that must be unique and is not is refused: two readers could choose different ones. */
   #special(role: string, lower: string, value: string): void {
     switch (role) {
       case "once":
@@ -182,6 +185,7 @@ class Fields extends FramingFields {
     this.nominated = [...this.nominated, ...nominated(value)]
   }
 
+  /** Fields that describe how the request came. Several lines of one field are one list. */
   #about(role: string, value: string): void {
     if (role === "forwarded-for") this.forwardedFor = joined(this.forwardedFor, value)
     else if (role === "forwarded-proto") this.forwardedProto = joined(this.forwardedProto, value)

@@ -76,6 +76,7 @@ export class LiveBody implements MessageBody {
     if (!this.#replaced) this.#raw = raw
   }
 
+  /** The content as text, in the charset of its media type. */
   text(): string {
     const type = this.#options.headers.get("content-type")
     // Policies may change the media type, so the text is cached with the type used to decode it.
@@ -86,6 +87,7 @@ export class LiveBody implements MessageBody {
     return this.#text
   }
 
+  /** The content as JSON, parsed once. Null without a body. */
   json(): unknown {
     if (this.#json !== undefined) return this.#json
     if (!this.#present) return null
@@ -123,6 +125,7 @@ export class LiveBody implements MessageBody {
     if (media !== null) headers.set("content-type", media)
   }
 
+  /** Reads the whole body and removes its codings. */
   async #load(): Promise<void> {
     const { read, headers, bytesMax } = this.#options
     const raw = this.#raw ?? (await read())
@@ -136,6 +139,7 @@ export class LiveBody implements MessageBody {
     this.#present = raw.length > 0
   }
 
+  /** The content without its codings, up to the limit: a small coded body can be a very large one. */
   async #decoded(raw: Buffer, codings: readonly string[], bytesMax: number): Promise<Buffer> {
     try {
       return await decodeContent(raw, codings, bytesMax)

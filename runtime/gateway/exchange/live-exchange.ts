@@ -13,6 +13,7 @@ const keptBytesMax = 64 * 1024
 export class LiveExchange extends ExchangeState implements Exchange {
   #upstream: UpstreamCall | TunnelCall | undefined
 
+  /** Sends the request to a backend. The promise ends when the head of the response is there; undefined means success. */
   send(backend: BackendHandle, { timeoutMs, key }: SendOptions): Promise<Problem | undefined> {
     if (!(backend instanceof BackendClient)) throw new Error("this gateway has no such backend")
     const refusal = this.#refusalToSend()
@@ -43,6 +44,7 @@ export class LiveExchange extends ExchangeState implements Exchange {
     return (keeps === "small" || retry !== undefined) && typeof body === "number" && body <= bytesMax
   }
 
+  /** Reads the body first, so that it can be repeated. */
   async #keepBody(): Promise<Problem | undefined> {
     try {
       await this.requestBody.loadRaw()

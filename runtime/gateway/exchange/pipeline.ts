@@ -57,6 +57,7 @@ class Passage implements Timed, TunnelKeeper {
     this.#exchange = exchange
   }
 
+  /** Begins a request: it belongs to the present generation until it ends, even if a new plan is applied meanwhile. */
   begin(target: string): void {
     const exchange = this.#exchange
     const { request, reply, generation } = exchange
@@ -145,6 +146,7 @@ class Passage implements Timed, TunnelKeeper {
     else sendDirect(exchange, asAnswer(problem("internal-error"), exchange))
   }
 
+  /** Admits a request to its route: limits that need no body are checked before any step. */
   #admit(route: LiveRoute): void {
     const { intake, generation } = this.#exchange
     const refusal = intake.wantsWebSocket
@@ -198,6 +200,7 @@ class Passage implements Timed, TunnelKeeper {
     if (found !== undefined) this.#fail(found)
   }
 
+  /** Sends a response that was read completely. Its length is that of the body, whatever the backend said. */
   #sendWhole(): void {
     const exchange = this.#exchange
     const { response } = exchange
@@ -221,6 +224,7 @@ class Passage implements Timed, TunnelKeeper {
     } else this.#settle(outcome, next)
   }
 
+  /** Continues after a section, or ends the request with its outcome. */
   #settle(outcome: Outcome, next: () => void): void {
     const exchange = this.#exchange
     if (exchange.over || exchange.failed || exchange.reply.headersSent) return
@@ -258,6 +262,7 @@ class Passage implements Timed, TunnelKeeper {
     else this.#sendFailure(outcome, found)
   }
 
+  /** The response after `on-error`. A failure in `on-error` itself is reported as it is: it must not run again. */
   #sendFailure(outcome: Outcome, found: Problem): void {
     const exchange = this.#exchange
     if (exchange.over || exchange.reply.headersSent) return
@@ -292,6 +297,7 @@ class Passage implements Timed, TunnelKeeper {
     this.#exchange.generation.leave()
   }
 
+  /** The connection of the response is closed: the exchange is over, complete or not. */
   #closed(): void {
     const exchange = this.#exchange
     if (exchange.over) return
@@ -322,6 +328,7 @@ function errorOf(found: Problem, exchange: LiveExchange): ExchangeError {
 /** A write after the client has disconnected also emits `close`, which is handled; without a listener the error would end the process. */
 function ignore(): void {}
 
+/** What is reported about a request, for the log, metrics and usage. */
 function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observer["finished"]>[0] {
   const { route, claims, cause } = exchange
   const subject = claims?.["sub"]

@@ -155,6 +155,7 @@ export function renderProblem(
   }
 }
 
+/** The members of a problem (RFC 9457). `request_id` lets a client name the request to the operator. */
 function problemMembers(found: Problem, status: number, requestId: string): object {
   const { title, detail } = problemTable[found.name]
   const { message, errors, errorsLeftOut = 0 } = found
@@ -199,6 +200,7 @@ const errorsShown = 10
 const invalidToken = "Invalid JWT."
 const otherAddress = "Forbidden"
 
+/** The texts of Azure API Management, for clients that compare them. */
 const apimReasons: Readonly<Record<string, string>> = {
   SubscriptionKeyNotFound:
     "Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.",

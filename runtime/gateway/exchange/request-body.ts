@@ -101,6 +101,10 @@ export class RequestBody extends Readable implements Timed {
     callback(error)
   }
 
+  /**
+   * A window of time has passed. Less than `bodyBytesMin` in it means that the client is too slow, unless the gateway itself holds the body
+   * back.
+   */
   expired(): void {
     const received = this.#received - this.#receivedBefore
     if (!this.#held && received < this.#patience.bodyBytesMin) {

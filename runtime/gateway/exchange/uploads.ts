@@ -77,6 +77,7 @@ export class Uploads {
     if (this.#waiting.fast.delete(slot)) this.#queued.add(slot.caller, -1)
   }
 
+  /** Gives free places to waiting uploads, fast ones first. A caller cannot take all of them. */
   #flush(): void {
     for (const pace of ["fast", "slow"] as const)
       for (const slot of this.#waiting[pace]) {
@@ -114,6 +115,7 @@ export class UploadSlot implements Timed {
   #begun = false
   #over = false
 
+  /** An upload waits until its body is complete or known to be fast, so that slow ones do not hold connections to the backend. */
   constructor(
     uploads: Uploads,
     upload: Upload,
@@ -167,6 +169,7 @@ export class UploadSlot implements Timed {
     } else if (body.isHeld) this.#isFastEnough()
   }
 
+  /** Marks the upload as fast once it has sent enough. */
   #isFastEnough(): void {
     if (this.#isFast || this.#held !== undefined) return
     this.#isFast = true

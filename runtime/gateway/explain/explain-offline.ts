@@ -101,6 +101,7 @@ function withLost(
   return { ...explained, lost, why, verdict }
 }
 
+/** The explanation of a plan that could not be provisioned: the route and its steps, without a rehearsal. */
 function shownOnly(
   plan: Plan,
   about: {
@@ -138,6 +139,7 @@ function troubleOf(unset: readonly string[]): string[] {
   return unset.map((name) => `the environment variable ${name} is not set here`)
 }
 
+/** What steps need, without the outside world: nothing is asked and nothing is counted. */
 function dependenciesOf(
   { environment, folder }: Surroundings,
   pools: Pools,

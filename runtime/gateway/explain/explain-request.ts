@@ -89,6 +89,7 @@ async function explainPreflight(
   }
 }
 
+/** Explains with the running generation, from the head of the request on. */
 async function explainServed(question: RequestQuestion, ready: Ready): Promise<RequestExplanation> {
   const { generation, live } = ready
   const exchange = exchangeOf(question, ready)
@@ -134,6 +135,7 @@ function tunnelOf({ websocket }: LiveRoute["plan"]): WebSocketEnds {
   return websocket ?? { idleMs: null, expireWithToken: false, closeWhenRemoved: false }
 }
 
+/** Runs the route's steps without their effects outside of the request. */
 async function passThrough(
   question: RequestQuestion,
   ready: Ready,
@@ -154,6 +156,7 @@ export function shownSections({ sections }: Unfolded): RequestExplanation["secti
     .map((name) => ({ name: name === "onError" ? "on-error" : name, steps: sections[name].map(shownStep) }))
 }
 
+/** A step for the answer. The ids of inner steps are left out, because the steps themselves are listed. */
 function shownStep({ at, place, state, step, notes, limit, quota, proof, inside }: StepUse): ExplainedStep {
   const lists = Object.fromEntries(inside.map((each) => [each.place.split(".")[0] ?? "", []]))
   return {
@@ -165,6 +168,7 @@ function shownStep({ at, place, state, step, notes, limit, quota, proof, inside 
   }
 }
 
+/** The matched route. */
 function routeOf(
   plan: Plan,
   { key, plan: route }: LiveRoute,
@@ -175,6 +179,7 @@ function routeOf(
   return { key, place, api, version, operation, parameters: { ...parameters } }
 }
 
+/** A refusal of the head. */
 function refusedAtOnce(
   { method, target, host, ip }: RequestQuestion,
   live: boolean,
@@ -224,6 +229,7 @@ function exchangeOf(question: RequestQuestion, { generation, waiting }: Ready): 
   )
 }
 
+/** Runs a rehearsal: assumptions replace what only a real request has, and each is named in the answer. */
 async function rehearse(
   question: RequestQuestion,
   ready: Ready,
@@ -280,6 +286,7 @@ function showSections({ sections }: Unfolded, forwarded: boolean): void {
     for (const name of ["outbound", "onError"] as const) for (const use of sections[name]) show(use)
 }
 
+/** How the request ends. */
 function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal): Verdict {
   const { assuming } = rehearsal
   if (isSent(outcome) && exchange.backend !== undefined) {
@@ -312,6 +319,7 @@ function awayVerdict(exchange: LiveExchange, rehearsal: Rehearsal, name: string)
   return verdictOf(found, use, rehearsal.assuming)
 }
 
+/** The verdict for an outcome of the pipeline. */
 function verdictOf(
   outcome: NonNullable<Outcome>,
   use: StepUse | undefined,
@@ -327,6 +335,7 @@ function verdictOf(
   return { ...by, kind: "answered", status: outcome.status, cause: outcome.cause, assuming }
 }
 
+/** The steps of the route, with verifiers and keys that believe what the question assumes. */
 function stepsOf(
   question: RequestQuestion,
   { generation, resources, dependencies, live }: Ready,

@@ -64,6 +64,7 @@ export function planOfRoute(
   return { plan: { ...plan, plan: body }, unset: [...unset].sort() }
 }
 
+/** All steps that the list reaches. One step may be reached several times. */
 function reached(body: PlanBody, ids: readonly StepId[], found = new Map<StepId, Step>()): Map<StepId, Step> {
   for (const id of ids) {
     const step = body.steps[id]

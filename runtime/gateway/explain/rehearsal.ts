@@ -97,6 +97,7 @@ export class Rehearsal {
     return Object.fromEntries(watched) as PolicyTable
   }
 
+  /** What a rehearsal runs instead of a step. Undefined: the step has effects outside of the request, so it is not run. */
   #runOf(plan: StepPlan, provision: Provision, policy: Policy<StepKind>): Run | undefined {
     switch (plan.kind) {
       case "forward":
@@ -135,6 +136,7 @@ export class Rehearsal {
     }
   }
 
+  /** Runs a step and notes what it did. A step that reads something unknown is left out, and so is what depends on it. */
   #watch(use: StepUse, exchange: Exchange, run: Run | undefined): Outcome | Promise<Outcome> {
     const lacking = this.#lacking(use.step)
     if (lacking !== undefined) return this.#leave(use, lacking)
@@ -240,6 +242,7 @@ function ownWords(step: Step): ReadonlySet<string> {
   return words
 }
 
+/** The words of all expressions in a step, to find which of them read something unknown. */
 function collect(node: unknown, words: Set<string>): void {
   if (typeof node !== "object" || node === null) return
   const fields = node as Record<string, unknown>

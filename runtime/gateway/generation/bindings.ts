@@ -74,6 +74,7 @@ export class RequestBindings {
   error = nothing
   var = nothing
 
+  /** The variables of expressions. Objects are views: nothing is copied before an expression reads it. */
   constructor(
     source: BindingSource,
     { api, operation, backend }: RouteViews,
@@ -110,6 +111,7 @@ export function errorView(error: ExchangeError): object {
   return { source, reason, message, section, status, scope, path, policy }
 }
 
+/** `request` in expressions. */
 class RequestView {
   readonly #source: BindingSource
 
@@ -175,6 +177,7 @@ class RequestView {
   }
 }
 
+/** `response` in expressions. */
 class ResponseView {
   readonly #response: PendingResponse
 

@@ -72,6 +72,7 @@ export async function provisionDecisionPoints(
   return points
 }
 
+/** The credential at a decision point, with a key that changes when the credential does. */
 function authorizationOf(
   { authentication }: PdpPlan,
   references: References,
@@ -117,6 +118,7 @@ function asked(point: DecisionPoint): AskedPoint {
   }
 }
 
+/** A question of the gateway as an AuthZEN evaluation. */
 function evaluationOf({ user, relation, object, context, properties = {} }: AccessRequest): AccessEvaluation {
   const { subject, resource, action } = properties
   return {

@@ -33,6 +33,7 @@ export class FileWatch {
     clearInterval(this.#timer)
   }
 
+  /** Looks at all files. Polling works on every file system, also on mounted secrets whose links are replaced. */
   async #look(): Promise<void> {
     let changed = false
     const marks = this.#marks

@@ -73,6 +73,7 @@ export class Generation {
   #retired = false
   #released = false
 
+  /** A generation is complete when it is made: it never changes afterwards. */
   constructor(parts: GenerationParts) {
     this.plan = parts.plan
     this.values = parts.values

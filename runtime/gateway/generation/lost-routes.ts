@@ -53,6 +53,7 @@ export function whyMatched(match: HostMatch<Matchable>, lost: readonly LostRoute
   return lost.some(({ loss }) => loss === "host") ? "no route matches on this host" : "no route has this path"
 }
 
+/** Why a route does not serve the request; undefined if it is not near enough to be interesting. */
 function lossOf(route: Route, asked: Asked, winner: Route | undefined): [Loss, string] | undefined {
   const { method, path, authority } = asked
   const matchable = { method: route.method, path: route.path, protection: "", hosts: route.hosts }
@@ -80,6 +81,7 @@ function alone(route: Matchable): Routes<Matchable> {
   return routes
 }
 
+/** Why another route comes first. */
 function lessSpecific(route: Route, winner: Route, method: string): string {
   if (winner.hosts !== undefined && route.hosts?.join() !== winner.hosts.join())
     return route.hosts === undefined
@@ -116,6 +118,7 @@ function orEmpty(path: string): string {
   return some ? ", or by an empty parameter" : ""
 }
 
+/** Whether the path would match without regard to letter case and escapes. */
 function looksAlike(pattern: string, path: string): boolean {
   const own = pathTemplates(pattern) ?? []
   const asked = segmentsOf(path)

@@ -14,6 +14,7 @@ export class OwnAuthorization {
   /** Replaces the field of the request; undefined: nothing replaces it. */
   value: string | undefined
 
+  /** The gateway's own credential for a request: that of the backend, or a token that a step has fetched. */
   constructor(exchange: ExchangeState, backend: BackendSettings["authorization"]) {
     this.#exchange = exchange
     this.#backend = backend

@@ -67,6 +67,7 @@ export async function provisionCredentials(
   return { certificates, tokenClients }
 }
 
+/** Reads certificate and key and checks that they belong together: otherwise every connection would fail later. */
 async function readCertificate(
   maker: CredentialMaker,
   name: string,
@@ -87,6 +88,7 @@ async function readCertificate(
   return found
 }
 
+/** Why the pair cannot be used, with the remedy. */
 function pairProblem(
   { cert, key }: ClientCertificate,
   files: { readonly cert: string; readonly key: string },

@@ -22,6 +22,7 @@ export class FactsOfPlan implements PlanFacts {
     this.certificates = certificates
   }
 
+  /** A product for `context.Product` of documents. */
   product(name: string): ProductFacts | undefined {
     const found = Object.hasOwn(this.#body.products, name) ? this.#body.products[name] : undefined
     if (found === undefined) return undefined
@@ -46,6 +47,7 @@ export class FactsOfPlan implements PlanFacts {
     return found
   }
 
+  /** Where clients send the key of an API: the first such step of its routes. */
   #shownKey(ids: readonly string[]): Partial<Extract<ShownCredential, { readonly is: "key" }>> {
     for (const id of ids) {
       const step: Step | undefined = this.#body.steps[id]

@@ -89,6 +89,7 @@ export async function provision(
   }
 }
 
+/** `gateway` in expressions. */
 class GatewayView {
   readonly name: string
   readonly #state: { readonly draining: boolean }
@@ -103,6 +104,7 @@ class GatewayView {
   }
 }
 
+/** Makes the routes in slices, so that a large plan does not block the event loop. Up to 50 problems are reported at once. */
 async function provisionRoutes(plan: Plan, steps: StepTable, slices: Slices): Promise<HostRoutes<LiveRoute>> {
   const routes = new HostRoutes<LiveRoute>()
   const problems: string[] = []
@@ -145,6 +147,7 @@ export function matchableOf(key: string, route: Route, plan: Plan) {
   }
 }
 
+/** A route with its steps ready to run. */
 function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): LiveRoute {
   const ready = (ids: readonly StepId[]): ProvisionedStep[] => ids.map((id) => steps.get(id))
   const backend = route.sections.backend.map((id) => plan.plan.steps[id]).find(isSend)?.backend ?? null
@@ -194,6 +197,7 @@ function readsAnswer({ sections }: Route, steps: StepTable): boolean {
   return [...sections.backend, ...sections.outbound].some(reads)
 }
 
+/** The index behind the step that stores the response: outbound continues there after a hit. */
 function afterStore({ plan }: Plan, outbound: readonly StepId[]): number {
   const stores = (id: StepId): boolean => {
     const step = plan.steps[id]

@@ -63,6 +63,7 @@ export async function readPlanFile(
   return { file: { path, mark }, text: await readFile(path, "utf8") }
 }
 
+/** Reads everything that a plan refers to. All problems are collected, so that an operator sees them at once. */
 class Reader {
   readonly problems: string[] = []
   readonly files: SeenFile[] = []
@@ -74,6 +75,7 @@ class Reader {
     this.#outside = outside
   }
 
+  /** The text of a reference; undefined after a problem. */
   async read(reference: Reference, place: string): Promise<string | undefined> {
     if ("env" in reference) {
       const text = this.#outside.environment[reference.env] ?? reference.default
@@ -112,6 +114,7 @@ class Values {
     this.known = outer
   }
 
+  /** The text of a value that is made from others. `above`: the values it was reached from. */
   of(name: string, above: readonly string[]): string {
     const known = this.known.get(name)
     if (known !== undefined) return known

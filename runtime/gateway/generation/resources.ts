@@ -170,6 +170,7 @@ export async function provisionResources(
   }
 }
 
+/** Makes or takes over what steps use. What has the same settings as before is kept, with its connections and counts. */
 class Maker {
   readonly held: Held<unknown>[] = []
   readonly files: SeenFile[] = []
@@ -217,6 +218,7 @@ class Maker {
     })
   }
 
+  /** The authorities of a backend. */
   async certificates(name: string, { tls }: BackendPlan): Promise<string | undefined> {
     if (tls.ca === undefined) return undefined
     try {
@@ -243,6 +245,7 @@ class Maker {
     }
   }
 
+  /** A backend with its settings; the key is the digest of everything that affects its connections. */
   backend(
     name: string,
     plan: BackendPlan,
@@ -275,6 +278,7 @@ class Maker {
     })
   }
 
+  /** The credential at a backend. */
   #authorization(
     plan: BackendPlan["authentication"],
     { tokenClients }: OwnCredentials,
@@ -290,6 +294,7 @@ class Maker {
     return { value: { tokens: held.value }, key: held.key }
   }
 
+  /** The keys of subscriptions that gateway.conf declares. */
   keys(previous: Resources | undefined): Held<KeyTable> {
     const entries = Object.entries(this.#plan.plan.subscriptions).flatMap(
       ([name, { scope, key, secondary }]): KeyEntry[] => {
@@ -344,6 +349,7 @@ class Maker {
     return found
   }
 
+  /** The previous object if its key is the same, otherwise a new one. */
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T> {
     const held = before?.key === key ? before.hold() : undefined
     if (held !== undefined) {

@@ -42,6 +42,7 @@ export class StepTable {
   /** Number of reused steps. */
   reused = 0
 
+  /** `previous`: the table of the running generation, from which unchanged steps are taken. */
   constructor(
     body: PlanBody,
     resources: Resources,
@@ -60,6 +61,7 @@ export class StepTable {
     return this.#made.size
   }
 
+  /** A step, made once. It is taken over if it is unchanged and everything it uses is still the same object. */
   get(id: StepId): ProvisionedStep {
     const known = this.#made.get(id)
     if (known !== undefined) return known.step
@@ -86,6 +88,7 @@ export class StepTable {
     this.#previous = undefined
   }
 
+  /** Makes a step and records what it uses. */
   #make(id: StepId): Made {
     const plan = this.planOf(id)
     const recorder = new Recorder(this)

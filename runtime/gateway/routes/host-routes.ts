@@ -57,6 +57,7 @@ export class HostRoutes<R extends Hosted> {
     return match
   }
 
+  /** Exact hosts come first, then patterns from the longest to the shortest, then routes for every host. */
   #find(method: string, path: string, authority: string): Match<R> {
     if (this.#exact.size > 0 || this.#patterns.length > 0) {
       const host = hostOf(authority)
@@ -74,6 +75,7 @@ export class HostRoutes<R extends Hosted> {
     return [...(found === undefined ? [] : [found]), ...patterns.map(([, routes]) => routes)]
   }
 
+  /** The routes of a host or pattern. */
   #of(host: string): Routes<R> {
     if (!host.startsWith("*")) {
       const routes = this.#exact.get(host) ?? new Routes<R>()

@@ -21,6 +21,7 @@ export type PathParameters = Readonly<Record<string, string>>
 
 export type Methods<R> = Map<string, Leaf<R>>
 
+/** The end of a path in the tree: a route and where its parameters are. */
 export interface Leaf<R> {
   readonly route: R
   /** Names of the parameters in order, with the indexes of their segments; the last one is the tail's when `tail`. */
@@ -68,6 +69,7 @@ export function isOther<R>({ protections }: Node<R>, protection: string): boolea
   return protections.size > 1 || !protections.has(protection)
 }
 
+/** An empty node. Maps are made when they are needed, because most nodes have one child. */
 export function node<R>(): Node<R> {
   return {
     literals: undefined,
@@ -80,6 +82,7 @@ export function node<R>(): Node<R> {
   }
 }
 
+/** The child for a literal segment. `folded` finds segments that look alike to a lenient backend. */
 export function literal<R>(parent: Node<R>, segment: string): Node<R> {
   const literals = parent.literals ?? new Map<string, Node<R>>()
   const known = literals.get(segment)
@@ -121,6 +124,7 @@ export function segmentsOf(path: string): string[] {
   return trimmed === "/" ? [] : trimmed.slice(1).split("/")
 }
 
+/** The values of the path parameters, decoded. */
 export function parametersOf<R extends Matchable>(
   leaf: Leaf<R>,
   segments: readonly string[],

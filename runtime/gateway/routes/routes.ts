@@ -110,6 +110,7 @@ export class Routes<R extends Matchable> {
     return new StrayReadings(reading, method, own, parameters, this.#ways.get(own)).from(this.#root, 0)
   }
 
+  /** Finds the route of a path. A path that looks like one of another protection is refused, because a backend could read it so. */
   #walk(method: string, path: string, trimmed: string): Match<R> {
     const walk = new Walk<R>(method, trimmed === "/" ? [] : trimmed.slice(1).split("/"))
     const leaf = walk.from(this.#root, 0)
@@ -155,6 +156,7 @@ class Walk<R extends Matchable> {
     this.segments = segments
   }
 
+  /** Depth-first in the order of precedence: literal, mixed, parameter, tail. */
   from(at: Node<R>, depth: number): Leaf<R> | undefined {
     if (depth === this.segments.length) return this.#take(at.here) ?? this.#take(at.tail)
     // An empty segment is not a value. A tail may contain one, but not begin with it: some URL parsers read a leading `//` as a host.
@@ -195,6 +197,7 @@ class Walk<R extends Matchable> {
     return at.parameter !== undefined && this.#lookAlike(at.parameter, depth + 1, protection)
   }
 
+  /** Whether another literal looks like this segment and has other protection. */
   #literalAlike(
     { literals }: Node<R>,
     folded: ReadonlyMap<string, readonly Node<R>[]>,
@@ -211,6 +214,7 @@ class Walk<R extends Matchable> {
     return false
   }
 
+  /** Whether a mixed segment matches or looks alike, and has other protection. */
   #mixedAlike(all: readonly Mixed<R>[], depth: number, protection: string): boolean {
     const segment = this.segments[depth] as string
     const [decoded, folded] = [decodeSegment(segment), foldedSegment(segment)]

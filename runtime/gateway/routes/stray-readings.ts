@@ -22,6 +22,7 @@ export class StrayReadings<R extends Matchable> {
   readonly #parameters: PathParameters
   readonly #way: ReadonlySet<Node<R>> | undefined
 
+  /** Searches for other readings of a path, e.g. with a decoded slash, that lead to another protection. */
   constructor(
     path: string,
     method: string,
@@ -52,6 +53,7 @@ export class StrayReadings<R extends Matchable> {
     return this.#isOther(at.here) || this.#isOther(at.tail)
   }
 
+  /** The nodes that a segment may lead to for any reader. */
   #below(at: Node<R>, segment: string): Node<R>[] {
     const [decoded, folded] = [decodeSegment(segment), foldedSegment(segment)]
     const mixed = (at.mixed ?? []).filter(

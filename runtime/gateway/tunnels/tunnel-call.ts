@@ -73,6 +73,7 @@ export class TunnelCall implements Timed {
     if (!this.#opened) this.#request?.destroy()
   }
 
+  /** The backend did not respond to the upgrade in time. */
   expired(): void {
     this.#headIs(
       problem("gateway-timeout", {
@@ -83,6 +84,7 @@ export class TunnelCall implements Timed {
     this.#request?.destroy()
   }
 
+  /** Waits for the gateway's own credential, if it has to be fetched. */
   #prepared(target: Target): void {
     const waiting = this.#own.prepare()
     if (waiting === undefined) this.#ask(target)
@@ -94,6 +96,7 @@ export class TunnelCall implements Timed {
       })
   }
 
+  /** Sends the upgrade to a target. A tunnel counts as an outstanding request until it ends. */
   #ask(target: Target): void {
     const exchange = this.#exchange
     this.#target = target
@@ -120,6 +123,7 @@ export class TunnelCall implements Timed {
     })
   }
 
+  /** The backend accepted: both sockets are joined. */
   #upgraded(upgraded: UpgradedSocket, fields: readonly string[]): void {
     const { headers } = answerHeaders(101, fields)
     const { socket } = upgraded
@@ -141,6 +145,7 @@ export class TunnelCall implements Timed {
     this.#headIs(problem("bad-gateway", { cause: "the backend sent 101 without accepting the upgrade" }))
   }
 
+  /** The backend refused: its response is passed on like any other. */
   #answered(answer: IncomingMessage): void {
     const status = answer.statusCode ?? 502
     const { headers, length } = answerHeaders(status, answer.rawHeaders)
@@ -158,6 +163,7 @@ export class TunnelCall implements Timed {
     this.#headIs(undefined)
   }
 
+  /** The connection failed. If the target was never reached, another one may be asked. */
   #failed(error: NodeJS.ErrnoException, reached: boolean): void {
     if (this.#opened) return
     const target = this.#target

@@ -94,6 +94,7 @@ export class Tunnel implements AnswerStream, Timed {
     this.close()
   }
 
+  /** Writes the head of the 101 itself, because the socket is taken from Node's response. */
   #sendHead(client: Socket): Problem | undefined {
     const exchange = this.#exchange
     const { flat } = (exchange.response as NonNullable<ExchangeState["response"]>).headers
@@ -111,6 +112,7 @@ export class Tunnel implements AnswerStream, Timed {
     return undefined
   }
 
+  /** Passes bytes on in one direction; a slow receiver pauses the sender. */
   #join(from: UpgradedSocket, to: Socket, count: (bytes: number) => void): void {
     const { socket, head } = from
     const pass = (chunk: Buffer) => {
@@ -125,6 +127,7 @@ export class Tunnel implements AnswerStream, Timed {
     socket.resume()
   }
 
+  /** Ends the tunnel when it is idle, or when its token expires. */
   #watch(): void {
     const { route, claims } = this.#exchange
     const plan = route?.plan.websocket
