@@ -196,6 +196,7 @@ export class PlanKeeper {
     })
   }
 
+  /** Stores a plan that was provisioned, and serves it. Another plan meanwhile makes it stale, and nothing is changed. */
   async #store(plan: Plan, base: PlanBase | null, author: Author, prepared: Prepared): Promise<ApplyOutcome> {
     const { database, log } = this.#settings
     const inserted = await insertPlan(database, {
@@ -290,6 +291,7 @@ export class PlanKeeper {
     }
   }
 
+  /** Notes the plan that is served and writes it to the disk. */
   #nowServes(identity: PlanIdentity, plan: Plan): void {
     this.#served = plan.plan
     this.#refused = null
@@ -349,6 +351,7 @@ export class PlanKeeper {
     this.#settings.onHistoryLost?.(held, found)
   }
 
+  /** Notes why the newest plan could not be read or served. A repeated reason is logged once. */
   #failed(error: unknown): void {
     const { log } = this.#settings
     if (error instanceof RefusedSerial) {
@@ -398,6 +401,7 @@ function isBase(base: PlanBase | null, current: PlanIdentity | undefined): boole
   return current.serial === base.serial && (base.stamp === undefined || base.stamp === current.stamp)
 }
 
+/** A plan as the API shows it. */
 function recordOf(header: PlanHeader): PlanRecord {
   return {
     serial: header.serial,

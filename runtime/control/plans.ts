@@ -66,6 +66,7 @@ function baseOf({
   return base === null ? null : { serial: base, stamp: baseStamp }
 }
 
+/** Applies a plan and answers with the outcome. */
 async function apply(
   ports: ControlPorts,
   plan: Plan,

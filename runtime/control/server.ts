@@ -148,6 +148,7 @@ function guardOf({ listen, hosts = [], log }: ListenSettings): Guard {
   }
 }
 
+/** Checks the token before anything else. `controlMark` lets commands tell this API from another service at the address. */
 function guard(app: FastifyInstance, token: string): void {
   const allowed = bearerGuard(token)
   app.addHook("onRequest", async (request, reply) => {
@@ -167,6 +168,7 @@ function guard(app: FastifyInstance, token: string): void {
   })
 }
 
+/** Answers for failures. Only foreseen ones say more than that something failed. */
 function answerFailures(app: FastifyInstance, log: Log): void {
   app.setNotFoundHandler((request, reply) =>
     sendProblem(reply, "not-found", `there is no ${request.method} ${request.url.split("?")[0]}`),

@@ -83,6 +83,7 @@ function adaptList(element: CelTypeTree | undefined): Adapt {
   }
 }
 
+/** A map whose values are adapted. Without a type for them the map is used as it is. */
 function adaptMap(element: CelTypeTree | undefined): Adapt {
   const inner = elementAdapter(element)
   return (value) => {

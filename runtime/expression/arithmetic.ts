@@ -36,6 +36,7 @@ function asInt(value: unknown): bigint | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : undefined
 }
 
+/** Operators on two numbers of one type. CEL converts no numbers; whole JavaScript numbers count as int. */
 function numbers(sign: Sign, left: unknown, right: unknown): unknown {
   if (typeof left === "bigint" && typeof right === "bigint") return checked(wholeNumbers(sign, left, right))
   if (typeof left === "number" && typeof right === "number") return doubles(sign, left, right)
@@ -52,6 +53,7 @@ function concatLists(left: readonly unknown[], right: readonly unknown[]): reado
   return left.concat(right)
 }
 
+/** Sums of times; undefined for other values. */
 function addTimes(left: unknown, right: unknown): unknown {
   if (left instanceof Timestamp && right instanceof Duration)
     return new Timestamp(left.nanoseconds + right.nanoseconds)
@@ -62,6 +64,7 @@ function addTimes(left: unknown, right: unknown): unknown {
   return undefined
 }
 
+/** `+`. New texts and lists are charged by their length, because a short expression can build a long value. */
 export function add(left: unknown, right: unknown): unknown {
   if (typeof left === "string" && typeof right === "string") {
     chargeLength(left.length + right.length)
@@ -75,6 +78,7 @@ export function add(left: unknown, right: unknown): unknown {
   return addTimes(left, right) ?? numbers("+", left, right)
 }
 
+/** `-`. */
 export function subtract(left: unknown, right: unknown): unknown {
   if (left instanceof Timestamp) {
     if (right instanceof Timestamp) return new Duration(left.nanoseconds - right.nanoseconds)

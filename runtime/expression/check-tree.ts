@@ -66,6 +66,7 @@ export class TreeChecker {
     return node.type
   }
 
+  /** Adds a finding up to the maximum and returns `dyn`, so that no further finding follows from it. */
   private report(
     kind: FindingKind,
     message: string,
@@ -77,6 +78,7 @@ export class TreeChecker {
     return dyn
   }
 
+  /** The type of a node. `insideChain`: the node is a part of `a.b.c` that was noted as a reference already. */
   private typeOf(node: TreeNode, insideChain: boolean): CelTypeTree {
     switch (node.kind) {
       case "literal":
@@ -120,6 +122,7 @@ export class TreeChecker {
     return this.typeOfMeaning(node.meaning, node, insideChain) ?? this.unknownName(name, start, end)
   }
 
+  /** The type of a variable or type name; undefined for names that mean neither. */
   private typeOfMeaning(
     meaning: Meaning | undefined,
     { start, end }: TreeNode,
@@ -131,6 +134,7 @@ export class TreeChecker {
     return this.environment.variables.get(meaning.name)
   }
 
+  /** A name without meaning, with the names that it may have been meant as. */
   private unknownName(name: string, start: number, end: number): CelTypeTree {
     if (reservedWords.has(name)) return this.report("syntax", `\`${name}\` is a reserved word`, start, end)
     const candidates = [
@@ -183,6 +187,7 @@ export class TreeChecker {
     return true
   }
 
+  /** `a.b`: a qualified name comes before the field of a value, as CEL demands. */
   private typeOfSelect(node: SelectNode, insideChain: boolean): CelTypeTree {
     node.meaning = node.test ? undefined : this.names.meaningOf(node)
     const named = node.meaning && this.typeOfMeaning(node.meaning, node, insideChain)
@@ -193,6 +198,7 @@ export class TreeChecker {
     return node.test ? bool : field
   }
 
+  /** The type of a field. `dyn` has every field; whether it exists is known at run time. */
   private typeOfField(
     operand: TreeNode,
     type: CelTypeTree,
@@ -213,6 +219,7 @@ export class TreeChecker {
     return this.unknownField(operand, object, field, start, end)
   }
 
+  /** The finding for a field that the object lacks. */
   private unknownField(
     operand: TreeNode,
     object: DeclaredObject,
@@ -227,6 +234,7 @@ export class TreeChecker {
     return this.report("unknown-field", message, start, end, { name, candidates })
   }
 
+  /** The type of a call. An object's own method comes before the functions of the library. */
   private typeOfCall(node: CallNode, insideChain: boolean): CelTypeTree {
     if (node.form === "operator")
       return node.name === "[]" ? this.typeOfIndex(node, insideChain) : this.typeOfApplied(node, node.name)
@@ -257,6 +265,7 @@ export class TreeChecker {
     return this.typeOfResult(node, rows.get(name) ?? [], types)
   }
 
+  /** The result of the overload that takes the arguments. */
   private typeOfResult(
     node: CallNode,
     overloads: readonly Signature[],
@@ -277,6 +286,7 @@ export class TreeChecker {
     return this.report("no-overload", `\`${name}\` must be written ${macroForms.get(name)}`, nameStart, end)
   }
 
+  /** The finding for an unknown function, with those that the receiver has. */
   private unknownFunction(
     node: CallNode,
     receiver: CelTypeTree | undefined,
@@ -301,6 +311,7 @@ export class TreeChecker {
     return this.report("unknown-name", message, start, end, { name, candidates })
   }
 
+  /** `a[b]`: the index of a list, the key of a map or the name of a field. */
   private typeOfIndex(node: CallNode, insideChain: boolean): CelTypeTree {
     const [operand, index] = node.args
     if (operand === undefined || index === undefined) return dyn
@@ -337,6 +348,7 @@ export class TreeChecker {
     this.report("type", `${rule}, not \`${type.text}\``, node.start, node.end)
   }
 
+  /** The keys of a map have one of four types (CEL). */
   private typeOfKey(node: TreeNode): CelTypeTree {
     const type = this.check(node)
     if (["string", "int", "uint", "bool", "dyn"].includes(type.name)) return type
@@ -348,6 +360,7 @@ export class TreeChecker {
     )
   }
 
+  /** Both branches must have one type; `null` fits every type. */
   private typeOfConditional(node: ConditionalNode): CelTypeTree {
     this.requireBool(node.condition, "the part before `?` must be `bool`")
     const left = this.check(node.whenTrue)
@@ -358,6 +371,7 @@ export class TreeChecker {
     return this.report("type", message, node.whenTrue.start, node.whenFalse.end)
   }
 
+  /** The type of a macro. Its variables exist only in its condition and result. */
   private typeOfLoop(node: LoopNode): CelTypeTree {
     const range = this.check(node.range)
     const [key, value] = this.elementsOf(node.range, range)

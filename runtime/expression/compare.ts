@@ -22,6 +22,7 @@ function equalLists(left: readonly unknown[], right: readonly unknown[], depth: 
   return left.every((element, index) => equals(element, right[index], depth))
 }
 
+/** Equal maps have the same keys with equal values. Entries are charged. */
 function equalMaps(left: CelMap | JsonObject, right: CelMap | JsonObject, depth: number): boolean {
   const size = mapSize(left)
   if (size !== mapSize(right)) return false
@@ -44,6 +45,7 @@ function equalTexts(left: string, right: string): boolean {
   return left === right
 }
 
+/** Equality of values of one kind. `depth` bounds the recursion. */
 function equalObjects(left: object, right: object, depth: number): boolean {
   if (Array.isArray(left)) return Array.isArray(right) && equalLists(left, right, depth)
   if (left instanceof Timestamp) return right instanceof Timestamp && left.nanoseconds === right.nanoseconds
@@ -116,6 +118,7 @@ function isNumeric(value: unknown): value is bigint | number {
   return typeof value === "bigint" || typeof value === "number"
 }
 
+/** Two keys that compare like the values, as whole numbers or doubles. Throws for values that have no order. */
 function keysFor(sign: string, left: unknown, right: unknown): readonly [bigint | number, bigint | number] {
   const keys =
     typeof left === "string" && typeof right === "string"

@@ -41,6 +41,7 @@ export class TreeCompiler {
     this.options = options
   }
 
+  /** A node as a closure. `raw`: the caller takes whole numbers as they are, so they need not become bigint. */
   compile(node: TreeNode, raw = false): CelClosure {
     switch (node.kind) {
       case "literal": {
@@ -95,6 +96,7 @@ export class TreeCompiler {
     return () => named
   }
 
+  /** Reads a field. With `test` it says whether the field exists. */
   private select(node: SelectNode, raw: boolean): CelClosure {
     const named = this.meaning(node, raw)
     if (named !== undefined) return named
@@ -112,6 +114,7 @@ export class TreeCompiler {
     return this.strict([operand], (value) => adapt(read(value)))
   }
 
+  /** A method of an object, a function with its own closure, or a function of the library. */
   private call(node: CallNode, raw: boolean): CelClosure {
     const object =
       node.target === undefined ? undefined : this.options.environment.objects.get(node.target.type.name)
@@ -125,6 +128,7 @@ export class TreeCompiler {
     return this.specialCall(node) ?? this.plainCall(node)
   }
 
+  /** A function of the library. One with constant arguments is computed now, unless its result differs each time. */
   private plainCall(node: CallNode): CelClosure {
     const { target, args, namespaced } = node
     const parts = target === undefined || namespaced !== undefined ? args : [target, ...args]
@@ -167,6 +171,7 @@ export class TreeCompiler {
     })
   }
 
+  /** Comparisons of two ints or with a constant text, which most conditions consist of, without the general case. */
   private comparison(node: CallNode, left: TreeNode, right: TreeNode): CelClosure | undefined {
     if (left.type.name === "int" && right.type.name === "int")
       return this.comparisonOfInts(node.name, left, right)
@@ -209,6 +214,7 @@ export class TreeCompiler {
     return () => value
   }
 
+  /** A macro. Its variables have slots of the frame, one behind the other for nested macros. */
   private loop(node: LoopNode): CelClosure {
     const range = this.compile(node.range)
     const slot = this.scopes.length

@@ -80,6 +80,7 @@ const plainReaders: ReadonlyMap<string, (name: string, adapt: Adapt | undefined)
   ],
 ])
 
+/** Reads a variable. Names of `Object.prototype` are looked up as own properties only. */
 const readVariable: VariableReader = (name, type, raw) => {
   const adapt = raw ? adaptRawInt : adapterFor(type)
   if (name in Object.prototype) {

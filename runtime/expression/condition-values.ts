@@ -60,6 +60,7 @@ function toUint(value: unknown): unknown {
   return new Uint(integer)
 }
 
+/** JSON has one type of number, so a whole number is a double too. Text is accepted, as in OpenFGA. */
 function toDouble(value: unknown): unknown {
   const number =
     typeof value === "string" ? parseDouble(value) : typeof value === "bigint" ? Number(value) : value
@@ -86,6 +87,7 @@ function exactly(type: string, test: (value: unknown) => boolean): Adapt {
   }
 }
 
+/** How a value of JSON becomes one of a parameter's type. */
 const converters: ReadonlyMap<string, Adapt> = new Map<string, Adapt>([
   ["dyn", (value) => value],
   ["bool", exactly("bool", (value) => typeof value === "boolean")],

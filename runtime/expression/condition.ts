@@ -61,6 +61,7 @@ export type ConditionCompilation =
   | { readonly ok: true; readonly condition: CompiledCondition }
   | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }
 
+/** The types of parameters by their names in OpenFGA's API. */
 const simpleParameters: ReadonlyMap<string, CelTypeTree> = new Map([
   ["TYPE_NAME_ANY", simpleTypes.dyn],
   ["TYPE_NAME_BOOL", simpleTypes.bool],
@@ -96,6 +97,7 @@ interface Parameter {
   readonly convert: Adapt
 }
 
+/** The declared parameters. Their index is their place among the values of an evaluation. */
 function parametersOf(condition: ConditionSource): {
   parameters: Map<string, Parameter>
   wrong: ExpressionFinding[]
@@ -125,6 +127,7 @@ function fail(name: string, error: unknown): ExpressionError {
  */
 type Cells = unknown[]
 
+/** Reads a parameter, converted once for each evaluation. A missing one is unknown instead of an error. */
 function readParameter(parameters: ReadonlyMap<string, Parameter>): VariableReader {
   const { size } = parameters
   return (name, _, raw) => {
@@ -165,6 +168,7 @@ function valueIn(context: ConditionContext, name: string): unknown {
   return value === undefined ? own(context.request, name) : value
 }
 
+/** The outcome of a run: true, false, the missing parameters or an error. */
 function outcomeOf(run: Runner, cells: Cells): ConditionOutcome {
   try {
     const value = run(cells)
@@ -177,6 +181,7 @@ function outcomeOf(run: Runner, cells: Cells): ConditionOutcome {
   }
 }
 
+/** A condition that runs with all parameters, or with some of them missing. */
 class Condition implements CompiledCondition {
   readonly name: string
   readonly parameters: readonly string[]
@@ -188,6 +193,7 @@ class Condition implements CompiledCondition {
   // Compiled on first use, when a parameter is missing: most conditions never need it.
   private partial: Runner | undefined
 
+  /** `used`: the parameters that the expression reads; others are not needed for its value. */
   constructor(
     name: string,
     parameters: ReadonlyMap<string, Parameter>,
@@ -203,6 +209,7 @@ class Condition implements CompiledCondition {
     this.makePartial = () => make(true)
   }
 
+  /** Runs the condition. With missing parameters it may still be false or true, if they do not matter. */
   evaluate(context: ConditionContext, demand: ConditionDemand = "needed"): ConditionOutcome {
     const cells: Cells = new Array(this.declared.length * 2)
     let isWhole = true

@@ -19,6 +19,7 @@ function shown(text: string): string {
   return `\`${text.length > 60 ? `${text.slice(0, 59)}…` : text}\``
 }
 
+/** Texts that are constant are checked when the expression is compiled: they would fail at every request. */
 const parseTests: Readonly<Record<string, Test>> = {
   timestamp: (text) =>
     parseTimestamp(text) === undefined

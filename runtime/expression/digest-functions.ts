@@ -18,6 +18,7 @@ function bytesOf(name: string, value: unknown): Uint8Array | string {
 const sha256: Applied = (data) =>
   new Uint8Array(createHash("sha256").update(bytesOf("sha256", data)).digest())
 
+/** HMAC (RFC 2104). */
 const hmac: Applied = (algorithm, key, data) => {
   if (typeof algorithm !== "string" || !hmacAlgorithms.includes(algorithm))
     throw new ExpressionError(

@@ -64,6 +64,7 @@ const hex: Applied = (value) => {
   return Buffer.from(value.buffer, value.byteOffset, value.length).toString("hex")
 }
 
+/** Percent-decoding (RFC 3986). `+` is not a space. */
 const percentDecode: Applied = (value) => {
   const text = asText("percentDecode", value)
   chargeLength(text.length)

@@ -71,6 +71,7 @@ export interface Environment {
   readonly library: Library
 }
 
+/** The prefixes under which a name is searched, from the innermost container outwards (CEL, name resolution). */
 function prefixesOf(container: string | undefined): string[] {
   const parts = container === undefined || container === "" ? [] : container.split(".")
   return Array.from({ length: parts.length + 1 }, (_, cut) =>
@@ -124,6 +125,7 @@ function declareObject(name: string, type: ObjectType): DeclaredObject {
   return made
 }
 
+/** Reads the declaration of an object type. */
 function readObject(name: string, type: ObjectType): DeclaredObject {
   // A single capital letter means any type in the signatures of the library.
   if (isBuiltInTypeName(name) || /^[A-Z]$/.test(name))

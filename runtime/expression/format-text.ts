@@ -84,6 +84,7 @@ function withDecimals(clause: "f" | "e", value: unknown, decimals: number): stri
   return specialDouble(number) ?? write(number, decimals)
 }
 
+/** One clause of `format`. */
 function clauseText(clause: string, value: unknown, decimals: number): string {
   switch (clause) {
     case "s":

@@ -39,6 +39,7 @@ import {
 /** A function of the library. It checks the types of its arguments itself. @throws ExpressionError */
 export type LibraryFunction = (...args: unknown[]) => unknown
 
+/** Texts are measured in code points, which takes linear time and is charged. */
 function size(value: unknown): bigint {
   if (typeof value === "string") {
     chargeLength(value.length)
@@ -65,6 +66,7 @@ function inCidr(address: unknown, range: unknown): boolean {
   throw new ExpressionError("type", `\`in_cidr\` is not a method of ${kindOf(address)}`)
 }
 
+/** The methods of times; timestamps take a time zone, durations do not. */
 function timeReader(name: string): LibraryFunction {
   return (value, zone) => {
     if (value instanceof Timestamp && (zone === undefined || typeof zone === "string")) {
@@ -75,6 +77,7 @@ function timeReader(name: string): LibraryFunction {
   }
 }
 
+/** An element by its index. A double without a fraction is an index too. */
 function elementAt(list: readonly unknown[], index: unknown): unknown {
   const integer = index instanceof Uint ? index.value : index
   const position = typeof integer === "bigint" ? Number(integer) : integer

@@ -7,6 +7,7 @@ function parseIPv4(text: string): bigint {
   return bits
 }
 
+/** 128 bits of an IPv6 address. The last two groups may be written as IPv4. */
 function parseIPv6(text: string): bigint {
   const dot = text.lastIndexOf(".") === -1 ? -1 : text.lastIndexOf(":")
   let groups = text

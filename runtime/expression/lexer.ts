@@ -100,6 +100,7 @@ export class Lexer {
     this.kind = this.scan(this.start)
   }
 
+  /** Reads one token. Sorted by frequency: names, numbers, strings, signs. */
   private scan(at: number): CelTokenKind {
     if (at >= this.source.length) return this.cut("end", at)
     const code = this.source.charCodeAt(at)
@@ -115,6 +116,7 @@ export class Lexer {
     return this.cut(sign, at + 1)
   }
 
+  /** The offset after white space and comments. */
   private skipBlanks(from: number): number {
     const { source } = this
     let at = from
@@ -162,6 +164,7 @@ export class Lexer {
     return this.cut("literal", end)
   }
 
+  /** A name, a keyword, or a string with a prefix. The length decides which keywords are compared. */
   private word(at: number): CelTokenKind {
     const { source } = this
     const end = nameEnd(source, at)
@@ -184,6 +187,7 @@ export class Lexer {
     }
   }
 
+  /** Signs of two characters, and signs of other languages, which are read as what they mean and reported. */
   private longSign(code: number, follower: number, at: number): CelTokenKind {
     switch (code) {
       case 33:
@@ -222,6 +226,7 @@ export class Lexer {
     return this.infix(sign, at + length, sign === "&&" ? 2 : sign === "||" ? 1 : comparing)
   }
 
+  /** A field name in backticks. */
   private backticks(at: number): CelTokenKind {
     quotedField.lastIndex = at
     const field = quotedField.exec(this.source)?.[0]
@@ -239,6 +244,7 @@ export class Lexer {
     return this.cut("bad", end)
   }
 
+  /** A character that begins no token. Typographic quotes are read as strings and reported. */
   private stray(at: number): CelTokenKind {
     const character = String.fromCodePoint(this.source.codePointAt(at) ?? 0)
     const end = at + character.length

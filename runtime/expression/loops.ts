@@ -104,6 +104,7 @@ function everyStep(
   return unknown
 }
 
+/** `exists_one`: an error in any element is an error, so all elements are tested. */
 function existsOne(loop: Loop): CelClosure {
   return (frame) => {
     let count = 0
@@ -115,6 +116,7 @@ function existsOne(loop: Loop): CelClosure {
   }
 }
 
+/** A list of results. An unknown element makes the whole list unknown. */
 function collectList(loop: Loop): CelClosure {
   const { result } = loop
   return (frame) => {

@@ -51,6 +51,7 @@ export class NameResolver {
     return chain === undefined ? undefined : this.find(chain.text, root.rooted)
   }
 
+  /** The meaning of a full name: a variable comes before a type. */
   private find(name: string, rooted: boolean): Meaning | undefined {
     const { meanings, prefixes } = this.environment
     for (const prefix of rooted ? [""] : prefixes) {

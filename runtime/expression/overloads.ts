@@ -7,6 +7,7 @@ type IsObject = (name: string) => boolean
 
 const noBindings = newBindings()
 
+/** The result type if the arguments fit; type variables are bound from left to right. */
 function match(
   { parameters, returns, isGeneric }: Signature,
   types: readonly CelTypeTree[],

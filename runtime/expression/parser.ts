@@ -76,6 +76,7 @@ export class CelParser extends ParserState {
     return meant
   }
 
+  /** Precedence climbing: `least` is the lowest precedence that belongs to this operand. Heights are counted to bound the depth. */
   private binary(least: number): TreeNode {
     let left = this.unary()
     for (;;) {
@@ -134,6 +135,7 @@ export class CelParser extends ParserState {
     this.report("type", "the number does not fit into an int", start, end)
   }
 
+  /** A literal, a name, brackets, a list or a map. */
   private primary(): TreeNode {
     const { kind, value, start, end } = this.lexer
     switch (kind) {
@@ -172,6 +174,7 @@ export class CelParser extends ParserState {
     return this.gap(start, kind === "bad" ? end : start)
   }
 
+  /** A name or a call. `rooted`: it began with a dot. */
   private nameOrCall(rooted: boolean, start: number): TreeNode {
     const { value, start: nameStart, end } = this.lexer
     const name = value as string
@@ -194,6 +197,7 @@ export class CelParser extends ParserState {
     }
   }
 
+  /** A member. Words that are no field names are reported with another notation. */
   private member(operand: TreeNode): TreeNode {
     const operandHeight = this.height
     this.lexer.next()
@@ -237,6 +241,7 @@ export class CelParser extends ParserState {
     )
   }
 
+  /** `a[b]` as a call of the operator. */
   private index(operand: TreeNode): TreeNode {
     const operandHeight = this.height
     const nameStart = this.lexer.start
@@ -301,6 +306,7 @@ export class CelParser extends ParserState {
     }
   }
 
+  /** A list. */
   private list(): TreeNode {
     const { start } = this.lexer
     const elements: TreeNode[] = []
@@ -313,6 +319,7 @@ export class CelParser extends ParserState {
     return this.made({ kind: "list", elements, start, end, type }, height + 1)
   }
 
+  /** A map. A missing colon is reported, and the value is read. */
   private map(): TreeNode {
     const { start } = this.lexer
     const entries: { key: TreeNode; value: TreeNode }[] = []
@@ -356,6 +363,7 @@ export class CelParser extends ParserState {
     this.skip()
   }
 
+  /** Skips to where the surrounding part can continue, so that one mistake gives one finding. */
   private skip(): void {
     let open = 0
     for (;;) {

@@ -44,6 +44,7 @@ export function expressionReads(source: string): ExpressionReads {
   return { places: [...places], fails, isWord: isWord(tree) }
 }
 
+/** Collects the places that a tree reads. A chain is one place, not one for each part. */
 function collect(node: TreeNode, places: Set<Place>): void {
   const chain = chainOf(node)
   if (chain === undefined) {
@@ -77,6 +78,7 @@ function chainOf(node: TreeNode): Chain | undefined {
   return undefined
 }
 
+/** The places of a chain that begins at a variable. */
 function placesOf({ object, member, isMethod, arguments: [first] }: Chain): readonly Place[] {
   switch (object) {
     case "request":
@@ -156,6 +158,7 @@ function hasOwnKeys({ entries }: MapNode): boolean {
   return !keys.includes(undefined) && new Set(keys).size === keys.length
 }
 
+/** Whether reading the chain can never fail for a missing value. */
 function isAlwaysThere({ object, member, isMethod, arguments: args }: Chain): boolean {
   if (member === undefined) return false
   if (object === "request")
@@ -190,6 +193,7 @@ export function rawParts(source: string, environment: Environment): readonly Raw
   return checked.ok ? partsOf(checked.tree, checked.references) : []
 }
 
+/** The parts of a text: constants, and what is inserted. */
 function partsOf(node: TreeNode, references: readonly VariableReference[]): RawPart[] {
   if (node.kind === "literal" && typeof node.value === "string") return [{ literal: node.value }]
   if (node.kind === "call" && node.form === "operator" && node.name === "+")

@@ -9,6 +9,7 @@ const patternLengthMax = 2048
 const programSizeMax = 1000
 const cacheSizeMax = 500
 
+/** A compiled pattern (RE2): linear time in the length of the text. */
 export interface Regex {
   /**
    * Whether the pattern occurs in the text. Caches automaton states of each text (up to 8 MiB per pattern), which makes it five times as fast as
@@ -34,6 +35,7 @@ type Compiled = Regex | { readonly fault: string }
 
 const cache = new Map<string, Compiled>()
 
+/** Compiles a pattern. Long patterns and large automata are refused, because their search is slow. */
 function compile(pattern: string): Compiled {
   if (pattern.length > patternLengthMax) {
     return { fault: `the pattern is longer than ${patternLengthMax} characters` }
@@ -97,6 +99,7 @@ export function compileRegex(pattern: string): Compiled {
   return made
 }
 
+/** A pattern that is not constant; compiling it is charged to the evaluation. */
 function regexOf(pattern: unknown): Regex {
   // Compiling takes about 20 steps for each unit of the pattern; a cached pattern costs nothing.
   if (typeof pattern === "string" && !cache.has(pattern))

@@ -59,6 +59,7 @@ function keyOf({ value, evaluated }: Outcome): string {
   return JSON.stringify([value, evaluated])
 }
 
+/** Replaces what cannot be decided by atoms. Two expressions are the same if they agree for all outcomes of the atoms. */
 class Parts {
   readonly #parts = new Map<string, Part>()
   readonly #partial: boolean
@@ -100,6 +101,7 @@ class Parts {
     return [true, false, { failed: index }, ...(this.#partial ? [{ unknown: [index] }] : [])]
   }
 
+  /** An expression as a formula. */
   #formula(node: TreeNode, source: string): Formula {
     const formula = (each: TreeNode) => this.#formula(each, source)
     if (node.kind === "literal" && typeof node.value === "boolean")
@@ -153,6 +155,7 @@ class Parts {
       })
   }
 
+  /** The atom of an expression. Expressions of the same shape are one atom. */
   #part(shape: string, text: string, equals: Part["equals"]): Formula {
     let part = this.#parts.get(shape)
     if (part === undefined) {

@@ -98,6 +98,7 @@ function readRow(overload: string): Signature {
   return { parameters: types, returns, isGeneric: /\b[A-Z]\b/.test(overload) }
 }
 
+/** Reads the table: `name: parameters result; …`. */
 function readTable(text: string): Map<string, readonly Signature[]> {
   const rows = text.trim().split("\n")
   return new Map(

@@ -35,6 +35,7 @@ export function textSize(text: string): number {
   return size
 }
 
+/** A part by code points; the units of UTF-16 are the same unless the text has characters outside of the BMP. */
 function slice(text: string, start: number, end: number | undefined): string {
   const characters = wide(text)
   const length = characters?.length ?? text.length
@@ -45,6 +46,7 @@ function slice(text: string, start: number, end: number | undefined): string {
   return characters === undefined ? text.slice(start, last) : characters.slice(start, last).join("")
 }
 
+/** A position in code points, -1 if there is none. */
 function indexOf(text: string, part: string, from: number | undefined, last: boolean): bigint {
   const characters = wide(text)
   const length = characters?.length ?? text.length
@@ -62,6 +64,7 @@ function splitText(text: string, separator: string, limit: number | undefined): 
   return limit === 0 ? [] : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(separator)]
 }
 
+/** Replaces at most `limit` occurrences; a negative limit means all. */
 function replaceText(text: string, from: string, to: string, limit: number | undefined): string {
   const most = limit === undefined || limit < 0 ? undefined : limit
   if (from === "") {
@@ -89,6 +92,7 @@ function trimmed(text: string): string {
   return text.slice(start, end)
 }
 
+/** Joins texts; the result is charged before it is made. */
 function joinTexts(list: unknown, separator: string): string {
   if (!Array.isArray(list)) throw new ExpressionError("type", `a list is expected, not ${kindOf(list)}`)
   charge(list.length)

@@ -115,6 +115,7 @@ function readEscape(source: string, at: number, stop: number, reporter: Reporter
   return { code, isByte: byte !== undefined || octal !== undefined, end }
 }
 
+/** Replaces escapes. A wrong one is reported and skipped. */
 function unescapeText(source: string, from: number, stop: number, reporter: Reporter): string {
   let text = ""
   let at = from

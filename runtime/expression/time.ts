@@ -81,6 +81,7 @@ export function formatTimestamp(timestamp: Timestamp): string {
   return `${whole}${fractionText(rest)}Z`
 }
 
+/** Units of durations. µ has two code points that look the same. */
 const unitNanoseconds: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
   m: 60_000_000_000n,
@@ -122,6 +123,7 @@ const zones = new Map<string, Intl.DateTimeFormat>()
 // There are about 600 names. The limit is for the many spellings (`utc`, `Utc`, …) that a request could use.
 const zonesMax = 1000
 
+/** A formatter for a time zone; undefined for unknown names. Formatters are slow to make and are kept. */
 function zoneFormat(name: string): Intl.DateTimeFormat | undefined {
   const known = zones.get(name)
   if (known !== undefined) return known
@@ -179,6 +181,7 @@ function dayOfYear(clock: Date): number {
   return Math.floor((clock.getTime() - start.getTime()) / 86_400_000)
 }
 
+/** The parts of a time in its zone. Months, days of the month and of the year begin at 0, as in CEL. */
 const readers: Readonly<Record<string, (clock: Date) => number>> = {
   getFullYear: (clock) => clock.getUTCFullYear(),
   getMonth: (clock) => clock.getUTCMonth(),

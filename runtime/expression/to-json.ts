@@ -35,6 +35,7 @@ function mapKey(key: unknown): string {
   return text
 }
 
+/** An object; `budget` counts the bytes of the text. */
 function objectOf(map: JsonObject, depth: number, budget: Budget): unknown {
   const object: Record<string, unknown> = {}
   for (const [key, value] of mapEntries(map)) {
@@ -59,6 +60,7 @@ export function jsonWithin(value: unknown, { values, bytes }: JsonSize = sizeDef
   return jsonOf(value, 0, { left: values * bytesOfValue + bytes })
 }
 
+/** A value as JSON. Types without a form in JSON are errors. */
 function jsonOf(value: unknown, depth: number, budget: Budget): unknown {
   if (depth > depthMax) throw new ExpressionError("cost", "the value is nested too deeply for JSON")
   budget.left -= typeof value === "string" ? Buffer.byteLength(value) + bytesOfValue : bytesOfValue

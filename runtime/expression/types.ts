@@ -57,6 +57,7 @@ export function mapOf(key: CelTypeTree, value: CelTypeTree): CelTypeTree {
   return tree("map", [key, value])
 }
 
+/** Reads the notation of types: `list<string>`, `map<string, int>`. */
 class TypeReader {
   private readonly text: string
   private offset = 0
@@ -71,6 +72,7 @@ class TypeReader {
     return this.offset === this.text.length ? type : undefined
   }
 
+  /** A type with its arguments; undefined for text that is not a type. */
   private readType(depth: number): CelTypeTree | undefined {
     this.skipBlanks()
     namePattern.lastIndex = this.offset
@@ -101,6 +103,7 @@ class TypeReader {
   }
 }
 
+/** A list or map without arguments holds `dyn`. */
 function named(name: string, args: CelTypeTree[]): CelTypeTree | undefined {
   const [first, second] = args
   if (name === "list") return args.length > 1 ? undefined : listOf(first ?? simpleTypes.dyn)

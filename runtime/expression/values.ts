@@ -140,6 +140,7 @@ export type ValueKind =
   | "type"
   | "object"
 
+/** The kind of an object. Those that are most frequent are tested first. */
 function kindOfObject(value: object): ValueKind {
   if (Array.isArray(value)) return "list"
   if (isPlainObject(value)) return "map"

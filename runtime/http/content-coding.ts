@@ -60,6 +60,7 @@ export async function decodeContent(
   return content
 }
 
+/** Removes one coding; the size of the result is limited while it is made. */
 async function decodeOnce(decode: Decode, data: Buffer, coding: string, bytesMax: number): Promise<Buffer> {
   try {
     return await decode(data, { maxOutputLength: Math.max(1, bytesMax) })

@@ -29,6 +29,7 @@ export async function readInlineKeys(
   return found
 }
 
+/** A shared secret, for the algorithms that it is long enough for. */
 function secretKey(
   key: { id: string | null; secret: string },
   algorithms: readonly string[],
@@ -48,6 +49,7 @@ function secretKey(
   return { kid: key.id ?? undefined, algorithms: new Set(fitting), key: new Uint8Array(bytes) }
 }
 
+/** The public key of a certificate. Its dates and issuer are not checked: the plan trusts this file. */
 async function certificateKey(path: string): Promise<JWK> {
   const pem = await readFile(path, "utf8").catch((error: unknown) => {
     throw new Error(`the certificate ${path} cannot be read: ${fileReason(error)}`)

@@ -52,6 +52,7 @@ export class Introspection implements OpaqueTokens {
   readonly #known = new LRUCache<string, Known>({ maxSize: entriesMax, sizeCalculation: () => 1 })
   readonly #asking = new Map<string, Promise<Claims | null | undefined>>()
 
+  /** Clocks are given in tests. */
   constructor(
     settings: IntrospectionSettings,
     http: RequestSender,
@@ -62,6 +63,7 @@ export class Introspection implements OpaqueTokens {
     this.#clocks = clocks
   }
 
+  /** Asks the endpoint once for all requests with the same token. */
   verify(token: string, audiences: readonly string[] | undefined): Verification | Promise<Verification> {
     const known = this.known(token, audiences)
     if (known !== undefined) return known
@@ -84,6 +86,7 @@ export class Introspection implements OpaqueTokens {
       : undefined
   }
 
+  /** Judges the claims of an active token. The endpoint has checked the dates, so expiration is not required here. */
   #judge(claims: Claims | null | undefined, audiences: readonly string[] | undefined): Verification {
     if (claims === undefined) return { kind: "unavailable", retryAfterSeconds: 1 }
     if (claims === null) return { kind: "invalid", reason: "the token is not active", fault: "TokenExpired" }

@@ -73,6 +73,7 @@ class IssuerVerifier implements TokenVerifier {
   readonly #cache = new LRUCache<string, Cached>({ maxSize: cacheEntriesMax, sizeCalculation: () => 1 })
   #cacheVersion = 0
 
+  /** Keys are fetched at once, so that the first request need not wait. */
   constructor(settings: IssuerSettings, options: VerifierOptions) {
     this.#settings = settings
     this.#now = options.now ?? Date.now
@@ -104,6 +105,7 @@ class IssuerVerifier implements TokenVerifier {
     this.#cache.clear()
   }
 
+  /** A verified token of the cache; undefined if it is too old or the keys are. */
   #cached(key: string): Signed | undefined {
     this.#forgetOldKeys()
     const found = this.#cache.get(key)
@@ -121,6 +123,7 @@ class IssuerVerifier implements TokenVerifier {
     this.#cacheVersion = this.#ring.version
   }
 
+  /** Verifies a token. An unknown `kid` may mean rotated keys, so they are fetched again, at a limited rate. */
   async #verify(token: string, key: string, rules: TokenRules): Promise<Verification> {
     const header = readHeader(token)
     if (header === undefined) return invalid("the token is malformed", "JwtInvalid")
@@ -149,6 +152,7 @@ class IssuerVerifier implements TokenVerifier {
     return { kind: "unavailable", retryAfterSeconds: this.#ring.retryAfterSeconds }
   }
 
+  /** Tries the keys that fit. Their number is limited: a key set may be large, and each signature costs time. */
   async #tryKeys(
     token: string,
     keys: IssuerKeys,
@@ -170,6 +174,7 @@ class IssuerVerifier implements TokenVerifier {
     return invalid("the signature of the token is wrong", "TokenSignatureInvalid")
   }
 
+  /** Judges the claims by the issuer's settings and those of the check. */
   #judge({ claims, header, issuer }: Signed, rules: TokenRules): Verification {
     const { audiences, clockSkewSeconds } = this.#settings
     const demanded: JudgedBy = {
@@ -196,6 +201,7 @@ function sourceOf(settings: IssuerSettings, http: RequestSender): KeySource {
     : fileSource(source.keysFile, source.issuer, algorithms)
 }
 
+/** The keys for an algorithm and `kid`. Keys without an id fit every token if they come from the plan. */
 function candidatesFor(
   keys: IssuerKeys,
   header: { alg: string; kid: string | undefined },
@@ -238,6 +244,7 @@ function isCanonicalBase64Url(part: string): boolean {
   return Buffer.from(part, "base64url").toString("base64url") === part
 }
 
+/** The claims; undefined if the payload is not a JSON object. */
 function readClaims(payload: Uint8Array): Claims | undefined {
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload).toString("utf8"))

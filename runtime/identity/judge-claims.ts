@@ -32,6 +32,7 @@ function judgePresence(claims: Claims, rules: JudgedBy): Verification | undefine
   return undefined
 }
 
+/** `iss` must be one of the accepted issuers. */
 function judgeIssuer(iss: unknown, issuers: readonly string[] | null): Verification | undefined {
   if (issuers === null || (typeof iss === "string" && issuers.includes(iss))) return undefined
   return invalid(
@@ -42,6 +43,7 @@ function judgeIssuer(iss: unknown, issuers: readonly string[] | null): Verificat
   )
 }
 
+/** One of the audiences of a token must be accepted (RFC 7519, section 4.1.3). */
 function judgeAudience(aud: unknown, audiences: readonly string[] | null): Verification | undefined {
   if (audiences === null) return undefined
   const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
@@ -62,6 +64,7 @@ function foundAndAccepted(claim: string, found: unknown, accepted: readonly stri
 
 const shownMax = 200
 
+/** `exp`, `nbf` and `iat` with a tolerance for clocks that differ. */
 function judgeDates(claims: Claims, skewSeconds: number, nowSeconds: number): Verification | undefined {
   const { exp, nbf, iat } = claims
   if (iat !== undefined && (typeof iat !== "number" || iat > nowSeconds + skewSeconds))

@@ -95,6 +95,7 @@ export class KeyRing {
     return Math.max(1, Math.ceil((this.#retryAtMs - this.#now()) / 1000))
   }
 
+  /** Limits how often unknown ids cause a request: anybody can send a token with one. */
   #takeUnknownKidToken(): boolean {
     const nowMs = this.#now()
     const refilled = Math.floor((nowMs - this.#unknownKidAtMs) / unknownKidEveryMs)
@@ -107,6 +108,7 @@ export class KeyRing {
     return true
   }
 
+  /** Fetches the keys; concurrent callers share one request. */
   #fetch(): Promise<void> {
     if (this.#pending === undefined) this.#pendingSinceMs = this.#now()
     this.#pending ??= this.#source()
@@ -120,6 +122,7 @@ export class KeyRing {
     return this.#pending
   }
 
+  /** New keys. `version` changes with them, so that cached verifications end. */
   #succeeded(keys: IssuerKeys): void {
     if (this.#current === undefined || !sameKeys(this.#current, keys)) this.version += 1
     const recovered = this.#lastError !== undefined

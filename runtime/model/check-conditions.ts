@@ -20,6 +20,7 @@ export function checkConditions(
   }
 }
 
+/** Checks one condition: limits first, because a long expression is not parsed. */
 function checkCondition(
   key: string,
   condition: Condition,

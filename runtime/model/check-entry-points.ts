@@ -50,6 +50,7 @@ function relationsWithEntry(index: ModelIndex): Set<IndexedRelation> {
   return entered
 }
 
+/** The relations that a relation reads. */
 function neededBy(relation: IndexedRelation, index: ModelIndex): Set<IndexedRelation> {
   const needed = new Set<IndexedRelation>()
   const add = (type: string, name: string) => {
@@ -69,6 +70,7 @@ function neededBy(relation: IndexedRelation, index: ModelIndex): Set<IndexedRela
   return needed
 }
 
+/** Whether a definition can be entered by the relations that are known to be. */
 function hasEntry(
   rewrite: Userset,
   relation: IndexedRelation,
@@ -104,6 +106,7 @@ function hasEntry(
   )
 }
 
+/** A relation that does not exist was reported elsewhere and counts as entered. */
 function isEntered(
   type: string,
   name: string,

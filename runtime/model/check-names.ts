@@ -61,6 +61,7 @@ function reportDuplicateType(type: string, first: number, places: number[], find
   findings.add("duplicated-error", path, type, `the type \`${type}\` is a duplicate.`, { related })
 }
 
+/** Checks the name of a relation by OpenFGA's rules, with its messages. */
 function checkRelationName(
   { name, type, path }: IndexedRelation,
   rule: RegExp,
@@ -90,6 +91,7 @@ export function checkRepetitions(relation: IndexedRelation, findings: ModelFindi
   reportRepeated(operands, "partial relation definition", relation, findings)
 }
 
+/** The operands of a definition with their paths. */
 function operandsOf(rewrite: Userset, path: ModelPath): { rewrite: Userset; path: ModelPath }[] {
   if ("union" in rewrite)
     return rewrite.union.child.map((each, at) => ({ rewrite: each, path: [...path, "union", "child", at] }))
@@ -112,6 +114,7 @@ function leafText(rewrite: Userset): string | undefined {
   return `${rewrite.tupleToUserset.computedUserset.relation} from ${rewrite.tupleToUserset.tupleset.relation}`
 }
 
+/** Reports items that are listed twice. */
 function reportRepeated(
   items: readonly { text: string; path: ModelPath }[],
   what: string,

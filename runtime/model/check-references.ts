@@ -33,6 +33,7 @@ export function checkReferences(
   for (const { leaf, path } of leaves) checkLeaf(leaf, path, relation, index, findings)
 }
 
+/** A type that a relation lists: its type, relation and condition must exist. */
 function checkRestriction(
   reference: RelationReference,
   path: ModelPath,
@@ -64,6 +65,7 @@ function checkRestriction(
   }
 }
 
+/** A leaf of a definition: the relations that it names must exist. */
 function checkLeaf(
   leaf: RewriteLeaf,
   path: ModelPath,

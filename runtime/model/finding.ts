@@ -50,6 +50,7 @@ export interface ModelFinding {
 export class ModelFindings {
   readonly list: ModelFinding[] = []
 
+  /** `symbol`: the part of the message that names the mistake, as in OpenFGA's tools. */
   add(
     kind: ModelFindingKind,
     path: ModelPath,

@@ -49,6 +49,7 @@ interface SlotRow {
   readonly condition: number
 }
 
+/** Relations, subjects and conditions by number, in sorted order, so that equal models give equal plans. */
 interface Tables {
   readonly relations: readonly RelationRow[]
   readonly indexOf: ReadonlyMap<string, number>
@@ -65,6 +66,7 @@ function subjectOf(reference: RelationReference): string {
   return reference.relation === undefined ? reference.type : `${reference.type}#${reference.relation}`
 }
 
+/** Numbers everything that plans name. */
 function collectTables(model: AuthorizationModel): Tables {
   const relations: RelationRow[] = []
   for (const { type, relations: definitions = {}, metadata } of model.type_definitions) {
@@ -115,6 +117,7 @@ class Parts {
   readonly refs = new Set<number>()
   readonly branches: RelationNode[] = []
 
+  /** Merges a node into this one; the parts of nested unions are one union. */
   add(node: RelationNode): void {
     if (!("any" in node)) {
       this.branches.push(node)
@@ -146,6 +149,7 @@ class Parts {
   }
 }
 
+/** Lowers each relation once. `"open"`: it is being lowered, so the definition is cyclic. */
 class Lowering {
   readonly #tables: Tables
   readonly #plans: (RelationNode | "open" | undefined)[]
@@ -164,6 +168,7 @@ class Lowering {
     return node
   }
 
+  /** A definition as a node; operands of `and` are sorted by their cost. */
   #lower(relation: number, rewrite: Userset): RelationNode {
     if ("intersection" in rewrite)
       return { all: byCost(rewrite.intersection.child.map((child) => this.#lower(relation, child))) }
@@ -198,6 +203,7 @@ class Lowering {
     parts.refs.add(target)
   }
 
+  /** `R from T`: each type that T lists, if it has R. */
   #from(
     relation: number,
     rewrite: { tupleset: { relation: string }; computedUserset: { relation: string } },

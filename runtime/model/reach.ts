@@ -69,6 +69,7 @@ class Reach {
   readonly #own = new Map<number, Bits>()
   readonly #reached: Bits[]
 
+  /** Which kinds of users can have which relation, as bits: one bit for each kind that is asked about. */
   constructor(plans: RelationPlans, kinds: readonly string[]) {
     this.#plans = plans
     this.#words = (kinds.length + 31) >> 5
@@ -95,6 +96,7 @@ class Reach {
     this.#reached = plans.relations.map(() => this.#empty())
   }
 
+  /** Computes the least fixed point with a work list. */
   solve(): readonly Bits[] {
     const dependents = this.#dependents()
     const waiting = this.#plans.relations.map((_, index) => index)
@@ -119,6 +121,7 @@ class Reach {
     return new Uint32Array(this.#words)
   }
 
+  /** The bits of a node. What `but not` removes still counts, because single users may be left. */
   #node(node: RelationNode): Bits {
     if ("but" in node) return this.#node(node.but[0])
     if ("all" in node) {

@@ -36,6 +36,7 @@ const nameRule = "a name has 1 to 50 characters, none of them a colon, '#', '@' 
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** The types of parameters by their numbers in OpenFGA's protobuf definition. */
 const parameterTypes = [
   "UNSPECIFIED",
   "ANY",
@@ -60,6 +61,7 @@ const rewriteKeys = [
   ["difference", "difference"],
 ] as const
 
+/** Reads JSON in either spelling of protobuf. Wrong parts are reported and replaced, so that all are found. */
 class Reader {
   readonly findings = new ModelFindings()
   readonly #spelling: "either" | "snake_case"
@@ -68,6 +70,7 @@ class Reader {
     this.#spelling = spelling
   }
 
+  /** A whole model. */
   model(json: unknown): unknown {
     const fields = this.#fields(json, [])
     const definitions = this.#list(this.#pick(fields, "type_definitions", "typeDefinitions", []), [
@@ -91,6 +94,7 @@ class Reader {
     return pick(fields, snake, camel)
   }
 
+  /** A type with its relations. */
   #type(json: unknown, path: ModelPath): TypeDefinition {
     const fields = this.#fields(json, path)
     const relations = this.#entries(fields["relations"], [...path, "relations"], (value, place) =>
@@ -104,6 +108,7 @@ class Reader {
     }
   }
 
+  /** Types that relations list, and where they were defined. */
   #metadata(json: unknown, path: ModelPath): TypeDefinition["metadata"] {
     const fields = this.#fields(json ?? {}, path)
     const relations = this.#entries(fields["relations"], [...path, "relations"], (value, place) => {
@@ -121,6 +126,7 @@ class Reader {
     return emptyToAbsent({ ...(relations === undefined ? {} : { relations }), ...this.#place(fields, path) })
   }
 
+  /** Module and file of a definition. */
   #place(fields: Fields, path: ModelPath): { module?: string; source_info?: { file: string } } {
     const module = this.#text(fields["module"], [...path, "module"])
     const source = this.#fields(this.#pick(fields, "source_info", "sourceInfo", path) ?? {}, [
@@ -131,6 +137,7 @@ class Reader {
     return { ...(module ? { module } : {}), ...(file ? { source_info: { file } } : {}) }
   }
 
+  /** One listed type. */
   #reference(json: unknown, path: ModelPath): RelationReference {
     const fields = this.#fields(json, path)
     const relation = this.#text(fields["relation"], [...path, "relation"])
@@ -145,6 +152,7 @@ class Reader {
     }
   }
 
+  /** A definition: exactly one operator. The depth is limited, because models come over HTTP. */
   #rewrite(json: unknown, path: ModelPath, depth: number): Userset {
     if (depth > modelLimits.depthMax) {
       const message = `operators are nested more than ${modelLimits.depthMax} levels deep`
@@ -178,6 +186,7 @@ class Reader {
     return key === "union" ? { union: { child } } : { intersection: { child } }
   }
 
+  /** `R from T`. */
   #tupleToUserset(fields: Fields, path: ModelPath) {
     const tupleset = this.#fields(fields["tupleset"], [...path, "tupleset"])
     const computed = this.#fields(pick(fields, "computedUserset", "computed_userset"), [
@@ -211,6 +220,7 @@ class Reader {
     return object ? { object, relation } : { relation }
   }
 
+  /** A condition. */
   #condition(json: unknown, path: ModelPath) {
     const fields = this.#fields(json, path)
     const parameters = this.#entries(fields["parameters"], [...path, "parameters"], (value, place) =>
@@ -227,6 +237,7 @@ class Reader {
     }
   }
 
+  /** The type of a parameter; lists and maps have an inner one. */
   #parameter(json: unknown, path: ModelPath, depth: number): ConditionParameter {
     const fields = this.#fields(json, path)
     const given = this.#pick(fields, "type_name", "typeName", path)

@@ -48,6 +48,7 @@ function placeBytes(place: Placed): number {
   return text(place.module) + (place.source_info === undefined ? 0 : message(text(place.source_info.file)))
 }
 
+/** The size of a type in protobuf, by which OpenFGA limits models. */
 function typeBytes(definition: TypeDefinition): number {
   let bytes = text(definition.type)
   for (const [name, rewrite] of Object.entries(definition.relations ?? {})) {
@@ -69,6 +70,7 @@ function referenceBytes(reference: RelationReference): number {
   return text(reference.type) + text(reference.relation) + wildcard + text(reference.condition)
 }
 
+/** The size of a definition in protobuf. */
 function rewriteBytes(rewrite: Userset): number {
   if ("this" in rewrite) return message(0)
   if ("computedUserset" in rewrite) return message(objectRelationBytes(rewrite.computedUserset))

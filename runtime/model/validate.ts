@@ -59,6 +59,7 @@ function checkSchema({ schema_version: version }: AuthorizationModel, findings: 
   }
 }
 
+/** Limits of the whole model, with OpenFGA's messages. */
 function checkLimits(model: AuthorizationModel, limits: ModelLimits, findings: ModelFindings): void {
   const exceeds = (path: ModelPath, what: string, count: number, max: number) => {
     if (count <= max) return

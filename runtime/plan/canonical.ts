@@ -17,6 +17,7 @@ function canonicalList(list: readonly unknown[]): string {
   return `${text}]`
 }
 
+/** Members in the order of their names, without absent ones (like RFC 8785). */
 function canonicalObject(object: Readonly<Record<string, unknown>>): string {
   let text = "{"
   for (const key of Object.keys(object).sort()) {

@@ -1,3 +1,4 @@
+/** Why a file cannot be read, by the system's code, with the remedy. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT:
     "there is no such file; create it or correct the path, which is relative to the working directory of the process",

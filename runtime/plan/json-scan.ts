@@ -240,6 +240,7 @@ class JsonScanner {
     return false
   }
 
+  /** Whether a key repeats one of its object, by comparing the text in place. Keys with escapes are compared elsewhere. */
   #isAmong(first: number, start: number, end: number): boolean {
     const text = this.#text
     for (let index = first; index < this.#keyCount; index++) {
@@ -260,6 +261,7 @@ class JsonScanner {
     return inside.includes("\\") ? (JSON.parse(`"${inside}"`) as string) : inside
   }
 
+  /** Skips a string and notes whether it has escapes. */
   #string(): JsonProblem | undefined {
     const text = this.#text
     let at = this.#at + 1

@@ -104,6 +104,7 @@ export function readSealedPlan(json: unknown): SealedRead {
   return problems.length > 0 ? { problems } : { sealed: parsed.data }
 }
 
+/** The problems that would make every further finding meaningless: not JSON of a plan, or another format. */
 function precheck(json: unknown, at = ""): PlanProblem | undefined {
   const shape = at === "" ? shapeProblem(json) : undefined
   if (shape !== undefined) return shape
@@ -119,6 +120,7 @@ function precheck(json: unknown, at = ""): PlanProblem | undefined {
   }
 }
 
+/** The digest first: after it, the content is what the compiler made. */
 function integrity(read: Plan): PlanProblem[] {
   const actual = digestOf(read.plan)
   if (actual !== read.digest) {
@@ -151,6 +153,7 @@ class Integrity {
     this.#problems = problems
   }
 
+  /** Checks that everything a plan names exists in it, and that nothing in it is unused. */
   check(): void {
     const { gateway, routes, steps, products, subscriptions, authz, models } = this.#plan
     this.#steps(gateway?.onUnmatched ?? [], "gateway.onUnmatched", [])
@@ -221,6 +224,7 @@ class Integrity {
       )
   }
 
+  /** What credentials name. */
   #credentials(): void {
     const { backends, secrets, tokenClients = {}, certificates = {} } = this.#plan
     for (const [key, { secret }] of Object.entries(this.#plan.introspections ?? {}))
@@ -251,6 +255,7 @@ class Integrity {
     }
   }
 
+  /** What the engine names. */
   #authz({ stores, auth, authzen }: NonNullable<PlanBody["authz"]>): void {
     for (const [key, store] of Object.entries(stores))
       this.#has(this.#plan.models, store.model, `authz.stores.${key}.model`, "model")
@@ -299,6 +304,7 @@ class Integrity {
     return deepest
   }
 
+  /** The depth of a step. `above`: the steps that contain it. */
   #step(step: Step, id: string, above: readonly string[]): number {
     // Deeper steps are an error, so they are not walked: a hostile plan must not determine the depth of the recursion.
     if (above.length >= stepDepthMax) return 1
@@ -468,6 +474,7 @@ function depthOf(issues: readonly z.core.$ZodIssue[]): number {
   return Math.min(...issues.map(({ path }) => path.length))
 }
 
+/** A message of the schema in the words of this project. */
 function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code === "unrecognized_keys") {
     const [first = "", ...others] = issue.keys

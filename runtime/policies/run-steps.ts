@@ -37,6 +37,7 @@ export function runSteps(
   return undefined
 }
 
+/** Continues after a step that returned a promise. Steps that do not wait run without a promise, which is faster. */
 async function goOn(
   waiting: Promise<Outcome>,
   steps: readonly ProvisionedStep[],

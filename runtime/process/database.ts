@@ -85,6 +85,7 @@ function addDatabaseMetrics(metrics: Metrics, database: Database): void {
   )
 }
 
+/** The error with its remedy. It says that the variable is not set, because the embedded database is often not what was intended. */
 function startErrorOf(error: unknown, settings: DatabaseSettings): unknown {
   if (error instanceof NotEmbedded)
     return new StartError(

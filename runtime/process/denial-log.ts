@@ -45,6 +45,7 @@ export class DenialLog {
     })
   }
 
+  /** Asks the engine for the reason of a refusal, after the response was sent, and logs it. */
   async #explain(requestId: string, { store, user, relation, object }: Decision): Promise<void> {
     // A decision point gives its own reason.
     if (store === undefined) return

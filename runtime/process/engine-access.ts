@@ -92,6 +92,7 @@ export class EngineAccess {
     this.#current = undefined
   }
 
+  /** Reads keys again after a file was changed. On a failure the old ones stay in use. */
   async #reload(): Promise<void> {
     const plan = this.#current?.plan
     if (plan === undefined) return
@@ -109,6 +110,7 @@ export class EngineAccess {
     }
   }
 
+  /** Reads what the engine's `auth` needs. Only the secrets that it uses are read. */
   async #provision(plan: Plan): Promise<Provisioned> {
     const { authz } = plan.plan
     const auth = authz?.auth ?? null
@@ -137,6 +139,7 @@ export class EngineAccess {
     }
   }
 
+  /** A verifier for each issuer; one with the same settings is kept, with its keys. */
   #verifiers({ plan }: Plan, references: References): Map<string, Held<TokenVerifier>> {
     const verifiers = new Map<string, Held<TokenVerifier>>()
     for (const name of Object.keys(plan.authz?.auth?.issuers ?? {})) {
@@ -154,6 +157,7 @@ export class EngineAccess {
     return verifiers
   }
 
+  /** The callers with their grants. */
   #access(
     auth: EngineAuth,
     { secrets }: References,

@@ -118,6 +118,7 @@ export class EngineListeners {
     )
   }
 
+  /** Switches to the listeners of a new plan. Old ones are closed after their requests. */
   #activate(wanted: ReadonlyMap<string, Address>, opened: ReadonlyMap<string, AuthzListeners>): void {
     this.#api.planChanged()
     for (const [key, listeners] of this.#open) {

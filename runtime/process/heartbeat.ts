@@ -55,6 +55,7 @@ export class Heartbeat {
     this.#speaking = undefined
   }
 
+  /** Writes the state of this process, for `status`. */
   async #report(): Promise<void> {
     const { database, roles, version, state } = this.#settings
     const { serial, error, ...own } = state()

@@ -69,6 +69,7 @@ export class HistoryLosses {
   readonly ofQuotas = ({ counter }: { readonly counter: string }): void =>
     this.#tell({ history: "quotas", held: `more of \`${counter}\``, found: "the lost commits again" })
 
+  /** Counts and logs a loss. Each history is named once in the state, with its newest loss. */
   #tell({ history, of, held, found }: HistoryLoss): void {
     this.#counts.series(history).add()
     this.onLoss()

@@ -106,6 +106,7 @@ export class IssuedSubscriptions implements IssuedKeys {
     return this.#reading
   }
 
+  /** The subscription of a key. `look`: without noting the use, for explanations. */
   find(
     digest: string,
     look = false,
@@ -132,6 +133,7 @@ export class IssuedSubscriptions implements IssuedKeys {
     await this.#writeUsed()
   }
 
+  /** Reads changes page by page. If the database lost commits, everything is read again. */
   async #read(): Promise<void> {
     try {
       for (;;) {
@@ -161,6 +163,7 @@ export class IssuedSubscriptions implements IssuedKeys {
     this.#settings.onHistoryLost?.(held, found)
   }
 
+  /** Takes a new state: the old keys of the subscription are forgotten first. */
   #take(record: SubscriptionRecord): void {
     for (const digest of this.#digestsOf.get(record.name) ?? []) this.#byDigest.delete(digest)
     const { name, scope } = record

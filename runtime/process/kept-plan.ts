@@ -49,6 +49,7 @@ export class KeptPlanFile implements PlanDisk {
     }
   }
 
+  /** Writes the plan that is served, with its digest. The file is synced before it is renamed, so that it is never half written. */
   async write({ serial, stamp }: PlanIdentity, plan: Plan): Promise<void> {
     const text = JSON.stringify({ format, keptAt: new Date().toISOString(), serial, stamp, plan })
     // Several processes may write at once, so each one writes a file of its own and then renames it.
@@ -76,6 +77,7 @@ export class KeptPlanFile implements PlanDisk {
     }
   }
 
+  /** Reads the file, if nobody else could have written it. */
   async #text(): Promise<string> {
     const file = await open(this.#path, "r")
     try {
@@ -96,6 +98,7 @@ export function sealKept(text: string): string {
   return `${digestOf(text)}\n${text}`
 }
 
+/** Checks digest, format and plan: a damaged file is not served. */
 function keptOf(text: string): KeptPlan {
   const end = text.indexOf("\n")
   const content = text.slice(end + 1)

@@ -33,6 +33,7 @@ export class Metering {
   readonly subscriptionDesk: SubscriptionDesk
   readonly usageDesk: UsageDesk
 
+  /** Usage, quotas and issued subscriptions of one process. */
   constructor({ database, log, metrics, plan, spoolFolder, losses }: MeteringSettings) {
     this.issued = new IssuedSubscriptions({
       database,
@@ -74,6 +75,7 @@ export class Metering {
   }
 }
 
+/** Metrics of usage. */
 function addMetrics(metrics: Metrics, issued: IssuedSubscriptions, usage: UsageRecorder): void {
   metrics.gauge("sallyport_issued_keys", "Keys of issued subscriptions known to this process.", [], () => [
     [[], issued.keys],
@@ -96,6 +98,7 @@ class UsageObserver implements Observer {
     this.#plan = plan
   }
 
+  /** A request that has ended, as usage. */
   finished(exchange: Finished): void {
     const { product = "", status } = exchange
     // Refusals and failures of the gateway, server errors, and calls that the client aborted cost nothing.

@@ -60,6 +60,7 @@ export async function openControl(
   }
 }
 
+/** What the control API can ask of this process. */
 function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts> {
   const { keeper } = parts
   return {
@@ -100,6 +101,7 @@ function databaseOf({ kind, state }: Database): StatusAnswer["database"] {
   return { kind, server: state.server ?? null, connections: state.connections }
 }
 
+/** The traffic of this process; errors are left out, because they are in the state of each part. */
 function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {
   if (gateway === undefined) return null
   const { running, tunnels, backends, decisionPoints } = gateway.state()
@@ -113,6 +115,7 @@ function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {
   }
 }
 
+/** The error with its remedy. */
 function startErrorOf(error: unknown, { host, port }: Address, purpose: string): unknown {
   const code = (error as NodeJS.ErrnoException).code
   if (code === "EADDRINUSE") {

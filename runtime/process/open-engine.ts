@@ -68,6 +68,7 @@ export class RefusalLog {
     this.#budget = new LogBudget(now)
   }
 
+  /** Logs a refused caller, as far as the budget allows: an attacker must not fill the log. */
   refused({ requestId, path, message, caller, ...line }: RejectedRequest): void {
     if (!this.#budget.take()) {
       this.#budget.skip()

@@ -56,6 +56,7 @@ class StoresOfPlan implements Authorizer {
     return this.#checks.ask(storeId, batchCheck(model, requests, this.#checks.bounds))
   }
 
+  /** Writes or deletes a tuple for `grant` and `revoke`. A tuple that exists already is a success: a request may be repeated. */
   async change(store: string, action: "write" | "delete", tuple: TupleKey): Promise<void> {
     const { storeId, model } = this.#entry(store)
     const wrong = action === "write" ? validateTuple(model, tuple) : undefined

@@ -40,6 +40,7 @@ export class RefusedRequests implements Observer {
     return proof === undefined ? { refusal } : { refusal, proof }
   }
 
+  /** Explains a denial at the revision of the request, and at the present one if that is gone. */
   async #prove(
     decision: NonNullable<RefusedRequest["decision"]>,
     at: Commit | undefined,
@@ -67,6 +68,7 @@ function keptOf(exchange: Finished): Kept {
   return { refusal: refusalOf(exchange), at }
 }
 
+/** What is kept of a refused request. Long texts are cut. */
 function refusalOf(exchange: Finished): RefusedRequest {
   const { id, startedAtMs, method, path, status, problem, cause, decision, answeredBy } = exchange
   const { route, api, version, operation, user, subscription, product, backend } = exchange

@@ -35,6 +35,7 @@ export class RelationChanges implements Observer {
 
   finished(): void {}
 
+  /** Counts a change of `grant` or `revoke` and logs a failure, as far as the budget allows. */
   changed({ requestId, store, statement, tuple, failure }: RelationChange): void {
     this.#counts.series(store, statement, failure === undefined ? "done" : "failed").add()
     if (failure === undefined) return

@@ -115,6 +115,7 @@ export class RequestObserver implements Observer {
       .series()
   }
 
+  /** Counts a finished request. Series are looked up once for each route, because building labels takes longer than counting. */
   finished(exchange: Finished): void {
     const series = this.#seriesOf(exchange)
     const statusClass = Math.floor(exchange.status / 100)
@@ -175,6 +176,7 @@ export class RequestObserver implements Observer {
     counter.add()
   }
 
+  /** The series of a route. */
   #seriesOf(exchange: Finished): RouteSeries {
     const key = exchange.route ?? ""
     let series = this.#routes.get(key)
@@ -258,6 +260,7 @@ class AuthorMetrics {
     this.#metrics = metrics
   }
 
+  /** Adds to a metric of a `metric` statement. Beyond the maximum, other label values are counted together as `other`. */
   add(name: string, labels: Readonly<Record<string, string>>, value: number): void {
     const metric = this.#known.get(name) ?? this.#make(name, Object.keys(labels))
     const values = metric.labels.map((label) => (Object.hasOwn(labels, label) ? (labels[label] ?? "") : ""))
@@ -271,6 +274,7 @@ class AuthorMetrics {
     series.add(value)
   }
 
+  /** Makes a metric; beyond the maximum number of names they share one. */
   #make(name: string, labels: readonly string[]): AuthorMetric {
     const full = this.#known.size >= authorNamesMax
     const known = full ? this.#known.get("other") : undefined
@@ -289,6 +293,7 @@ class PdpMetrics implements PdpNotes {
   readonly #requests: Family<Histogram>
   readonly #decisions: Family<Counter>
 
+  /** Metrics of decision points. */
   constructor(metrics: Metrics) {
     this.#requests = metrics.histogram(
       "sallyport_pdp_request_duration_seconds",

@@ -44,6 +44,7 @@ interface Asked {
   states(): readonly (readonly [labels: readonly string[], state: Omit<PdpState, "lastError">])[]
 }
 
+/** Metrics of what the gateway asks: targets of backends and decision points. */
 function addAskedMetrics(metrics: Metrics, { prefix, outstanding, up, labels, states }: Asked): void {
   const gauge = (name: string, help: string, value: (state: Omit<PdpState, "lastError">) => number) =>
     metrics.gauge(`${prefix}_${name}`, help, labels, () =>
@@ -58,6 +59,7 @@ function addAskedMetrics(metrics: Metrics, { prefix, outstanding, up, labels, st
   )
 }
 
+/** Metrics of the cache. */
 function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["state"]>["cache"]): void {
   metrics.gauge("sallyport_cache_entries", "Responses and values in the cache.", [], () => [
     [[], stats().entries],
@@ -79,6 +81,7 @@ function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["stat
   )
 }
 
+/** Metrics of limits. */
 function addLimitMetrics(metrics: Metrics, stats: () => LimiterStats): void {
   metrics.gauge("sallyport_limit_keys", "Callers that the limits of this process count.", [], () => [
     [[], stats().keys],
@@ -94,6 +97,7 @@ function addLimitMetrics(metrics: Metrics, stats: () => LimiterStats): void {
   )
 }
 
+/** Metrics of shared limits; absent if the plan shares none. */
 function addSharedMetrics(metrics: Metrics, shared: () => SharedCounts | undefined): void {
   const present = (value: (counts: SharedCounts) => number) => () => {
     const counts = shared()

@@ -70,6 +70,7 @@ const poolsMax = 200
 export class HttpClient implements OutgoingHttp {
   readonly #pools = new Map<string, Http1Pool>()
 
+  /** Sends a request and reads the whole response, without its codings, up to a limit. */
   async send(asked: OutgoingRequest): Promise<OutgoingResponse> {
     const { responseBytesMax = responseBytesDefault } = asked
     const { status, fields, body } = await this.#whole(asked, responseBytesMax)
@@ -91,6 +92,7 @@ export class HttpClient implements OutgoingHttp {
     await Promise.all(pools.map((pool) => pool.destroy()))
   }
 
+  /** Reads the whole response as it was sent. */
   #whole(asked: OutgoingRequest, bytesMax: number): Promise<OutgoingResponse> {
     const url = checkedUrl(asked.url)
     return new Promise((resolve, reject) => {
@@ -107,6 +109,7 @@ export class HttpClient implements OutgoingHttp {
     })
   }
 
+  /** The pool of an origin with its certificates. The least recently used is closed when there are too many. */
   #poolFor(url: URL, { certificate, trust }: OutgoingRequest): Http1Pool {
     const { origin } = url
     const key =
@@ -127,6 +130,7 @@ export class HttpClient implements OutgoingHttp {
   }
 }
 
+/** A pool for an origin. */
 function newPool(
   url: URL,
   certificate: OutgoingRequest["certificate"],
@@ -150,6 +154,7 @@ function newPool(
   })
 }
 
+/** Checks a URL that may come from a plan or a request. */
 function checkedUrl(text: string): URL {
   if (!URL.canParse(text)) throw new OutgoingError("invalid", "it has no URL")
   const url = new URL(text)
@@ -258,6 +263,7 @@ class WholeResponse implements AnswerReceiver {
   }
 }
 
+/** An error of the connection as one of this client. */
 function outgoingError(error: Error): OutgoingError {
   if (!(error instanceof UpstreamError)) return new OutgoingError("unreachable", error.message, error)
   if (error.reason === "connect-timeout") return new OutgoingError("timeout", "no connection in time", error)

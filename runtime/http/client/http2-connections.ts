@@ -25,6 +25,7 @@ export class Http2Connections implements Connections {
   readonly #pool: Pool
   readonly #servername: string | undefined
 
+  /** undici's pool with ALPN. Its timeouts are off, because the exchange has its own. */
   constructor({ origin, endpoint, connectionsMax, streamsMax, idleMs, ageMs }: Http2Settings) {
     this.#servername = endpoint.tls === undefined ? undefined : endpoint.hostname
     this.#pool = new Pool(origin, {
@@ -77,6 +78,7 @@ class Translator {
     this.#receiver.onBegun()
   }
 
+  /** The head of a response. */
   onHeaders(status: number, raw: readonly Buffer[], resume: () => void): boolean {
     // 1xx: informational responses are only for this hop; undici itself refuses an unexpected 100 or 101.
     if (status < 200 && status >= 100) return true
@@ -114,6 +116,7 @@ function flat(trailers: Trailers): string[] {
 
 const closed: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"])
 
+/** An error of undici as one of this client. `bytesRead` tells a reused connection from a new one. */
 function upstreamError(
   error: Error & { socket?: { bytesRead?: number } | null },
   code: string,

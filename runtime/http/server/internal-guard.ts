@@ -49,6 +49,7 @@ export function judgeRequest(request: IncomingMessage, target: string, names: Ow
   }
 }
 
+/** Checks how the request is framed. A field that must be unique is refused when it is repeated. */
 function framingOf(raw: readonly string[]): FramingFields {
   const fields = new FramingFields()
   if (raw.length > headersMax * 2) fields.refuse("header-too-large", `${raw.length / 2} fields`)

@@ -147,6 +147,7 @@ interface Built {
 
 type Take = (request: IncomingMessage, response: ServerResponse) => void
 
+/** The server of a listener: with Fastify's routes, with one route for all paths, or without Fastify. */
 async function serverOf(settings: ListenerSettings, listener: ListenerDoor): Promise<Built> {
   const { service } = settings
   if (service.kind === "routes") return withRoutes(settings, service.app)

@@ -61,6 +61,10 @@ interface Origins {
   allowed(origin: string, exchange: Exchange): string | undefined
 }
 
+/**
+ * The origins of the plan: exact ones in a set, patterns for subdomains, and those that an expression computes. `varies`: the response
+ * depends on Origin, which caches must know.
+ */
 function compileOrigins(plan: StepOf<"cors">, provision: Provision): Origins {
   if (plan.origins.includes("*")) return { varies: false, allowed: () => "*" }
   const texts = plan.origins.map((origin) => compileText(origin, provision, anyText))
@@ -99,6 +103,10 @@ function normalOrigin(text: string): string {
 /** With `*`, a preflight may name methods and headers that are not configured. Only valid tokens are copied into the response. */
 const tokens = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}){0,100}$/
 
+/**
+ * The answer to a preflight (Fetch standard); undefined if the method is not allowed. The wanted headers are repeated only if they are
+ * tokens.
+ */
 function preflightAnswer(
   plan: StepOf<"cors">,
 ): (origin: string, exchange: Exchange) => DirectAnswer | undefined {

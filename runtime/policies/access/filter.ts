@@ -52,6 +52,7 @@ export const filter: Policy<"filter"> = (plan, provision) => {
   }
 }
 
+/** A question for each item; `item` is a variable only meanwhile. */
 function questionsOf(
   question: Question,
   exchange: Exchange,

@@ -25,6 +25,7 @@ export const ipFilter: Policy<"ip-filter"> = (plan) => {
   }
 }
 
+/** All networks and ranges in one list, which Node searches. */
 function listOf({ networks, ranges }: StepOf<"ip-filter">): BlockList {
   const list = new BlockList()
   for (const network of networks) {

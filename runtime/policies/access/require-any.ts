@@ -11,6 +11,7 @@ export const requireAny: Policy<"require-any"> = (plan, provision) => {
   return (exchange) => attempt(steps, 0, exchange, undefined)
 }
 
+/** Asks one after another until one allows. "Unavailable" is the worst refusal: a later answer could have allowed. */
 function attempt(
   steps: readonly ProvisionedStep[],
   at: number,

@@ -59,6 +59,7 @@ class Pool {
   #threads = 0
   #waitingBytes = 0
 
+  /** Queues a job. Waiting bodies are in memory, so their total size is limited; one body alone may always wait. */
   run(asked: Asked, asker: Pick<Exchange, "whenOver">): Promise<BodyResult> {
     if (this.#waitingBytes + asked.bytes > waitingBytesMax && this.#waiting.length > 0)
       throw new Refused(
@@ -76,6 +77,7 @@ class Pool {
     })
   }
 
+  /** Gives jobs to idle threads, and starts threads up to the maximum. */
   #next(): void {
     while (this.#waiting.length > 0) {
       const thread = this.#idle.pop() ?? this.#started()
@@ -95,6 +97,7 @@ class Pool {
     } else job.thread?.drop(job)
   }
 
+  /** Starts a thread; undefined if there are enough. */
   #started(): Thread | undefined {
     if (this.#threads >= threadsMax) return undefined
     this.#threads += 1
@@ -123,6 +126,7 @@ class Thread {
   #timer: NodeJS.Timeout | undefined
   #problem = new Error("the thread for large bodies ended")
 
+  /** A worker with a limited heap: a body that needs too much memory ends the worker and not the process. */
   constructor(isIdle: (thread: Thread) => void, hasEnded: (thread: Thread) => void) {
     this.#isIdle = isIdle
     this.#worker = new Worker(workerFile(), {
@@ -155,6 +159,7 @@ class Thread {
     if (this.#job === job) void this.#worker.terminate()
   }
 
+  /** A job has ended. An idle thread is ended after `idleMs`, and does not keep the process alive. */
   #done(message: Message): void {
     const job = this.#job
     this.#job = undefined

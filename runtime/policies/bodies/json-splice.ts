@@ -92,6 +92,7 @@ function joined(
   return (text[open] as string) + inside + text.slice(inside === "" ? close : last.end)
 }
 
+/** The ranges of an array's items. The text was parsed before, so it is valid JSON. */
 function itemsOf(text: string, open: number): Range[] {
   const items: Range[] = []
   let at = skipBlank(text, open + 1)
@@ -103,6 +104,7 @@ function itemsOf(text: string, open: number): Range[] {
   return items
 }
 
+/** The members of an object with the ranges of their names and values. */
 function membersOf(text: string, open: number): Member[] {
   const members: Member[] = []
   let at = skipBlank(text, open + 1)
@@ -130,6 +132,7 @@ function skipBlank(text: string, from: number): number {
   }
 }
 
+/** The offset after a string; a quote behind an odd number of backslashes does not end it. */
 function endOfString(text: string, open: number): number {
   let at = open + 1
   for (;;) {
@@ -142,6 +145,7 @@ function endOfString(text: string, open: number): number {
 
 const scalarEnd = /[\s,\]}]|$/g
 
+/** The offset after a value. */
 function endOfValue(text: string, start: number): number {
   const first = text[start]
   if (first === '"') return endOfString(text, start)

@@ -37,6 +37,7 @@ export function xmlOfJson(value: unknown, options: JsonToXmlOptions): Buffer {
 /** Output is encoded in pieces of this many characters: a string concatenated from millions of parts needs memory for each part. */
 const pieceMax = 65_536
 
+/** Writes XML in pieces: one growing text of many megabytes would be copied again and again. */
 class Writer {
   #text = ""
   readonly #pieces: Buffer[] = []
@@ -99,6 +100,7 @@ class Writer {
     return `<${name}>${escapeText(this.#textOf(value))}</${name}>`
   }
 
+  /** Which members become attributes, by their block or prefix. */
   #split(value: Readonly<Record<string, unknown>>): {
     attributes: [string, unknown][]
     children: [string, unknown][]
@@ -123,6 +125,7 @@ class Writer {
     return rest === "" ? "xmlns" : `xmlns:${rest.slice(namespaceSeparator.length)}`
   }
 
+  /** The name of an element. A separator behind a declared prefix becomes `:`; other characters that names cannot have are encoded. */
   #name(name: string, prefixes: ReadonlySet<string>): string {
     const at = name.indexOf(this.#options.namespaceSeparator)
     if (at > 0 && prefixes.has(name.slice(0, at)) && at + 1 < name.length)

@@ -66,6 +66,7 @@ function asExpression(json: string): string {
 /** The longest spelling of `__proto__`: each character escaped. */
 const writtenMax = "__proto__".length * 6 + 2
 
+/** Writes `__proto__` as a computed name: as a plain one it would set the prototype in JavaScript. */
 function withComputedNames(json: string): string {
   let made = ""
   let done = 0
@@ -96,6 +97,7 @@ function endOfString(json: string, at: number): number {
   }
 }
 
+/** Wraps the body into a call. The empty comment before it and `nosniff` keep browsers from reading it as another type. */
 function wrap(exchange: Exchange, callback: string): Outcome {
   const { response } = exchange
   if (response === undefined) throw new Error("the response is used before there is one")

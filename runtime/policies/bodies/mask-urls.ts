@@ -66,6 +66,7 @@ function withHost(url: string, host: string): string {
   return url.replace(/^([a-z]+:\/\/)[^/]*/i, (_, scheme: string) => `${scheme}${host}`)
 }
 
+/** Whether bodies of the media type are text in which URLs may be replaced. Event streams never end, so they are not read. */
 function isText(contentType: string | undefined): boolean {
   const type = contentType === undefined ? undefined : mediaTypeOf(contentType)
   if (type === undefined) return false

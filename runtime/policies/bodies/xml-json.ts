@@ -22,6 +22,7 @@ export function jsonOfXml(text: string, options: XmlToJsonOptions): unknown {
 
 type Members = Record<string, unknown>
 
+/** The value of an element: its text, or an object with attributes and children. */
 function valueOfElement(element: XmlElement, document: ReadXml, options: XmlToJsonOptions): unknown {
   const members = plainObject<unknown>()
   for (const [name, value] of Object.entries(element.attributes))
@@ -39,6 +40,7 @@ function valueOfElement(element: XmlElement, document: ReadXml, options: XmlToJs
   return { ...members }
 }
 
+/** Children of one name become an array when the second one arrives. */
 function addChild(
   members: Members,
   { name }: XmlElement,

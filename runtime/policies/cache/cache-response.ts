@@ -34,6 +34,7 @@ const indexForm = "v"
 export const cacheLookup: Policy<"cache-lookup"> = (plan, provision) =>
   plan.like === undefined ? sameLookup(plan, provision) : likeLookup(plan, plan.like, provision)
 
+/** The lookup. A response to a request with credentials is found only if the plan allows it. */
 const sameLookup: Policy<"cache-lookup"> = (plan, provision) => {
   const cache = provision.cache()
   const space = stepIdOf(plan)
@@ -127,6 +128,7 @@ function hasCredentials({ headers, claims }: Exchange): boolean {
   return claims !== undefined || headers.get("authorization") !== undefined
 }
 
+/** The key of a response. JSON keeps the parts apart, whatever characters they have. */
 function keyOf(
   { varyHeaders, varyQuery }: StepOf<"cache-lookup">,
   space: string,
@@ -168,6 +170,7 @@ function variantKey(key: string, fields: readonly string[], { headers }: Exchang
   return fields.length === 0 ? key : key + JSON.stringify(fields.map((name) => linesUnder(headers, name)))
 }
 
+/** Responds from the cache; a matching ETag gets 304. */
 function hit(plan: StepOf<"cache-lookup">, cached: Cached, exchange: Exchange, nowMs: number): Outcome {
   const found = decodeResponse(cached.bytes)
   if (found === undefined) return undefined
@@ -259,6 +262,7 @@ function keptFields({ flat }: HeaderList, coded: boolean): HeaderList {
   return new HeaderList(kept)
 }
 
+/** What caches between the gateway and the caller may do. */
 function tellDownstream(
   { downstream, mustRevalidate }: StepOf<"cache-lookup">,
   headers: HeaderList,

@@ -63,6 +63,7 @@ function taken(azure: AzureWing | undefined): Replace {
   }
 }
 
+/** Restores the values that JSON has no form for. */
 function given(azure: AzureWing | undefined): Replace {
   return (_, value) => {
     if (typeof value !== "object" || value === null) return value

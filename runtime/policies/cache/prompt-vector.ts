@@ -68,6 +68,10 @@ export function compilePromptVector(
   }
 }
 
+/**
+ * The text that prompts are compared by, and a digest of everything else, which must be equal. Undefined for requests that are never
+ * cached, e.g. with images.
+ */
 function promptIn(exchange: Exchange, like: Like): { text: string; rest: string } | undefined {
   const { requestBody: body } = exchange
   const value = body.present ? parsed(body.text()) : undefined

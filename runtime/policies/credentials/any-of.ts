@@ -32,6 +32,7 @@ class Attempt {
   /** Set when this is a call of an open product without a key. */
   #keyless: Subscriber | undefined
 
+  /** Tries the ways of `auth` for one request. */
   constructor(
     steps: readonly ProvisionedStep[],
     exchange: Exchange,
@@ -42,6 +43,10 @@ class Attempt {
     this.#pass = pass
   }
 
+  /**
+   * Continues at a way. If none admits the caller, the refusal of a credential that was presented is more helpful than that of one that was
+   * not.
+   */
   from(first: number): Outcome | Promise<Outcome> {
     for (let at = first; at < this.#steps.length; at += 1) {
       const outcome = outcomeOf(this.#steps[at] as ProvisionedStep, this.#exchange)

@@ -27,6 +27,7 @@ export function compileAuthentication(plan: Authentication, provision: Provision
   return { authorization: compileAuthorization(plan, provision), certificate: undefined, source }
 }
 
+/** The `Authorization` that the gateway sends. A token may have to be fetched, so the result may be a promise. */
 function compileAuthorization(
   plan: Exclude<Authentication, { scheme: "certificate" }>,
   provision: Provision,

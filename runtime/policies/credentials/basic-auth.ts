@@ -56,6 +56,7 @@ export const basicAuth: Policy<"basic-auth"> = (plan, provision) => {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
+/** User and password (RFC 7617), decoded as UTF-8; undefined if malformed. The size is limited, because the password is hashed. */
 function credentialsOf(value: string): { user: string; password: string } | undefined {
   const encoded = /^basic ([A-Za-z0-9+/]{1,4096}={0,2})$/i.exec(value)?.[1]
   if (encoded === undefined) return undefined

@@ -54,6 +54,7 @@ export function compileClaimRules(rules: readonly ClaimRule[], provision: Provis
 
 type Test = (value: unknown, wanted: readonly string[], separator: string) => boolean
 
+/** The tests of claims. Lists in a text are separated as the rule says. */
 const tests: { readonly [Name in ClaimRule["test"]]: Test } = {
   present: () => true,
   "has-any": (value, wanted, separator) => {

@@ -69,6 +69,7 @@ export function isBasic(value: string): boolean {
   return /^basic(?: |$)/i.test(value)
 }
 
+/** A credential in a header. Two header lines are refused: another reader could take the other one. */
 function fromHeader(header: string, scheme: string | null): Credential {
   const demanded = scheme?.toLowerCase()
   return {
@@ -91,6 +92,7 @@ function fromHeader(header: string, scheme: string | null): Credential {
   }
 }
 
+/** A credential in the query. Without `forward` it is removed, so that it does not reach the backend's logs. */
 function fromQuery(name: string, forward: boolean): Credential {
   return {
     place: `the query parameter ${name}`,
@@ -104,6 +106,7 @@ function fromQuery(name: string, forward: boolean): Credential {
   }
 }
 
+/** A credential in a cookie; only this cookie is removed. */
 function fromCookie(name: string, forward: boolean): Credential {
   return {
     place: `the cookie ${name}`,

@@ -44,12 +44,14 @@ export function compileTokenGuard(plan: TokenCheck, provision: Provision, verify
   }
 }
 
+/** The refusals of a token check, with their challenges (RFC 6750, section 3). */
 class Refusals {
   readonly #status: (exchange: Exchange) => number
   readonly #claimStatus: (exchange: Exchange) => number
   readonly #message: ((exchange: Exchange) => string) | undefined
   readonly #scope: string
 
+  /** Statuses and messages may be computed per request. The challenge names the demanded scopes. */
   constructor(plan: TokenCheck, provision: Provision) {
     this.#status = failureStatus(compileCount(plan.status, provision))
     this.#claimStatus = failureStatus(compileCount(plan.claimStatus, provision))
@@ -76,6 +78,7 @@ class Refusals {
     )
   }
 
+  /** A valid token that lacks a claim. */
   insufficient(exchange: Exchange, { fault, claim }: ClaimFailure): Problem {
     const status = this.#claimStatus(exchange)
     const challenge = ["www-authenticate", `Bearer error="insufficient_scope"${this.#scope}`]
@@ -93,6 +96,7 @@ class Refusals {
     })
   }
 
+  /** No token, or one that is not valid. */
   #unauthorized(exchange: Exchange, challenge: string, reason: string, cause: string): Problem {
     const status = this.#status(exchange)
     return problem("unauthorized", {

@@ -61,6 +61,7 @@ export function nameSubscriber(exchange: Exchange, keys: KeyTable): void {
 
 const twice = Symbol("twice")
 
+/** The key of a request: the header comes before the query. Two of one kind are refused. */
 function readKey(
   { header, query }: { readonly [Place in "header" | "query"]: string | null | undefined },
   exchange: Exchange,

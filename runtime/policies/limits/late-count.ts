@@ -48,6 +48,7 @@ function isTokens(amount: Amount): amount is Tokens {
   return typeof amount === "object" && "tokens" in amount
 }
 
+/** Counts the tokens of a model's response: the estimate first, and the difference when the response is known. */
 function countTokens(
   { tokens }: Tokens,
   counts: (exchange: Exchange) => boolean,

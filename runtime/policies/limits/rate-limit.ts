@@ -69,6 +69,7 @@ function countedLater(
 /** Each period has its own table of counters: if a request could choose any period, the tables would fill the memory. */
 const periodsMax = 16
 
+/** Number and period, which may be computed per request. The number of different periods is limited, because each has its own counts. */
 function compileBounds(plan: StepOf<"rate-limit">, provision: Provision): (exchange: Exchange) => Bounds {
   const callsMax = compileCount(plan.callsMax, provision)
   const periodSeconds = compileCount(plan.periodSeconds, provision)
@@ -86,6 +87,7 @@ function compileBounds(plan: StepOf<"rate-limit">, provision: Provision): (excha
   }
 }
 
+/** What the caller gets to know about the limit (draft-ietf-httpapi-ratelimit-headers). */
 function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
   const { retryAfterHeader = "retry-after", totalHeader } = plan
   return (exchange, { allowed, remaining, resetSeconds, local }, { callsMax, periodSeconds }) => {

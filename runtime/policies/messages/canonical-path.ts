@@ -25,6 +25,7 @@ const refusedWhenEncoded = /^(?:[01][0-9A-F]|2F|3B|5C|7F)$/
 const doubleEncoding = /%25[0-9A-Fa-f]{2}/
 const segmentEdge = /^%20|(?:\.|%20)$/
 
+/** Canonicalises segment by segment. Undefined for a path that a backend could read in another way. */
 function slowPath(path: string, passes: PathForms): string | undefined {
   if (!path.startsWith("/")) return undefined
   const segments = path.split("/")
@@ -44,6 +45,7 @@ function slowPath(path: string, passes: PathForms): string | undefined {
   return canonical.join("/")
 }
 
+/** A segment with unreserved characters decoded and others in upper-case escapes (RFC 3986, section 6.2.2). */
 function canonicalSegment(segment: string, passes: PathForms): string | undefined {
   if (literal.test(segment)) return segment
   let spelled = ""

@@ -65,6 +65,7 @@ export function compileHeaderLine(
   }
 }
 
+/** The values of a header. Location may hold a URL only. */
 function compileValues(
   line: Line,
   name: string | undefined,
@@ -85,6 +86,7 @@ const append: Apply = (headers, name, values) => {
   for (const value of values) headers.append(name, value)
 }
 
+/** What a header line does with values that exist. */
 const actions: Readonly<Record<Line["action"], Apply>> = {
   set: (headers, name, [first = "", ...more]) => {
     headers.set(name, first)

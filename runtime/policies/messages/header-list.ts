@@ -48,6 +48,7 @@ export class HeaderList {
     this.#removeFrom(name, 0)
   }
 
+  /** Removes all fields of a name from an index on, in place. */
   #removeFrom(name: string, from: number): void {
     const { flat } = this
     let to = from

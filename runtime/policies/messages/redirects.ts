@@ -30,6 +30,7 @@ export async function followRedirects(
   }
 }
 
+/** The target of a redirect; undefined if it must not be followed: credentials in the URL, or from https to http. */
 function targetOf(exchange: Exchange, { url }: BackendHandle, location: string | undefined): URL | undefined {
   const sent = new URL(url)
   const base = `${sent.origin}${basePathOf(sent)}${localPath(exchange)}`

@@ -55,6 +55,7 @@ function checkConstant(url: string): void {
   if (problemOf(url) !== undefined) throw new Error(`\`${url}\` ${problemOf(url)}`)
 }
 
+/** Refuses a URL that an expression made wrongly. Before the backend it is the request's fault, afterwards the backend's. */
 function checked(url: string, exchange: Exchange): string {
   const wrong = problemOf(url)
   if (wrong === undefined) return url
@@ -70,6 +71,7 @@ function checked(url: string, exchange: Exchange): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const notInUrl = /[\u0000-\u0020\u007f\\<>"{}|^`]/
 
+/** Why a URL cannot be requested; undefined if it can. */
 function problemOf(url: string): string | undefined {
   if (url.length > 8192) return "is too long"
   if (notInUrl.test(url)) return "has a character that is not allowed in a URL"

@@ -50,6 +50,7 @@ async function judgeAnswer(exchange: Exchange, analyse: Judge): Promise<Problem 
   return judged(exchange, completionOf(response.body, isEventStream(exchange)), [analyse])
 }
 
+/** Asks for each piece of the text, because the service limits the length of a request. */
 async function judged(
   exchange: Exchange,
   { texts }: ModelTexts,
@@ -86,6 +87,7 @@ function piecesOf(text: string): string[] {
 
 type Ask = (exchange: Exchange, operation: string, body: object) => Promise<unknown>
 
+/** Sends a request to the service; it ends when the exchange ends. */
 function compileAsking(backend: BackendHandle, http: OutgoingHttp): Ask {
   // The backend may be configured with or without `/contentsafety` at the end.
   const base = backend.url.replace(/\/+$/, "").replace(/\/contentsafety$/, "")
@@ -115,6 +117,7 @@ function compileAsking(backend: BackendHandle, http: OutgoingHttp): Ask {
   }
 }
 
+/** Compares the severities with the thresholds. An answer without them refuses the request. */
 function compileAnalysis(plan: StepOf<"content-safety">, provision: Provision, ask: Ask): Judge | undefined {
   if (plan.categories.length + plan.blocklists.length === 0) return undefined
   const thresholds = plan.categories.map(({ name, threshold }) => ({

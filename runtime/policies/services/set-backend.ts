@@ -32,6 +32,7 @@ export const setBackend: Policy<"set-backend"> = (plan, provision) => {
 
 type Target = StepOf<"set-backend">["target"]
 
+/** How the backend is chosen. The host of a URL must not come from the request unless the plan says so (`raw`). */
 function chooser(target: Target, provision: Provision): Choose {
   if ("backend" in target) {
     const chosen = { backend: provision.backend(target.backend) }
@@ -54,6 +55,7 @@ function chooser(target: Target, provision: Provision): Choose {
   }
 }
 
+/** By weight, randomly or by a key: equal keys have equal backends. */
 function byWeight({ weighted, key }: Extract<Target, { weighted: unknown }>, provision: Provision): Choose {
   const shares = weighted.map(({ backend, weight }) => ({
     chosen: { backend: provision.backend(backend) },
@@ -72,6 +74,7 @@ function byWeight({ weighted, key }: Extract<Target, { weighted: unknown }>, pro
   }
 }
 
+/** By a value. Without a matching case the API's own backend is used, unless `strict`. */
 function byValue(
   { by, cases, otherwise, strict }: Extract<Target, { by: unknown }>,
   provision: Provision,

@@ -20,6 +20,7 @@ import { type Action, type ViolatedRule, Violations } from "./violations.ts"
 
 type Plan = StepOf<"validate-content">
 
+/** A rule for bodies of a range of media types. */
 interface Rule {
   readonly range: MediaType
   readonly status: string | undefined
@@ -83,6 +84,7 @@ const unjudged = { problem: "has an unsupported charset; only UTF-8 is supported
 /** The media type that a body is validated as; `written` is its Content-Type. */
 type CountsAs = (exchange: Exchange, written: string | undefined) => string | undefined
 
+/** Compiles a rule; its schema is shared by all rules that name it. */
 function compileRule(
   { media, status, as, schema, anyCase, fields = [], action }: Plan["types"][number],
   provision: Provision,
@@ -118,6 +120,7 @@ function rulesFor(rules: readonly Rule[], status: number | undefined): readonly 
   return [...describedFor(rules, status), ...any]
 }
 
+/** The rule that fits a media type best, or none. */
 function bestOf(rules: readonly Rule[], written: string | undefined): Rule | undefined {
   const type = written === undefined ? undefined : mediaTypeOf(written)
   if (type === undefined) return undefined
@@ -155,6 +158,7 @@ function judge(
   return undefined
 }
 
+/** Judges what was read of a body. */
 function judgeRead(
   { action, validator, anyCase }: Rule,
   read: Read,
@@ -209,6 +213,7 @@ function valueOfBody(
   }
 }
 
+/** Whether XML is well-formed. Large bodies are read in another thread. */
 function formOfXml(
   as: "xml" | "soap",
   body: MessageBody,
@@ -229,6 +234,7 @@ function essenceOf(media: string): string {
   return type === undefined ? "" : `${type.type}/${type.subtype}`
 }
 
+/** The body as JSON. Repeated keys are a problem, because parsers choose different ones. */
 function jsonOf(body: MessageBody): Read {
   try {
     const value = body.json()

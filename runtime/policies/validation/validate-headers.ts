@@ -58,6 +58,7 @@ export const validateHeaders: Policy<"validate-headers"> = (plan, provision) => 
   }
 }
 
+/** Judges the lines of one header. */
 function judge(rule: Rule, headers: HeaderList, violations: Violations): void {
   const { name, required, action, validator } = rule
   if (action === "ignore") return

@@ -117,6 +117,7 @@ function linesOf({ headers }: Exchange, name: string): string[] {
   return lines
 }
 
+/** Judges one parameter. `inside`: the place in its value. */
 function judge(
   { in: place, name, required, action, validator }: Rule,
   read: ParameterValue,

@@ -110,6 +110,7 @@ export class Violations {
     return this.#before === undefined ? own : [...this.#before.#prevented(), ...own]
   }
 
+  /** Adds the violations to a variable, after those of earlier steps. */
   #leave(exchange: Exchange, of: "request" | "response", variable: string): void {
     const before = exchange.variables.get(variable)
     const earlier: readonly unknown[] = Array.isArray(before) ? before : []
@@ -123,6 +124,7 @@ export class Violations {
   }
 }
 
+/** The type of a violation, as Azure API Management names it. */
 function typeOf(place: ProblemDetail["in"], pointer: string, of: "request" | "response"): string {
   const side = of === "request" ? "Request" : "Response"
   switch (place) {

@@ -46,6 +46,7 @@ function constantText(value: string): CompiledText {
   return { constant: value, of: () => value }
 }
 
+/** A part of a text: a constant or a function of the exchange. `as` says how an expression is escaped. */
 function compilePart(part: TextPart, provision: Provision, grammar: TextGrammar): Part {
   if (typeof part === "string") return part
   if ("value" in part) return provision.value(part.value)
@@ -69,6 +70,7 @@ function compilePart(part: TextPart, provision: Provision, grammar: TextGrammar)
   return (exchange) => grammar.dynamic(text(exchange), expression.text, exchange)
 }
 
+/** Neighbouring constants become one. */
 function joined(parts: readonly Part[]): Part[] {
   const result: Part[] = []
   for (const part of parts) {

@@ -84,6 +84,7 @@ export class ChunkedBody {
     }
   }
 
+  /** A chunk extension is checked and dropped. */
   #extensionSign(code: number): void {
     if (code === cr) {
       if (!extensions.test(this.#extension)) throw malformed("a chunk extension is invalid")
@@ -97,6 +98,7 @@ export class ChunkedBody {
     this.#extension += String.fromCharCode(code)
   }
 
+  /** A digit of the size. The number of digits is limited, so that the size stays an exact number. */
   #sizeSign(code: number): void {
     const digit = hexOf(code)
     if (digit !== -1) {
@@ -108,6 +110,7 @@ export class ChunkedBody {
     else throw malformed("a chunk has no size")
   }
 
+  /** Trailers, up to a limit. Fields that frame a message are dropped (RFC 9110, section 6.5.1). */
   #trailers(bytes: Buffer, from: number): number {
     const before = this.#trailer.length
     this.#trailer += bytes.toString("latin1", from, Math.min(bytes.length, from + trailerBytesMax))

@@ -108,6 +108,7 @@ export class Connection implements Sending, SocketEvents, ResponseSink {
     this.#owner.opened(this)
   }
 
+  /** Bytes of the response. A malformed response ends the connection: what follows could be read as another response. */
   received(bytes: Buffer): void {
     if (this.#socket.destroyed) return
     if (!this.#begun) {
@@ -148,6 +149,7 @@ export class Connection implements Sending, SocketEvents, ResponseSink {
     this.#socket.pause()
   }
 
+  /** The end of a response. The connection is used again only if the request was sent completely and both sides agree. */
   onMessageEnd(trailers: readonly string[], clean: boolean): void {
     const receiver = this.#receiver
     const isSent = this.#body?.isOver !== false
@@ -161,6 +163,7 @@ export class Connection implements Sending, SocketEvents, ResponseSink {
     receiver?.onComplete(trailers)
   }
 
+  /** Writes head and body. A short body goes into one packet with the head. */
   #write(head: SentHead, body: SentRequest["body"]): void {
     const socket = this.#socket
     if (body === null) {

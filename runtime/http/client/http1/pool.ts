@@ -79,6 +79,7 @@ export class Http1Pool implements Connections, ConnectionOwner {
     this.ready(connection)
   }
 
+  /** A connection is free: it takes a waiting request or becomes idle. */
   ready(connection: Connection): void {
     if (this.#closing && this.#waiting.length === 0) {
       connection.close()
@@ -90,6 +91,7 @@ export class Http1Pool implements Connections, ConnectionOwner {
     this.#sweep ??= setInterval(() => this.#closeIdle(), sweepMs).unref()
   }
 
+  /** A connection is gone. If it was being opened, the request that has waited longest fails. */
   gone(connection: Connection, error: UpstreamError | undefined): void {
     this.#all.delete(connection)
     const at = this.#idle.indexOf(connection)
@@ -157,6 +159,7 @@ export class Http1Pool implements Connections, ConnectionOwner {
     this.#all.add(new Connection(this, endpoint, authority, idleMs))
   }
 
+  /** Closes idle connections that are too old. A connection that would be too old before the next look is closed now. */
   #closeIdle(): void {
     const now = performance.now() + sweepMs
     let kept = 0

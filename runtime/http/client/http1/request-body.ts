@@ -25,6 +25,7 @@ export class StreamedBody {
     return this.#over
   }
 
+  /** Sends a body as fast as the socket takes it. */
   start(): void {
     const stream = this.#stream
     stream.on("error", this.#onError)

@@ -36,6 +36,7 @@ export function readHead(text: string): ResponseHead {
   return framed(status, text.charCodeAt(7) === 49, fields)
 }
 
+/** The status line (RFC 9112, section 4), read strictly. */
 function readStatus(text: string, end: number): number {
   const minor = text.charCodeAt(7)
   if (!text.startsWith("HTTP/1.") || (minor !== 48 && minor !== 49) || text.charCodeAt(8) !== 32)
@@ -83,6 +84,7 @@ export function readFields(text: string, from: number): string[] {
   return fields
 }
 
+/** How the body is framed (RFC 9112, section 6). Ambiguous framing is an error and never guessed. */
 function framed(status: number, is11: boolean, fields: readonly string[]): ResponseHead {
   let length = -1
   let chunked = false

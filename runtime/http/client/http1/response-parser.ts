@@ -61,6 +61,7 @@ export class ResponseParser {
     return this.#state === "idle"
   }
 
+  /** Collects the head; 1xx responses are skipped. */
   #head(piece: Buffer): void {
     let bytes = piece
     let searched = 0
@@ -95,6 +96,7 @@ export class ResponseParser {
     this.#held = bytes
   }
 
+  /** Begins the body: none, by length, in chunks, or until the end of the connection. */
   #body(head: ResponseHead, bytes: Buffer, from: number): void {
     const { status, length, chunked } = head
     if (status < 100 || status > 599) throw malformed(`its status is ${status}`)
