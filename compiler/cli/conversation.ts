@@ -31,7 +31,7 @@ class TerminalConversation implements Conversation {
   #wanted: ((line: string | undefined) => void) | undefined
   #ended = false
 
-  /** A completion that fails completes nothing: the prompt must not break because the engine is away. */
+  /** A completion that fails completes nothing: the prompt must not break because the engine is unavailable. */
   constructor({ complete, history, onHistory }: ConversationOptions) {
     this.#editor = createInterface({
       input: process.stdin,

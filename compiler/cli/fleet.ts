@@ -60,7 +60,7 @@ export async function waitForFleet(
     whyOf(each, serial),
   ])
   io.out(table(["PROCESS", "ROLES", "SERVES", "REASON"], rows))
-  io.err("They keep what they serve and try again. `sallyport status` shows how it goes on.\n")
+  io.err("They keep what they serve and try again. `sallyport status` shows their state.\n")
   return exitCode.notEverywhere
 }
 

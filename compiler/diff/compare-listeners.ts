@@ -79,14 +79,14 @@ function sharedChanges(before: Gateway["shared"], after: Gateway["shared"]): Unp
     return [
       changeOf(
         { ...about, action: "added", after: words(after) },
-        closes("a limit counts the calls of all processes together; the counts begin anew"),
+        closes("a limit counts the calls of all processes together; all counts restart"),
       ),
     ]
   if (after === undefined)
     return [
       changeOf(
         { ...about, action: "removed", before: words(before) },
-        opens("each process counts on its own: a caller gets the limit from each; the counts begin anew"),
+        opens("each process counts separately: a caller gets the limit from each process; all counts restart"),
       ),
     ]
   const safer = before.tls.insecure && !after.tls.insecure

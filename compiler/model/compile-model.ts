@@ -76,7 +76,7 @@ function compileModular(
   parts: ModuleFiles | undefined,
   limits: Partial<ModelLimits>,
 ): CompiledModel | undefined {
-  if (parts === undefined) throw new Error("who compiles a fga.mod must give `parts`")
+  if (parts === undefined) throw new Error("a fga.mod is compiled only with `parts`")
   const mod = readModFile(mistakes)
   if (mod === undefined) return undefined
   const attempt = (more: readonly SourceFile[]) => {

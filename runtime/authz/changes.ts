@@ -79,7 +79,7 @@ async function refusePruned(
   const token = tokenOf(storeId, type, { revision: newest, ordinal: 2 ** 31 - 1 })
   throw new ApiError(
     "changes_pruned",
-    `the changes of this store from before ${before.toISOString()} were pruned; read its tuples as they are now (POST /stores/${storeId}/read), then go on with continuation_token=${token}`,
+    `the changes of this store from before ${before.toISOString()} were pruned; read its tuples as they are now (POST /stores/${storeId}/read), then continue with continuation_token=${token}`,
   )
 }
 

@@ -8,7 +8,7 @@ import { LogBudget } from "./log-budget.ts"
 const rememberedMs = 15 * 60_000
 
 /**
- * Counts the changes of `grant` and `revoke`, and reports those that failed. By then the backend has already done its part, so an operator
+ * Counts the changes of `grant` and `revoke`, and reports those that failed. By then the backend has already carried out the request, so an operator
  * must correct the relations or have the request repeated. Failures are in the log under the request's id (above the rate only counted),
  * and in `status` for 15 minutes.
  */

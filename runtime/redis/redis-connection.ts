@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from "ioredis"
 import { type RedisAddress, redisName } from "./redis-url.ts"
 
-/** What a connection needs. `waitMs`: longest time for a reply; after it the process goes on without Redis. */
+/** What a connection needs. `waitMs`: longest time for a reply; after it the process continues without Redis. */
 export interface RedisSettings {
   readonly address: RedisAddress
   readonly ca: string | undefined

@@ -13,7 +13,7 @@ export interface PasswordSettings {
 
 /** The password for new connections. */
 export interface PasswordSource {
-  /** Undefined: none is set. Rejects when it cannot be had. */
+  /** Undefined: no password is set. Rejects when the password is unavailable. */
   read(): Promise<string | undefined>
   /** The server refused the password. Returns whether `read` may now have another one. */
   refused(): boolean

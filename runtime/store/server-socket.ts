@@ -68,7 +68,7 @@ export async function openSocket(address: ServerAddress, options: SocketOptions)
 async function offersTls(socket: Socket): Promise<boolean> {
   socket.write(tlsRequest)
   const reply = await eventOf<Buffer>(socket, "data")
-  // More than one byte does not come from the server, but from somebody in between who wants it taken for encrypted (CVE-2021-23222).
+  // More than one byte does not come from the server, but from a man in the middle who injected it before the encryption began (CVE-2021-23222).
   if (reply.length !== 1 || (reply[0] !== offered && reply[0] !== notOffered))
     throw new TlsFault("the server's reply to the request for TLS is not one")
   return reply[0] === offered

@@ -41,7 +41,7 @@ describe("policy convert", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" })
     expect(
       out,
-    ).toBe(`# From orders.policy.xml. In an API, an operation or for the whole gateway: \`use orders\`.
+    ).toBe(`# Converted from orders.policy.xml. To use it in an API, in an operation or for the whole gateway, write \`use orders\`.
 value edge = env(EDGE)
 
 # Who calls.

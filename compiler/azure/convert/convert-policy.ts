@@ -82,11 +82,11 @@ function linesOfFile(document: PolicyDocument, draft: Draft, name: string): Conv
   const file = document.file.path.split("/").at(-1) ?? ""
   const declarations = declarationLines(draft.declared, draft.secrets)
   return [
-    { text: `# From ${file}. In an API, an operation or for the whole gateway: \`use ${name}\`.` },
+    { text: `# Converted from ${file}. To use it in an API, in an operation or for the whole gateway, write \`use ${name}\`.` },
     ...(checksTokens(draft.sections.inbound)
       ? [
           {
-            text: "# Where it alone says who may call, `auth policy` in the API: then every way must be checked.",
+            text: "# If only this policy authenticates callers, add `auth policy` to the API: every path to the backend must then check them.",
           },
         ]
       : []),

@@ -269,7 +269,7 @@ function calculated(
   const text = `${inside(left, level)} ${op} ${inside(right, binds.unary)}`
   const isSmaller = (op === "/" || op === "%") && typeof right.constant === "number" && right.constant > 1
   if (isSmaller) return cel(text, type, { binds: binds.sum, total: left.total })
-  notes.add("a calculation that leaves the bits of its type fails the call here")
+  notes.add("a calculation whose result is outside of the range of its type: the call fails here")
   return type === "int"
     ? cel(within32(text), "int", { total: false })
     : cel(text, "long", { binds: binds.sum, total: false })

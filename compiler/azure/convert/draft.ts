@@ -76,12 +76,12 @@ export class Draft {
     for (const { span } of sharingCounters(Object.values(this.sections).flat()))
       this.notes.push({
         place: placeOf(span.file, span.start),
-        note: "the document counts together what this limit and one before it count; here each counts for itself, and who gets past both has more calls",
+        note: "in the document, this limit and an earlier one share a counter; here each has its own, so callers can make more calls",
       })
     for (const [name, other] of this.#variables.renamed())
       this.notes.push({
         place: placeOf(document.file, document.root?.span.start ?? 0),
-        note: `the variable \`${name}\` is \`${other}\` here: other documents that read it find none`,
+        note: `the variable \`${name}\` is \`${other}\` here: other documents that read it do not find it`,
       })
   }
 

@@ -118,7 +118,7 @@ function placed(error: unknown, file: string, batch: TupleBatch): unknown {
 
 function resumable(error: unknown, { tuples }: ImportProgress, file: string, doneLine: number): unknown {
   if (!(error instanceof CliError) || tuples === 0) return error
-  const resume = `The lines up to ${doneLine} are imported. To go on: \`sallyport tuple import ${file} --from-line ${doneLine + 1}\`. Tuples that exist are skipped.`
+  const resume = `The lines up to ${doneLine} are imported. To continue: \`sallyport tuple import ${file} --from-line ${doneLine + 1}\`. Tuples that exist are skipped.`
   const help = error.help === undefined ? resume : `${error.help} ${resume}`
   return new CliError(error.message, help, error.code)
 }

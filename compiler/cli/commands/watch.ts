@@ -23,13 +23,13 @@ const watchLine: CommandLine<WatchArgs> = {
   operands: [],
   options: [
     storeOption,
-    ["--after <token>", "go on after the token of an earlier line of --json (default: now)"],
+    ["--after <token>", "continue after the token of an earlier line of --json (default: now)"],
     ["--type <type>", "only changes of objects of this type"],
-    ["--json", "print JSON lines, with the token to go on after each batch"],
+    ["--json", "print JSON lines, with the token to continue after each batch"],
   ],
   examples: [
     ["sallyport watch", "print each tuple that is written or deleted, until Ctrl-C"],
-    ["sallyport watch --json --after TOKEN", "go on where an earlier run ended"],
+    ["sallyport watch --json --after TOKEN", "continue where an earlier run ended"],
   ],
   parse: (_, options) => ({
     store: readStore(options),
@@ -50,7 +50,7 @@ interface Batch {
   readonly continuation_token: string
 }
 
-/** Prints changes until the process is stopped. After a lost connection it goes on without missing or repeating a change. */
+/** Prints changes until the process is stopped. After a lost connection it continues without missing or repeating a change. */
 export const watch = command(watchLine, async (args, io) => {
   const remote = await connect(io)
   const path = `${await storePath(remote, args.store)}/watch`

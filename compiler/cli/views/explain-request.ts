@@ -140,7 +140,7 @@ function verdictLines(verdict: Verdict): string[] {
 
 function websocketLines({ idleMs, expireWithToken, closeWhenRemoved }: WebSocketEnds): string[] {
   return [
-    "  it asks for a WebSocket: 101 opens a tunnel, any other answer is the answer",
+    "  the request asks for a WebSocket: 101 opens a tunnel, any other response is passed on",
     ...(expireWithToken ? ["  the tunnel ends with the token it was opened with"] : []),
     ...(closeWhenRemoved ? ["  the tunnel ends when the plan no longer has the route"] : []),
     ...(idleMs === null ? [] : [`  the tunnel ends after ${idleMs / 1000} s without a byte`]),

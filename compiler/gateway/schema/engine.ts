@@ -69,7 +69,7 @@ export const authzRows: readonly StatementRow[] = [
     keyword: "max-staleness",
     forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
     byDefault: "10s",
-    docs: "How old the tuples in memory may be when the database cannot be reached. Later, the engine answers 503.",
+    docs: "How old the tuples in memory may be when the database cannot be reached. After that time, the engine responds with 503.",
     example: "max-staleness 10s",
   },
   {

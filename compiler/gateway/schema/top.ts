@@ -240,7 +240,7 @@ export const sharedRows: readonly StatementRow[] = [
     keyword: "wait",
     forms: [{ args: [slot("time", "duration", { min: 1, max: 5000 })] }],
     byDefault: "50ms",
-    docs: "Longest time that a request waits for Redis. After one that waited so long, all go on without Redis until it replies again.",
+    docs: "Longest time that a request waits for Redis. After one has waited that long, all requests continue without Redis until it replies again.",
     example: "wait 20ms",
   },
   {

@@ -39,8 +39,8 @@ function changing(
       ],
       docs:
         action === "write"
-          ? "Writes a tuple after the backend answered 2xx, before the caller gets the response. A tuple that exists already is no error. If the tuple cannot be written, the caller gets 502 `permissions-unchanged`, which says that the backend has carried out the request."
-          : "Deletes a tuple after a 2xx response of the backend and before that response is sent. A tuple that does not exist is not an error. If the tuple cannot be deleted, the caller gets 502 with a text that says that the backend has done its part.",
+          ? "Writes a tuple after a 2xx response of the backend and before that response is sent. A tuple that exists already is not an error. If the tuple cannot be written, the caller gets 502 `permissions-unchanged`, which says that the backend has carried out the request."
+          : "Deletes a tuple after a 2xx response of the backend and before that response is sent. A tuple that does not exist is not an error. If the tuple cannot be deleted, the caller gets 502 `permissions-unchanged`, which says that the backend has carried out the request.",
       example: `${keyword} owner of "order:\${response.body.id}" ${joint} "user:\${jwt.sub}"`,
     },
     lower: (bound, context) => {

@@ -175,6 +175,6 @@ export class StoreFeed {
 function pruned(storeId: string, { before, newest }: CommitsRead & { readonly state: "pruned" }): ApiError {
   return new ApiError(
     "changes_pruned",
-    `the changes of this store from before ${before.toISOString()} were pruned; read its tuples as they are now (POST /stores/${storeId}/read), then go on with after=${watchToken(storeId, newest)}`,
+    `the changes of this store from before ${before.toISOString()} were pruned; read its tuples as they are now (POST /stores/${storeId}/read), then continue with after=${watchToken(storeId, newest)}`,
   )
 }

@@ -18,7 +18,7 @@ const recentLengthMax = 32 * 1024 * 1024
 export interface WatchSignals {
   /** Called every 15 seconds. */
   readonly onHeartbeat?: () => void
-  /** The listener closes: end now, so that the client goes on at another process. */
+  /** The listener closes: end now, so that the client continues at another process. */
   readonly onClosing: () => void
 }
 

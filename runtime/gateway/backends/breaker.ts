@@ -58,7 +58,7 @@ export class Breaker {
     if (isTrial) this.#trial = false
   }
 
-  /** A success. A trial closes the breaker, and its counts begin anew. */
+  /** A success. A trial closes the breaker, and its counts restart. */
   succeeded(nowMs: number, isTrial: boolean): void {
     if (this.#openedAt !== undefined) {
       // The request was sent before the breaker opened, so it says nothing about the present state.

@@ -13,12 +13,12 @@ export function backendIdentity({ plan }: Plan, { backend }: Exchange): string |
       : [authentication.scheme === "basic" ? "a user with a password" : tokenWords(authentication.client)]),
     ...(tls?.certificate === undefined ? [] : [`certificate \`${tls.certificate}\``]),
   ]
-  return shown.length === 0 ? undefined : `\`${name}\` is shown ${shown.join(" and ")}`
+  return shown.length === 0 ? undefined : `\`${name}\` gets ${shown.join(" and ")}`
 }
 
 /** The identity that an `authenticate` step uses, in words without secrets. */
 export function stepIdentity({ authentication, output }: StepOf<"authenticate">, exchange: Exchange): string {
-  const shown = output === undefined ? "the backend is shown" : `\`${output}\` has`
+  const shown = output === undefined ? "the backend gets" : `\`${output}\` contains`
   switch (authentication.scheme) {
     case "token":
       return `${shown} ${tokenWords(authentication.client)}`

@@ -10,7 +10,7 @@ const pausesMs = [50, 250]
 
 /**
  * Writes or deletes a tuple after a successful response of the backend. The response waits for the write, so that a client which continues at once
- * already has the permission. When the write fails, the client gets a 502 that says the backend has done its part: only the caller knows whether the
+ * already has the permission. When the write fails, the client gets a 502 that says the backend has carried out the request: only the caller knows whether the
  * request may be repeated.
  */
 export const grant: Policy<"grant"> = (plan, provision) => {
