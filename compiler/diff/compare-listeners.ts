@@ -86,7 +86,9 @@ function sharedChanges(before: Gateway["shared"], after: Gateway["shared"]): Unp
     return [
       changeOf(
         { ...about, action: "removed", before: words(before) },
-        opens("each process counts separately: a caller gets the limit from each process; all counts restart"),
+        opens(
+          "each process counts separately: a caller gets the limit from each process; all counts restart",
+        ),
       ),
     ]
   const safer = before.tls.insecure && !after.tls.insecure

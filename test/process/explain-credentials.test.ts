@@ -114,9 +114,7 @@ test("who the backend takes us for is said, and no secret", async () => {
   const token = "the backend gets a token of client `stock`, which is not requested here"
   expect(await notes("/shown/token")).toEqual({
     said: [token],
-    assuming: [
-      expect.stringMatching(/^`authenticate` \(gateway\.conf:\d+\) continues: the backend gets/),
-    ],
+    assuming: [expect.stringMatching(/^`authenticate` \(gateway\.conf:\d+\) continues: the backend gets/)],
   })
   expect((await notes("/listed")).said).toEqual(["`named` gets a user with a password"])
   expect((await notes("/shown/backend")).said).toEqual([
@@ -130,7 +128,9 @@ test("a WebSocket is what its headers make one: what ends it is said, and what r
   const words = (path: string, ...more: string[]) =>
     run({ cwd, env: environment }, "explain", "request", "GET", path, ...more, "--config", "gateway.conf")
   const opened = await words("/shown/socket", "--websocket")
-  expect(opened.out).toContain("the request asks for a WebSocket: 101 opens a tunnel, any other response is passed on")
+  expect(opened.out).toContain(
+    "the request asks for a WebSocket: 101 opens a tunnel, any other response is passed on",
+  )
   expect(opened.out).toContain("the tunnel ends with the token it was opened with")
   expect(opened.out).toContain("the tunnel ends when the plan no longer has the route")
   expect(opened.out).toContain("the tunnel ends after 600 s without a byte")

@@ -82,7 +82,9 @@ function linesOfFile(document: PolicyDocument, draft: Draft, name: string): Conv
   const file = document.file.path.split("/").at(-1) ?? ""
   const declarations = declarationLines(draft.declared, draft.secrets)
   return [
-    { text: `# Converted from ${file}. To use it in an API, in an operation or for the whole gateway, write \`use ${name}\`.` },
+    {
+      text: `# Converted from ${file}. To use it in an API, in an operation or for the whole gateway, write \`use ${name}\`.`,
+    },
     ...(checksTokens(draft.sections.inbound)
       ? [
           {
