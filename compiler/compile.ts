@@ -1,5 +1,5 @@
 import type { Plan } from "../runtime/plan/plan.ts"
-import { planOf } from "../runtime/plan/read.ts"
+import { completePlan } from "../runtime/plan/read.ts"
 import { type Diagnostic, Report } from "./core/diagnostic.ts"
 import type { Files } from "./core/files.ts"
 import { Project } from "./core/load.ts"
@@ -129,7 +129,7 @@ export async function tested(compiled: Compiled): Promise<Compiled> {
 
 /** Adds the digest, and reads the plan like a runtime does. */
 function seal({ body, origins }: LoweredGateway): Plan {
-  const read = planOf({ plan: body, origins })
+  const read = completePlan({ plan: body, origins })
   if ("plan" in read) return read.plan
   const problems = read.problems.map(({ path, message }) => `${path}: ${message}`)
   throw new Error(`the compiler made a plan its reader refuses: ${problems.join("; ")}`)

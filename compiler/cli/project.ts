@@ -29,8 +29,11 @@ export async function compileProject(io: Io, { entry }: ProjectArgs, files: File
 }
 
 /** Like `compileProject`, for a command that ends afterwards. */
-export async function compileOnce(io: Io, project: ProjectArgs): Promise<Compiled> {
-  const files = filesOf(io, project)
+export async function compileOnce(
+  io: Io,
+  project: ProjectArgs,
+  files: Files = filesOf(io, project),
+): Promise<Compiled> {
   optimizeLater()
   return compileProject(io, project, files)
 }
@@ -45,11 +48,11 @@ function optimizeLater(): void {
   setFlagsFromString("--interrupt-budget=500000")
 }
 
-/** Ends a command whose project has no first file, before it starts anything. @throws CliError */
-export function demandEntry(io: Io, project: ProjectArgs): void {
+/** The project's files on disk. Ends a command whose project has no first file, before it starts anything. @throws CliError */
+export function demandEntry(io: Io, project: ProjectArgs): Files {
   const { folder, entry } = project
   const files = filesOf(io, project)
-  if (existsSync(join(resolve(io.cwd, folder), entry))) return
+  if (existsSync(join(resolve(io.cwd, folder), entry))) return files
   throw new CliError(
     `${entry} does not exist in ${folder === "." ? "this folder" : folder}${didYouMean(entry, files.glob("*.conf").paths)}`,
     "Run `sallyport init` to create a project, or name the main file of one with --config.",
@@ -57,9 +60,12 @@ export function demandEntry(io: Io, project: ProjectArgs): void {
 }
 
 /** Compiles a project to a plan, for a command that ends afterwards. Prints the findings; without a plan the command ends. */
-export async function planOf(io: Io, project: ProjectArgs): Promise<Plan> {
-  demandEntry(io, project)
-  return planIn(io, await compileOnce(io, project))
+export async function compilePlan(
+  io: Io,
+  project: ProjectArgs,
+  files: Files = demandEntry(io, project),
+): Promise<Plan> {
+  return planIn(io, await compileOnce(io, project, files))
 }
 
 /** The plan of a compilation. Prints the findings; without a plan the command ends. */

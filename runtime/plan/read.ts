@@ -60,8 +60,8 @@ export function readPlan(json: unknown): PlanRead {
 /** Placeholder for a plan that has no digest yet. */
 const noDigest = `sha256:${"0".repeat(64)}`
 
-/** Computes the digest of new content, after the checks of `readPlan`, which would compute it a second time. */
-export function planOf(content: Pick<Plan, "plan" | "origins">): PlanRead {
+/** Makes a plan of new content: adds its digest, after the checks of `readPlan`, which would compute it a second time. */
+export function completePlan(content: Pick<Plan, "plan" | "origins">): PlanRead {
   const made = { format: planFormat, digest: noDigest, ...content }
   const early = precheck(made)
   if (early !== undefined) return { problems: [early] }

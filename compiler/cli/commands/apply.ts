@@ -8,7 +8,7 @@ import type { Io } from "../io.ts"
 import { configOption, messageOption, type ProjectArgs, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { withProgress } from "../progress.ts"
-import { demandEntry, planOf } from "../project.ts"
+import { compilePlan, demandEntry } from "../project.ts"
 import { connect } from "../remote.ts"
 import { applyOver, runningPlan } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
@@ -55,9 +55,9 @@ const applyLine: CommandLine<ApplyArgs> = {
 /** The order matters: a stale plan is refused before its changes are shown, because they would be compared with the wrong plan. */
 export const apply = command(applyLine, async (args, io) => {
   const sealed = args.file === undefined ? undefined : sealedPlan(io, args.file)
-  if (sealed === undefined) demandEntry(io, args.project)
+  const files = sealed === undefined ? demandEntry(io, args.project) : undefined
   const remote = await connect(io)
-  const next = sealed?.plan ?? (await planOf(io, args.project))
+  const next = sealed?.plan ?? (await compilePlan(io, args.project, files))
   const running = await runningPlan(remote)
   if (running?.record.digest === next.digest) {
     io.out(`Serial ${running.record.serial} is running and has the same content. Nothing to do.\n`)

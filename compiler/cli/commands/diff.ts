@@ -5,7 +5,7 @@ import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { formatOptions, readFormat } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
-import { planOf } from "../project.ts"
+import { compilePlan } from "../project.ts"
 import { showChanges } from "../views/changes.ts"
 
 interface DiffArgs {
@@ -37,10 +37,10 @@ export const diff = command(diffLine, async ({ before, after, format }, io) => {
 
 /** Reads a plan. A folder is compiled from its gateway.conf, a file ending in .conf with its folder; any other file is a plan. */
 async function read(io: Io, path: string): Promise<Plan> {
-  if (isFolder(resolve(io.cwd, path))) return planOf(io, { folder: path, entry: "gateway.conf" })
+  if (isFolder(resolve(io.cwd, path))) return compilePlan(io, { folder: path, entry: "gateway.conf" })
   if (!path.endsWith(".conf")) return readPlanFile(io, path).plan
   const cut = path.lastIndexOf("/") + 1
-  return planOf(io, { folder: path.slice(0, cut) || ".", entry: path.slice(cut) })
+  return compilePlan(io, { folder: path.slice(0, cut) || ".", entry: path.slice(cut) })
 }
 
 function isFolder(path: string): boolean {

@@ -15,7 +15,7 @@ import { CliError, type CommandLine, command, exitCode, type OptionValues } from
 import type { Io } from "../io.ts"
 import { formatOptions, type ProjectArgs, readClaims, readFormat, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
-import { planOf } from "../project.ts"
+import { compilePlan } from "../project.ts"
 import { connect, expectOk, orWithout } from "../remote.ts"
 import { refusalText, requestText } from "../views/explain-request.ts"
 
@@ -219,7 +219,7 @@ async function answerTo({ question, body, source }: RequestArgs, io: Io): Promis
 }
 
 async function planFrom(source: Exclude<ExplainSource, { kind: "control" }>, io: Io): Promise<Plan> {
-  return source.kind === "plan" ? readPlanFile(io, source.file).plan : planOf(io, source.project)
+  return source.kind === "plan" ? readPlanFile(io, source.file).plan : compilePlan(io, source.project)
 }
 
 /** The body is bytes: it need not be text. */

@@ -8,7 +8,7 @@ import { CliError, type CommandLine, command, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
 import { configOption, formatOptions, type ProjectArgs, readFormat, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
-import { demandEntry, planOf } from "../project.ts"
+import { compilePlan, demandEntry } from "../project.ts"
 import { connect, orWithout } from "../remote.ts"
 import { runningPlan } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
@@ -50,9 +50,9 @@ const planLine: CommandLine<PlanArgs> = {
 
 /** Exit code 2 means changes, so that a script can tell them from errors. */
 export const plan = command(planLine, async ({ project, against, out, format }, io) => {
-  demandEntry(io, project)
+  const files = demandEntry(io, project)
   const old = await comparedWith(against, io)
-  const next = await planOf(io, project)
+  const next = await compilePlan(io, project, files)
   if (format === "text") io.out(`${old.title}\n\n`)
   showChanges(io, old.plan?.plan, next.plan, format, next.origins)
   if (out !== undefined) {

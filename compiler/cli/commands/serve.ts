@@ -6,7 +6,7 @@ import { databaseOf } from "../database-settings.ts"
 import type { Io } from "../io.ts"
 import { type ProjectArgs, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
-import { compileProject, demandEntry, filesOf, planIn } from "../project.ts"
+import { compileProject, demandEntry, planIn } from "../project.ts"
 import { tokenFile } from "../remote.ts"
 import { controlListenOf, controlTokenOf, hostsOf, keepPlanOf, logLevelOf, version } from "../settings.ts"
 import { startRuntime } from "../start.ts"
@@ -114,9 +114,9 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
 async function planFrom(source: ServeArgs["source"], io: Io): Promise<Plan | undefined> {
   if (source === undefined) return undefined
   if (source.kind === "plan") return readPlanFile(io, source.file).plan
-  demandEntry(io, source.project)
-  // Do not use `planOf`: it delays V8's optimizations for the whole life of the process.
-  return planIn(io, await compileProject(io, source.project, filesOf(io, source.project)))
+  const files = demandEntry(io, source.project)
+  // Do not use `compilePlan`: it delays V8's optimizations for the whole life of the process.
+  return planIn(io, await compileProject(io, source.project, files))
 }
 
 /** Every process serves health checks. Only a process for operators has, or creates, a token. */
