@@ -37,10 +37,12 @@ function textOf(cursor: PruneCursor): string {
 /** Null: it was not made here. */
 function cursorOf(text: string): PruneCursor | null {
   try {
-    const [store, revision, ordinal, ...rest] = JSON.parse(Buffer.from(text, "base64url").toString("utf8"))
-    const whole = [revision, ordinal].every((each) => Number.isSafeInteger(each) && each >= 0)
+    const [store, revision, ordinal, end, ...rest] = JSON.parse(
+      Buffer.from(text, "base64url").toString("utf8"),
+    )
+    const whole = [revision, ordinal, end].every((each) => Number.isSafeInteger(each) && each >= 0)
     if (typeof store === "string" && /^[0-9A-Z!]{0,64}$/.test(store) && whole && rest.length === 0)
-      return [store, revision, ordinal]
+      return [store, revision, ordinal, end]
   } catch {
     // Not JSON, or no list.
   }

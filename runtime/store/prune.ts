@@ -20,8 +20,8 @@ export interface Pruned {
   readonly plans: number
 }
 
-/** Where the next call goes on; opaque to clients. */
-export type PruneCursor = readonly [store: string, revision: number, ordinal: number]
+/** Where the next call goes on; opaque to clients. `end`: the last revision to prune in this store; 0: not known yet. */
+export type PruneCursor = readonly [store: string, revision: number, ordinal: number, end: number]
 
 /** Rows of one statement. It holds its locks for some milliseconds only, so that writers and readers do not notice. */
 const rowsMax = 2_000
@@ -107,8 +107,8 @@ const deleteCommits: PreparedStatement = {
 }
 
 /**
- * Deletes a bounded number of rows, in small transactions. Call it again with the cursor until there is none. It may be interrupted and
- * repeated at any place.
+ * Deletes a bounded number of rows, in small transactions. Call it again with the cursor and the same retention until there is none. It may
+ * be interrupted and repeated at any place.
  */
 export async function prune(
   database: Database,
@@ -118,15 +118,15 @@ export async function prune(
   const sums = { ...nothing }
   if (cursor === undefined) Object.assign(sums, await pruneRecords(database, retention))
   const budget = { statements: statementsMax }
-  let at: PruneCursor = cursor ?? ["", 0, 0]
+  let at: PruneCursor = cursor ?? ["", 0, 0, 0]
   while (budget.statements > 0) {
     const store = await storeFrom(database, at[0], retention)
     if (store === undefined) return { pruned: sums, next: undefined }
-    if (store.id !== at[0]) at = [store.id, 0, 0]
+    if (store.id !== at[0]) at = [store.id, 0, 0, 0]
     const next = store.expired
       ? await pruneDeletedStore(database, store.id, budget, sums)
       : await pruneFeed(database, store, at, { retention, budget, sums })
-    at = next ?? [after(store.id), 0, 0]
+    at = next ?? [after(store.id), 0, 0, 0]
   }
   return { pruned: sums, next: at }
 }
@@ -216,7 +216,11 @@ async function pruneFeed(
   { retention, budget, sums }: FeedWork,
 ): Promise<PruneCursor | undefined> {
   budget.statements -= 1
-  const end = await endOfPruning(database, store, retention)
+  if (retention.changesSeconds === undefined) return undefined
+  const known = at[3]
+  // The search takes about 20 statements, so the cursor carries its result. A failover may have lost revisions since then.
+  const end =
+    known === 0 ? await endOfPruning(database, store, retention) : Math.min(known, store.revision - 1)
   if (end <= 0) return undefined
   // Before the first deletion, so that no reader mistakes a gap for the feed.
   await database.query(markPruned, [store.id, end, retention.changesSeconds])
@@ -231,7 +235,7 @@ async function pruneFeed(
     ordinal = row[3]
     if (row[1] < rowsMax) return undefined
   }
-  return [store.id, revision, ordinal]
+  return [store.id, revision, ordinal, end]
 }
 
 async function pruneDeletedStore(
@@ -242,7 +246,7 @@ async function pruneDeletedStore(
 ): Promise<PruneCursor | undefined> {
   for (const table of rowsOfStore) {
     for (let count = rowsMax; count === rowsMax; ) {
-      if (budget.statements === 0) return [id, 0, 0]
+      if (budget.statements === 0) return [id, 0, 0, 0]
       budget.statements -= 1
       count = await countOf(database, deleteRows(table), [id])
       if (table === "tuples" || table === "changes") sums[table] += count

@@ -70,8 +70,8 @@ describePostgres("pruning the changes of a store", () => {
       { plansKept: 0 },
       { all: true },
       { plansKept: 1, cursor: "eA" },
-      { plansKept: 1, cursor: Buffer.from('["a\\u0000",0,0]').toString("base64url") },
-      { plansKept: 1, cursor: Buffer.from('["",-1,0]').toString("base64url") },
+      { plansKept: 1, cursor: Buffer.from('["a\\u0000",0,0,0]').toString("base64url") },
+      { plansKept: 1, cursor: Buffer.from('["",-1,0,0]').toString("base64url") },
     ]
     for (const body of cases) expect((await control(ports, "POST", "/v1/prune", body)).status).toBe(400)
     const counted = await control(ports, "POST", "/v1/prune", { plansKept: 1, dryRun: true })

@@ -109,7 +109,8 @@ describeDatabases("prune", (database) => {
     for (let n = 0; n < 50; n += 1) await write(Array.from({ length: 1_000 }, (_, at) => row(n * 1_000 + at)))
     await age(49)
     const { next } = await prune(database(), { changesSeconds: day }, undefined)
-    expect(next).toBeDefined()
+    // The cursor carries the end: the next call has no need to search it again.
+    expect(next?.[3]).toBe(49)
     const { changes, calls } = await pruneAll(database(), { changesSeconds: day })
     expect(calls).toBeGreaterThan(0)
     expect(await countOf(database(), "changes", id)).toBe(1_000)
