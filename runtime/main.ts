@@ -78,7 +78,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   })
   const report = () => reportOf({ keeper, gateway, listeners, relations, losses, database }, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
-  addStateMetrics(metrics, { report, keeper, gateway })
+  addStateMetrics(metrics, { report, keeper, gateway, listeners })
   keeper.onChange = () => heartbeat.beat()
   const readiness = () => readinessOf(database, keeper, settings.plan !== undefined)
   let control: Control | undefined

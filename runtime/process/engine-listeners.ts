@@ -86,6 +86,11 @@ export class EngineListeners {
     return { activate, discard }
   }
 
+  /** Number of requests that watch a store. */
+  get watchers(): number {
+    return this.#api.watches.size
+  }
+
   /** Ends the watches of stores: call it first, because requests of operators may wait for some of them. */
   endWatches(): void {
     this.#api.watches.close()

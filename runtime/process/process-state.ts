@@ -142,13 +142,14 @@ function addStateMetric(metrics: Metrics, state: () => ProcessState): void {
   ])
 }
 
-/** Metrics of the operating system's process, its state and its connections. */
+/** Metrics of the operating system's process, its state, its connections and the watchers of its engine. */
 export function addStateMetrics(
   metrics: Metrics,
   parts: {
     readonly report: () => ProcessState
     readonly keeper: Pick<PlanKeeper, "keptAt" | "serial">
     readonly gateway: Gateway | undefined
+    readonly listeners: Pick<EngineListeners, "watchers"> | undefined
   },
 ): void {
   addProcessMetrics(metrics)
@@ -156,6 +157,9 @@ export function addStateMetrics(
   addPlanMetric(metrics, parts.keeper)
   addKeptPlanMetric(metrics, parts.keeper)
   addTrafficMetrics(metrics, parts.gateway)
+  const { listeners } = parts
+  if (listeners !== undefined)
+    metrics.gauge("sallyport_watchers", "Requests that watch a store.", [], () => [[[], listeners.watchers]])
 }
 
 /** Whether so many calls fail that requests should go to another process. */

@@ -29,6 +29,8 @@ describePostgres("watching a store of a running process", () => {
     const held = fetch(`${engine}?after=${client.lastId()}&wait=60s`).then((answer) => answer.json())
     // Requests on another connection arrive soon after each other: by now the process has the first.
     for (let at = 0; at < 5; at++) await fetch(`${engine}?wait=0s`).then((answer) => answer.text())
+    const metrics = await fetch(`http://127.0.0.1:${ports.control}/metrics`)
+    expect(await metrics.text()).toContain("\nsallyport_watchers 2\n")
     await first.close()
     await client.ended
     expect(await held).toEqual({ changes: [], continuation_token: client.lastId() })
