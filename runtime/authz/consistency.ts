@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http"
 import { type Commit, commitLost } from "../check/ports.ts"
 import type { Database } from "../store/database.ts"
+import { prunedFeed } from "../store/read-changes.ts"
 import { stampOfRevision } from "../store/tuple-source.ts"
 import { ApiError } from "./api-error.ts"
 import { invalid, type JsonFields, pick } from "./fields.ts"
@@ -61,6 +62,7 @@ export function consistencyTokenOf(headers: IncomingHttpHeaders, fields: JsonFie
 
 /**
  * For reads from the database itself, which is always current: requires that its history contains the commit.
+ * A commit that was pruned from the feed counts as contained.
  * @throws CheckError `history_lost` when it does not (any more)
  */
 export async function requireCommit(
@@ -69,7 +71,11 @@ export async function requireCommit(
   commit: Commit | undefined,
 ): Promise<void> {
   if (commit === undefined) return
-  if ((await stampOfRevision(database, storeId, commit.revision)) !== commit.stamp) throw commitLost(commit)
+  const stamp = await stampOfRevision(database, storeId, commit.revision)
+  if (stamp === commit.stamp) return
+  // The stamp of a pruned commit is gone. Everything newer includes it.
+  if (stamp === undefined && commit.revision <= (await prunedFeed(database, storeId)).revision) return
+  throw commitLost(commit)
 }
 
 function commitOf(token: unknown): Commit {

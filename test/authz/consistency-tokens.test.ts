@@ -5,6 +5,7 @@ import { Engine } from "../../runtime/check/engine.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
+import { type PruneCursor, prune } from "../../runtime/store/prune.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { call, documentModel, modelPlanOf, type Served, serve } from "./harness.ts"
@@ -140,6 +141,34 @@ describePostgres("the consistency token of a write", () => {
       409,
       "history_lost",
     ])
+  })
+
+  test("holds when the commit was pruned from the feed, and newer ones include it", async () => {
+    const { id, token } = await written()
+    const [database] = databases as [Database]
+    for (const object of ["document:2", "document:3"])
+      await writing.call("POST", `/stores/${id}/write`, { writes: { tuple_keys: [{ ...key, object }] } })
+    const text = `update sallyport.changes set changed_at = changed_at - interval '2 days' where store_id = '${id}'`
+    await database.query({ name: "", text })
+    let cursor: PruneCursor | undefined
+    let gone = 0
+    do {
+      const { pruned, next } = await prune(database, { changesSeconds: 86_400 }, cursor)
+      gone += pruned.changes
+      cursor = next
+    } while (cursor !== undefined)
+    expect(gone).toBe(2)
+    const headers = { [header]: token }
+    const check = await asking.call("POST", `/stores/${id}/check`, { tuple_key: key }, headers)
+    expect([check.status, check.json]).toMatchObject([200, { allowed: true }])
+    const read = await asking.call("POST", `/stores/${id}/read`, { tuple_key: key }, headers)
+    expect([read.status, read.json.tuples]).toEqual([200, [expect.anything()]])
+    // A revision that the store has not reached is of another history.
+    const ahead = Buffer.from("c1.999999.AAAAAAAAAAAA").toString("base64url")
+    for (const path of ["check", "read"]) {
+      const lost = await asking.call("POST", `/stores/${id}/${path}`, { tuple_key: key }, { [header]: ahead })
+      expect(lost.json.code).toBe("history_lost")
+    }
   })
 
   test("none of 1,000 checks on another process misses the write before it", async () => {

@@ -1,5 +1,4 @@
 import {
-  CheckError,
   type Commit,
   commitLost,
   firstCommit,
@@ -101,17 +100,18 @@ export class History {
   }
 
   /**
-   * Requires that the store's history contains a commit.
-   * @throws CheckError `history_lost` when it does not (any more); `validation_error` when the commit is too old to tell
+   * Requires that the store's history contains a commit. `pruned`: the feed no longer reaches back to it. Its stamp is gone then, and its
+   * number is all that proves that newer commits include it.
+   * @throws CheckError `history_lost` when the history does not contain it (any more)
    */
-  async require(commit: Commit): Promise<void> {
-    if (this.includes(commit) === true) return
+  async require(commit: Commit): Promise<"kept" | "pruned"> {
+    if (this.includes(commit) === true) return "kept"
     const { source, storeId } = this.#options
     const { revision } = commit
     const stamp = await source.stampOf(storeId, revision)
-    if (stamp === undefined && revision <= this.last.revision)
-      throw new CheckError("validation_error", `the store's revision ${revision} is no longer kept`)
+    if (stamp === undefined && revision <= this.last.revision) return "pruned"
     if (stamp !== commit.stamp) throw commitLost(commit)
+    return "kept"
   }
 
   /** Asks the source for its newest commit, and compares it. Rejects with the source's error. */

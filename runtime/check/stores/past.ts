@@ -1,4 +1,4 @@
-import { CheckError, type TupleChange, type TupleRow, type TupleSource } from "../ports.ts"
+import { CheckError, type Commit, type TupleChange, type TupleRow, type TupleSource } from "../ports.ts"
 import type { Snapshot } from "./snapshot.ts"
 
 /** Changes read at a time. */
@@ -25,8 +25,7 @@ export async function layPast(view: Snapshot, { source, storeId, turn, fits }: P
   for (let at = view.at; at.revision < upTo; ) {
     const changes = await source.changes(storeId, at, batch)
     const last = changes.at(-1)
-    if (last === undefined || changes[0]?.revision !== at.revision + 1)
-      throw new CheckError("validation_error", `the store's revision ${view.revision} is no longer kept`)
+    if (last === undefined || changes[0]?.revision !== at.revision + 1) throw notKept(view)
     for (const change of changes) {
       const key = change.row.slice(0, 4).join(" ")
       if (change.revision <= upTo && !first.has(key)) first.set(key, change)
@@ -55,4 +54,9 @@ export async function layPast(view: Snapshot, { source, storeId, turn, fits }: P
     await turn()
   }
   view.gathered()
+}
+
+/** The error for a past commit whose changes were pruned. */
+export function notKept({ revision }: Pick<Commit, "revision">): CheckError {
+  return new CheckError("validation_error", `the store's revision ${revision} is no longer kept`)
 }

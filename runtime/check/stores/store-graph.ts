@@ -15,7 +15,7 @@ import { History } from "./history.ts"
 import { type Kept, newEra } from "./kept.ts"
 import type { Memory, Tenant } from "./memory.ts"
 import { loadPages } from "./page-loads.ts"
-import { layPast } from "./past.ts"
+import { layPast, notKept } from "./past.ts"
 import { Snapshot } from "./snapshot.ts"
 import { Views } from "./views.ts"
 import { loadWhole } from "./whole-load.ts"
@@ -321,11 +321,11 @@ export class StoreGraph implements Tenant {
   }
 
   /**
-   * Requires that the store's history contains a commit.
-   * @throws CheckError `history_lost` when it does not (any more); `validation_error` when the commit is too old to tell
+   * Requires that the store's history contains a commit, see `History.require`.
+   * @throws CheckError `history_lost` when it does not (any more)
    */
-  require(commit: Commit): Promise<void> {
-    return this.#history.require(commit)
+  async require(commit: Commit): Promise<void> {
+    await this.#history.require(commit)
   }
 
   /** Resolves when all changes known to exist are applied. */
@@ -347,7 +347,7 @@ export class StoreGraph implements Tenant {
     const { source, storeId, turn, memory } = this.#options
     if (commit.revision > this.graph.revision) await this.refresh()
     await this.caughtUp()
-    await this.#history.require(commit)
+    if ((await this.#history.require(commit)) === "pruned") throw notKept(commit)
     const view = isSameCommit(commit, this.graph.at) ? this.view : this.#viewAt(this.graph, commit)
     this.hold(view)
     if (view === this.view) return view
