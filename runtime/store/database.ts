@@ -69,7 +69,7 @@ export interface Database extends Queryable {
    * `SourceUnavailable`.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** Sends the statements as one transaction in one round trip. Resolves to the rows of each. */
+  /** Sends the statements as one transaction in one round trip, its commit included. Resolves to the rows of each. */
   batch(
     statements: readonly (readonly [PreparedStatement, readonly unknown[]])[],
   ): Promise<readonly (readonly SqlRow[])[]>

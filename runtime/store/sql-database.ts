@@ -128,12 +128,17 @@ export class SqlDatabase implements Database {
     return this.#repeating((client) => this.#send<Row>(client, statement, parameters))
   }
 
-  async batch(
+  batch(
     statements: readonly (readonly [PreparedStatement, readonly unknown[]])[],
   ): Promise<readonly (readonly SqlRow[])[]> {
-    return this.transaction((transaction) =>
-      Promise.all(statements.map(([statement, parameters]) => transaction.query(statement, parameters))),
-    )
+    return this.#repeating(async (client) => {
+      // The commit travels with the statements. When one of them has failed, the server rolls back at the commit.
+      const all = [[this.#beginning(begin), []], ...statements, [commit, []]] as const
+      const sent = all.map(([statement, parameters]) => this.#send(client, statement, parameters))
+      // Until all have ended the connection is in use. The first failure is the cause of the others.
+      await Promise.allSettled(sent)
+      return (await Promise.all(sent)).slice(1, -1)
+    })
   }
 
   transaction<T>(

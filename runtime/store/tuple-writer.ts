@@ -3,6 +3,7 @@ import { type BulkResult, bulkWrite } from "./bulk-write.ts"
 import type { Database } from "./database.ts"
 import { noticesOf } from "./notices.ts"
 import {
+  type GroupResult,
   tupleIdentity,
   type WriteConflict,
   type WriteRequest,
@@ -12,6 +13,10 @@ import {
 
 /** More tuples in one transaction bring no gain and lock the store's row longer. */
 const groupTuplesMax = 1000
+/** Stores whose last write is remembered. */
+const storesMax = 1_000
+/** A transaction that took longer waited for a slow server, not for the lock. */
+const pauseMsMax = 20
 
 interface WaitingWrite {
   readonly request: WriteRequest
@@ -28,15 +33,36 @@ interface WaitingBulk {
 
 type Waiting = WaitingWrite | WaitingBulk
 
+/** The requests of one store in order, while there are any. */
+interface StoreQueue {
+  readonly items: Waiting[]
+  /** Called after a request was added. */
+  onAdded: () => void
+}
+
+/** The end of this process's last transaction in a store. */
+interface LastWrite {
+  readonly revision: number
+  /** Requests that were in the transaction, or waiting at its end. */
+  readonly requests: number
+  /** Until when the next transaction waits for as many, by `performance.now()`. */
+  readonly untilMs: number
+}
+
 /**
  * Writes of one process. While a transaction of a store runs, more requests for that store gather, and the next transaction writes them
  * together; separately they would only wait for the store's row. Requests of a group share no keys, so each succeeds or fails as if it were
  * alone.
+ *
+ * While other processes write to the store too, a transaction mostly waits for the lock. So the next one lets the clients of the last one
+ * send their next requests before it begins: it waits for as many requests, for at most the time that the last one took. The others have the
+ * lock meanwhile. Without the pause, each process would divide its few requests into groups of half the size, and groups take turns.
  */
 export class TupleWriter {
   readonly #database: Database
   readonly #applied: (storeId: string, changes: readonly TupleChange[]) => void
-  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #waiting = new Map<string, StoreQueue>()
+  readonly #last = new Map<string, LastWrite>()
 
   /** `applied` is called once for each committed revision, whole and in order, before its requests resolve. */
   constructor(database: Database, applied: (storeId: string, changes: readonly TupleChange[]) => void) {
@@ -57,20 +83,26 @@ export class TupleWriter {
   #add(storeId: string, item: Waiting): void {
     const waiting = this.#waiting.get(storeId)
     if (waiting !== undefined) {
-      waiting.push(item)
+      waiting.items.push(item)
+      waiting.onAdded()
       return
     }
-    const queue = [item]
+    const queue: StoreQueue = { items: [item], onAdded: () => undefined }
     this.#waiting.set(storeId, queue)
     void this.#drain(storeId, queue)
   }
 
-  async #drain(storeId: string, queue: Waiting[]): Promise<void> {
-    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+  async #drain(storeId: string, queue: StoreQueue): Promise<void> {
+    const { items } = queue
+    for (let first = items[0]; first !== undefined; first = items[0]) {
       if ("rows" in first) {
-        queue.shift()
+        items.shift()
         await this.#writeBulk(storeId, first)
-      } else await this.#writeGroup(storeId, takeGroup(queue))
+      } else {
+        const gathering = gather(queue, this.#last.get(storeId))
+        if (gathering !== undefined) await gathering
+        await this.#writeGroup(storeId, items)
+      }
     }
     this.#waiting.delete(storeId)
   }
@@ -78,10 +110,52 @@ export class TupleWriter {
   async #writeBulk(storeId: string, { rows, resolve, reject }: WaitingBulk): Promise<void> {
     try {
       const written = await bulkWrite(this.#database, storeId, rows)
-      if (written !== undefined && "changes" in written) this.#committed(storeId, written.changes)
+      if (written !== undefined && "changes" in written) {
+        this.#ended(storeId, written.at.revision, 0, 0)
+        this.#committed(storeId, written.changes)
+      }
       resolve(written)
     } catch (error) {
       reject(error)
+    }
+  }
+
+  async #writeGroup(storeId: string, items: Waiting[]): Promise<void> {
+    const group = takeGroup(items)
+    const startMs = performance.now()
+    try {
+      const written = await writeTupleGroup(
+        this.#database,
+        storeId,
+        group.map(({ request }) => request),
+      )
+      if (written !== undefined) {
+        const tookMs = this.#isShared(storeId, written) ? performance.now() - startMs : 0
+        this.#ended(storeId, written.after, group.length + items.length, tookMs)
+        this.#committed(storeId, written.changes)
+      }
+      group.forEach(({ resolve }, index) => {
+        resolve(written?.results[index])
+      })
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+  }
+
+  /** Whether another process has written to the store since the last write of this one. */
+  #isShared(storeId: string, { before }: GroupResult): boolean {
+    const last = this.#last.get(storeId)
+    return last !== undefined && last.revision !== before
+  }
+
+  #ended(storeId: string, revision: number, requests: number, pauseMs: number): void {
+    // The map is in order of the last writes.
+    this.#last.delete(storeId)
+    const untilMs = performance.now() + Math.min(pauseMs, pauseMsMax)
+    this.#last.set(storeId, { revision, requests, untilMs })
+    for (const oldest of this.#last.keys()) {
+      if (this.#last.size <= storesMax) break
+      this.#last.delete(oldest)
     }
   }
 
@@ -90,22 +164,23 @@ export class TupleWriter {
     this.#applied(storeId, changes)
     noticesOf(this.#database).announce(`store ${storeId}`)
   }
+}
 
-  async #writeGroup(storeId: string, group: readonly WaitingWrite[]): Promise<void> {
-    try {
-      const written = await writeTupleGroup(
-        this.#database,
-        storeId,
-        group.map(({ request }) => request),
-      )
-      if (written !== undefined) this.#committed(storeId, written.changes)
-      group.forEach(({ resolve }, index) => {
-        resolve(written?.results[index])
-      })
-    } catch (error) {
-      for (const { reject } of group) reject(error)
+/** Waits until the queue has as many requests as the last transaction found, or until its time is over. Undefined: it is over. */
+function gather(queue: StoreQueue, last: LastWrite | undefined): Promise<void> | undefined {
+  const pauseMs = last === undefined ? 0 : last.untilMs - performance.now()
+  if (last === undefined || pauseMs <= 0) return undefined
+  return new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, pauseMs)
+    queue.onAdded = () => {
+      if (queue.items.length < last.requests) return
+      clearTimeout(timer)
+      resolve()
     }
-  }
+    queue.onAdded()
+  }).finally(() => {
+    queue.onAdded = () => undefined
+  })
 }
 
 /** Takes as many requests as fit from the head of the queue, up to the first that shares a key with an earlier one. */

@@ -30,6 +30,9 @@ export interface GroupResult {
   readonly results: readonly (WriteResult | WriteConflict)[]
   /** All changes of the group, in one commit; empty when nothing changed. */
   readonly changes: readonly TupleChange[]
+  /** The store's revision before and after it. */
+  readonly before: number
+  readonly after: number
 }
 
 /** Locks the store's row until the end of the transaction, so that the next statement sees a state that no other writer can change. */
@@ -169,7 +172,7 @@ function resultOf(
     changes.push(...own)
     return { at, changes: own }
   })
-  return { results, changes }
+  return { results, changes, before, after: at.revision }
 }
 
 /** The identity of a tuple within its store. No part can contain a space. */
