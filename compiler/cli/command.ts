@@ -41,10 +41,25 @@ export function command<Args>(
   }
 }
 
+/** What commands are for, and the heading of each purpose in the help and in the manual, in this order. */
+export const commandPurposes = {
+  write: "Write and check",
+  run: "Try and run",
+  operate: "Apply and operate",
+  subscriptions: "Subscriptions and usage",
+  authorization: "Authorization data",
+  manual: "Read more",
+} as const
+
+/** One of `commandPurposes`. */
+export type CommandPurpose = keyof typeof commandPurposes
+
 /** A row of the table of commands. The list of all commands needs only these rows, so that only the called command is loaded. */
 export interface CommandRow {
   /** One word, or two for a command of a group: `tuple write`. */
   readonly name: string
+  /** Its heading in the help. Commands of a group have the same. */
+  readonly purpose: CommandPurpose
   readonly summary: string
   load(): Promise<Command>
 }

@@ -1,6 +1,14 @@
 import { Command as Commander, CommanderError } from "commander"
 import manifest from "../../package.json" with { type: "json" }
-import { CliError, type Command, type CommandRow, type ExitCode, exitCode } from "./command.ts"
+import {
+  CliError,
+  type Command,
+  type CommandPurpose,
+  type CommandRow,
+  commandPurposes,
+  type ExitCode,
+  exitCode,
+} from "./command.ts"
 import { commands } from "./commands.ts"
 import { type Io, processIo } from "./io.ts"
 
@@ -14,8 +22,10 @@ export async function main(
   const program = newProgram(io)
   const groups = new Map<string, Commander>()
   for (const row of table) {
-    const made = parentOf(row, table, program, groups)
+    const parent = parentOf(row, table, program, groups)
+    const made = parent
       .command(row.name.split(" ").at(-1) as string)
+      .helpGroup(parent === program ? headingOf(row.purpose) : "Commands:")
       .summary(row.summary)
       .description(row.summary)
     // The other commands only appear in the help. Loading them all would take longer than most commands run.
@@ -44,6 +54,8 @@ function newProgram(io: Io): Commander {
     .description(manifest.description)
     .version(manifest.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
+    // commander takes the heading of its own command `help` from this default only.
+    .commandsGroup(headingOf("manual"))
     .helpCommand("help [word...]", "print help for a command, or for a statement of gateway.conf")
     .showHelpAfterError("\nRun the command with --help to see its arguments.")
     .exitOverride()
@@ -60,9 +72,13 @@ function newProgram(io: Io): Commander {
   return program
 }
 
+function headingOf(purpose: CommandPurpose): string {
+  return `${commandPurposes[purpose]}:`
+}
+
 /** `tuple write` belongs to a group `tuple`, which has no action of its own. */
 function parentOf(
-  { name }: CommandRow,
+  { name, purpose }: CommandRow,
   table: readonly CommandRow[],
   program: Commander,
   groups: Map<string, Commander>,
@@ -76,6 +92,7 @@ function parentOf(
   )
   const made = program
     .command(group)
+    .helpGroup(headingOf(purpose))
     .summary(`commands: ${members.join(", ")}`)
     .description(`Commands of \`${group}\`.`)
   groups.set(group, made)

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { CliError, type CommandRow, command, exitCode } from "../../compiler/cli/command.ts"
+import { CliError, type CommandRow, command, commandPurposes, exitCode } from "../../compiler/cli/command.ts"
+import { commands } from "../../compiler/cli/commands.ts"
 import type { Io } from "../../compiler/cli/io.ts"
 import { main } from "../../compiler/cli/main.ts"
 
@@ -64,11 +65,12 @@ async function run(...argv: string[]) {
     untilStopped: async () => {},
   }
   const table: CommandRow[] = [
-    { name: "greet", summary: "say hello", load: async () => greet },
-    { name: "tuple write", summary: "write tuples", load: async () => inGroup },
-    { name: "broken", summary: "throws", load: async () => broken },
+    { name: "greet", purpose: "run", summary: "say hello", load: async () => greet },
+    { name: "tuple write", purpose: "authorization", summary: "write tuples", load: async () => inGroup },
+    { name: "broken", purpose: "run", summary: "throws", load: async () => broken },
     {
       name: "other",
+      purpose: "write",
       summary: "is not called",
       load: async () => {
         throw new Error("loaded without being called")
@@ -109,6 +111,23 @@ test("help lists commands and shows examples", async () => {
     expect(help.out).toMatch(/tuple .*commands: write/)
   }
   expect((await run("greet", "--help")).out).toContain("sallyport greet ann\n      greets ann")
+})
+
+test("help shows commands below the heading of their purpose, `help` itself below the last", async () => {
+  const parts = (await run("--help")).out.split(/^(?=\S.*:$)/m).map((part) => part.trimEnd().split("\n"))
+  const below = (heading: string) => parts.find(([first]) => first === heading)?.slice(1) ?? []
+  expect(below("Try and run:")).toEqual(["  greet           say hello", "  broken          throws"])
+  expect(below("Authorization data:")).toEqual(["  tuple           commands: write"])
+  expect(below("Read more:")[0]).toMatch(/^ {2}help \[word\.\.\.\] /)
+  expect((await run("tuple", "--help")).out).toContain("\nCommands:\n  write ")
+})
+
+test("the rows of a purpose stand together, in the order of the headings; commands of a group have one purpose", () => {
+  expect([...new Set(commands.map(({ purpose }) => purpose))]).toEqual(Object.keys(commandPurposes))
+  const runs = commands.filter(({ purpose }, at) => purpose !== commands[at - 1]?.purpose)
+  expect(runs).toHaveLength(Object.keys(commandPurposes).length)
+  const purposeOf = new Map(commands.map(({ name, purpose }) => [name.split(" ")[0], purpose]))
+  for (const { name, purpose } of commands) expect(purposeOf.get(name.split(" ")[0]), name).toBe(purpose)
 })
 
 test("an error of ours keeps its stack", async () => {

@@ -1,4 +1,5 @@
 import { posix } from "node:path"
+import { commandPurposes } from "../../compiler/cli/command.ts"
 import { commands } from "../../compiler/cli/commands.ts"
 import { pageOf } from "../../compiler/cli/manual.ts"
 import { variables } from "../../compiler/cli/variables.ts"
@@ -17,7 +18,12 @@ import type { SourcePage } from "./pages.ts"
 
 const language = languageReference()
 const loaded = await Promise.all(
-  commands.map(async ({ name, summary, load }) => ({ name, summary, line: (await load()).line })),
+  commands.map(async ({ name, purpose, summary, load }) => ({
+    name,
+    purpose,
+    summary,
+    line: (await load()).line,
+  })),
 )
 const marked = /^<!-- generated: (.+?) -->\n.*?^<!-- end of generated -->$/gms
 
@@ -247,6 +253,21 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   ].join("\n")
 }
 
+function commandText({ name, summary, line }: (typeof loaded)[number]): string {
+  const operands = line.operands ?? []
+  const options = line.options ?? []
+  const usage = ["sallyport", name, ...(options.length > 0 ? ["[options]"] : [])]
+  const rows = [...operands, ...options].map(([term, text]) => [`\`${term}\``, text])
+  const examples = line.examples.map(([example, text]) => `# ${text}\n${example}`)
+  return [
+    `### sallyport ${name}\n`,
+    `${summary[0]?.toUpperCase()}${summary.slice(1)}.\n`,
+    `\`\`\`text\n${[...usage, ...operands.map(([term]) => term)].join(" ")}\n\`\`\`\n`,
+    ...(rows.length === 0 ? [] : [`${markdownTable(["Argument", "Meaning"], rows)}\n`]),
+    ...(examples.length === 0 ? [] : [`\`\`\`sh\n${examples.join("\n")}\n\`\`\`\n`]),
+  ].join("\n")
+}
+
 const tables: Readonly<Record<string, (links: Links) => string>> = {
   arguments: () =>
     markdownTable(
@@ -288,21 +309,11 @@ const tables: Readonly<Record<string, (links: Links) => string>> = {
       ]),
     ),
   commands: () =>
-    loaded
-      .map(({ name: command, summary, line }) => {
-        const operands = line.operands ?? []
-        const options = line.options ?? []
-        const usage = ["sallyport", command, ...(options.length > 0 ? ["[options]"] : [])]
-        const rows = [...operands, ...options].map(([name, text]) => [`\`${name}\``, text])
-        const examples = line.examples.map(([example, text]) => `# ${text}\n${example}`)
-        return [
-          `## sallyport ${command}\n`,
-          `${summary[0]?.toUpperCase()}${summary.slice(1)}.\n`,
-          `\`\`\`text\n${[...usage, ...operands.map(([name]) => name)].join(" ")}\n\`\`\`\n`,
-          ...(rows.length === 0 ? [] : [`${markdownTable(["Argument", "Meaning"], rows)}\n`]),
-          ...(examples.length === 0 ? [] : [`\`\`\`sh\n${examples.join("\n")}\n\`\`\`\n`]),
-        ].join("\n")
-      })
+    Object.entries(commandPurposes)
+      .flatMap(([purpose, heading]) => [
+        `## ${heading}\n`,
+        ...loaded.filter((each) => each.purpose === purpose).map(commandText),
+      ])
       .join("\n"),
   variables: () =>
     Object.entries(variables)
