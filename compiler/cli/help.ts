@@ -8,6 +8,23 @@ import { CliError } from "./command.ts"
 import { variables } from "./variables.ts"
 import { meaningText, type StatementMeaning, variableText } from "./views/statement.ts"
 
+/**
+ * The blocks that most projects write, the commonest first: readers of `help audience` mean that of an issuer, not that of an introspection
+ * endpoint. The order is that of the uses in the examples and the manual, which a test counts. Other blocks follow in the schema's order.
+ */
+const commonBlocks: readonly BlockReference["name"][] = [
+  "api",
+  "operation",
+  "file",
+  "backend",
+  "subscription",
+  "issuer",
+  "gateway",
+  "inbound",
+  "outbound",
+  "cors",
+]
+
 /** The output of `sallyport help SALLYPORT_SPOOL` for an environment variable. Undefined for any other word. */
 export function variableHelp(words: readonly string[], columns: number): string | undefined {
   const name = words.join(" ").toUpperCase()
@@ -46,7 +63,7 @@ export function unknownTopic(words: readonly string[], commands: readonly string
   )
 }
 
-/** The different meanings of a keyword, each with the blocks in which it has that meaning. */
+/** The different meanings of a keyword, each with the blocks in which it has that meaning, the commonest meaning first. */
 function meaningsOf(keyword: string, within: readonly BlockReference[]): StatementMeaning[] {
   const found = new Map<string, { statement: StatementReference; blocks: BlockReference[] }>()
   for (const block of within) {
@@ -57,7 +74,12 @@ function meaningsOf(keyword: string, within: readonly BlockReference[]): Stateme
     if (known === undefined) found.set(key, { statement, blocks: [block] })
     else known.blocks.push(block)
   }
-  return [...found.values()]
+  return [...found.values()].sort((a, b) => rankOf(a) - rankOf(b))
+}
+
+/** Smaller for a commoner meaning. */
+function rankOf({ blocks }: StatementMeaning): number {
+  return Math.min(...blocks.map(({ name }) => commonBlocks.indexOf(name) + 1 || commonBlocks.length + 1))
 }
 
 function openedBy({ opens }: StatementReference, all: readonly BlockReference[]): BlockReference[] {
