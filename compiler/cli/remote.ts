@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises"
-import { join } from "node:path"
 import type { ControlMark, ControlProblem } from "../../runtime/control/api.ts"
 import { CliError, exitCode } from "./command.ts"
+import { clientToken } from "./control-token.ts"
 import { traceOfDev } from "./dev/trace.ts"
 import { type ApiAddress, exchange, jsonOf, somethingElse } from "./exchange.ts"
 import type { Io } from "./io.ts"
@@ -10,8 +9,6 @@ const controlMark: ControlMark = "sallyport-control"
 
 /** Default URL of the control listener of `dev`. */
 export const controlUrlDefault = "http://127.0.0.1:8082"
-/** The file for the control token of `dev`, relative to the project. */
-export const tokenFile = ".sallyport/control.token"
 
 /** A response of the control API: its status and its JSON, undefined if empty. */
 export interface RemoteAnswer {
@@ -26,7 +23,7 @@ export interface Remote {
 }
 
 /**
- * Finds address and token: `SALLYPORT_CONTROL_URL` and `SALLYPORT_CONTROL_TOKEN`, else those of `sallyport dev` in this folder. `at` has
+ * Finds address and token: `SALLYPORT_CONTROL_URL` and the token of the environment, else those of `sallyport dev` in this folder. `at` has
  * precedence over the URL.
  */
 export async function connect(io: Io, at?: string): Promise<Remote> {
@@ -49,7 +46,7 @@ export async function controlAddress(
       `Set it like ${controlUrlDefault}.`,
     )
   }
-  return { url, token: io.env["SALLYPORT_CONTROL_TOKEN"] || (await tokenOfDev(io)) }
+  return { url, token: await clientToken(io) }
 }
 
 /** Runs work that needs a running Sallyport. If it fails, the error also says how to work without one. */
@@ -68,24 +65,6 @@ export function remoteAt(url: string, token: string): Remote {
   return { url, request: (method, path, body) => send(address, method, path, body) }
 }
 
-/** The token that `serve` and `dev` write: a command in the same folder needs no setting. */
-async function tokenOfDev(io: Io): Promise<string> {
-  try {
-    return (await readFile(join(io.cwd, tokenFile), "utf8")).trim()
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    throw code === "ENOENT"
-      ? new CliError(
-          "no control token: SALLYPORT_CONTROL_TOKEN is not set, and no `sallyport dev` has run in this folder",
-          "Start `sallyport dev` in this folder, or set SALLYPORT_CONTROL_URL and SALLYPORT_CONTROL_TOKEN of the Sallyport to use.",
-        )
-      : new CliError(
-          `${tokenFile} cannot be read (${code})`,
-          "Run as the user that started `sallyport dev`, or set SALLYPORT_CONTROL_TOKEN.",
-        )
-  }
-}
-
 /** Checks that the responder is a control API before it is believed: another service at the address may answer anything. */
 async function send(address: ApiAddress, method: string, path: string, body: unknown): Promise<RemoteAnswer> {
   const answer = await exchange(address, method, path, body)
@@ -93,7 +72,7 @@ async function send(address: ApiAddress, method: string, path: string, body: unk
   if (answer.status === 401) {
     throw new CliError(
       `${address.url} refused the control token`,
-      "Set SALLYPORT_CONTROL_TOKEN to the token that Sallyport was started with.",
+      "Set SALLYPORT_CONTROL_TOKEN, or the file of SALLYPORT_CONTROL_TOKEN_FILE, to the token that Sallyport was started with.",
     )
   }
   return { status: answer.status, body: jsonOf(answer, address) }

@@ -9,8 +9,8 @@ export interface EnvironmentVariable {
 
 /** Commands that connect to a running Sallyport. */
 const remote = [
-  ...["plan", "apply", "history", "rollback", "status", "subscription", "usage", "check", "tuple", "shell"],
-  "explain request",
+  ...["plan", "apply", "history", "rollback", "status", "prune", "subscription", "usage"],
+  ...["check", "list-objects", "list-users", "tuple", "watch", "shell", "explain request"],
 ]
 
 /**
@@ -70,6 +70,12 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
     docs: "The bearer token of the control API: at least 16 characters without blanks.",
     byDefault: "the token in `.sallyport/control.token`, which `serve` and `dev` write when there is none",
     example: "$(openssl rand -hex 32)",
+  },
+  SALLYPORT_CONTROL_TOKEN_FILE: {
+    commands: ["serve", "dev", ...remote],
+    docs: "File that contains the control token alone, such as a secret of Docker or Kubernetes. `serve` and `dev` read it at the start, other commands each time. SALLYPORT_CONTROL_TOKEN must not be set as well.",
+    byDefault: "SALLYPORT_CONTROL_TOKEN",
+    example: "/run/secrets/control-token",
   },
   SALLYPORT_CONTROL_URL: {
     commands: remote,

@@ -4,18 +4,11 @@ import { startSampleBackends } from "../../../runtime/dev/sample-backends.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import { addressText } from "../../../runtime/plan/resources.ts"
 import type { Runtime, RuntimeSettings } from "../../../runtime/process/settings.ts"
+import { controlTokenOf, leaveToken } from "../control-token.ts"
 import { databaseOf } from "../database-settings.ts"
 import type { HostPort } from "../host-port.ts"
 import type { Io } from "../io.ts"
-import {
-  controlListenOf,
-  controlTokenOf,
-  hostsOf,
-  leaveToken,
-  logLevelOf,
-  ownFolder,
-  version,
-} from "../settings.ts"
+import { controlListenOf, hostsOf, logLevelOf, ownFolder, version } from "../settings.ts"
 import { rethrowForPeople, startRuntime } from "../start.ts"
 import { demandFree, type Wanted } from "./addresses.ts"
 import type { Closers } from "./closers.ts"
