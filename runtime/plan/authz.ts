@@ -88,7 +88,7 @@ const engineCors = z.strictObject({
 })
 export type EngineCors = z.infer<typeof engineCors>
 
-/** AuthZEN. `store`: the store that paths without a store use; null: the only store. `url`: where clients reach the engine; null: the URL of the request. */
+/** AuthZEN. `store`: the store that paths without a store use; null: the only store. `url`: where clients reach the engine; null: the address that a request reached. */
 const engineAuthzen = z.strictObject({ store: name.nullable(), url: loadText.nullable() })
 export type EngineAuthzen = z.infer<typeof engineAuthzen>
 

@@ -46,7 +46,7 @@ const cors: StatementRow = {
 const authzen: StatementRow = {
   keyword: "authzen",
   forms: [{ args: [], block: "authz authzen", blockRequired: true }],
-  byDefault: "the only store, and the URL of the request",
+  byDefault: "the only store, and the address that the request reached",
   docs: "The AuthZEN API: the store behind its standard paths, and the URL in its metadata.",
   example: 'authzen { store s; url "https://pdp.example" }',
 }
@@ -314,7 +314,7 @@ export const authzenRows: readonly StatementRow[] = [
   {
     keyword: "url",
     forms: [{ args: [slot("url", "url")] }],
-    byDefault: "the scheme and host of the request",
+    byDefault: "`http://` and the address that the request reached",
     docs: "The URL under which clients reach the engine, for the metadata.",
     example: 'url "https://pdp.example"',
   },
