@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createMigratedDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
+import { scaled } from "../support/random-run.ts"
 import { documentModel, type Served, serve } from "./harness.ts"
 
 /** Bodies made of the API's own words in wrong places: deeper than random JSON gets. */
@@ -160,7 +161,7 @@ describePostgres("the API under rubbish", () => {
         expect(Object.keys(answer)).toEqual(["code", "message"])
         expect(answer.message).not.toMatch(/undefined(?! condition)|\[object|Cannot read|SQLSTATE/)
       }),
-      { numRuns: 300 },
+      { numRuns: scaled(150) },
     )
   })
 
@@ -184,7 +185,7 @@ describePostgres("the API under rubbish", () => {
           expect((await served.call("GET", `/stores?${query.join("&")}`)).status).toBeLessThan(500)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: scaled(150) },
     )
   })
 })

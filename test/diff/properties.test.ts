@@ -4,6 +4,7 @@ import { comparePlans } from "../../compiler/diff/compare-plans.ts"
 import { changesJson, changesText } from "../../compiler/render/changes.ts"
 import { canonicalJson, digestOf } from "../../runtime/plan/canonical.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { firstSeed, scaled } from "../support/random-run.ts"
 import { compiled } from "./compiled.ts"
 import { edited, isValid, type Random, randomOf } from "./edits.ts"
 
@@ -89,12 +90,10 @@ describe("a plan compared with itself", () => {
 })
 
 describe("a plan with an edit", () => {
-  // More of both for a longer look: SEED=5 RUNS=5000.
-  const seed = Number(process.env["SEED"] ?? 20261121)
-  const runs = Number(process.env["RUNS"] ?? 300)
+  const runs = scaled(150)
 
   test(`is never silent (${runs} edits)`, () => {
-    const random = randomOf(seed)
+    const random = randomOf(firstSeed)
     let different = 0
     let valid = 0
     for (let run = 0; run < runs; run += 1) {
@@ -120,7 +119,7 @@ describe("a plan with an edit", () => {
 
   test("is told the same each time, as text without control characters and as JSON", () => {
     const random = randomOf(7)
-    for (let run = 0; run < 60; run += 1) {
+    for (let run = 0; run < scaled(30); run += 1) {
       const after = edited(edited(sample.plan, random), random)
       const changes = comparePlans(sample.plan, after)
       expect(comparePlans(structuredClone(sample.plan), structuredClone(after))).toEqual(changes)

@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { compile } from "../compile.ts"
+import { scaled } from "../support/random-run.ts"
 import { sampleDeclarations, sampleModel } from "./sample.ts"
 
 const words = sampleDeclarations.join("\n").split(/(?<=[ \n;{}"])|(?=[ \n;{}"])/)
@@ -48,7 +49,7 @@ test("whatever the text, there are findings or a plan, and findings have places"
       for (const { span } of diagnostics)
         if (span !== undefined) expect(span.start).toBeLessThanOrEqual(span.end)
     }),
-    { numRuns: 150 },
+    { numRuns: scaled(75) },
   )
 })
 

@@ -6,6 +6,7 @@ import { MemoryFiles } from "../../compiler/core/files.ts"
 import { SchemaSet } from "../../runtime/validation/schema-set.ts"
 import { compile } from "../compile.ts"
 import { projectRoot } from "../structure/tree.ts"
+import { scaled } from "../support/random-run.ts"
 
 const folder = join(projectRoot, "test/cases/documents")
 const texts = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")] as const)
@@ -51,7 +52,7 @@ const pieces = [
   "{id}",
 ]
 const mutation = fc.record({ at: fc.nat(), cut: fc.nat({ max: 30 }), piece: fc.constantFrom(...pieces) })
-const numRuns = Number(process.env["FUZZ_RUNS"] ?? 40)
+const numRuns = scaled(20)
 
 describe("mutated documents never throw, and what compiles can be provisioned", () => {
   test.each(texts)("%s", (name, text) => {

@@ -6,6 +6,7 @@ import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import { readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
 import { compile } from "../compile.ts"
+import { scaled } from "../support/random-run.ts"
 
 // What an editor, a merge and a broken disk do to the files of the example: bytes, not words, in all of them at once.
 
@@ -13,7 +14,7 @@ const root = new URL("../../", import.meta.url)
 const read = (path: string): Buffer => readFileSync(new URL(path, root))
 const names = ["gateway.conf", "models/acme.fga", "models/catalog.openapi.yaml", "models/stock.policy.xml"]
 const originals = names.map((name) => [name, read(name)] as const)
-const runs = Number(process.env["FUZZ_RUNS"] ?? 150)
+const runs = scaled(75)
 
 const pieces = [
   ..."{}()\"'\\#;=,<>$[]@*%é\u0000\u0001\ufeff\u2028\u202e",

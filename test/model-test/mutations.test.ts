@@ -7,8 +7,9 @@ import { Project } from "../../compiler/core/load.ts"
 import { runSuite } from "../../compiler/model-test/run.ts"
 import { StoreFiles } from "../../compiler/model-test/store-file.ts"
 import { projectRoot } from "../structure/tree.ts"
+import { scaled } from "../support/random-run.ts"
 
-const runs = Number(process.env["FUZZ_RUNS"] ?? 200)
+const runs = scaled(100)
 const read = (path: string): string => readFileSync(`${projectRoot}models/${path}`, "utf8")
 const model = read("acme.fga")
 const inline = `model: |\n${model.replace(/^/gm, "  ")}\n${read("tests/acme.fga.yaml").replace(/^model_file.*$/m, "tuple_files: [a.csv, b.jsonl]")}`
