@@ -7,6 +7,7 @@ const cellsMax = 250_000
 /** Aligns two lists so that as many items as possible keep their position. */
 export function align(before: readonly string[], after: readonly string[]): Alignment {
   let head = 0
+  // Common beginnings and ends first: most edits are local, and the quadratic part then sees a few items.
   while (head < before.length && head < after.length && before[head] === after[head]) head += 1
   let tail = 0
   while (
@@ -29,6 +30,7 @@ export function align(before: readonly string[], after: readonly string[]): Alig
 /** Longest common subsequence by dynamic programming: quadratic, so longer lists use `greedy`. */
 function longestCommon(before: readonly string[], after: readonly string[]): [number, number][] {
   const width = after.length + 1
+  // `Uint16` is enough: `cellsMax` bounds the shorter list to 500 items.
   const lengths = new Uint16Array((before.length + 1) * width)
   const at = (a: number, b: number) => lengths[a * width + b] as number
   for (let a = before.length - 1; a >= 0; a -= 1)

@@ -36,6 +36,7 @@ export function compareEngine(before: Authz, after: Authz): UnplacedChange[] {
 /** Compares keys and subjects by the way gateway.conf writes them. */
 export function compareCallers(before: EngineAuth | null, after: EngineAuth | null): UnplacedChange[] {
   const found: UnplacedChange[] = []
+  // The step from `auth` to no `auth` changes every caller at once, so it has a change of its own besides those of the callers.
   if ((before === null) !== (after === null))
     found.push(
       changeOf(
@@ -53,6 +54,7 @@ export function compareCallers(before: EngineAuth | null, after: EngineAuth | nu
     )
   for (const { key: name, old, next } of pairsOf(callersOf(before), callersOf(after))) {
     if (old !== undefined && next !== undefined && same(old, next)) continue
+    // The text of the first side that exists; for a removed caller it is the old one.
     const [words = ""] = [old, next].map((grants) => grants && grantWords(grants))
     found.push(
       changeOf(
@@ -83,6 +85,7 @@ function callersOf(auth: EngineAuth | null): Record<string, EngineGrants> {
   return callers
 }
 
+/** The statements in the block of a caller. A grant that is missing has no statement, which is its default. */
 function grantWords({ read, write, manage }: EngineGrants): string {
   const words = (keyword: string, stores: EngineGrants["read"]) =>
     stores === "*" ? [`${keyword} *`] : stores.length === 0 ? [] : [`${keyword} ${stores.join(" ")}`]
@@ -98,6 +101,7 @@ function callerFindings(
   open: boolean,
 ): Finding[] {
   if (next === undefined)
+    // When `auth` was removed as a whole, the caller loses nothing: without `auth` everybody may do everything.
     return [open ? neutral("every caller may do that now") : closes("this caller is refused")]
   const before = old ?? nothing
   return [
@@ -130,6 +134,7 @@ function storeFindings(
       ),
     ]
   const { added, removed } = listChanges(before, after)
+  // From every store to some: which of the others were used is unknown, so only what remains is named.
   return [
     ...(added.length === 0 ? [] : [opens(`the caller may ${right} ${listWords(added)}`)]),
     ...(removed.length === 0 ? [] : [closes(`the caller may no longer ${right} ${listWords(removed)}`)]),
@@ -147,11 +152,13 @@ const bound =
   (before: Limit, after: Limit): Finding =>
     isMore(before, after) ? opens(`more ${what} are accepted`) : closes(`more ${what} are refused`)
 
+/** Comparison of a size; a larger one lets more data in. */
 const size =
   (what: string) =>
   (before: number, after: number): Finding =>
     after > before ? opens(`larger ${what} are accepted`) : closes(`larger ${what} are refused`)
 
+/** Comparison of the length of a list. A longer one reveals nothing that pages would not. */
 const cut =
   (what: string) =>
   (before: Limit, after: Limit): Finding =>
@@ -159,6 +166,7 @@ const cut =
       ? neutral(`lists of ${what} may be longer`)
       : closes(`lists of ${what} are cut sooner`)
 
+/** Comparison of a deadline. More time admits nobody, so it is neutral. */
 const time =
   (what: string) =>
   (before: number, after: number): Finding =>
@@ -182,6 +190,7 @@ const limitRules: FieldRules<EngineLimits> = {
   matrixCellsMax: bound("cells of a matrix"),
   changesPageSizeMax: bound("changes on a page"),
   changesHorizonMs: (before, after) =>
+    // A horizon delays changes on purpose, e.g. until replicas have them: without it, readers see them sooner.
     after > before ? closes("changes are reported later") : opens("changes are reported sooner"),
   watchersMax: bound("watchers of a process"),
   assertionsMax: bound("assertions of a model"),
@@ -190,9 +199,11 @@ const limitRules: FieldRules<EngineLimits> = {
   depthMax: (before, after) =>
     isMore(before, after)
       ? opens("checks that need more steps are answered; they were refused as too complex")
-      : breaking("checks that need more steps are refused as too complex"),
+      : // Not `closes`: a check that was answered now fails with an error, which its callers have to handle.
+        breaking("checks that need more steps are refused as too complex"),
 }
 
+/** Texts of limits by the kind of their unit. */
 const countWords = (keyword: string) => (value: Limit) => `${keyword} ${value ?? "none"}`
 const bytes = (keyword: string) => (value: Limit) => `${keyword} ${sizeWords(value ?? 0)}`
 const duration = (keyword: string) => (value: Limit) => `${keyword} ${durationWords(value)}`
@@ -231,12 +242,14 @@ function compareLimits(before: EngineLimits, after: EngineLimits): UnplacedChang
       return changeOf(
         {
           action: "changed",
+          // The keyword with a count may consist of two words (`list-objects in`); the subject is the first.
           subject: { kind: "limits", name: limitWords[key](0).split(" ", 1)[0] ?? key },
           scope,
           path: `authz.limits.${key}`,
           before: words(before),
           after: words(after),
         },
+        // One rule at a time, because each limit is a change of its own with its own risk.
         compareFields({ [key]: limitRules[key] } as unknown as FieldRules<EngineLimits>, before, after),
       )
     })
@@ -266,7 +279,8 @@ const corsRules: FieldRules<EngineCors> = {
   origins: corsRule("origins:", "may call the engine"),
   headers: (before, after, items) =>
     items.before.origins.length === 0 || items.after.origins.length === 0
-      ? []
+      ? // When `cors` begins or ends as a whole, its origins already say who is affected.
+        []
       : corsRule("the request headers", "may be sent by web pages")(before, after),
 }
 
@@ -286,6 +300,7 @@ function corsRule(what: string, verb: string) {
   }
 }
 
+/** `*` is written `any` in gateway.conf. */
 function corsWords(names: readonly string[]): string {
   return names.includes("*") ? "any" : names.map((name) => JSON.stringify(name)).join(" ")
 }
@@ -315,6 +330,7 @@ function compareAuthzen(before: EngineAuthzen, after: EngineAuthzen): UnplacedCh
   ]
 }
 
+/** Clients take the store from the path; only the default store changes what they get. */
 const authzenRules: FieldRules<EngineAuthzen> = {
   store: () => breaking("AuthZEN paths without a store use another store, or none"),
   url: () => neutral("the AuthZEN metadata contains another URL"),

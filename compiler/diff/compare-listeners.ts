@@ -39,6 +39,7 @@ export function compareGateways(plans: {
   if (before === null || after === null) return sides("gateway", before, after)
   return [
     ...(before.name === after.name ? [] : [renamed(before.name, after.name)]),
+    // The gateway's own listener is meant for clients, the engine's is not: each side judges a new address by its own rule.
     ...listenerChanges(gatewayScope, "gateway.listen", before.listen, after.listen, publicListener),
     ...errorChanges(before.errors, after.errors),
     ...trustChanges(before.trust, after.trust, plans.after),
@@ -55,6 +56,7 @@ function errorChanges(before: Gateway["errors"], after: Gateway["errors"]): Unpl
   return [
     changeOf(
       {
+        // The action is always "changed": without the statement, the form is the default one and not none.
         ...{ action: "changed", subject: { kind: "gateway", name: "errors" }, scope: gatewayScope },
         ...{ path: "gateway.errors", before: `errors ${before}`, after: `errors ${after}` },
       },
@@ -69,6 +71,7 @@ function errorChanges(before: Gateway["errors"], after: Gateway["errors"]): Unpl
 function sharedChanges(before: Gateway["shared"], after: Gateway["shared"]): UnplacedChange[] {
   if (same(before, after)) return []
   const words = (shared: Gateway["shared"]) =>
+    // A counter in Redis and one in memory have nothing in common, so counts restart in both directions.
     `limits { shared redis ${shared?.redis} { wait ${durationWords(shared?.waitMs ?? null)} } }`
   const about = {
     subject: { kind: "limits", name: "shared" },
@@ -91,6 +94,7 @@ function sharedChanges(before: Gateway["shared"], after: Gateway["shared"]): Unp
         ),
       ),
     ]
+  // `insecure` is the only part that changes who can be trusted; another address or wait changes only where the numbers are.
   const safer = before.tls.insecure && !after.tls.insecure
   const finding =
     !before.tls.insecure && after.tls.insecure
@@ -126,6 +130,7 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Unplac
   if (before === null || after === null)
     return [
       ...sides("authz", before, after),
+      // Only the callers: the other differences of `compareCallers` compare with a side that does not exist.
       ...compareCallers(null, after?.auth ?? null).filter(({ subject }) => subject.kind === "caller"),
     ]
   const found = [
@@ -160,6 +165,7 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Unplac
           before: words(before.maxStalenessMs),
           after: words(after.maxStalenessMs),
         },
+        // Older tuples in memory may contain permissions that are already deleted. So more staleness opens.
         isMore(before.maxStalenessMs, after.maxStalenessMs)
           ? opens("while the database is unavailable, revoked permissions stay in effect longer")
           : closes("while the database is unavailable, checks are refused sooner"),
@@ -214,11 +220,13 @@ function sides(
     return [
       changeOf(
         { ...about, action: "removed", before: words },
+        // An engine without listener was used by `require` only. Those steps are compared with their routes.
         side.listen.length > 0
           ? breaking("the gateway no longer listens there")
           : neutral("it is no longer used"),
       ),
     ]
+  // Only the engine has `auth`; the gateway's plan has that per route.
   const reach = "auth" in side ? engineListener(side) : publicListener
   return [
     changeOf(
@@ -273,6 +281,7 @@ function listenerChanges(
     ),
   ]
   if (found.length > 0 || same(before, after)) return found
+  // The same addresses, but not the same text: a digest changed, so the difference must be said.
   const words = (list: readonly Address[]) =>
     list.map((address) => `listen ${addressText(address)}`).join("; ")
   const [first] = after
@@ -304,6 +313,7 @@ function engineListener(authz: Authz): (address: Address) => Finding {
   }
 }
 
+/** The addition to a finding when the engine answers without credentials. */
 function asksNobody({ auth }: Authz): string {
   return auth === null ? ", and it does not authenticate callers" : ""
 }
@@ -313,6 +323,7 @@ function takesOver(wide: Address, { host, port }: Address): boolean {
   return wide.port === port && (wide.host === "::" || (wide.host === "0.0.0.0" && !host.includes(":")))
 }
 
+/** Loopback is all of 127.0.0.0/8 (RFC 1122, section 3.2.1.3) and ::1. */
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
@@ -356,6 +367,7 @@ const limitRules: FieldRules<Limits> = {
   headersMax: (before, after) =>
     after > before ? opens("more headers reach the backends") : closes("requests with more headers get 431"),
   timeoutMs: (before, after) => {
+    // Without a limit a slow client can hold a request open as long as it likes, which `isMore` alone would call neutral.
     if (after === null) return opens("slow requests are not ended, except on routes with their own `timeout`")
     return isMore(before, after)
       ? neutral(`requests may take ${durationWords(after)}, except on routes with their own \`timeout\``)
@@ -364,6 +376,7 @@ const limitRules: FieldRules<Limits> = {
         )
   },
   ipv6Prefix: (before, after) =>
+    // A longer prefix divides a network into more callers, and each of them has the whole limit.
     after > before
       ? opens("limits by address divide the addresses of an IPv6 network among more callers")
       : closes("limits by address count more IPv6 addresses as one caller"),

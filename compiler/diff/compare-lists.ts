@@ -85,6 +85,7 @@ export class ListComparison {
     after: readonly StepId[],
     { renamed, routes }: RouteOfLists = {},
   ): readonly StepDraft[] {
+    // Ids are digests of contents: equal ids are equal steps with everything inside them. Most routes end here.
     if (before.join() === after.join()) return []
     const seen: OrderContext["seenAfter"] =
       routes === undefined
@@ -94,6 +95,7 @@ export class ListComparison {
             [routes.after, this.#next.body.steps],
           ])
     const names = renamed ?? new Map<string, string>()
+    // A preflight is an OPTIONS request, so removing `cors` also changes who answers those.
     const takesOptions = routes === undefined || ["OPTIONS", "*"].includes(routes.after.method)
     const key = `${takesOptions}|${section}|${before.join()}|${after.join()}|${[...names].join()}|${JSON.stringify(seen)}`
     let drafts = this.#known.get(key)
@@ -111,6 +113,7 @@ export class ListComparison {
       this.compare(sectionWords[section], before.sections[section], after.sections[section], {
         routes: { before, after },
       })
+        // The outbound half of `cors` has no risk of its own; `inbound` reports the statement.
         .filter((draft) => section === "inbound" || !this.isSharing(draft, before, after))
         .flatMap(({ verdict }) => verdict.reasons),
     )
@@ -136,6 +139,7 @@ export class ListComparison {
     const drafts: StepDraft[] = []
     for (const pair of match.pairs) {
       const [old, next] = [oldAt(pair.before), nextAt(pair.after)]
+      // A pair that stays has equal ids, so it has no difference.
       if (!pair.stays && old !== undefined && next !== undefined)
         drafts.push(...this.#pair(place, before, after, match.pairs, pair))
     }
@@ -162,6 +166,7 @@ export class ListComparison {
 
   /** `stay`: steps inside it that are kept. */
   #removed({ within, path, around }: Place, step: Step, at: number, stay: readonly StepId[]): StepDraft {
+    // What stays inside a removed block is not gone: only the condition around it is.
     const left = without(this.#old.body.steps, stay)
     const was = { step, steps: left }
     return {
@@ -189,6 +194,7 @@ export class ListComparison {
   ): StepDraft {
     const { steps } = this.#next.body
     const got = without(steps, stay)
+    // A step that always answers hides the steps behind it, which is a finding of the new step.
     const behind = after.slice(at + 1).flatMap((id) => steps[id] ?? [])
     const early = answersBefore(step, behind, (each) => this.#next.ofStep(each), steps)
     return {
@@ -209,6 +215,7 @@ export class ListComparison {
   /** A step that is now inside of a block: as before, but under a condition. */
   #wrapped(place: Place, old: Step, next: BlockStep, at: number): StepDraft {
     const was = { step: old, steps: this.#old.body.steps }
+    // The old step as removed: the block states under which condition that is now the case.
     const removed = effectsOfRemoving(old, was.steps)
     const verdict = this.#joined(blockTextOf(next).wrapping(next, removed), {
       gone: [was],
@@ -255,12 +262,14 @@ export class ListComparison {
     const next = this.#next.body.steps[after[pair.after] ?? ""] as Step
     const passed = this.#passed(place, after, pairs, pair)
     const passing = passed.flatMap(({ findings }) => findings)
+    // The same step in another position: only the order can have an effect.
     if (before[pair.before] === after[pair.after]) {
       const words = this.#next.ofStep(next)
       const others = listWords(passed.map(({ id }) => `\`${this.#next.of(id)}\``)) || "others"
       const wasFirst = passed[0]?.wasBehind !== true
       const findings =
         passing.length > 0 ? passing : [neutral("it has another position among identical steps")]
+      // Not joined with findings of the steps: they are unchanged, and their order alone is judged.
       const draft = this.#changed(place, old, next, pair.after, joined(findings))
       return [
         {
@@ -270,9 +279,11 @@ export class ListComparison {
         },
       ]
     }
+    // A neutral order need not be said where the step itself changed; a risky one must.
     const worse = passing.filter(({ risk }) => risk !== "neutral")
     const holds = holdsBlocks(old) && holdsBlocks(next) && old.kind === next.kind
     const was = withParameters(old, place.renamed)
+    // A block whose condition did not change has no finding of its own: the differences inside are reported there.
     const own = holdsBlocks(was) && holds && sameButInside(was, next) ? [] : this.#own(was, next)
     const found = [...own, ...worse]
     return [
@@ -304,7 +315,8 @@ export class ListComparison {
     const own: OrderContext =
       repeats === undefined
         ? around
-        : { ...around, seenAfter: "everything", beside: around.beside || repeats === "beside" }
+        : // Within `retry` a later iteration sees what an earlier one left, so every place counts as read.
+          { ...around, seenAfter: "everything", beside: around.beside || repeats === "beside" }
     return insidePairs(old, next).flatMap(({ place, words, before, after }) =>
       this.#compare(
         { within: `${within}, ${words}`, path: `${path}.${at}.${place}`, renamed, around: own },
@@ -323,18 +335,21 @@ export class ListComparison {
   ): { readonly id: StepId; readonly wasBehind: boolean; readonly findings: readonly Finding[] }[] {
     const { steps } = this.#next.body
     const own = after[pair.after] ?? ""
-    return pairs
-      .filter((other) => other.before < pair.before !== other.after < pair.after && other !== pair)
-      .sort((a, b) => a.after - b.after)
-      .flatMap((other) => {
-        const id = after[other.after] ?? ""
-        const wasBehind = other.before < pair.before
-        const [first, second] = wasBehind ? [id, own] : [own, id]
-        const words = { first: this.#next.of(first), second: this.#next.of(second) }
-        const [a, b] = [steps[first], steps[second]]
-        if (a === undefined || b === undefined) return []
-        return [{ id, wasBehind, findings: orderChange(a, b, words, steps, around) }]
-      })
+    return (
+      pairs
+        // Pairs that changed sides: before each other in one list and after in the other.
+        .filter((other) => other.before < pair.before !== other.after < pair.after && other !== pair)
+        .sort((a, b) => a.after - b.after)
+        .flatMap((other) => {
+          const id = after[other.after] ?? ""
+          const wasBehind = other.before < pair.before
+          const [first, second] = wasBehind ? [id, own] : [own, id]
+          const words = { first: this.#next.of(first), second: this.#next.of(second) }
+          const [a, b] = [steps[first], steps[second]]
+          if (a === undefined || b === undefined) return []
+          return [{ id, wasBehind, findings: orderChange(a, b, words, steps, around) }]
+        })
+    )
   }
 }
 
@@ -361,6 +376,7 @@ function withParameters(step: Step, renamed: ReadonlyMap<string, string>): Step 
   if (renamed.size === 0) return step
   const names = [...renamed.keys()].join("|")
   const use = new RegExp(`(?<![\\w.])path\\.(${names})(?!\\w)`, "g")
+  // Through JSON, because the names occur in texts and expressions of any depth. Claims and variables have another prefix.
   return JSON.parse(JSON.stringify(step).replace(use, (_, name: string) => `path.${renamed.get(name)}`))
 }
 
@@ -381,6 +397,7 @@ interface InsidePair {
 /** The lists of two steps of one kind. Branches of `parallel` have no names: equal branches are paired first, then the others in order. */
 function insidePairs(old: BlockStep, next: BlockStep): InsidePair[] {
   const [before, after] = [nestedSteps(old), nestedSteps(next)]
+  // Blocks of other kinds have named lists, which correspond by their position.
   if (next.kind !== "parallel")
     return after.map(({ place, steps }, at) => ({
       place,

@@ -29,6 +29,7 @@ export interface ModelPlace {
  */
 export function compareModels(place: ModelPlace, before: ModelPlan, after: ModelPlan): UnplacedChange[] {
   if (same(before, after)) return []
+  // Decides equivalence by the meaning of both definitions; only what it cannot decide is compared by text.
   const answers = new DecidedTheSame(before.model, after.model)
   const found = [
     ...pairsOf(typesOf(before.model), typesOf(after.model)).flatMap(({ key, old, next }) =>
@@ -48,6 +49,7 @@ export function compareModels(place: ModelPlace, before: ModelPlan, after: Model
     )
   }
   found.push(...compiledOtherwise(place, after))
+  // Silence would say that nothing changed, although the store gets a new model with a new id.
   if (found.length === 0 && !same(before, after))
     found.push(
       changeOf(
@@ -67,6 +69,7 @@ export function compiledOtherwise(
   place: Pick<ModelPlace, "store" | "path">,
   { model, relations }: ModelPlan,
 ): UnplacedChange[] {
+  // Lowering again is cheap, and a plan that was edited by hand must not pass as unchanged.
   if (same(lowerModel(model).relations, relations)) return []
   return [
     changeOf(
@@ -151,6 +154,7 @@ function compareRelations(
     after: next === undefined ? undefined : relationWords(name, next),
   } as const
   if (old === undefined)
+    // A relation that another one refers to changes that other relation, too: it is reported there.
     return [changeOf({ ...about, action: "added" }, neutral("no existing relation depends on it"))]
   if (next === undefined) {
     const tuples =
@@ -204,6 +208,7 @@ function compareConditions(
   const findings: Finding[] = []
   if (old.expression !== next.expression)
     findings.push(
+      // Only a proof of equivalence is neutral. For all other differences, tuples may count on either side.
       compareTests(old.expression, next.expression, true) === "same"
         ? neutral("the condition is written differently but means the same")
         : opens("tuples with this condition may now count where they did not, and the other way round"),

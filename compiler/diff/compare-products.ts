@@ -29,6 +29,7 @@ function productChanges(before: PlanBody, after: PlanBody): UnplacedChange[] {
       return [
         changeOf({ ...about, action: "removed", before: words(old) }, [
           closes("issued keys for it are no longer valid"),
+          // An open product admits callers without a key. They lose access too, but not because of a key.
           ...(old !== undefined && isOpen(old) ? [closedWithoutKey(old)] : []),
         ]),
       ]
@@ -41,6 +42,7 @@ function productChanges(before: PlanBody, after: PlanBody): UnplacedChange[] {
             : neutral("it has no effect until there is a subscription to it"),
         ),
       ]
+    // Compared by their text: fields that mean the same (`open false`, no `open`) are no difference.
     if (words(old) === words(next)) return []
     const { removed, added } = listChanges(old.apis, next.apis)
     const who = subscribersOf(name, after)
@@ -53,10 +55,12 @@ function productChanges(before: PlanBody, after: PlanBody): UnplacedChange[] {
   })
 }
 
+/** An unpublished product admits no callers without a key, even if it is `open`. */
 function isOpen({ open, unpublished }: Product): boolean {
   return open === true && unpublished !== true
 }
 
+/** What callers without a key lose when the product is closed. */
 function closedWithoutKey({ apis }: Product): Finding {
   return closes(`${apiWords(apis)} can no longer be called without a key`)
 }
@@ -80,6 +84,7 @@ function termChanges(old: Product, next: Product): Finding[] {
         ? closes("new subscriptions must now be approved")
         : opens("new subscriptions no longer need an approval"),
     )
+  // Without a number, an owner may have any number of subscriptions.
   const most = ({ subscriptionsPerOwner }: Product) => subscriptionsPerOwner ?? Number.POSITIVE_INFINITY
   if (most(old) !== most(next))
     findings.push(
@@ -87,6 +92,7 @@ function termChanges(old: Product, next: Product): Finding[] {
         `an owner can have ${next.subscriptionsPerOwner ?? "any number of"} subscriptions to it`,
       ),
     )
+  // A price changes invoices, not access.
   if (priceWords(old) !== priceWords(next))
     findings.push(
       neutral(`a call costs ${priceWords(next) ?? "nothing"} instead of ${priceWords(old) ?? "nothing"}`),
@@ -112,6 +118,7 @@ function productWords(name: string, product: Product | undefined): string {
   return `product ${name} { ${statements.join("; ")} }`
 }
 
+/** The subscriptions in gateway.conf. Issued keys are in the database, which a comparison of plans does not read. */
 function subscribersOf(product: string, { subscriptions }: PlanBody): string {
   const names = Object.entries(subscriptions)
     .filter(([, { scope }]) => "product" in scope && scope.product === product)
@@ -128,6 +135,7 @@ function subscriptionChanges(before: PlanBody, after: PlanBody): UnplacedChange[
       scope: { kind: "subscription", name },
       path: `subscriptions.${name}`,
     } as const
+    // Names of secrets, never their values: a plan does not contain them.
     const words = ({ scope, key, secondary }: Subscription) =>
       `subscription ${name} { ${scopeWords(scope)}; key ${key}${secondary === undefined ? "" : `; secondary ${secondary}`} }`
     if (old === undefined && next !== undefined)
@@ -144,6 +152,7 @@ function subscriptionChanges(before: PlanBody, after: PlanBody): UnplacedChange[
           closes(`callers with the key may no longer call ${apiWords(apisOf(old, before))}`),
         ),
       ]
+    // Values of the secrets are compared with the secrets (`secretChange`).
     if (old === undefined || next === undefined || words(old) === words(next)) return []
     return [
       changeOf(
@@ -162,6 +171,7 @@ function scopeChanges(old: Subscription, next: Subscription, before: PlanBody, a
   if (removed.length > 0)
     findings.push(closes(`callers with the key may no longer call ${apiWords(removed)}`))
   findings.push(...productStatements(old, next, before, after))
+  // An additional key shuts nobody out, a replaced one does.
   const keys = listChanges(keysOf(old), keysOf(next))
   if (keys.removed.length > 0) {
     const now = keysOf(next).map((key) => `\`${key}\``)
@@ -181,6 +191,7 @@ function productStatements(
   const [was, is] = [productOf(old), productOf(next)]
   if (was === is) return []
   const [gone, come] = [statementsOf(was, before), statementsOf(is, after)]
+  // Both products have statements of the same content: only the names differ, and nothing changes for the caller.
   if (same(Object.keys(gone).sort(), Object.keys(come).sort())) return []
   const changes = (findings: readonly Finding[], how: string) =>
     findings.map(({ risk, why }) => ({ risk, why: `${how}: ${why}` }))
@@ -203,9 +214,11 @@ function productOf({ scope }: Subscription): string | undefined {
 /** Steps that run only for calls of a product, keyed by their content without the product's name. */
 function statementsOf(product: string | undefined, { steps }: PlanBody): Record<string, Step> {
   if (product === undefined) return {}
+  // The lowering writes exactly this condition around the statements of a product (`lower/limits.ts`), so it identifies them.
   const test = `subscription.product == ${JSON.stringify(product)}`
   const own = Object.values(steps).filter((step) => "test" in step && step.test.text.includes(test))
   const nameless = (step: Step) =>
+    // Counters and conditions contain the product's name. Without it, equal statements of two products have equal keys.
     canonicalJson(["test" in step && step.test.text, inside(step, steps)])
       .replaceAll(JSON.stringify(test).slice(1, -1), "")
       .replaceAll(`product ${product}`, "")
@@ -223,6 +236,7 @@ function scopeWords(scope: Subscription["scope"]): string {
 
 function apisOf({ scope }: Subscription, { products, routes }: PlanBody): readonly string[] {
   if ("product" in scope) return ownOf(products, scope.product)?.apis ?? []
+  // `all-apis` means the APIs of this plan: a plan with another API extends the subscription.
   return "api" in scope ? [scope.api] : [...new Set(Object.values(routes).map(({ api }) => api))].sort()
 }
 

@@ -37,6 +37,7 @@ export function compareProviders(before: PlanBody, after: PlanBody): UnplacedCha
     }),
     ...declarations(
       "backend",
+      // Backends that are written as a URL are declared by their use. Without this filter each would be reported twice.
       declared(before.backends, after.backends),
       declared(after.backends, before.backends),
       {
@@ -90,6 +91,7 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Unpla
     ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
       words: (name, { cert, key }) =>
         `certificate ${name} { cert ${referenceWords(cert)}; key ${referenceWords(key)} }`,
+      // A reference is compared, not the certificate: its file is read when the plan is loaded.
       changed: () => [opens("the gateway sends another client certificate: servers see another identity")],
       routes: () => [],
     }),
@@ -124,6 +126,7 @@ function declarations<Item>(
   table: Table<Item>,
 ): UnplacedChange[] {
   return pairsOf(before, after).flatMap(({ key: name, old, next }) => {
+    // The plan's names of these two tables are not the plural of the keyword.
     const place = kind === "token" ? "tokenClients" : kind === "users" ? "users" : `${kind}s`
     const about = { subject: { kind, name }, scope: { kind, name }, path: `${place}.${name}` } as const
     if (old === undefined && next !== undefined)
@@ -151,6 +154,7 @@ function declarations<Item>(
             findings,
           ),
         )
+    // Without rules per field the whole declaration is one change.
     const sides = { before: table.words(name, old), after: table.words(name, next) }
     return [changeOf({ ...about, action: "changed", ...sides, routes }, table.changed?.(name) ?? [])]
   })
@@ -181,7 +185,9 @@ function declared(backends: PlanBody["backends"], others: PlanBody["backends"]):
 
 /** The effect of each changed field of an issuer. */
 const issuerRules: FieldRules<Issuer> = {
+  // The keys decide who can sign. Whether a new source serves the same keys is unknown here.
   source: () => opens("another service decides which tokens are valid"),
+  // `null` is `any-audience`, the widest value: it is compared before the lists.
   audiences: (before, after) => {
     if (after === null) return opens("tokens issued for any service are accepted")
     if (before === null) return closes("tokens issued for other services are refused")
@@ -195,7 +201,8 @@ const issuerRules: FieldRules<Issuer> = {
   },
   clockSkewSeconds: (before, after) =>
     after > before
-      ? opens(`expired tokens are accepted for ${after}s instead of ${before}s`)
+      ? // Within the skew an expired token still counts, so more of it lets more tokens in.
+        opens(`expired tokens are accepted for ${after}s instead of ${before}s`)
       : closes(`expired tokens are accepted for ${after}s instead of ${before}s`),
   algorithms: (before, after) => {
     const { removed, added } = listChanges(before, after)
@@ -204,6 +211,7 @@ const issuerRules: FieldRules<Issuer> = {
     if (removed.length > 0) findings.push(closes(`signatures by ${listWords(removed)} are refused`))
     return findings.length > 0 ? findings : neutral("the same algorithms in another order")
   },
+  // Claims are declarations for the compiler. Rules on claims are in `auth`, which is a step.
   claims: () => neutral("the declared claims of its tokens have changed"),
 }
 
@@ -216,6 +224,7 @@ function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
     ...[...old.keys()]
       .filter((user) => !next.has(user))
       .map((user) => closes(`\`${user}\` may no longer call`)),
+    // Only the secret's name is compared, because a plan has no passwords. Another secret means another password.
     ...[...next]
       .filter(([user, secret]) => old.has(user) && old.get(user) !== secret)
       .map(([user]) => breaking(`\`${user}\` has another password`)),
@@ -239,6 +248,7 @@ function introspectionChange(
       : [
           opens("another service, or the same with other client credentials, decides which tokens are valid"),
         ]),
+    // The cache keeps accepting what its endpoint has revoked meanwhile.
     ...(old === next
       ? []
       : [
@@ -279,6 +289,7 @@ function secretChange(name: string, { subscriptions, authz }: PlanBody, uses: Us
         `it is the key of the subscription ${quoted(keyed)}: if its value changes, the old key is refused`,
       ),
     )
+  // `Object.hasOwn`: a secret may be called `constructor`.
   if (Object.hasOwn(authz?.auth?.keys ?? {}, name))
     findings.push(breaking("it is a key of the engine: if its value changes, the old key is refused"))
   if (issuers.length > 0)

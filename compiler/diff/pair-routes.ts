@@ -31,11 +31,13 @@ export function pairRoutes(before: Routes, after: Routes): RoutePairs {
     added.delete(key)
     pairs.push({ keyBefore, key, before: old, after: next })
   }
+  // First exact keys, so that a later, weaker criterion cannot take a route away from its equal.
   for (const key of [...removed.keys()]) if (added.has(key)) pair(key, key)
   for (const nameOf of [shapeOf, operationOf]) {
     const named = namesOf(added, nameOf)
     for (const [name, keyBefore] of namesOf(removed, nameOf)) {
       const key = named.get(name)
+      // A name that several routes have identifies none of them; pairing by chance could hide a change.
       if (key !== undefined && keyBefore !== undefined) pair(keyBefore, key)
     }
   }
@@ -55,6 +57,7 @@ function namesOf(
   return names
 }
 
+/** An operation keeps its name when its path or method changes. */
 function operationOf({ api, version, operation }: Route): string {
   return JSON.stringify([api, version, operation])
 }

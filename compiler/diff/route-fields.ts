@@ -33,6 +33,7 @@ export interface FieldChange {
 
 /** The effect of each changed field of a route. */
 const rules: FieldRules<Fields> = {
+  // Subscriptions are granted by API, so keys of the new API now work here.
   api: (_, after) =>
     neutral(`it now belongs to the API \`${after}\`: subscriptions to that API give access to it`),
   version: (_, after) =>
@@ -42,6 +43,7 @@ const rules: FieldRules<Fields> = {
   operation: () => neutral("it is the same route under another name"),
   method: (_, after) => breaking(`now only ${after} is served`),
   path: (_, __, { before, after }) => [
+    // A path that moved with its API reaches the backend unchanged: only the tail is forwarded.
     breaking("callers must use the new path; the old path gets 404"),
     ...(tailOf(before) === tailOf(after)
       ? []
@@ -51,6 +53,7 @@ const rules: FieldRules<Fields> = {
     const { removed, added } = listChanges(before ?? [], after ?? [])
     if (after === undefined) return opens("it is served on every host")
     if (before === undefined) return breaking(`it is served only on ${listWords(added.map(tick))}`)
+    // Both findings can stand together: other hosts open and close at the same time.
     return [
       ...(added.length === 0 ? [] : [opens(`it is now also served on ${listWords(added.map(tick))}`)]),
       ...(removed.length === 0
@@ -71,6 +74,7 @@ const rules: FieldRules<Fields> = {
     ]
   },
   timeoutMs: (before, after) => {
+    // A caller who sends slowly keeps a connection and a slot of `concurrency` for as long as it likes.
     if (after === null) return opens("slow requests are no longer ended")
     return before === null || after < before
       ? closes(`requests that take longer than ${durationWords(after)} get 504`)
@@ -79,6 +83,7 @@ const rules: FieldRules<Fields> = {
   websocket: (before, after) => {
     if (after === null) return breaking("WebSockets are no longer opened")
     if (before === null) return opens("WebSockets are opened")
+    // Undefined on one side means the defaults, so it is compared like a block without statements.
     return websocketChanges(before, after)
   },
   queryParameters: () =>
@@ -96,6 +101,7 @@ function websocketChanges(
     if (was === is) return []
     return [is ? closes(on) : opens(off)]
   }
+  // No limit is the largest one.
   const idle = (websocket: typeof before) => websocket?.idleMs ?? Number.POSITIVE_INFINITY
   const found = [
     ...flag(
@@ -152,6 +158,7 @@ const tick = (name: string) => `\`${name}\``
 /** The differences of two routes except their steps. If the path moved with its API, the API reports it. */
 export function compareRouteFields(before: Route, after: Route): FieldChange[] {
   const changes: FieldChange[] = []
+  // `moved`: the API has another path, and its operations kept theirs.
   const moved = !same(before.stripPrefix, after.stripPrefix) && tailOf(before) === tailOf(after)
   for (const field of Object.keys(rules) as (keyof Fields)[]) {
     if (same(before[field], after[field])) continue
@@ -160,6 +167,7 @@ export function compareRouteFields(before: Route, after: Route): FieldChange[] {
     if (field === "outline" && !same(before.sections, after.sections)) continue
     // The operation is the route's path below the path of its API, so a new path already reports it.
     if (field === "operation" && before.path !== after.path) continue
+    // Renamed parameters match the same requests. Calling it another path would be a false alarm for each operation of an API.
     if (field === "path" && shapeOf(before) === shapeOf(after)) changes.push(renamed(before, after))
     else if (field === "path" && moved)
       changes.push({
@@ -199,6 +207,7 @@ function tailOf({ path, stripPrefix }: Fields): string {
 function renamed(before: Route, after: Route): FieldChange {
   const [old, next] = [parametersOf(before), parametersOf(after)]
   const kept = next.filter((name) => old.includes(name))
+  // The dangerous case: `/{a}/{b}` to `/{b}/{a}` compiles, and each `require` now asks about the other value.
   const swapped = kept.some((name) => old.indexOf(name) !== next.indexOf(name))
   const finding = swapped
     ? breaking("the parameters have swapped positions: each name now stands for another part of the path")
