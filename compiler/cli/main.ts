@@ -87,6 +87,7 @@ function parentOf(
   if (group === undefined || member === undefined) return program
   const known = groups.get(group)
   if (known) return known
+  // A group has no row of its own; its summary is made from its members, so it cannot become stale.
   const members = table.flatMap(({ name: each }) =>
     each.startsWith(`${group} `) ? [each.slice(group.length + 1)] : [],
   )
@@ -114,6 +115,7 @@ async function help(words: readonly string[], program: Commander, io: Io): Promi
   const command =
     commandOf(words, program) ?? (statement === undefined ? commandBefore(words, program) : undefined)
   if (command === undefined && statement === undefined) throw unknownTopic(words, namesOf(program))
+  // Both, for a word like `import`: the user knows which one was meant.
   command?.outputHelp()
   if (command !== undefined && statement !== undefined) io.out("\nStatement of gateway.conf:\n\n")
   io.out(statement ?? "")
@@ -134,6 +136,7 @@ function commandBefore(words: readonly string[], program: Commander): Commander 
   return (found?.registeredArguments.length ?? 0) > 0 ? found : undefined
 }
 
+/** The names for a suggestion; statements of gateway.conf have their own in `help.ts`. */
 function namesOf(program: Commander): string[] {
   return program.commands.map((each) => each.name())
 }
@@ -141,6 +144,7 @@ function namesOf(program: Commander): string[] {
 function failed(error: unknown, io: Io): ExitCode {
   // Commander has already printed the error or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.failed
+  // A bug: the stack is more useful than a message that guesses.
   if (!(error instanceof CliError)) throw error
   io.err(`error: ${error.message}\n`)
   if (error.help !== undefined) io.err(`help: ${error.help}\n`)

@@ -30,6 +30,7 @@ export function readModelArgs(options: OptionValues): ModelArgs {
   const store = readStore(options)
   if (file !== undefined && store !== undefined)
     throw new CliError("--model and --store exclude each other", "Remove one of them.")
+  // A folder, `.` or `..`: the commonest mistakes of completion in a shell.
   if (typeof file === "string" && /^$|(?:^|\/)\.{0,2}$/.test(file))
     throw new CliError("--model needs a file", "For example: --model models/acme.fga")
   return { project: readProject(options), file: typeof file === "string" ? file : undefined, store }
@@ -45,6 +46,7 @@ export interface ModelSource {
 /** Compiles the selected model. Errors are printed and end the command. Warnings are left to `validate`. */
 export async function modelSource(io: Io, args: ModelArgs): Promise<ModelSource> {
   if (args.file !== undefined) return { model: modelOfFile(io, args.file) }
+  // The whole project, because a store's model may consist of modules and needs the names that gateway.conf declares.
   const { plan, diagnostics, models } = await compileOnce(io, args.project)
   if (plan === undefined) {
     showFindings(io, diagnostics)
@@ -53,6 +55,7 @@ export async function modelSource(io: Io, args: ModelArgs): Promise<ModelSource>
       "Correct the errors above, or name the file of the model with --model.",
     )
   }
+  // Without a name the only store is meant; several are no guess.
   const store = args.store ?? onlyStore([...models.keys()])
   const model = models.get(store)
   if (model === undefined)
@@ -74,6 +77,7 @@ function onlyStore(names: readonly string[]): string {
 
 /** A model file by itself, without gateway.conf. */
 function modelOfFile(io: Io, path: string): CompiledModel {
+  // A store file for tests looks like a model and is next to it.
   if (/\.ya?ml$/.test(path))
     throw new CliError(
       `${path} contains tests of a model, not a model`,

@@ -23,6 +23,7 @@ const problemsShownMax = 10
 export function readPlanFile(io: Io, path: string): PlanFile {
   const text = readText(io, path)
   const json = parse(path, text)
+  // `JSON.parse` takes the last of two equal keys; another reader may take the first. A plan must have one meaning.
   const twice = duplicateKey(text, json)
   if (twice !== undefined)
     throw notAPlan(path, [
@@ -30,6 +31,7 @@ export function readPlanFile(io: Io, path: string): PlanFile {
     ])
   if (typeof json === "object" && json !== null && "sealed" in json) {
     const read = readSealedPlan(json)
+    // A seal is optional: a plan for `serve --plan` needs none.
     if ("problems" in read) throw notAPlan(path, read.problems)
     return { plan: read.sealed.plan, base: read.sealed.base }
   }
@@ -57,6 +59,7 @@ function readText(io: Io, path: string): string {
   const written = "Name a file that `sallyport plan --out FILE` has written."
   if (bytes.length > bytesMax)
     throw new CliError(`${path} is larger than a plan can be (${bytesMax} bytes)`, written)
+  // Bytes that are no UTF-8 are refused instead of replaced: the digest would be that of another text.
   const decoded = decode(bytes)
   if (decoded.text === undefined)
     throw new CliError(`${path} is not a plan: the file ${decoded.detail}`, written)

@@ -70,5 +70,6 @@ export const check = command(checkLine, async (args, io) => {
     }),
   )
   io.out(args.format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : checkText(args, answer))
+  // 2 means "there is a difference" for `plan` and `diff`, and "no" here, so that a shell can tell a refusal from a failure.
   return args.exitCode && !answer.allowed ? exitCode.changes : exitCode.ok
 })

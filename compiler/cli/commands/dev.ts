@@ -33,6 +33,7 @@ const devLine: CommandLine<DevArgs> = {
   }),
 }
 
+/** Two, because the example has versions with different backends. */
 function readBackends(given: string): readonly [HostPort, HostPort] {
   const [first, second, ...more] = given
     .split(",")
@@ -44,6 +45,7 @@ function readBackends(given: string): readonly [HostPort, HostPort] {
 /** Prints a first line before it loads everything that `dev` runs, which takes most of the time of a start. */
 export const dev = command(devLine, async (args, io) => {
   const startMs = performance.now()
+  // Before anything starts: without gateway.conf no database must be made in this folder.
   demandEntry(io, args.project)
   io.out("Sallyport starts …\n")
   const { runDev } = await import("../dev/run.ts")

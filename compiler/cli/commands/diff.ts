@@ -32,6 +32,7 @@ export const diff = command(diffLine, async ({ before, after, format }, io) => {
   const old = await read(io, before)
   const next = await read(io, after)
   showChanges(io, old.plan, next.plan, format, next.origins)
+  // By digest: two texts may differ and compile to the same plan.
   return old.digest === next.digest ? exitCode.ok : exitCode.changes
 })
 

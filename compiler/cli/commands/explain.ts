@@ -82,6 +82,7 @@ const explainLine: CommandLine<ExplainArgs> = {
     if (what === undefined)
       throw new CliError("explain needs the code of a finding, e.g. SP2001, or a request", example)
     if (what !== "request") {
+      // An option of `explain request` after a code would have no effect, so it is refused.
       if (method !== undefined || Object.keys(options).length > 0)
         throw new CliError("`explain CODE` takes no options; they belong to `explain request`", example)
       return { what: "code", code: what.toUpperCase() }
@@ -90,6 +91,7 @@ const explainLine: CommandLine<ExplainArgs> = {
     const source = sourceOf(options)
     const id = filled(options, "id")
     if (id !== undefined) {
+      // A plan without a process has refused nothing.
       if (method !== undefined || source.kind !== "control")
         throw new CliError(
           "--id takes no method or path, and needs the running Sallyport that refused the request",
@@ -123,6 +125,7 @@ function questionOf(method: string, target: string, options: OptionValues): Expl
   })
   if (options["websocket"] === true) {
     if (method !== "GET")
+      // The headers that a client library adds by itself, so that the route is treated like a WebSocket.
       throw new CliError("a WebSocket request has the method GET", "Write GET, or remove --websocket.")
     headers.push(...upgradeHeaders)
   }

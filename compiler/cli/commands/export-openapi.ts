@@ -38,14 +38,17 @@ const exportOpenapiLine: CommandLine<ExportOpenapiArgs> = {
 export const exportOpenapi = command(exportOpenapiLine, async ({ project, api, version, format }, io) => {
   const { plan, diagnostics, described, documentation } = await compileOnce(io, project)
   showFindings(io, diagnostics)
+  // A document of a project that does not compile would describe routes that never run.
   if (plan === undefined) throw new CliError(`there is no plan: ${summaryOf(diagnostics)}`)
   const versions = versionsOfApi(plan.plan, api)
   const chosen = version ?? (versions.length === 1 ? versions[0] : undefined)
+  // First the API: an unknown name would otherwise be reported as an unknown version.
   if (versions.length === 0) {
     const known = [...new Set(Object.values(plan.plan.routes).map((route) => route.api))].sort()
     throw new CliError(`there is no API \`${api}\``, `The APIs are: ${listed(known) || "none"}.`)
   }
   if (chosen === undefined || !versions.includes(chosen)) {
+    // `null` stands for the routes without a version.
     const names = versions.filter((each) => each !== null)
     throw new CliError(
       version === undefined ? `\`${api}\` has several versions` : `\`${api}\` has no version \`${version}\``,
@@ -55,6 +58,7 @@ export const exportOpenapi = command(exportOpenapiLine, async ({ project, api, v
     )
   }
   const served = {
+    // The route that serves the document is left out of the document.
     routes: Object.fromEntries(Object.entries(plan.plan.routes).filter(([key]) => !documentation.has(key))),
     step: (id: StepId) => plan.plan.steps[id],
     errors: plan.plan.gateway?.errors ?? ("problem" as const),

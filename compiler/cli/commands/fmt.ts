@@ -41,6 +41,7 @@ export const fmt = command(fmtLine, async (args, io) => {
   const report = new Report()
   const found = filesToFormat(args, io, report)
   const findings = report.sorted()
+  // A file with an error is not printed: its tree may lack what the parser could not read.
   const broken = new Set(findings.filter(isError).map((finding) => finding.span?.file.path))
   const root = resolve(io.cwd, args.project.folder)
   const changed: string[] = []
@@ -64,8 +65,10 @@ type Found = Map<SourceFile, () => string | undefined>
 /** Without operands all files of the project that are written by hand, each once. */
 function filesToFormat({ project, files }: FmtArgs, io: Io, report: Report): Found {
   const source = new Project(filesOf(io, project), report)
+  // `loadDocuments` reads includes, too, whatever folder they are in.
   const found: Found = new Map()
   if (files.length === 0) addProject(source, loadDocuments(source, project.entry, report), found, report)
+  // JSON has no comments to keep, and a model in JSON is usually generated.
   for (const name of files) {
     if (name.endsWith(".json"))
       throw new CliError(`${name} is JSON`, "fmt formats gateway.conf, .fga files and fga.mod.")
@@ -79,6 +82,7 @@ function filesToFormat({ project, files }: FmtArgs, io: Io, report: Report): Fou
 /** Adds gateway.conf, the files it includes, and the files of the stores' models. Does not check the meaning of statements. */
 function addProject(source: Project, documents: readonly Document[], found: Found, report: Report): void {
   for (const document of documents) addDocument(document, found)
+  // Binding only finds which models belong to the stores. Its findings are those of `validate`, not of a formatter.
   const quiet = new Report()
   for (const file of readModelFiles(new Program(bind(documents, quiet), source.complete, quiet), source)) {
     if (file.path.endsWith(".json")) continue
@@ -95,6 +99,7 @@ function addDocument(document: Document, found: Found): void {
 }
 
 function addModelFile(file: SourceFile, found: Found, report: Report): void {
+  // A module may belong to several `fga.mod` files.
   if (found.has(file)) return
   const formatted = formatModelFile(file, report)
   found.set(file, () => formatted)
@@ -102,6 +107,7 @@ function addModelFile(file: SourceFile, found: Found, report: Report): void {
 
 /** Paths on the command line are relative to the current folder, paths in a project to the project's folder. */
 function pathInProject(name: string, folder: string, io: Io): string {
+  // Findings and plans have `/` in paths on every system.
   const path = relative(resolve(io.cwd, folder), resolve(io.cwd, name)).split(sep).join("/")
   if (!path.startsWith("../") && path !== "..") return path
   throw new CliError(
@@ -112,9 +118,11 @@ function pathInProject(name: string, folder: string, io: Io): string {
 
 /** Writes a temporary file in the same folder and renames it, so that readers see the old or the new text. A symbolic link is kept. */
 function replace(path: string, text: string): void {
+  // A link to a file elsewhere is followed: renaming would replace the link and leave the file as it was.
   const real = realpathSync(path)
   const beside = `${real}.${randomUUID()}`
   try {
+    // The mode is copied, because the new file would have the one of this process.
     writeFileSync(beside, text, { mode: statSync(real).mode })
     renameSync(beside, real)
   } catch (error) {

@@ -35,6 +35,7 @@ function historyText(plans: readonly PlanRecord[]): string {
     ["SERIAL", "APPLIED", "WHO", "DIGEST", "REASON", "COMMIT"],
     plans.map((plan) => [
       String(plan.serial),
+      // UTC, to the second: several operators in several time zones read it.
       plan.at.replace("T", " ").replace(/\.\d+Z$/, "Z"),
       plan.who,
       plan.digest.slice(7, 19),
@@ -46,6 +47,7 @@ function historyText(plans: readonly PlanRecord[]): string {
 
 /** Records of older versions have the first line of the commit as their message. */
 function reasonOf({ commit, message }: PlanRecord): string | null {
+  // A commit with a blank contains its subject; then the message is not a reason but that subject.
   return commit === null || commit.includes(" ") ? message : null
 }
 
@@ -53,5 +55,6 @@ function commitOf({ commit, message }: PlanRecord): string {
   if (commit === null) return "-"
   const [id = "", ...subject] = commit.split(" ")
   const words = commit.includes(" ") ? subject.join(" ") : (message ?? "")
+  // `+` marks a working tree with changes that are not in the commit.
   return `${id.slice(0, 12)}${id.endsWith("+") && id.length > 12 ? "+" : ""} ${words}`.trim()
 }

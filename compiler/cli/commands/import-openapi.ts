@@ -34,6 +34,7 @@ const importOpenapiLine: CommandLine<ImportOpenapiArgs> = {
   ],
   parse([file = ""], options) {
     const { name, path } = options
+    // `.`, `..` and a name that ends with a slash are folders.
     if (/^$|(?:^|\/)\.{0,2}$/.test(file))
       throw new CliError(
         "import openapi needs the file of one OpenAPI document",
@@ -70,6 +71,7 @@ export const importOpenapi = command(importOpenapiLine, async ({ file, name, pat
           project.readNamed(other, span, budgets.documentBytesMax),
         )
   const findings = report.sorted()
+  // Findings first, also when the import succeeds: they may be warnings about parts that were left out.
   if (findings.length > 0) io.err(`${renderDiagnostics(findings, format, { colour: io.colour.err })}\n`)
   if (document === undefined || report.blocked)
     throw new CliError(
@@ -78,6 +80,7 @@ export const importOpenapi = command(importOpenapiLine, async ({ file, name, pat
     )
   const made = name ?? nameOf(document.title)
   if (document.operations.length === 0)
+    // Nothing to write: an API without operations does not compile.
     throw new CliError(
       `${file} was not imported: it has no operation`,
       "Add a path with an operation; webhooks and callbacks are not imported.",
@@ -91,6 +94,7 @@ function nameOf(title: string): string {
   const plain = title
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
+    // A name begins with a letter. Digits at its beginning, as of a year, are dropped.
     .replace(/^[-0-9]+|-+$/g, "")
     .slice(0, 60)
   return plain === "" ? "imported" : plain

@@ -44,6 +44,7 @@ function readExample(given: unknown): ExampleName {
   const names = Object.keys(examples) as ExampleName[]
   const found = names.find((name) => name === given)
   if (found !== undefined) return found
+  // Names of one width, so that the descriptions form a column.
   const width = Math.max(...names.map((name) => name.length))
   const list = names.map((name) => `\n  ${name.padEnd(width)}  ${examples[name]}`)
   throw new CliError(
@@ -93,6 +94,7 @@ async function filesOf(folder: string): Promise<readonly string[]> {
     .sort()
 }
 
+/** Checked for all files first: half an example in a folder with other files would be hard to clean up. */
 function demandNoneExists(target: string, files: readonly string[], example: ExampleName): void {
   const existing = files.filter((file) => existsSync(join(target, file)))
   if (existing.length === 0) return
@@ -106,6 +108,7 @@ function demandNoneExists(target: string, files: readonly string[], example: Exa
 function writtenText(folder: string, files: readonly string[], example: ExampleName): string {
   const hasTests = files.some((file) => file.endsWith(".fga.yaml"))
   const next: readonly (readonly [line: string, text: string])[] = [
+    // Lines can be pasted one after the other.
     ...(folder === "." ? [] : ([[`cd ${folder}`, ""]] as const)),
     ["npx sallyport validate", "check gateway.conf and all files that it uses"],
     ...(hasTests ? ([["npx sallyport test", "run the tests of the model"]] as const) : []),

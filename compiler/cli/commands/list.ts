@@ -36,6 +36,7 @@ const listObjectsLine: CommandLine<ListArgs> = {
         "list-objects needs a user, a relation and a type",
         "For example: sallyport list-objects user:bob viewer order",
       )
+    // A complete object means a check, which the help proposes with the same words.
     if (type.includes(":"))
       throw new CliError(
         `\`${type}\` is an object, but list-objects needs a type`,
@@ -86,6 +87,7 @@ function readRest(given: Parameters<typeof readStore>[0]): Omit<ListArgs, "quest
 
 export const listObjects = command(listObjectsLine, async (args, io) => {
   const pages = await pagesOf<{ objects: readonly string[] }>("list-objects", args, io)
+  // All pages before the output: an error in a later page must not follow a list that looks complete.
   const objects = pages.flatMap((page) => page.objects)
   show(io, args, { objects }, objects)
   return exitCode.ok
@@ -94,6 +96,7 @@ export const listObjects = command(listObjectsLine, async (args, io) => {
 export const listUsers = command(listUsersLine, async (args, io) => {
   const pages = await pagesOf<ListedUsers>("list-users", args, io)
   const users = pages.flatMap((page) => page.users)
+  // With a wildcard among the users, exceptions belong to the answer.
   const excluded = pages.flatMap((page) => page.excluded_users ?? [])
   const answer = excluded.length === 0 ? { users } : { users, excluded_users: excluded }
   show(io, args, answer, [...users.map(userText), ...excluded.map((user) => `but not ${userText(user)}`)])

@@ -27,6 +27,7 @@ const modelExplainLine: CommandLine<ModelExplainArgs> = {
     ],
   ],
   parse([name], options) {
+    // The same form as in the modelling language, where it is a userset (`order#viewer`).
     const [, type, relation] = /^([^#:@\s]+)#([^#:@\s]+)$/.exec(name ?? "") ?? []
     if (type === undefined || relation === undefined) {
       const given = name === undefined ? "" : `, not \`${name}\``
@@ -44,6 +45,7 @@ export const modelExplain = command(modelExplainLine, async (args, io) => {
   const { model, store, plan } = await modelSource(io, args)
   const explained = explainRelation(model, args.type, args.relation)
   if (explained === undefined) throw unknown(args, model.types)
+  // A route that requires a dependent relation is also affected, because it depends on this one.
   const names = [explained, ...explained.dependents].map(({ relation }) => relation)
   const routes =
     plan === undefined || store === undefined ? undefined : routesRequiring(plan, store, new Set(names))
@@ -93,8 +95,10 @@ function modelExplainText(explained: Explained): string {
 }
 
 function dependsOn({ dependsOn: need, conditions }: Explained): string[] {
+  // The root is the relation itself, whose definition the head already shows.
   const inner = need.kind === "relation" && need.by !== undefined ? treeLines(need.by, "") : []
   const said = conditions.map(({ name, parameters, expression }) => {
+    // Only the first line: a condition can have many, and the place leads to all of them.
     const [first = "", ...more] = expression.split("\n")
     return `condition ${name}(${parameters.join(", ")}): ${first}${more.length === 0 ? "" : " …"}`
   })
@@ -120,6 +124,7 @@ function treeLines(need: Need, indent: string): string[] {
       return [
         `${indent}${need.relation}: ${need.by === undefined ? "as above" : need.definition}`,
         ...(need.by === undefined ? [] : below([need.by])),
+        // A relation that was printed above has no `by`. So a recursive definition ends.
       ]
   }
 }
@@ -148,6 +153,7 @@ function subjects({ subjects: kinds }: Explained): string[] {
   ])
 }
 
+/** What a userset or wildcard means for the question who can have the relation. */
 function note(subject: string): string {
   if (subject.endsWith(":*")) return "  every user of the type, with one tuple"
   return subject.includes("#") ? "  the set itself" : ""

@@ -48,11 +48,13 @@ const policyConvertLine: CommandLine<PolicyConvertArgs> = {
   ],
   parse([file = ""], options) {
     const { name } = options
+    // A folder or nothing. The pattern is that of `import openapi`.
     if (/^$|(?:^|\/)\.{0,2}$/.test(file))
       throw new CliError(
         "policy convert needs the file of one policy document",
         "For example: sallyport policy convert orders.policy.xml",
       )
+    // The rule for names in gateway.conf, because the policy is declared with it.
     if (typeof name === "string" && !/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/.test(name))
       throw new CliError(`\`${name}\` is not a valid name of a policy`, "Use letters, digits, `-` and `_`.")
     return {
@@ -90,6 +92,7 @@ function readPairs(given: unknown, what: string, example: string): ReadonlyMap<s
 export const policyConvert = command(
   policyConvertLine,
   async ({ file, name, section, fragments, values }, io) => {
+    // Loaded here only: most commands run without a policy document.
     const [{ azure }, { convertPolicy }] = await Promise.all([
       import("../../azure/wing.ts"),
       import("../../azure/convert/convert-policy.ts"),
@@ -108,11 +111,13 @@ export const policyConvert = command(
         `${file} was not converted: ${summaryOf(findings)}`,
         "Correct the document at the places that the findings name.",
       )
+    // `values` are inserted as constants; the conversion declares the others, so that the text compiles.
     const made = convertPolicy(document, { name: name ?? nameOf(file), section, fragments: included, values })
     io.out(made.text)
     for (const { place, note } of made.notes) io.err(`${place}: ${note}\n`)
     for (const { place, what, reason, closed } of made.losses)
       io.err(`${place}: \`${what}\` is not converted${closed ? ", requests get 501" : ""}: ${reason}\n`)
+    // Losses are in the text as comments, too, at their place.
     const { policies, policiesConverted } = made.counts
     if (made.losses.length === 0) return exitCode.ok
     io.err(
@@ -124,6 +129,7 @@ export const policyConvert = command(
 
 function readFrom(file: string, azure: AzureCompiler, io: Io, report: Report): PolicyDocument | undefined {
   const at = resolve(io.cwd, file)
+  // The file's folder is the project, so a fragment beside it is found from any folder.
   const source = new Project(new DiskFiles(dirname(at)), report).read(basename(at), undefined)
   return source === undefined ? undefined : azure.readPolicyDocument(source, report)
 }

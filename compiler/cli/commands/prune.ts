@@ -32,6 +32,7 @@ const pruneLine: CommandLine<PruneArgs> = {
   parse(_, options) {
     const seconds = (name: "changes" | "deleted") => {
       const text = textOf(options, name)
+      // Rounded up: nothing is deleted earlier than the user allowed.
       return text === undefined ? undefined : Math.ceil(readDuration(text, `--${name}`) / 1_000)
     }
     const plans = textOf(options, "plans")
@@ -45,6 +46,7 @@ const pruneLine: CommandLine<PruneArgs> = {
         "--changes is less than an hour",
         "Processes and clients that were paused read the changes that they missed: write 1h or more.",
       )
+    // No default: what may be deleted is a decision about one's own data.
     if (Object.values(retention).every((each) => each === undefined))
       throw new CliError("prune needs to know what to keep", "Give --changes, --plans or --deleted.")
     return { retention, dryRun: options["dryRun"] === true }
@@ -73,6 +75,7 @@ export const prune = command(pruneLine, async ({ retention, dryRun }, io) => {
 /** One call deletes a bounded number of rows, so that it ends soon and the next one can go to another process. */
 async function pruneAll(remote: Remote, request: object): Promise<Counts> {
   const total = { changes: 0, tuples: 0, stores: 0, subscriptions: 0, plans: 0 }
+  // The answer of each call says where the next one continues; its limits are the server's.
   let cursor: string | null = null
   do {
     const answer: PruneAnswer = expectOk(await remote.request("POST", "/v1/prune", { ...request, cursor }))

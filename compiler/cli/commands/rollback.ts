@@ -34,11 +34,13 @@ const rollbackLine: CommandLine<RollbackArgs> = {
 /** A rollback is a new serial with an old plan: serials only grow, so that every process can tell which plan is newer. */
 export const rollback = command(rollbackLine, async (args, io) => {
   const remote = await connect(io)
+  // The plan is fetched, not only named, so that the changes can be shown before anything happens.
   const wanted = await remote.request("GET", `/v1/plans/${args.serial}`)
   if (wanted.status === 404)
     throw new CliError(`there is no plan with serial ${args.serial}`, "`sallyport history` lists them.")
   const old = expectOk<PlanAnswer>(wanted)
   const running = expectOk<PlanAnswer>(await remote.request("GET", "/v1/plan"))
+  // A digest says more than a serial: an earlier rollback may have brought this very plan back.
   if (running.record.digest === old.record.digest) {
     io.out(
       `Serial ${running.record.serial} is running and has the same content as serial ${args.serial}. Nothing to do.\n`,
@@ -54,10 +56,12 @@ export const rollback = command(rollbackLine, async (args, io) => {
   const { record } = expectOk<ApplyAnswer>(
     await remote.request("POST", "/v1/rollback", {
       serial: args.serial,
+      // Base serial and digest: if somebody applies a plan meanwhile, the server refuses this one as stale.
       ...baseOf(running.record),
       author: await authorOf(io, args.reason),
     }),
   )
   io.out(`\nApplied as serial ${record.serial}.\n`)
+  // Ends only when the other processes run the plan, or says which do not.
   return waitForFleet(io, remote, record, args.waitMs)
 })

@@ -52,6 +52,7 @@ const serveLine: CommandLine<ServeArgs> = {
 
 function sourceOf(options: OptionValues): ServeArgs["source"] {
   const file = textOf(options, "plan")
+  // `textOf` would refuse an empty path; the project's reader has the better message.
   if (options["config"] === undefined) return file === undefined ? undefined : { kind: "plan", file }
   if (file !== undefined) throw new CliError("--plan and --config exclude each other", "Remove one of them.")
   return { kind: "text", project: readProject(options) }
@@ -65,11 +66,13 @@ function readRoles(only: unknown): readonly ServeRole[] {
   const unknown = words.find((word) => !roles.some((role) => role === word))
   if (unknown !== undefined)
     throw new CliError(`--only has the unknown role \`${unknown}\``, `Use ${roles.join(", ")}.`)
+  // In the order of `roles`, whatever order the user wrote.
   return roles.filter((role) => words.includes(role))
 }
 
 /** Serves until the process is stopped, then finishes the requests in progress. */
 export const serve = command(serveLine, async (args, io) => {
+  // Before the start, so that a signal during a slow start is not lost.
   const stopped = io.untilStopped()
   const settings = await settingsOf(args, io)
   const runtime = await startRuntime(settings)
@@ -79,6 +82,7 @@ export const serve = command(serveLine, async (args, io) => {
     log.info(
       `${args.source.project.entry} is not watched: restart, or run \`sallyport apply\`, after changes`,
     )
+  // Not an error: the process is useful as soon as the missing part is there, and readiness says so to a load balancer.
   for (const reason of await runtime.notReady()) log.warn(`not ready: ${reason}`)
   await stopped
   log.info("shutting down: running requests are completed, new ones are refused")

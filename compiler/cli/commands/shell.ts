@@ -37,9 +37,11 @@ const shellLine: CommandLine<ShellArgs> = {
       const value = options[name]
       return typeof value === "string" ? value : undefined
     }
+    // A path is joined to it later.
     const url = text("url")?.replace(/\/+$/, "")
     if (url !== undefined && (!/^https?:\/\/\S+$/.test(url) || !URL.canParse(url)))
       throw new CliError(`--url is not an http(s) URL: ${url}`, "For example: --url http://127.0.0.1:8080")
+    // The token of the control API is another one; sending this one there would only fail.
     if (url === undefined && options["token"] !== undefined)
       throw new CliError("--token needs --url", "Without --url, set SALLYPORT_CONTROL_TOKEN.")
     return {
@@ -57,6 +59,7 @@ const shellLine: CommandLine<ShellArgs> = {
 
 /** A terminal gets a conversation, a pipe one line for each query. JSON is the default in a pipe, because programs read it. */
 export const shell = command(shellLine, async (args, io) => {
+  // `-c` is for scripts, even when it is typed at a terminal.
   const talks = args.command === undefined && io.interactive
   const session = new ShellSession(
     await engineApi(io, args),
@@ -66,6 +69,7 @@ export const shell = command(shellLine, async (args, io) => {
   if (args.store !== undefined) await session.use(args.store)
   if (talks) return converse(session, io)
   if (args.command === undefined) return runLines(session, io.lines())
+  // A text with several lines numbers its errors; a single line needs no number.
   if (args.command.includes("\n")) return runLines(session, args.command.split("\n"))
   return exitCodeOf(new Set([await session.run(args.command)]))
 })
@@ -102,6 +106,7 @@ async function converse(session: ShellSession, io: Io): Promise<ExitCode> {
     for (;;) {
       const name = session.storeName
       const line = await conversation.next(`sallyport${name === undefined ? "" : `:${name}`}> `)
+      // The end of the input (Ctrl-D) leaves the cursor behind the prompt.
       if (line === undefined) {
         io.out("\n")
         return exitCode.ok
@@ -119,6 +124,7 @@ async function greet(session: ShellSession, io: Io): Promise<void> {
   try {
     await session.store()
   } catch (error) {
+    // Several stores, or none: the conversation can go on, and `use` selects one.
     if (!(error instanceof CliError)) throw error
     if (error instanceof NoAnswer) throw error
     io.out(`${error.message}. ${error.help ?? ""}\n`)

@@ -44,6 +44,7 @@ function statusText(status: StatusAnswer): string {
 
 /** The traffic of the process that responded. */
 function trafficText(traffic: StatusAnswer["traffic"]): string {
+  // A process without the role `gateway` forwards nothing.
   if (traffic === null) return ""
   const { requests, tunnels, backends, decisionPoints } = traffic
   const points = Object.entries(decisionPoints).map(([name, state]) => rowOf(name, state))
@@ -69,6 +70,7 @@ function databaseText(database: StatusAnswer["database"] | undefined): string {
 
 type TargetStatus = NonNullable<StatusAnswer["traffic"]>["decisionPoints"][string]
 
+/** The same columns for a backend's target and for a decision point. */
 function rowOf(name: string, { origin, health, breaker, outstanding }: TargetStatus): string[] {
   return [name, origin, health, breaker === "none" ? "-" : breaker, String(outstanding)]
 }

@@ -86,6 +86,7 @@ const subscriptionCreateLine: CommandLine<SubscriptionCreateArgs> = {
       textOf(options, "primaryKeyFile"),
       textOf(options, "secondaryKeyFile"),
     ]
+    // The server stores both keys or none: a subscription always has two, so that one can be changed while the other works.
     if ((primaryKeyFile === undefined) !== (secondaryKeyFile === undefined))
       throw new CliError(
         "--primary-key-file and --secondary-key-file must be given together",
@@ -123,6 +124,7 @@ const subscriptionListLine: CommandLine<SubscriptionListArgs> = {
     ["sallyport subscription list --prefix sp_4tQz81Lb", "find the subscription of a key"],
   ],
   parse(_, options) {
+    // The value is only checked here; the query is built from the option below.
     oneOf(options, "state", states)
     if (options["limit"] !== undefined) readCount(String(options["limit"]), "--limit")
     const asked = ["state", "product", "api", "owner", "prefix", "text", "limit", "after"]
@@ -169,6 +171,7 @@ const subscriptionDeleteLine: CommandLine<SubscriptionNameArgs> = {
 /** A subscription gives access to one product, to one API or to everything. There is no default. */
 function scopeOf(options: OptionValues): CreateSubscription["scope"] {
   const [product, api] = [textOf(options, "product"), textOf(options, "api")]
+  // Absent options are undefined, so that the length is the number of given ones.
   const said = [product, api, options["all"] === true || undefined].filter((each) => each !== undefined)
   if (said.length !== 1)
     throw new CliError(
@@ -179,6 +182,7 @@ function scopeOf(options: OptionValues): CreateSubscription["scope"] {
   return api === undefined ? { all: true } : { api }
 }
 
+/** The control API has the same rule. Here a mistake is found without a server, and `encodeURIComponent` never has work to do. */
 function nameOf([name]: readonly string[]): string {
   if (name !== undefined && /^[A-Za-z][A-Za-z0-9_-]{0,62}$/.test(name)) return name
   throw new CliError(
@@ -203,6 +207,7 @@ function oneOf<const Word extends string>(
 /** Keys are printed once: only their digests are stored. */
 export const subscriptionCreate = command(subscriptionCreateLine, async (args, io) => {
   const { name, scope, owner, note, expiresAt, state } = args
+  // Before the connection: an unreadable file is reported although no server runs.
   const keys = await givenKeys(args, io)
   const remote = await connect(io)
   const answer = await remote.request("POST", "/v1/subscriptions", {
@@ -212,6 +217,7 @@ export const subscriptionCreate = command(subscriptionCreateLine, async (args, i
     note,
     expiresAt,
     state,
+    // The key files are named together, so this is undefined or complete.
     keys,
   })
   return shown(io, args.format, expectOk<IssuedAnswer>(answer), issuedText)
@@ -269,6 +275,7 @@ function actCommand(
   }
   return command(line, async ({ name, expiresAt, format }, io) => {
     const remote = await connect(io)
+    // The server tells "keep the expiry" and "remove it" apart by the presence of the field.
     const body = expiresAt === undefined ? {} : { expiresAt }
     const answer = await remote.request("POST", `${pathOf(name)}/${action}`, body)
     return shown(io, format, expectOk<Subscription>(answer), ({ state }) => `\`${name}\` is ${state}.\n`)
@@ -292,6 +299,7 @@ function pathOf(name: string): string {
   return `/v1/subscriptions/${encodeURIComponent(name)}`
 }
 
+/** Prints an answer as JSON for scripts or as text for people. */
 function shown<Answer>(io: Io, format: "text" | "json", answer: Answer, view: (answer: Answer) => string) {
   io.out(format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : view(answer))
   return exitCode.ok
@@ -316,6 +324,7 @@ function issuedText({ subscription, keys }: IssuedAnswer): string {
   const lines = (["primary", "secondary"] as const).flatMap((slot) =>
     keys[slot] === undefined ? [] : [`${slot.padEnd(9)}  ${keys[slot]}\n`],
   )
+  // With `--primary-key-file` the caller has the keys already, and the answer contains none.
   const warning =
     lines.length === 0 ? "" : "Save the keys now: they are stored as digests and cannot be shown again.\n"
   const waits =
@@ -335,6 +344,7 @@ function subscriptionsText({ subscriptions, next, gateway }: SubscriptionsAnswer
       scopeText(each),
       each.state,
       each.owner || "-",
+      // Keys in gateway.conf are references to secrets, so there is no prefix to show.
       each.primary === null ? (each.source === "text" ? "in gateway.conf" : "-") : `${each.primary.prefix}…`,
       each.secondary === null ? "-" : `${each.secondary.prefix}…`,
       day(lastUsed(each)),
@@ -347,6 +357,7 @@ function subscriptionsText({ subscriptions, next, gateway }: SubscriptionsAnswer
 
 /** All details of one subscription. */
 function subscriptionText(one: Subscription): string {
+  // `createdAt` is that of the key, not of the subscription: it shows when a key was last rotated.
   const key = (info: Subscription["primary"]) =>
     info === null
       ? "-"
@@ -371,6 +382,7 @@ function scopeText({ scope }: Subscription): string {
   return "api" in scope ? `api ${scope.api}` : "all APIs"
 }
 
+/** The later use of both keys: a subscription is unused only if both are. */
 function lastUsed({ primary, secondary }: Subscription): string | null {
   const times = [primary?.lastUsedAt, secondary?.lastUsedAt].filter((each) => typeof each === "string")
   return times.sort().at(-1) ?? null
@@ -380,6 +392,7 @@ function day(at: string | null): string {
   return at === null ? "-" : at.slice(0, 10)
 }
 
+/** Without the fraction of a second: times are for people here; `--json` has them exactly. */
 function time(at: string): string {
   return at.replace("T", " ").replace(/\.\d+Z$/, "Z")
 }

@@ -48,6 +48,7 @@ const testLine: CommandLine<TestArgs> = {
     const watch = options["watch"] === true
     if (output !== undefined && format === "text")
       throw new CliError("--output needs the format json or junit", "Add --format json or --format junit.")
+    // A stream of documents is no JSON and no JUnit.
     if (watch && format !== "text" && output === undefined)
       throw new CliError("--watch cannot print a single document", "Add `--output FILE` for the document.")
     const minCoverage = readPercent(options["minCoverage"], "--min-coverage")
@@ -70,15 +71,18 @@ function readPercent(given: unknown, option: string): number | undefined {
 
 /** With `--watch`, a mistake in a file is printed and the next change is waited for. */
 export const test = command(testLine, async (args, io) => {
+  // Read again before each run, because files may be added or removed while it watches.
   let folders = testFolders(io, args.files)
   const run = await runOnce(io, args, folders)
   if (!args.watch) return run.passed ? exitCode.ok : exitCode.failed
   const again = async (): Promise<void> => {
+    // The time separates the output of this run from the one above it.
     io.out(`\n${new Date().toTimeString().slice(0, 8)} changed\n`)
     try {
       folders = testFolders(io, args.files)
       await runOnce(io, args, folders)
     } catch (error) {
+      // A file that is being edited is often broken for a moment. Only a fault of this program ends the watch.
       if (!(error instanceof CliError)) throw error
       io.err(`error: ${error.message}\n`)
     }
@@ -95,6 +99,7 @@ async function runOnce(io: Io, args: TestArgs, folders: readonly TestFolder[]): 
   const run = await withProgress(io, "testing", () => runTests(folders, args))
   const document =
     args.format === "json" ? testJson(run) : args.format === "junit" ? testJunit(run) : undefined
+  // A report on standard output must be alone there: programs read it to the end.
   if (document !== undefined && args.output === undefined) {
     io.out(document)
     return run

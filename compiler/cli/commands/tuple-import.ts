@@ -70,6 +70,7 @@ async function sendAll(
   const underWay: { readonly batch: TupleBatch; readonly sent: Promise<unknown> }[] = []
   let doneLine = fromLine - 1
   let error: unknown
+  // In order of sending, so that `doneLine` never skips a batch that failed.
   const settle = async () => {
     const first = underWay.shift()
     if (first === undefined) return
@@ -86,12 +87,14 @@ async function sendAll(
       if (underWay.length === underWayMax) await settle()
       if (error !== undefined) break
       const sent = send(remote, path, batch, progress)
+      // The promise is awaited later in `settle`; without a handler, Node would end the process for a rejection until then.
       sent.catch(() => undefined)
       underWay.push({ batch, sent })
     }
   } catch (reason) {
     error ??= reason
   }
+  // Also after an error: batches under way may still be written, and their progress belongs to the summary.
   while (underWay.length > 0) await settle()
   if (error !== undefined) throw resumable(error, progress, file, doneLine)
 }
@@ -117,6 +120,7 @@ function placed(error: unknown, file: string, batch: TupleBatch): unknown {
 }
 
 function resumable(error: unknown, { tuples }: ImportProgress, file: string, doneLine: number): unknown {
+  // When nothing was written, repeating the whole command is simpler than any line number.
   if (!(error instanceof CliError) || tuples === 0) return error
   const resume = `The lines up to ${doneLine} are imported. To continue: \`sallyport tuple import ${file} --from-line ${doneLine + 1}\`. Tuples that exist are skipped.`
   const help = error.help === undefined ? resume : `${error.help} ${resume}`
@@ -148,6 +152,7 @@ class ImportProgress {
     if (!this.#io.progress || nowMs - this.#shownMs < showEveryMs) return
     this.#shownMs = nowMs
     this.#shown = true
+    // `CR` and "erase line": the count replaces itself on a terminal.
     this.#io.err(`\r\u001b[2K${grouped(this.tuples)} tuples, ${this.#rate()}`)
   }
 
@@ -161,6 +166,7 @@ class ImportProgress {
   }
 
   #rate(): string {
+    // A small file is imported in less than the clock's resolution; no division by zero.
     const seconds = Math.max(0.001, (performance.now() - this.#startMs) / 1_000)
     return `${grouped(Math.round(this.tuples / seconds))} per second`
   }

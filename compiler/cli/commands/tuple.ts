@@ -66,12 +66,14 @@ const tupleReadLine: CommandLine<TupleReadArgs> = {
   ],
   parse(_, options) {
     const object = textOf(options, "object")
+    // OpenFGA's `read` demands an object, or its type with a user; so does this API.
     if (object === undefined && (options["user"] !== undefined || options["relation"] !== undefined)) {
       throw new CliError(
         "--user and --relation need --object",
         "Add --object order:1, or with --user only the type: --object order:",
       )
     }
+    // Found here, because the API's message names fields of the body and not these options.
     if (object?.endsWith(":") === true && options["user"] === undefined) {
       throw new CliError(
         `--object ${object} is a type, which needs --user`,
@@ -119,7 +121,8 @@ export const tupleWrite = command(tupleWriteLine, async (args, io) => {
   const condition =
     args.condition === undefined
       ? undefined
-      : { name: args.condition, context: (args.context ?? {}) as Record<string, unknown> }
+      : // OpenFGA's API demands a context beside the name, even an empty one.
+        { name: args.condition, context: (args.context ?? {}) as Record<string, unknown> }
   const tuple = {
     user: args.user,
     relation: args.relation,
@@ -155,6 +158,7 @@ function demandWritten(
 ): void {
   const { code, message = "" } = (answer.body ?? {}) as { readonly code?: string; readonly message?: string }
   if (code === "write_failed_due_to_invalid_input")
+    // The engine's message is OpenFGA's sentence; people get the words of the command and the option that helps.
     throw new CliError(`${tupleWords(tuple)} ${because}`, `Add \`${option}\` to accept that.`)
   if (code !== "validation_error") return void expectOk(answer)
   throw new CliError(`${message} (${code})`, remedyOf(message, tuple.user))
@@ -162,6 +166,7 @@ function demandWritten(
 
 function remedyOf(message: string, user: string): string {
   const model = "`sallyport model print` prints the model."
+  // The commonest mistake: a group written as a user. The members are a userset.
   if (message.includes("allowed type restriction") && !user.includes("#"))
     return `For the members of \`${user}\`, write the relation that makes them members: \`${user}#member\`. ${model}`
   return `Write USER RELATION OBJECT, e.g. user:bob viewer order:1. ${model}`
@@ -180,13 +185,15 @@ export const tupleRead = command(tupleReadLine, async (args, io) => {
   const filter =
     object === undefined
       ? {}
-      : { tuple_key: { object, ...(user && { user }), ...(relation && { relation }) } }
+      : // An empty string is left out: the API takes it as a type or an object without id.
+        { tuple_key: { object, ...(user && { user }), ...(relation && { relation }) } }
   let token = ""
   do {
     const page = expectOk<Page>(
       await remote.request("POST", `${path}/read`, { ...filter, page_size: 100, continuation_token: token }),
     )
     for (const tuple of page.tuples) {
+      // The API sends `null` for "no condition", which the printer knows as undefined.
       const shown = { ...tuple.key, condition: tuple.key.condition ?? undefined }
       io.out(args.format === "json" ? `${JSON.stringify(tuple)}\n` : `${tupleWords(shown)}\n`)
     }

@@ -35,6 +35,7 @@ const usageLine: CommandLine<UsageArgs> = {
   ],
   parse(_, options) {
     const deprecated = options["deprecated"] === true
+    // Deprecated calls are grouped by the server: it adds operation and version, which tell who must change what.
     const by = textOf(options, "by") ?? (deprecated ? "" : "subscription,user")
     const unknown = by.split(",").find((word) => word !== "" && !fields.includes(word))
     if (unknown !== undefined)
@@ -52,13 +53,16 @@ const usageLine: CommandLine<UsageArgs> = {
       api: textOf(options, "api"),
       deprecated: deprecated ? "true" : undefined,
     }
+    // Both are ISO texts of one form, so comparing the texts compares the times.
     if (query.since !== undefined && query.until !== undefined && query.since >= query.until)
       throw new CliError("--until is not after --since", "Give a later --until.")
+    // Empty values are left out; the control API takes a field that is present as a filter.
     const said = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value] as const] : []))
     return { query: Object.fromEntries(said), format: readFormat(options, ["table", "json", "csv"]) }
   },
 }
 
+/** A date, or a duration before now: reports are usually about the last days. */
 function pointInTime(options: OptionValues, name: string): string | undefined {
   const given = textOf(options, name)
   if (given === undefined) return undefined
@@ -80,6 +84,7 @@ export const usage = command(usageLine, async ({ query, format }, io) => {
 /** A table for people. */
 function usageText({ by, lines, cut }: UsageAnswer): string {
   if (lines.length === 0) return "No calls were counted.\n"
+  // Columns about money only where a product has a price.
   const priced = lines.some(({ amounts }) => amounts.length > 0)
   const head = [...by.map((field) => field.toUpperCase()), "CALLS", "IN", "OUT", "P50", "P95", "P99"]
   const rows = lines.map((line) => [
@@ -106,9 +111,11 @@ function usageCsv({ by, lines }: UsageAnswer): string {
     ),
     amounts(line),
   ])
+  // CRLF and quotes as RFC 4180, sections 2.1 and 2.6: Excel reads nothing else everywhere.
   return [head, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("")
 }
 
+/** Prices of several products may have different currencies, which cannot be added. */
 function amounts({ amounts: all }: UsageLine): string {
   return all.map(({ amount, currency }) => `${amount} ${currency}`).join(" + ")
 }
@@ -124,6 +131,7 @@ function time(ms: number | null): string {
   return ms < 1_000 ? `${ms} ms` : `${Number((ms / 1_000).toPrecision(3))} s`
 }
 
+/** Powers of 1024, as sizes in gateway.conf. */
 function bytes(count: number): string {
   const at = Math.min(4, Math.floor(Math.log2(Math.max(1, count)) / 10))
   return at === 0

@@ -27,6 +27,7 @@ const validateLine: CommandLine<ValidateArgs> = {
 export const validate = command(validateLine, async ({ project, format }, io) => {
   const { plan, diagnostics } = await compileOnce(io, project)
   io.out(renderDiagnostics(diagnostics, format, { colour: io.colour.out }))
+  // The other formats are read by programs, which a summary would disturb.
   if (format === "text")
     io.out(`${diagnostics.length === 0 ? "" : "\n"}${project.entry}: ${summaryOf(diagnostics)}\n`)
   return plan === undefined ? exitCode.failed : exitCode.ok

@@ -64,9 +64,11 @@ export const watch = command(watchLine, async (args, io) => {
     const asked = isFirst ? demand(remote, `${path}?${query}`) : again(remote, `${path}?${query}`, io)
     // When the command is stopped, nobody takes the answer any more.
     asked.catch(() => undefined)
+    // The first answer is awaited alone: an error of it ends the command with its message.
     const batch = await (isFirst ? asked : Promise.race([asked, stopped]))
     if (batch === undefined) return exitCode.ok
     for (const change of batch.changes) io.out(args.json ? jsonLine(change) : textLine(change))
+    // Lines of JSON always end with a token, so that a consumer knows where to continue even before the first change.
     if (args.json && (isFirst || batch.changes.length > 0))
       io.out(`${JSON.stringify({ token: batch.continuation_token })}\n`)
     after = batch.continuation_token
@@ -85,11 +87,13 @@ async function again(remote: Remote, path: string, io: Io): Promise<Batch> {
       if (error instanceof NoAnswer) return error
       throw error
     })
+    // 4xx never gets better by waiting: the store was deleted, or the token is too old.
     if (!(answer instanceof CliError) && answer.status < 500) return expectOk<Batch>(answer)
     if (!told)
       io.err(
         `${answer instanceof CliError ? answer.message : `status ${answer.status}`}; trying again every 2 s\n`,
       )
+    // Once for each outage, not once for each attempt.
     told = true
     await sleep(againMs)
   }

@@ -14,15 +14,18 @@ export const listRelations: ShellCommand = {
   async run(session, words) {
     const store = await session.store()
     const [user, object, more] = words.words
+    // A fourth word is a mistake, e.g. an id with a blank; ignoring it would answer another question.
     if (user === undefined || object === undefined || more !== undefined) throw usageOf(listRelations)
     const answer = await store.ask("list-relations", { user, object, ...contextOf(words) })
     const { relations, errors } = answer as {
       readonly relations: readonly string[]
       readonly errors: Readonly<Record<string, ItemError>>
     }
+    // Names that worked are offered by the completion from now on.
     store.remember(user, object)
     return rows(["RELATION"], "No relations.", one(Object.entries(errors)), (failed) => [
       ...relations.map((relation) => ({ cells: [relation], json: { relation } })),
+      // A relation that could not be decided (a missing value of a condition) is shown, not dropped: it may be granted.
       ...failed.map(([relation, error]) => ({
         cells: [`${relation}: ${error.message}`],
         json: { relation, error },
@@ -50,6 +53,7 @@ export const matrix: ShellCommand = {
     return rows(["USER", "OBJECT", ...relations], "No cells.", one(cells), () =>
       users.flatMap((user, row) =>
         objects.map((object, at) => {
+          // The API's order is user, relation, object; a row here is a pair of user and object.
           const found = relations.map((_, column) => cells[row]?.[column]?.[at] ?? false)
           const named = Object.fromEntries(relations.map((relation, column) => [relation, found[column]]))
           return { cells: [user, object, ...found.map(cellText)], json: { user, object, relations: named } }
@@ -68,6 +72,7 @@ function namesOf(word: string): readonly string[] {
   return word.split(/,(?=[^:,]+:)/)
 }
 
+/** A command's rows come in pages; these two have one. */
 async function* one<Page>(page: Page): AsyncGenerator<Page> {
   yield page
 }

@@ -65,6 +65,7 @@ export class ShellSession implements ShellContext {
 
   /** Runs one line and shows the result. An error is printed, and the next line can follow. `number`: the line's number among several. */
   async run(line: string, number?: number): Promise<LineOutcome> {
+    // Blank lines and comments, so that a file of questions can be commented.
     if (/^\s*(?:#|$)/.test(line)) return "done"
     try {
       const { words, json } = wordsOf(line)
@@ -74,6 +75,7 @@ export class ShellSession implements ShellContext {
       await this.#show(shown)
       return shown.kind === "text" && shown.denied === true ? "denied" : "done"
     } catch (error) {
+      // Only errors of the user are printed; a bug ends the shell with its stack.
       if (!(error instanceof CliError)) throw error
       const place = number === undefined ? "" : `line ${number}: `
       this.#io.err(`error: ${place}${visible(error.message)}\n`)
@@ -90,6 +92,7 @@ export class ShellSession implements ShellContext {
       return
     }
     if (!this.json) return this.#showTable(shown)
+    // One object per line, page by page: a list of any length needs no memory.
     for (let page = await shown.pages.next(); page.done !== true; page = await shown.pages.next())
       for (const { json } of page.value) this.#io.out(`${JSON.stringify(json)}\n`)
   }
@@ -109,6 +112,7 @@ export class ShellSession implements ShellContext {
         rows.map(({ cells }) => cells.map(visible)),
       ),
     )
+    // Asked before the hint is printed: a full page is often the last one.
     const next = await shown.pages.next()
     if (next.done === true) return
     this.#rest = { ...shown, pages: resumed(next.value, shown.pages) }
@@ -116,6 +120,7 @@ export class ShellSession implements ShellContext {
   }
 }
 
+/** The page that was read ahead, then the rest. */
 async function* resumed(
   first: readonly OutputRow[],
   pages: AsyncIterator<readonly OutputRow[]>,

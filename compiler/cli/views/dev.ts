@@ -15,6 +15,7 @@ export interface DevAddresses {
 export function runningText(places: DevAddresses, serial: number | null, seconds: number): string {
   const none = "not served yet"
   const urls = (addresses: readonly string[]) =>
+    // Without a valid plan there are no addresses yet; `dev` serves them as soon as the text compiles.
     addresses.map((address) => `http://${address}`).join(", ") || none
   const served = serial === null ? "no plan yet" : `serial ${serial}`
   return `\nSallyport runs (${served}, ready in ${seconds.toFixed(1)} s). Ctrl-C ends it.\n\n${table(
@@ -84,6 +85,7 @@ function tokenTrial(identity: string): Trial {
   }
 }
 
+/** The token is requested when the line runs: a printed one would expire while the user reads. */
 const bearer = (name: string) => `-H "Authorization: Bearer $(npx sallyport token --sub ${name})"`
 
 /** Requests for the first example. They are printed only if the plan has the routes that they call. */
@@ -133,6 +135,7 @@ function catalogTrials(
   // Do not print a key that the user has set. The line works in a shell that has the variable.
   const value = env[reference.env]
   const key = value?.startsWith("dev-") ? value : `$${reference.env}`
+  // The plan has header names in lower case. The default is that of `auth subscription`.
   const name = Object.values(steps).find((step) => step.kind === "validate-key")?.header ?? "x-api-key"
   const header = `-H "${name}: ${key}"`
   const call = `${header} ${gateway}/catalog/items`
@@ -141,6 +144,7 @@ function catalogTrials(
     ...describedTrials(routes, gateway, header),
     {
       text: "too often: 429 from the 20th call in a minute on",
+      // The limit of the example is 20 in a minute; 25 calls show where it begins.
       line: `for i in $(seq 25); do curl -s -o /dev/null -w '%{http_code} ' ${call}; done; echo`,
     },
   ]
@@ -167,6 +171,7 @@ function keyTrials({ products, routes }: PlanBody): Trial[] {
   const { apis = [] } = products["partner"] ?? {}
   if (!Object.values(routes).some(({ api }) => apis.includes(api))) return []
   return [
+    // Shown only where the product `partner` opens an API that has routes.
     {
       text: "create a subscription: its two keys are shown once",
       line: "npx sallyport subscription create lena --product partner",

@@ -69,11 +69,13 @@ function insideLines(name: string, steps: readonly ExplainedStep[], depth: numbe
     : [`${"  ".repeat(depth + 1)}${name === "otherwise" ? "else" : name}`, ...lines]
 }
 
+// A step is printed without its plan: names of other parts stand for themselves, and inner steps have their own lines.
 const nothing = { steps: {}, backends: {}, authz: null } as unknown as PlanBody
 const wordsMax = 100
 
 /** The statement of a step without its inner steps, which have their own lines. */
 function wordsOf({ step }: ExplainedStep): string {
+  // `auth` with alternatives has no statement of its own; its lines below are the alternatives.
   if (isAuth(step) && !isCredential(step)) return "any of"
   const text = new StepWords(nothing)
     .ofStep(step)
@@ -92,6 +94,7 @@ function limitWords({ key, callsMax, remaining, resetSeconds }: NonNullable<Expl
 /** What a quota has counted; only its key if the counts are not known here. */
 function quotaWords(quota: NonNullable<ExplainedStep["quota"]>): string {
   const { key, callsMax, bytesMax, calls, bytes, resetSeconds } = quota
+  // Offline the counts are unknown, but not whose calls are counted together.
   if (calls === undefined) return `counts by ${key}`
   const used = [
     ...(callsMax === undefined ? [] : [`${calls} of ${callsMax} calls`]),
@@ -104,6 +107,7 @@ function quotaWords(quota: NonNullable<ExplainedStep["quota"]>): string {
 /** The question to the engine or decision point, and the explanation of its answer. */
 function proofLines(proof: ExplainedStep["proof"]): string[] {
   if (proof === undefined) return []
+  // Undefined: the question was built, but not asked (offline).
   const { pdp, user, relation, object, allowed, revision, text } = proof
   if (allowed === undefined)
     return [`asks${pdp === undefined ? "" : ` decision point ${pdp}`}: ${user} ${relation} ${object}?`]

@@ -23,6 +23,7 @@ export function testText(run: TestRun, paint: Paint): string {
 
 function suiteText({ suite, tests, passed }: SuiteResult, paint: Paint): string {
   const questions = tests.flatMap(({ results }) => results)
+  // Most store files have no name of their own; the path is not repeated.
   const name = suite.name === suite.file.path ? "" : `  ${visible(suite.name)}`
   const count = `${counted(tests.length, "test")}, ${counted(questions.length, "question")}`
   const head = `${passed ? paint.green("ok  ") : paint.red("FAIL")}  ${visible(suite.file.path)}${name}  ${paint.dim(count)}\n`
@@ -39,6 +40,7 @@ function testFailure({ test, results }: TestResult, paint: Paint): string {
 /** A failed question: expected, found, and why the engine decided so. */
 function questionFailure(result: QuestionResult, paint: Paint): string {
   const { question, answer, reasons } = result
+  // Expected and found below each other, in the words of the test file.
   const lines = [
     `    ${paint.red(visible(questionText(question)))}  ${paint.dim(placeOf(question.span))}`,
     `      expected  ${visible(answerText({ got: question.expected }))}`,
@@ -55,6 +57,7 @@ function questionFailure(result: QuestionResult, paint: Paint): string {
 
 /** For lists, which items are missing and which are too many. */
 function differenceLines(question: QuestionResult["question"], answer: TestAnswer): string[] {
+  // A boolean needs no list of differences.
   if (question.kind === "check" || !("got" in answer) || typeof answer.got === "boolean") return []
   const { got } = answer
   const missing = question.expected.filter((item) => !got.includes(item))
