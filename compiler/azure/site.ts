@@ -65,8 +65,6 @@ export interface DocumentHost {
   /** Names that `named` knows, for suggestions. */
   namedNames(): readonly string[]
   backend(id: string, span: Span): string | undefined
-  /** Counts a backend as used although no request of this document is sent to it. It need not be declared. */
-  mention(backendId: string): void
   /** All backends, with the ids that documents use. */
   backends(): readonly { readonly id: string; readonly name: string }[]
   fragment(id: string, span: Span): PolicyDocument | undefined

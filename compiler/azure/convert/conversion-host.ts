@@ -141,8 +141,6 @@ export class ConversionHost implements DocumentHost {
     return this.#none(span, "a schema from the schema store of Azure API Management")
   }
 
-  mention(): void {}
-
   /** Refused: in an API with an OpenAPI document its schemas would apply, and they are unknown here. */
   unjudged(span: Span): void {
     this.#none(span, "the schema with these properties")

@@ -79,6 +79,7 @@ export class GatewayHost implements DocumentHost {
     const block = statementOf(shared.program.root, "xml")?.block
     const names = (keyword: string, slot: string): Map<string, string> =>
       new Map(
+        // An incomplete statement is already reported by the binder; here it maps nothing.
         statementsOf(block, keyword).flatMap(({ args }) => {
           const [id, word] = [args.value<string>("id"), args.word(slot)]
           return id === undefined || word === undefined ? [] : [[id, word.text] as const]
@@ -127,6 +128,7 @@ export class GatewayHost implements DocumentHost {
 
   step(step: Step, at: Span, inside: Used["inside"] = {}): Lowered {
     const parsed = stepSchema.safeParse(step)
+    // The plan's schema has bounds (lengths, numbers of items) that no statement of gateway.conf checks for documents.
     if (!parsed.success) {
       const [issue] = parsed.error.issues
       this.report.add("SP7009", at, `invalid value: ${issue?.path.join(".")}: ${issue?.message}`)
@@ -143,7 +145,9 @@ export class GatewayHost implements DocumentHost {
    * it.
    */
   named(name: string): NamedValue | undefined {
+    // Named values of APIM may have characters that names of gateway.conf cannot: `declaredAs` is their replacement.
     const declared = this.#program.find("value", this.#named.get(name) ?? this.azure.declaredAs(name))
+    // Damaged text may contain the declaration, so a finding about an unknown name could be wrong.
     if (declared === undefined) return this.#program.excused(["value"], name) ? { constant: "" } : undefined
     declared.used = true
     if (declared.kind === "secret") {
@@ -175,17 +179,13 @@ export class GatewayHost implements DocumentHost {
     return undefined
   }
 
+  // An id that is mapped to another name is not also offered as the name itself.
   backends(): readonly { id: string; name: string }[] {
     const own = this.#all("backend").map((name) => ({ id: name, name }))
     const renamed = [...this.#backendIds].map(([id, name]) => ({ id, name }))
     return [...renamed, ...own.filter(({ id }) => !this.#backendIds.has(id))].filter(({ name }) =>
       this.#useBackend(name),
     )
-  }
-
-  mention(id: string): void {
-    const declared = this.#program.find("backend", this.#backendIds.get(id) ?? id)
-    if (declared !== undefined) declared.used = true
   }
 
   /** Whether a backend with this name is declared. If so, the document uses it. */
@@ -209,6 +209,7 @@ export class GatewayHost implements DocumentHost {
   /** Issuers whose address could be the one that a document computes. Their addresses are compared when the request arrives. */
   declaredIssuers(span: Span): { address: LoadText; issuer: string }[] {
     const found = this.#program.all("issuer").flatMap((declared) => {
+      // Only issuers with discovery: their address is what documents compare with.
       const argument = statementOf(declared.bound.block, "discovery")?.args.text("url")
       const address = argument === undefined ? undefined : this.#values.loadText(argument)
       if (address === undefined) return []
@@ -235,6 +236,7 @@ export class GatewayHost implements DocumentHost {
       // Each use specifies the audiences and the clock skew itself.
       audiences: null,
       clockSkewSeconds: 0,
+      // The kinds exclude each other: a public key used as an HMAC secret is the classic confusion (RFC 8725, section 2.1).
       algorithms: secret ? [...secretAlgorithm.options] : [...signatureAlgorithm.options].sort(),
       claims: null,
     })
@@ -273,6 +275,7 @@ export class GatewayHost implements DocumentHost {
 
   certificate(id: string, span: Span): string | undefined {
     return this.#refuse(
+      // Documents name certificates of a service's store, which has no counterpart here.
       span,
       `unknown certificate \`${shown(id)}\``,
       "Use `<openid-config>`, which gets the keys from the issuer.",
@@ -297,6 +300,7 @@ export class GatewayHost implements DocumentHost {
     const name = this.#identities.get(resource ?? "*") ?? this.#identities.get("*")
     const client = name === undefined ? undefined : this.#credential("token", name)
     if (client !== undefined) return { scheme: "token", client }
+    // A name without a client is reported where it is declared.
     if (name !== undefined || this.#program.excused(["token"], resource ?? "")) return undefined
     if (resource === null)
       return this.#unknown(
@@ -362,15 +366,18 @@ export class GatewayHost implements DocumentHost {
     return this.#unknown(span, `unknown schema \`${shown(id)}\`${near}`, help)
   }
 
+  // Undefined: with a damaged text, an API that is not found may be in the damaged part.
   apis(): readonly string[] | undefined {
     return this.#program.damaged ? undefined : this.#all("api")
   }
 
+  // Here any JSON passes such a rule; only the conversion reports it, because it cannot know the schema.
   unjudged(): void {}
 
   compile(written: ExpressionSource): Expression | undefined {
     const { code } = written
     const compiled = this.azure.compileCode(written, this)
+    // What could not be compiled is already reported in the document.
     if (compiled === undefined) return undefined
     const expression = this.#expression(code, compiled)
     if (expression !== undefined) placeExpression(expression, code.span(0, 0))
@@ -399,6 +406,7 @@ export class GatewayHost implements DocumentHost {
     this.report.add("SP7011", span, detail, { help })
   }
 
+  /** The names for suggestions. */
   #all(kind: Declaration["kind"]): string[] {
     return this.#program.all(kind).map(({ name }) => name)
   }
@@ -409,6 +417,7 @@ function withoutPlaces(program: CsharpProgram): CsharpProgram {
   return JSON.parse(JSON.stringify(program, (key, value: unknown) => (key === "at" ? undefined : value)))
 }
 
+/** JSON keeps the two parts apart, whatever characters they have. */
 function authorizationKey(provider: string, id: string): string {
   return JSON.stringify([provider, id])
 }
