@@ -31,6 +31,7 @@ export interface AuthForm {
 
 /** Prints a form of `auth` that has no equivalent statement in a section. */
 export function authText(printing: Printing, head: string, ...lines: readonly PrintedLine[]): Printed {
+  // In a section only `check jwt` and `check any` can demand a credential.
   if (printing.inSection) printing.refuses("it has no statement")
   return statement(`auth ${head}`, ...lines)
 }
@@ -54,6 +55,7 @@ export function refusalTexts(
 ): (string | undefined)[] {
   const claimsRefused = statusText(claimStatus, 403, printing)
   return [
+    // The keyword is `claim-status`, and the value is printed like `status`.
     statusText(status, 401, printing),
     claimsRefused === undefined ? undefined : `claim-${claimsRefused}`,
     messageText(message),
@@ -71,6 +73,7 @@ function sourceText(from: CredentialSource, printing: Printing): string | undefi
     return `from ${textWords(from.text)}`
   }
   if ("header" in from) {
+    // The default place (RFC 6750, section 2.1) is not printed.
     if (from.header === "authorization" && from.scheme === "Bearer") return undefined
     const scheme = from.scheme === null ? "" : ` scheme ${textWords(from.scheme)}`
     return `header ${JSON.stringify(printing.header(from.header))}${scheme}`
@@ -95,6 +98,7 @@ export const messageRules: FieldRules<Pick<TokenCheck, "message">> = {
 export const tokenRules: FieldRules<TokenCheck> = {
   ...messageRules,
   from: (before, after) => [
+    // Both findings: a token in the new place was refused before, one in the old place was accepted.
     opens(`the token is now read ${placeWords(after)} too`),
     breaking(`the token is no longer read ${placeWords(before)}`),
   ],
@@ -148,6 +152,7 @@ export function tokenScheme(from: CredentialSource, format?: { readonly bearerFo
 function claimChanges(before: readonly ClaimRule[], after: readonly ClaimRule[]): Finding[] {
   const { removed, added } = listChanges(before, after)
   const findings: Finding[] = []
+  // Paired by claim: two rules on one claim are a change of the rule.
   const open = new Set(added)
   for (const rule of removed) {
     const other = [...open].find((each) => each.claim === rule.claim)

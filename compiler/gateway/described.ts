@@ -54,6 +54,7 @@ export function readDocuments(
   openapi: OpenapiCompiler | undefined,
   report: Report,
 ): Documents {
+  // Two APIs often share a document, e.g. an internal and a public one.
   const known = new Map<string, ApiDocument | undefined>()
   const documents = new Map<BoundBlock, Described>()
   const blocks = program.all("api").flatMap(({ bound: { block } }) => {
@@ -71,6 +72,7 @@ export function readDocuments(
     const skips = statementsOf(statement.block, "skip")
     const skip = new Set(skips.map((each) => each.args.value<string>("operation") ?? ""))
     const lenient = statementOf(statement.block, "lenient") !== undefined
+    // The options change what is read, so they are part of the key.
     const key = JSON.stringify([file?.path, lenient, [...skip].sort()])
     if (file !== undefined && !known.has(key))
       known.set(key, neededOpenapi(openapi).readApiDocument(file, report, load, { lenient, skip }))
@@ -88,6 +90,7 @@ export function needsOpenapi(root: BoundBlock): boolean {
 
 /** @throws Error when the wing was not loaded. That is a mistake of the caller of `compile`, or of `needsOpenapi`. */
 export function neededOpenapi(openapi: OpenapiCompiler | undefined): OpenapiCompiler {
+  // Not a finding: no text of a user leads here.
   if (openapi === undefined)
     throw new Error("the project has OpenAPI documents: load compiler/openapi/wing first")
   return openapi
@@ -100,6 +103,7 @@ function checkSkip(
   report: Report,
 ): void {
   const name = args.value<string>("operation")
+  // The document was not read, which is reported.
   if (document === undefined || name === undefined || document.skipped.has(name)) return
   const all = document.operations.map((each) => `${each.method} ${each.template}`)
   report.add(
@@ -117,6 +121,7 @@ function checkSchemes(documents: Documents, report: Report): void {
     const demanded = new Set(
       document.operations.flatMap(({ security }) => [
         ...(security ?? []).flatMap(({ schemes }) => schemes.map(({ name }) => name)),
+        // An empty list of alternatives, and an empty alternative, both mean "no security" (OpenAPI 3.1, section 4.8.30).
         ...(security === undefined ||
         security.some(({ schemes }) => schemes.length === 0) ||
         security.length === 0
@@ -156,6 +161,7 @@ export function mergeOperations(
   report: Report,
 ): OperationSource[] {
   const document = described?.document
+  // Without the document, every operation of gateway.conf is its own, and none is reported as extra.
   if (described === undefined || document === undefined)
     return texts.map((bound) => ({
       bound,
@@ -166,6 +172,7 @@ export function mergeOperations(
   const used = new Set<BoundStatement>()
   const all = document.operations.flatMap((operation): OperationSource[] => {
     const { path } = operation
+    // A path that the gateway cannot serve is reported with the document.
     if (path === undefined) return []
     const bound =
       byShape.get(`${operation.method} ${shapeOfPath(segmentsOf(path))}`) ?? boundOf(operation, path)
@@ -181,6 +188,7 @@ export function mergeOperations(
   })
   const extra = texts.filter((bound) => !used.has(bound))
   for (const bound of extra) reportExtra(bound, document, reported, report)
+  // `extra` on an operation that the document has: the document was extended, or the path is not the intended one.
   for (const bound of texts) if (used.has(bound)) reportNeedless(bound, reported, report)
   return [...all, ...extra.map((bound) => ({ bound, described: undefined, inDescribed: true }))]
 }
@@ -243,6 +251,7 @@ function boundOf(operation: Operation, path: string): BoundStatement | undefined
   const form = row.forms[0]
   const slot = form?.args[0] as Slot | undefined
   if (form === undefined || slot === undefined) return undefined
+  // Its value is the path itself; the binder has nothing more to say about it.
   const args = new Args([{ slot, argument, value: { segments: segmentsOf(path) } }])
   const inside = { name: "operation", statements: [], damaged: false, unknown: [] } as const
   return { row, form, statement, args, block: inside, otherwise: undefined, broken: false }

@@ -53,6 +53,7 @@ export interface RouteSource {
 }
 
 const methods: ReadonlySet<string> = new Set(operations.map((row) => row.keyword))
+/** Bounds of the matcher's tables and of the plan's schema. A path is longer only by accident. */
 const routesMax = 100_000
 const pathMax = 2048
 
@@ -100,10 +101,12 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
   const hosts = hostsOf(block, report)
   const common = operationsIn(block)
   const versions = versionsOf(block, report)
+  // Ten times: operations of documents are not counted yet, and the exact number is checked below.
   if (versions.length * common.length > 10 * routesMax) {
     reportTooMany(versions.length * common.length, api.span, report)
     return []
   }
+  // A mistake in an operation is reported once, not once for each version.
   const reported = new Set<BoundStatement>()
   const describedIn = (version: BoundStatement | undefined): Described | undefined =>
     (version?.block === undefined ? undefined : documents.get(version.block)) ?? documents.get(block)
@@ -111,6 +114,7 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
     version: BoundStatement | undefined,
     texts: readonly BoundStatement[],
   ): RouteSource[] => {
+    // The version's own `docs` replaces the one of the API.
     const docs = docsIn(version?.block) ?? docsIn(block)
     return [
       ...mergeOperations(texts, describedIn(version), reported, report),
@@ -123,11 +127,13 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
       : versions.flatMap((version) => {
           const own = operationsIn(version.block)
           const taken = new Set(own.map(shapeOf))
+          // By shape: `/{id}` of the version replaces `/{orderId}` of the API, because they match the same requests.
           const inherited = common.filter((operation) => !taken.has(shapeOf(operation)))
           return routesOfVersion(version, [...own, ...inherited])
         })
   if (versions.length > 0) reportReplaced(common, versions, report)
   const described = versions.length === 0 ? [block] : [block, ...versions.map((version) => version.block)]
+  // An API with a document may have no operation in the text.
   if (!described.some((each) => each !== undefined && documents.has(each))) reportEmpty(api, versions, report)
   else if (routes.length === 0) reportUndescribed(api, documents.get(block), report)
   return routes
@@ -135,6 +141,7 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
 
 function operationsIn(block: BoundBlock | undefined): BoundStatement[] {
   return (block?.statements ?? []).filter(
+    // An operation without a path is broken and already reported.
     (each) => methods.has(each.row.keyword) && each.args.get("path") !== undefined,
   )
 }
@@ -148,6 +155,7 @@ function docsIn(block: BoundBlock | undefined): BoundStatement | undefined {
 function apiPath(block: BoundBlock, report: Report): RoutePath | undefined {
   const filled = statementOf(block, "path")?.args.get("path")
   const path = filled?.value as RoutePath | undefined
+  // A parameter here would have to be in every `require`, and the path could not be stripped for the backend.
   if (filled === undefined || path === undefined || path.segments.every(isStatic)) return path
   report.add("SP3001", filled.argument.span, "the path of an API cannot have parameters", {
     help: "Write the parameter in the paths of the operations.",
@@ -186,6 +194,7 @@ function versionsOf(block: BoundBlock, report: Report): BoundStatement[] {
       })
   }
   return versions.filter(
+    // The first of two versions with one name, found by its place.
     (each) => first.get(each.args.word("name")?.text ?? "") === each.args.word("name")?.span,
   )
 }

@@ -112,16 +112,19 @@ const texts = {
 
 /** Printing and comparison of the kind of a step. */
 export function textOf(step: Step): StepText<StepKind> {
+  // The type cannot follow from the value of `kind`; the table's own type guarantees that they fit.
   return texts[step.kind] as unknown as StepText<StepKind>
 }
 
 /** Comparison of a step with blocks of statements. */
 export function blockTextOf(step: BlockStep): BlockText<StepKind> {
+  // Only kinds with blocks have a `block`, which `BlockStep` guarantees.
   return (textOf(step) as unknown as { readonly block: BlockText<StepKind> }).block
 }
 
 /** Comparison of a step that authenticates callers. */
 export function credentialTextOf(step: CredentialStep): CredentialText<CredentialStep["kind"]> {
+  // Only credentials have a `way`, which `CredentialStep` guarantees.
   return (textOf(step) as unknown as { readonly way: CredentialText<CredentialStep["kind"]> }).way
 }
 

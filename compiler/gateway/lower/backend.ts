@@ -12,6 +12,7 @@ import { isPlain, lowerTls } from "./tls.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
+/** Long enough for another continent with TLS, short enough that the next target is tried before callers give up. */
 const defaultConnectMs = 2000
 
 const plainTargets = {
@@ -32,6 +33,7 @@ export function lowerBackend(
   const targets = lowerTargets(bound, name, values, report)
   const timeout = statementOf(block, "timeout")?.args
   const own = credentials.ofBackend(bound)
+  // `broken` also leaves the backend out, below. Until then its other mistakes are found.
   const { certificate, authentication } = own === "broken" ? {} : own
   const urls = (targets ?? []).map(({ url }) => url)
   const tls = lowerTls(block, { name, urls, ...plainTargets }, certificate, report)
@@ -45,9 +47,11 @@ export function lowerBackend(
   return {
     targets,
     connectMs: timeout?.value<number>("connect") ?? defaultConnectMs,
+    // Without `timeout total` the timeout of the route limits the request; null is no limit of the backend's own.
     totalMs: timeout?.value<number | null>("total") ?? null,
     ...timesOf(timeout),
     tls,
+    // Absent instead of false: plans from before HTTP/2 keep their digests.
     ...(http2 === undefined ? {} : { http2: true }),
     ...balanceOf(statementOf(block, "balance")),
     ...lowerResilience(block, report),
@@ -67,6 +71,7 @@ function timesOf(timeout: BoundStatement["args"] | undefined): Pick<Backend, "fi
 /** Warns about partial timeouts that are longer than the whole timeout. */
 function checkTimes(timeout: BoundStatement["args"] | undefined, report: Report): void {
   const total = timeout?.get("total")
+  // `total none` has nothing that a part could exceed.
   if (timeout === undefined || typeof total?.value !== "number") return
   const parts = {
     connect: "to connect",
@@ -91,12 +96,14 @@ function checkTimes(timeout: BoundStatement["args"] | undefined, report: Report)
 function balanceOf(bound: BoundStatement | undefined): Pick<Backend, "balance"> {
   const word = bound?.statement.args[0]
   if (bound === undefined || bound.broken || word?.kind !== "word") return {}
+  // `round-robin` is the default and not written into the plan.
   if (word.text === "least-outstanding" || word.text === "hash") return { balance: word.text }
   return {}
 }
 
 /** A backend that is only a URL, with its generated name. Equal URLs share one backend. */
 export function inlineBackend(url: LoadText): { name: string; backend: Backend } {
+  // Named by its URL, so that the same URL in two routes shares connections, health and breaker.
   const name = `${inlineBackendPrefix}${digestOf(url).slice("sha256:".length, "sha256:".length + 8)}`
   const backend = {
     targets: [{ url, weight: 1 }],
@@ -136,12 +143,14 @@ function lowerTargets(
     const text = lowerUrl(argument, values, report)
     if (text === undefined || argument === undefined) continue
     const key = JSON.stringify(text)
+    // The second one would only raise the share of this target, invisibly.
     if (targets.has(key))
       report.add("SP2016", argument.span, "the target is given twice", {
         help: "Give one of them a higher `weight` instead.",
       })
     targets.set(key, { url: text, weight: each.args.value<number>("weight") ?? 1 })
   }
+  // The runtime counts targets by their order; the order of the text must not change who gets what.
   const sorted = [...targets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, target]) => target)
   return sorted.length === 0 ? undefined : sorted
 }

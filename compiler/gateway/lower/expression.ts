@@ -41,6 +41,7 @@ export class Expressions {
       known = new Map()
       this.#lowered.set(node, known)
     }
+    // The expected type is part of the key: one text can be valid as a text and invalid as a condition.
     const key = `${expected ?? ""}|${place.key}`
     if (!known.has(key)) known.set(key, this.#lower(node, place, expected))
     return known.get(key)
@@ -76,6 +77,7 @@ export class Expressions {
    */
   #lower(node: Source, place: StatementPlace, expected: CelType | undefined): Expression | undefined {
     const checked = this.#check(node.source, place, expected)
+    // A failed check is repeated only where the expression stands in another place.
     if (!checked.ok) {
       for (const finding of checked.findings) this.#reportFinding(finding, node, place)
       return undefined
@@ -83,6 +85,7 @@ export class Expressions {
     for (const { path } of checked.references) {
       const [first] = path
       const declared = first === undefined ? undefined : this.#program.find("value", first)
+      // Secrets are not readable; `unknown-name` reports them.
       if (declared?.kind !== "value") continue
       if (this.#values.state(declared) === "broken") return undefined
       this.#values.need(declared.name)
@@ -90,6 +93,7 @@ export class Expressions {
     this.#checkCertain(node, checked.references, place)
     const expression: Expression = { lang: "cel", text: node.source.trim(), type: checked.type }
     const { file, start } = node.span
+    // A runtime failure points to the first character of the expression, not to the blanks before it.
     const from = start + node.source.length - node.source.trimStart().length
     placeExpression(expression, file.span(from, from))
     return expression
@@ -97,6 +101,7 @@ export class Expressions {
 
   /** Warns about `jwt.x` where callers can also authenticate without a token: reading it would fail with a 500. */
   #checkCertain(node: Source, references: readonly VariableReference[], place: StatementPlace): void {
+    // `place.asked`: a question about the caller is checked more strictly elsewhere (`lower/question.ts`).
     if (place.asked || place.auth.ways.length < 2 || asksForCaller(node.source)) return
     for (const { path, start, end } of references) {
       const [name = ""] = path
@@ -128,6 +133,7 @@ export class Expressions {
       return
     }
     const unknown = finding.kind === "unknown-name" || finding.kind === "unknown-field"
+    // Unknown names have a code of their own, because their help is a list of names.
     const code = unknown
       ? "SP5003"
       : finding.kind === "syntax" || finding.kind === "limit"
@@ -140,6 +146,7 @@ export class Expressions {
   /** Findings for which the place allows a better message. */
   #special(finding: ExpressionFinding, node: Source, place: StatementPlace): Special | "excused" | undefined {
     const { kind, name } = finding
+    // A character that only looks like an operator, e.g. a typographic quote.
     const odd = kind === "syntax" ? tellOdd(node.source, finding.start) : undefined
     if (odd !== undefined) return { code: "SP5002", detail: odd.detail, extra: { help: odd.help } }
     if (name === undefined) return undefined
@@ -149,10 +156,12 @@ export class Expressions {
       }
       if (this.#program.excused(["value", "secret"], name)) return "excused"
       const known = unknownHere(name, place)
+      // A misspelt value would otherwise also be reported as unused.
       if (known === undefined) for (const each of ["value", "secret"] as const) this.#program.misname(each)
       return known
     }
     if (kind !== "unknown-field") return undefined
+    // The object before the field, as it is written: `path.ordr` is a mistake about `path`.
     const object = /([A-Za-z_]\w*)\s*(?:\.|\[\s*["'])\s*$/.exec(
       node.source.slice(0, fieldStart(finding, node.source)),
     )?.[1]

@@ -8,7 +8,9 @@ import type { ClaimTypes } from "./place.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
+// Asymmetric algorithms that are not weak: RS256 as the commonest, PSS, ECDSA, and EdDSA under both of its names (RFC 8037, RFC 9864).
 const defaultAlgorithms = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"] as const
+// Clocks of machines that use NTP differ by far less; 30 s is the value of most libraries.
 const defaultSkewMs = 30_000
 const audiencesMax = 100
 
@@ -27,6 +29,7 @@ const claimTypes: Readonly<Record<string, string>> = {
 export function claimsOfIssuer({ bound }: Declaration): ClaimTypes {
   const statement = statementOf(bound.block, "claims")
   const block = statement?.block
+  // A list that was not read completely must not make the other claims errors.
   if (bound.block?.damaged === true || block === undefined || block.damaged) return "any"
   const claims: Record<string, string> = {}
   for (const each of block.statements) claims[each.statement.keyword.text] = claimType(each)
@@ -39,6 +42,7 @@ export function lowerIssuer(declaration: Declaration, values: Values, report: Re
   const { block } = bound
   for (const { statement } of statementOf(block, "claims")?.block?.statements ?? []) {
     const { text, span } = statement.keyword
+    // As a key of an object it would set the prototype.
     if (text === "__proto__") report.add("SP2013", span, "`__proto__` is not a valid claim name")
   }
   if (bound.broken || block === undefined) return undefined
@@ -47,6 +51,7 @@ export function lowerIssuer(declaration: Declaration, values: Values, report: Re
   const skewMs = statementOf(block, "clock-skew")?.args.value<number>("time") ?? defaultSkewMs
   const algorithms = lowerAlgorithms(bound, report)
   const claims = claimsOfIssuer(declaration)
+  // All parts are read before this, so that one run reports all their mistakes.
   if (source === undefined || audiences === undefined || algorithms === undefined) return undefined
   return {
     source,
@@ -66,6 +71,7 @@ function lowerAlgorithms({ block }: BoundStatement, report: Report): Issuer["alg
   const hmac = names.filter((name) => name.startsWith("HS"))
   const isSecret = secrets.length > 0
   const [secret, other] = [secrets[0], keys.find((key) => !secrets.includes(key))]
+  // Otherwise a token could be signed with the public key, which everybody has (RFC 8725, section 2.1).
   if (secret !== undefined && other !== undefined) {
     report.add(
       "SP3041",
@@ -103,6 +109,7 @@ function lowerSource(bound: BoundStatement, values: Values, report: Report): Iss
   if (discovery !== undefined) {
     const url = lowerUrl(discovery.args.text("url"), values, report)
     if (url === undefined) return undefined
+    // `exact`: the URL is not completed to `/.well-known/…`.
     const exact = discovery.statement.args.some((each) => each.kind === "word" && each.text === "exact")
     return exact ? { discovery: url, exact } : { discovery: url }
   }
@@ -119,6 +126,7 @@ function lowerSource(bound: BoundStatement, values: Values, report: Report): Iss
   }
   if (block?.damaged !== true) {
     const keyed = file !== undefined || inline.length > 0
+    // Names the missing half: the user has written one of two statements that belong together.
     const what = keyed ? "no `issuer`" : issuer === undefined ? "neither `discovery` nor `keys`" : "no `keys`"
     report.add("SP2009", headSpan(statement), `\`${bound.args.word("name")?.text}\` has ${what}`, {
       help: 'Add `discovery "https://…/.well-known/openid-configuration"`, or `keys file("…")` and `issuer "…"`.',
@@ -180,6 +188,7 @@ function lowerInline(
 
 /** Null: any. */
 function lowerAudiences(
+  // Sorted at the end: the order of audiences means nothing.
   bound: BoundStatement,
   values: Values,
   report: Report,
@@ -202,6 +211,7 @@ function lowerAudiences(
   if (any !== undefined) return null
   if (first === undefined) {
     if (block?.damaged !== true)
+      // Not a default of "any": that is the mistake of most gateways, so it has to be written.
       report.add("SP3020", headSpan(statement), "tokens issued for any other service would be accepted")
     return undefined
   }
@@ -217,6 +227,7 @@ function lowerAudiences(
     audiences.set(key, text)
   }
   if (audiences.size > audiencesMax) {
+    // The plan's bound; the finding names the place, which the reader of the plan could not.
     report.add(
       "SP3016",
       headSpan(statement),

@@ -34,6 +34,7 @@ interface Listener {
   readonly span: Span
 }
 
+/** Limits of the plan; no real host has that many addresses. */
 const listenersMax = 16
 const networksMax = 1000
 
@@ -55,6 +56,7 @@ export function lowerGateway(
     trust: lowerTrust(block, report),
     errors: errorsOf(gateway),
     limits: {
+      // 10 MB, 2 MB and 16 KB: bodies of ordinary APIs, what a statement may hold in memory per request, and Node's own limit for heads.
       bodyBytesMax: statementOf(limits, "body")?.args.value<number>("size") ?? 10 * 2 ** 20,
       bufferBytesMax: statementOf(limits, "buffer")?.args.value<number>("size") ?? 2 * 2 ** 20,
       headerBytesMax: statementOf(limits, "header")?.args.value<number>("size") ?? 16 * 2 ** 10,
@@ -75,6 +77,7 @@ function ipv6PrefixOf(limits: BoundBlock | undefined): { readonly ipv6Prefix?: n
   return ipv6Prefix === ipv6PrefixDefault ? {} : { ipv6Prefix }
 }
 
+/** The default is left out, as in `ipv6PrefixOf`; also in `limitKeysOf`. */
 function jsonValuesOf(limits: BoundBlock | undefined): { readonly jsonValuesMax?: number } {
   const jsonValuesMax = statementOf(limits, "json-values")?.args.value<number>("count") ?? jsonValuesDefault
   return jsonValuesMax === jsonValuesDefault ? {} : { jsonValuesMax }
@@ -93,6 +96,7 @@ function sharedOf(limits: BoundBlock | undefined, values: Values): Pick<Gateway,
   const shared = statementOf(limits, "shared")
   const url = shared?.args.word("url")?.text
   if (shared === undefined || url === undefined) return {}
+  // The URL contains the password of Redis, so it is always a secret.
   values.needSecret(url)
   const tls = statementOf(shared.block, "tls")?.block
   const ca = statementOf(tls, "ca")?.args.value<{ file: string }>("file")
@@ -134,10 +138,12 @@ export function lowerAuthz(
   // An `auth` that was not understood was meant to authenticate callers.
   const asks =
     auth !== null || authz.block?.statements.some(({ row, broken }) => row.keyword === "auth" && broken)
+  // `public` is the sentence in the text that a reviewer can see.
   if (!isPublic && asks !== true) for (const listener of listeners) checkPrivate(listener, report)
   const stores: NonNullable<PlanBody["authz"]>["stores"] = {}
   for (const { name } of program.all("store")) {
     const model = models.get(name)
+    // A store without a valid model is reported with the model.
     if (model !== undefined) stores[name] = { model: model.digest }
   }
   const staleness = statementOf(authz.block, "max-staleness")?.args.value<number | null>("time")
@@ -157,6 +163,7 @@ export function lowerAuthz(
 
 /** Reports addresses, of the gateway and the engine, that cannot be listened on at the same time. */
 export function checkClashes(program: Program, report: Report): void {
+  // Both sides in one list: the gateway and the engine cannot share a port either.
   const all = [program.gateway, program.authz].flatMap((side) => listenersOf(side?.block, report))
   all.forEach((later, index) => {
     const earlier = all.slice(0, index).find((each) => clash(each.address, later.address))
@@ -183,10 +190,12 @@ function listenersOf(block: BoundBlock | undefined, report: Report): Listener[] 
       tooMany.span,
       `there are ${listeners.length} addresses; the maximum is ${listenersMax}`,
     )
+  // The rest is cut, so that the plan stays valid and one mistake is one finding.
   return listeners.slice(0, listenersMax)
 }
 
 function addresses(listeners: readonly Listener[]): Address[] {
+  // Port as text of one width: the order of texts is then the order of numbers.
   const key = ({ host, port }: Address): string => `${host} ${String(port).padStart(5, "0")}`
   return listeners.map(({ address }) => address).sort((a, b) => (key(a) < key(b) ? -1 : 1))
 }
@@ -242,8 +251,10 @@ function checkPrivate({ address, span }: Listener, report: Report): void {
 function reachOf(host: string): "inside" | "everywhere" | "outside" | "unknown" {
   if (host === "localhost" || host === "localhost.") return "inside"
   const bytes = bytesOf(host)
+  // A host name, or a value of the environment: nobody can say here who reaches it.
   if (bytes === undefined) return "unknown"
   if (bytes.every((byte) => byte === 0)) return "everywhere"
+  // `::ffff:10.0.0.1` is an IPv4 address in IPv6 notation (RFC 4291, section 2.5.5.2).
   const mapped =
     bytes.length === 16 &&
     bytes.slice(0, 10).every((byte) => byte === 0) &&
@@ -261,6 +272,7 @@ function reachOf(host: string): "inside" | "everywhere" | "outside" | "unknown" 
     return inside ? "inside" : "outside"
   }
   const loopback = bytes.slice(0, 15).every((byte) => byte === 0) && bytes[15] === 1
+  // `fc00::/7` (RFC 4193) and `fe80::/10` (RFC 4291).
   return loopback || (a & 0xfe) === 0xfc || (a === 0xfe && (b & 0xc0) === 0x80) ? "inside" : "outside"
 }
 

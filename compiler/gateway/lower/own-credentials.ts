@@ -50,6 +50,7 @@ export class OwnCredentialPlans {
       const file = (keyword: string) =>
         statementOf(bound.block, keyword)?.args.value<{ file: string }>("file")
       const [cert, key] = [file("cert"), file("key")]
+      // A declaration with a missing part is reported by the binder.
       if (cert !== undefined && key !== undefined) this.#certificates.set(name, { cert, key })
     }
     for (const { name, bound } of program.all("token")) {
@@ -83,6 +84,7 @@ export class OwnCredentialPlans {
     let certificate: BoundStatement | undefined
     let authorization: BoundStatement | undefined
     for (const each of [...statementsOf(block, "authenticate"), ...statementsOf(block, "token")]) {
+      // The certificate belongs to the connection, the other kinds to the `Authorization` header: they can stand together.
       const shown = each.args.word("certificate") !== undefined
       const earlier = shown ? certificate : authorization
       if (earlier !== undefined) {
@@ -108,6 +110,7 @@ export class OwnCredentialPlans {
     backends: PlanBody["backends"],
     pdps: NonNullable<PlanBody["pdps"]>,
   ): Pick<PlanBody, "certificates" | "tokenClients" | "pdps"> {
+    // Only what is in use: a file that no route needs must not prevent the start.
     const certificates = new Set(this.#readBy(steps))
     const clients = new Set<string>()
     for (const step of Object.values(steps)) {
@@ -122,6 +125,7 @@ export class OwnCredentialPlans {
       if (authentication?.scheme === "bearer") this.#values.needSecret(authentication.token)
     }
     const used = <Item>(all: ReadonlyMap<string, Item>, names: ReadonlySet<string>) =>
+      // Sorted by name, because the order of declarations must not change the plan.
       Object.fromEntries([...all].filter(([name]) => names.has(name)).sort(([a], [b]) => (a < b ? -1 : 1)))
     const tables = {
       certificates: used(this.#certificates, certificates),
@@ -130,6 +134,7 @@ export class OwnCredentialPlans {
     for (const { secret } of Object.values(tables.tokenClients)) this.#values.needSecret(secret)
     this.#values.needIn(tables.tokenClients)
     return {
+      // Absent instead of empty: a plan without them keeps the digest it had before these tables existed.
       ...(certificates.size === 0 ? {} : { certificates: tables.certificates }),
       ...(clients.size === 0 ? {} : { tokenClients: tables.tokenClients }),
       ...(Object.keys(pdps).length === 0 ? {} : { pdps }),
@@ -138,6 +143,7 @@ export class OwnCredentialPlans {
 
   /** Programs of documents can look up any declared certificate. */
   #readBy(steps: PlanBody["steps"]): readonly string[] {
+    // A program computes the name, so all certificates have to be in the plan.
     if (this.#certificates.size === 0 || !JSON.stringify(steps).includes('"IDeployment.Certificates"'))
       return []
     for (const declared of this.#program.all("certificate")) declared.used = true
@@ -151,6 +157,7 @@ export class OwnCredentialPlans {
       const endpoint = this.#endpointOf(args)
       const client = endpoint === undefined ? undefined : this.#client(endpoint, args, args, args)
       if (client === undefined) return "broken"
+      // Two backends with the same client share its token.
       const name = `${inlineBackendPrefix}${digestOf(client).slice("sha256:".length, "sha256:".length + 8)}`
       this.#clients.set(name, client)
       return { scheme: "token", client: name }
@@ -158,6 +165,7 @@ export class OwnCredentialPlans {
     const client = args.word("token")?.text
     if (client !== undefined) return { scheme: "token", client }
     const [user, password] = [this.#data(args, "user"), args.word("password")?.text]
+    // A colon ends the user's name in Basic credentials.
     if (typeof user === "string" && user.includes(":")) {
       const span = args.get("user")?.argument.span
       this.#report.add("SP2010", span, "a user name cannot contain a colon (RFC 7617)")

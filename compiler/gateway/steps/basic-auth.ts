@@ -16,6 +16,7 @@ export const authBasic: AuthForm = {
     args: [word("basic"), slot("users", "reference", { to: ["users"], label: "USERS" })],
     block: "auth basic",
   },
+  // The same shape as a token with the claim `sub`, so that `require` and `limit` work with both.
   ways: () => [{ kind: "jwt", by: "basic", claims: { sub: "string" } }],
   lower: lowerBasic,
 }
@@ -62,6 +63,7 @@ function lowerBasic(bound: BoundStatement, context: StepContext): StepOf<"basic-
   const { status, message } = said
   return {
     kind: "basic-auth",
+    // A name of a plan's table and no password: those are references to secrets.
     users,
     realm,
     status,

@@ -24,11 +24,14 @@ export const lookupForm: StatementForm = {
       {
         kind: "cache-lookup",
         varyHeaders: vary.flatMap(({ args }) => args.values<string>("name")),
+        // `null`: the whole query string separates responses. An empty list: none of it does.
         varyQuery: byQuery === undefined ? null : [...byQuery.args.values<string>("parameter")],
         ...(key === undefined ? {} : { key }),
+        // Without `shared`, requests with credentials are not answered from the cache (RFC 9111, section 3.5).
         authorized: mentions(block, "shared"),
         downstream: downstream?.args.value<"private" | "public">("who") ?? "none",
         mustRevalidate: downstream?.statement.args.some((each) => isWord(each, "must-revalidate")) ?? false,
+        // Left out when false, so that plans of older versions keep their digests.
         ...(mentions(block, "coalesce") ? { coalesce: true } : {}),
       },
       headSpan(statement),
@@ -98,6 +101,7 @@ export const cacheLookup: StepText<"cache-lookup"> = {
       step.coalesce === true && "coalesce",
       likeText(step.like, printing),
     ),
+  // A route has one lookup, so all lookups are the same statement.
   identities: () => ["cache-lookup"],
   added: ({ authorized }) =>
     authorized
@@ -116,6 +120,7 @@ export const cacheLookup: StepText<"cache-lookup"> = {
         ? opens("a response to a request with a token may be sent to another caller")
         : neutral("responses to requests with a token are no longer cached"),
     downstream: (_, after) => neutral(`responses have \`Cache-Control: ${after}\``),
+    // What callers' caches keep changes no answer of this gateway.
     mustRevalidate: () => neutral("responses have another Cache-Control"),
     coalesce: () => neutral("whether requests wait for each other's response has changed"),
     like: (before, after) => otherLikeness(before, after),

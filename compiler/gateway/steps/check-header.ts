@@ -36,6 +36,7 @@ export const check: StatementDefinition = {
     const message = messageAt === undefined ? undefined : texts.lower(messageAt, place)
     if (name === undefined || values === undefined || (messageAt !== undefined && message === undefined))
       return undefined
+    // A header that the gateway drops before this step can never have a value here.
     reportDropped(name, headSpan(bound.statement), report)
     return steps.add(
       {
@@ -43,6 +44,7 @@ export const check: StatementDefinition = {
         name,
         values,
         ignoreCase: mentions(bound.block, "ignore-case"),
+        // 403, because the caller may be known and is refused for what it sent.
         status: statementOf(bound.block, "status")?.args.value<number>("status") ?? 403,
         ...(message === undefined ? {} : { message }),
       },
@@ -59,6 +61,7 @@ export const checkInOrder: StatementDefinition = {
     docs: "Refuses requests without a header, or with another value of it than these; or requests without a valid token, in addition to `auth`. One of the tokens in an `any` block is enough.",
   },
   lower: (bound, context) => {
+    // The form tells them apart, because the words of `check` differ only in their arguments.
     if (bound.form === checkJwt.form) return checkJwt.lower(bound, context)
     return (bound.form === checkAny.form ? checkAny : check).lower(bound, context)
   },
@@ -95,6 +98,7 @@ export const checkHeader: StepText<"check-header"> = {
       closes(`the header \`${after}\` is checked now`),
     ],
     values: (before, after) => {
+      // No values: the header must only be present.
       if (after.length === 0) return opens("any value is accepted now")
       if (before.length === 0) return closes("the header must now have one of the listed values")
       const { added, removed } = listChanges(before, after)

@@ -32,6 +32,7 @@ export const corsStatement: StatementDefinition = {
     const origins = originsAt === undefined ? undefined : lowerOrigins(originsAt, context)
     if (origins === undefined) return undefined
     const credentials = statementOf(block, "credentials")
+    // The Fetch standard ignores `*` together with credentials, so browsers would refuse every response.
     if (credentials !== undefined && origins.includes("*")) {
       report.add(
         "SP3040",
@@ -49,7 +50,8 @@ export const corsStatement: StatementDefinition = {
       if (statement === undefined) return []
       return statement.args.get("header") === undefined
         ? ["*"]
-        : [...new Set(statement.args.values<string>("header"))].sort()
+        : // Sorted and without duplicates: order has no meaning here, and equal rules get equal digests.
+          [...new Set(statement.args.values<string>("header"))].sort()
     }
     const maxAgeMs = statementOf(block, "max-age")?.args.value<number>("time") ?? 0
     return steps.add(

@@ -47,6 +47,7 @@ export function lowerDeprecation(
 ): Lowered | undefined {
   const said = (keyword: string) => statementOf(version?.block, keyword)
   const [deprecated, sunset, removed, successor] = ["deprecated", "sunset", "removed", "successor"].map(said)
+  // The place of the first statement that is written stands for the step, because there are up to four.
   const first = deprecated ?? sunset ?? removed ?? successor
   if (first === undefined) return undefined
   if (removed !== undefined && sunset !== undefined)
@@ -61,16 +62,19 @@ export function lowerDeprecation(
   const since = deprecated?.args.value<string>("date")
   const page = deprecated?.args.get("documentation")
   const documentation = page?.value as string | undefined
+  // The URL is put between `<` and `>` in a Link header (RFC 8288), so these may not occur in it.
   if (page !== undefined && documentation !== undefined && !/^https?:\/\/[!#-;=?-~]+$/.test(documentation))
     report.add("SP2026", page.argument.span, "the link to more information is not an http(s) URL")
   const date = sunset?.args.value<string>("date")
   const next = successor?.args.word("version")
   const known = next === undefined ? undefined : successorOf(next, version, api.bound, report)
+  // Without the version at its beginning: the successor has the same path below another version.
   const [, ...path] = prefix
   const step: StepOf<"deprecation"> = {
     kind: "deprecation",
     deprecated: since ?? deprecated !== undefined,
     ...(date === undefined ? {} : { sunset: date }),
+    // `then 410` are the second and third argument.
     closed: removed !== undefined || (sunset?.statement.args.length ?? 0) > 1,
     ...(known === undefined ? {} : { successor: printPath([staticSegment(known), ...path]) }),
     ...(documentation === undefined ? {} : { documentation }),
@@ -131,6 +135,7 @@ export const deprecation: StepText<"deprecation"> = {
 
 /** From the end of a version on its requests get 410. An earlier end breaks callers, a later one lets requests in. */
 function otherEnd(before: Fields<"deprecation">, after: Fields<"deprecation">): Finding {
+  // A version that is `removed` ends now, before every date.
   const end = ({ closed, sunset }: Fields<"deprecation">) => (closed ? (sunset ?? "now") : undefined)
   const [old, next] = [end(before), end(after)]
   if (old === next) return neutral("responses announce something else")

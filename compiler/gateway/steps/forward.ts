@@ -20,8 +20,10 @@ export const backendStatement: StatementDefinition = {
   lower: (bound, { backends, texts, place, steps }) => {
     const name = backends.use(bound)
     if (name === undefined) return undefined
+    // Only a backend with `balance hash` has a key. It may read the request, so it belongs to the route.
     const key = backends.hashKey(name)
     const hashKey = key === undefined ? undefined : texts.lower(key, place)
+    // An invalid key is reported; without it the targets would be chosen in another way than the text says.
     if (key !== undefined && hashKey === undefined) return undefined
     const step = {
       kind: "forward" as const,
@@ -39,6 +41,7 @@ export const forward: StepText<"forward"> = {
     const { backend } = step
     if (backend === null) return statement("forward")
     const target = ownOf(printing.body?.backends ?? {}, backend)?.targets[0]
+    // A URL instead of a name, as it was written.
     const isInline = backend.startsWith(inlineBackendPrefix) && target !== undefined
     return statement(`backend ${isInline ? textWords(target.url) : backend}`)
   },
@@ -47,7 +50,9 @@ export const forward: StepText<"forward"> = {
   removed: () => breaking("requests no longer reach a backend"),
   changed: (before, after, plans) => {
     const [old, next] = [before.backend, after.backend]
+    // `null`: a `forward-request` of a document that keeps the route's backend.
     if (old === null || next === null || old === next) return compareFields(fieldRules, before, after)
+    // The other fields are compared as if the backend were the same: it is reported with its own differences.
     const besides = { ...before, backend: next }
     return [
       ...otherBackend(old, next, plans.before, plans.after),
@@ -84,6 +89,7 @@ const fieldRules: FieldRules<Fields<"forward">> = {
   backend: () => opens("requests go to another backend, with what callers send"),
   hashKey: () => neutral("targets are chosen by another key"),
   timeoutMs: (before, after) => {
+    // No limit is the largest time.
     const [was, is] = [before ?? Number.POSITIVE_INFINITY, after ?? Number.POSITIVE_INFINITY]
     if (typeof was === "number" && typeof is === "number" && is > was)
       return neutral("the backend has more time to respond")

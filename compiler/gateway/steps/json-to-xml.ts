@@ -48,6 +48,7 @@ export const jsonToXmlForm: StatementForm = {
         message: messageAt(place),
         ...conversionOf(block),
         parseDates: mentions(block, "dates"),
+        // The same default as `namespace-separator` in policy documents.
         namespaceSeparator: statementOf(block, "separator")?.args.value<string>("character") ?? "_",
         ...(namespacePrefix === undefined ? {} : { namespacePrefix }),
         ...(attributeBlock === undefined ? {} : { attributeBlock }),

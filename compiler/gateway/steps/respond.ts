@@ -54,6 +54,7 @@ export const respondStatement: StatementDefinition = {
     const { texts, place, report, steps } = context
     const status = statusOf(bound, context)
     const from = bound.args.value<string>("variable")
+    // `from` with a variable that was never set would be a response without a status.
     const begun = from === undefined || isSet(bound, from, context)
     if ((status === undefined && from === undefined) || !begun) return undefined
     const reasonAt = bound.args.text("reason")
@@ -61,6 +62,7 @@ export const respondStatement: StatementDefinition = {
     if (reasonAt !== undefined && reason === undefined) return undefined
     const bodyAt = statementOf(bound.block, "body")
     const content = bodyAt === undefined ? undefined : lowerContent(bodyAt, context)
+    // 1xx, 204 and 304 end with their head (RFC 9110, section 6.4.1); a body would be read as the next response.
     if (bodyAt !== undefined && typeof status === "number" && isBodiless(status)) {
       report.add(
         "SP2029",
@@ -77,10 +79,12 @@ export const respondStatement: StatementDefinition = {
       const name = each.args.value<string>("name")
       const nameAt = each.args.get("name")?.argument.span
       const argument = each.args.text("value")
+      // The reader may not write framing headers: `Content-Length` and others are the gateway's.
       if (name === undefined || nameAt === undefined || argument === undefined) continue
       const value = mayWrite(name, nameAt, "response", report)
         ? texts.lower(argument, place, headerUse(false))
         : undefined
+      // All headers are read, so that one run reports every mistake in them.
       if (value === undefined) complete = false
       else headers.push({ name, action: "set", values: [value] })
     }
@@ -120,6 +124,7 @@ export const redirect: StatementDefinition = {
 export const respond: StepText<"respond"> = {
   print: (step, printing) => {
     const { from, status, reason, headers, media, body } = step
+    // `docs` makes this step; its body is a document of many kilobytes.
     if (step.documentation === true) return description(body, printing)
     if (status === undefined && reason !== undefined) printing.lacks("a reason without a status")
     const words = [
@@ -135,6 +140,7 @@ export const respond: StepText<"respond"> = {
   },
   identities: ({ status }) => [`respond ${status}`, "respond"],
   added: ({ status = 200, headers, body }) => [
+    // A response of 4xx or 5xx refuses; any other replaces what callers got.
     typeof status === "number" && status >= 400
       ? closes(`these requests get ${status}`)
       : breaking(
@@ -181,6 +187,7 @@ function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
     (name) => !same(valuesOf(before, name), valuesOf(after, name)),
   )
   const gone = names.filter((name) => valuesOf(after, name).length === 0)
+  // Another target may be a page of an attacker, so the URL is judged on its own.
   const location = after.find(({ name }) => name.toLowerCase() === "location")
   return [
     ...(gone.length === 0 ? [] : [breaking(`responses no longer have \`${gone.join("`, `")}\``)]),

@@ -20,6 +20,7 @@ import type { StatementDefinition, StepText } from "../step-text.ts"
 import { bodyRow, headerRow } from "./respond.ts"
 import { method } from "./set-method.ts"
 
+/** APIM's default for `send-request`; a document without `timeout` and a statement without it mean the same. */
 const secondsByDefault = 60
 
 /** `send NAME { … }` or `send and forget { … }` */
@@ -46,6 +47,7 @@ export const send: StatementDefinition = {
       const argument = statementOf(block, keyword)?.args.text(slot)
       return argument === undefined ? undefined : texts.lower(argument, place, { secrets })
     }
+    // A secret may be in the URL: there are services that take their key in the query. The plan keeps the reference.
     const url = text("url", "url", true)
     const method = text("method", "method")
     const bodyAt = statementOf(block, "body")
@@ -55,6 +57,7 @@ export const send: StatementDefinition = {
     const authentication = lowerAuthentication(statementOf(block, "authenticate"), context)
     const timeoutAt = statementOf(block, "timeout")
     const timeoutSeconds = timeoutAt === undefined ? secondsByDefault : secondsOf(timeoutAt, context)
+    // A part that is written and could not be lowered is already reported. A step without it would send something else.
     const isWhole =
       url !== undefined &&
       mentions(block, "method") === (method !== undefined) &&
@@ -76,6 +79,7 @@ export const send: StatementDefinition = {
       wait: variable !== undefined,
     }
     const lowered = steps.add(step, headSpan(bound.statement))
+    // `dyn`: the type of the response's body is known when it arrives.
     return variable === undefined ? lowered : { ...lowered, declares: { [variable]: "dyn" } }
   },
 }
@@ -142,6 +146,7 @@ export const sendRequest: StepText<"send-request"> = {
   print: (step, printing) => {
     const { url, method, media, body, authentication, timeoutSeconds, variable } = step
     if (url === undefined) printing.lacks("a request without its own URL")
+    // Only documents can do that; gateway.conf has `ignore-error` and a variable, or `and forget`.
     if (step.wait && variable === undefined)
       printing.lacks("a request that is waited for but whose response is not stored")
     return statement(
@@ -156,12 +161,14 @@ export const sendRequest: StepText<"send-request"> = {
       flagText(step.ignoreError, "ignore-error", printing),
     )
   },
+  // A step is the same statement if its variable is, even when everything in its block changed.
   identities: ({ variable }) => [`send ${variable ?? ""}`, "send"],
   added: ({ url, wait, ignoreError }) => [
     neutral("another service is called"),
     ...(wait && ignoreError !== true
       ? [breaking("without its response the request fails with 502 or 504")]
       : []),
+    // Server-side request forgery: data of the caller in a URL of the internal network. So it is `opens`.
     ...(url !== undefined && fromCaller(url) ? [opens("data that callers send is part of the URL")] : []),
     ...secretsIn(url),
   ],

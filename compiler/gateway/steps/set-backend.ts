@@ -91,6 +91,8 @@ const targets: Readonly<Record<string, LowerTarget>> = {
     if (url === undefined) return undefined
     const raw = bound.statement.args.some((each) => each.kind === "word" && each.text === "raw")
     const [first] = typeof url === "string" ? [url] : url.text
+    // A host alone is complete. Otherwise the constant must reach to the first slash: an expression after `https://api` could add
+    // `.evil.example`.
     const isWhole = typeof url === "string" && /^https?:\/\/[^/]+$/.test(url)
     if (!raw && !isWhole && !(typeof first === "string" && /^https?:\/\/[^/]+\//.test(first))) {
       context.report.add("SP2026", bound.args.text("url")?.span, "the host must be a constant", {
@@ -107,6 +109,7 @@ const targets: Readonly<Record<string, LowerTarget>> = {
       return backend === undefined || weight === undefined ? [] : [{ backend, weight }]
     })
     const key = textAt(bound, "key", context)
+    // Every backend is unknown, which is reported with the names.
     if (weighted.length === 0) return undefined
     return { weighted, ...(key === undefined ? {} : { key }) }
   },
@@ -128,6 +131,7 @@ const targets: Readonly<Record<string, LowerTarget>> = {
       })
       return undefined
     }
+    // `null` keeps the route's own backend for other texts.
     const otherwise = namedBackend(other, context) ?? null
     return { by, cases, otherwise, ...(refuse === undefined ? {} : { strict: true as const }) }
   },
@@ -146,6 +150,7 @@ export const setBackend: StepText<"set-backend"> = {
   removed: () => opens("requests go to the route's own backend, with what callers send"),
   changed: {
     target: (before, after) =>
+      // Only the shares differ: each request could have met each of these backends before.
       same(sharesOf(before), sharesOf(after))
         ? neutral("requests are distributed over the same backends in another way")
         : otherTarget(after),
@@ -154,6 +159,7 @@ export const setBackend: StepText<"set-backend"> = {
 
 /** The statement of each form of `use`. */
 function targetText(target: Target): Printed {
+  // In the order of the forms of the statement.
   if ("backend" in target) return statement(`use backend ${target.backend}`)
   if ("url" in target) return statement(`use url ${textWords(target.url)}${target.raw ? " raw" : ""}`)
   if ("weighted" in target)

@@ -21,6 +21,7 @@ import { lowerRename, renameForm } from "./rename-header.ts"
 type SetHeader = StepOf<"set-header">
 
 const values = many(slot("value", "text"), 100)
+/** A name may be computed, for headers such as `X-Meta-NAME`. Its characters are then checked per request. */
 const name = oneOf([slot("name", "header-name")], [slot("expression", "expression")])
 
 /** `header set|append|default|remove "Name" "value" …` */
@@ -42,6 +43,7 @@ export const header: StatementDefinition = {
     const { texts, place, steps } = context
     const action = bound.statement.args[0]
     if (action?.kind !== "word") return undefined
+    // A form of the statement and a step kind of its own, in the file of that kind.
     if (action.text === "rename") return lowerRename(bound, context)
     const message = messageAt(place)
     const name = nameOf(bound, message, context)
@@ -65,6 +67,7 @@ function nameOf(
 ): SetHeader["name"] | undefined {
   const cel = bound.args.cel("expression")
   if (cel !== undefined) {
+    // As a text with one expression, which the runtime already knows how to evaluate.
     const expression = expressions.lower(cel, place, "string")
     return expression === undefined ? undefined : { text: { text: [{ expression }] } }
   }
@@ -76,6 +79,7 @@ function nameOf(
 /** The name as printed in the statement. */
 function printedName(name: SetHeader["name"], printing: Printing): string {
   if (typeof name === "string") return JSON.stringify(printing.header(name))
+  // An expression alone prints in parentheses; mixed with text only a policy document can have it.
   const [only, ...more] = typeof name.text === "string" ? [] : name.text.text
   if (typeof only === "object" && "expression" in only && more.length === 0)
     return `(${only.expression.text})`
@@ -91,6 +95,7 @@ export const setHeader: StepText<"set-header"> = {
   added: ({ message, action, name, values }) => {
     const shown = nameShown(name)
     if (message === "request") {
+      // The only change of a request header that takes something away from the backend.
       if (action === "remove") return closes(`the backend no longer gets the caller's ${shown}`)
       const how = {
         set: "",
@@ -107,6 +112,7 @@ export const setHeader: StepText<"set-header"> = {
     return [neutral(`callers get ${shown}`), ...forBrowsers, ...secretsIn(values)]
   },
   removed: ({ message, action, name }) => {
+    // Without `set`, whatever the caller sends under this name gets through, and backends may trust it.
     const shown = nameShown(name)
     if (message === "request")
       return action === "set" || action === "remove"
@@ -135,8 +141,10 @@ export const setHeader: StepText<"set-header"> = {
 /** Backends may trust a header, so another value is a risk unless the header is known to carry no rights. */
 function otherValues(old: readonly Text[], next: readonly Text[], before: Fields<"set-header">): Finding[] {
   const isRequest = before.message === "request"
+  // A removal has no values to compare.
   if (next.length === 0) return []
   const sent = (known: Text | undefined, value: Text) => secretsIn(value, known)
+  // From a removal to a value: `otherAction` says what that means, so only secrets are left to find.
   if (old.length === 0) return inValues([], next, sent)
   const [shown, name] = [nameShown(before.name), constantName(before.name)]
   return [

@@ -40,6 +40,7 @@ export const contentForm: StatementForm = {
     const action = actionOf(bound)
     const types = (block?.statements ?? []).flatMap((each): (readonly Rule[] | undefined)[] => {
       const { keyword } = each.row
+      // A statement with an invalid schema is left out as a whole: without it, other bodies would pass.
       if (each.broken || (keyword !== "json" && keyword !== "xml" && keyword !== "soap")) return []
       return [lowerRule(each, keyword, action, context)]
     })
@@ -147,6 +148,7 @@ function lowerRule(
   as: "json" | "xml" | "soap",
   otherwise: ViolationAction,
   context: StepContext,
+  // `*` is any media type that no other rule names.
 ): readonly Rule[] | undefined {
   const { args, block } = bound
   const media = mediaOf(bound, "media", context) ?? "*"
@@ -168,6 +170,7 @@ function lowerRule(
   }
   const known = context.place.described?.contents(message, overrides) ?? []
   const fitting = known.filter((each) => (each.as === "xml") === (as !== "json"))
+  // Each media type of the document has its own schema, so one statement becomes several rules.
   if (media === "*" && fitting.length > 0)
     return fitting.map((each) => ({ ...each, ...(as === "json" ? {} : { as }), action }))
   if (as !== "json") return [own]
@@ -179,6 +182,7 @@ function mediaOf({ args }: BoundStatement, slot: string, { report }: StepContext
   const filled = args.get(slot)
   const media = args.value<string>(slot)?.trim().toLowerCase()
   if (filled === undefined || media === undefined) return undefined
+  // The reader of plans has the same rule. Checked here, because here it has a place.
   if (mediaRange.safeParse(media).success) return media
   report.add("SP2040", filled.argument.span, `\`${shown(media)}\` is not a media type`)
   return undefined
@@ -202,6 +206,7 @@ function lowerMap(
       condition === undefined ? undefined : context.expressions.lower(condition, context.place, "bool")
     if (word !== undefined) {
       if (whole[word] !== undefined)
+        // The last one would win silently.
         context.report.add("SP2008", headSpan(each.statement), `\`map ${word}\` is given twice`)
       whole[word] = to ?? ""
     } else if (to !== undefined && when !== undefined) rules.push({ when, to })
@@ -216,6 +221,7 @@ export const validateContent: StepText<"validate-content"> = {
   identities: () => ["validate-content"],
   added: ({ message, onSize, onUnspecified, types }) => {
     const actions = [onSize, onUnspecified, ...types.map(({ action }) => action)]
+    // A computed action may be `prevent`, so it counts as one.
     if (!actions.some((action) => action === "prevent" || typeof action === "object"))
       return neutral(`${message}s with an invalid body are logged`)
     return message === "request"
@@ -233,6 +239,7 @@ function isDescribed({ onMissing, types }: Content): boolean {
 
 /** Prints the step as `validate` of a scope, which uses the document. */
 function describedText({ message, types, bytesMax, mediaMap }: Content, printing: Printing): Printed {
+  // Stores of schemas are an API of APIM; gateway.conf names files.
   const size = sizeText(bytesMax, printing)
   printing.lacks("a schema from the schema store of Azure API Management")
   return statement(`validate ${message}`, `content ${strongest(types)}`, size, mapText(mediaMap))
@@ -266,6 +273,7 @@ function actionText(action: FoundAction, printing: Printing): string {
 function mapText(map: Content["mediaMap"]): string[] {
   if (map === undefined) return []
   const { rules, missing, any } = map
+  // The schemas of an OpenAPI document are not text of gateway.conf.
   return [
     ...rules.map(
       (rule) =>

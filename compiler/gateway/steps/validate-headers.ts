@@ -18,6 +18,7 @@ export const headersForm: StatementForm = {
   form: { args: [word("headers"), optional(action)], block: "validate headers", blockRequired: true },
   lower: (bound, context) => {
     const action = actionOf(bound)
+    // A name in two lists would have two actions, and which counts is not visible.
     const names = new NamesOnce(bound, "name", context)
     const allowed = names.of("allow").map((name) => ({ name, required: false, action: "ignore" as const }))
     const required = names.of("require").map((name) => ({ name, required: true, action }))
@@ -28,6 +29,7 @@ export const headersForm: StatementForm = {
       kind: "validate-headers",
       headers: [...allowed, ...required],
       ...(named.length === 0 ? {} : { named }),
+      // A header without a rule gets the action of the statement, as in APIM.
       unspecified: statementOf(bound.block, "others")?.args.value<ViolationAction>("action") ?? action,
       ...errorsOf(bound),
     }
@@ -62,6 +64,7 @@ export const validateHeadersRows: readonly StatementRow[] = [
 /** Printing and comparison of a step that validates the headers of responses. */
 export const validateHeaders: StepText<"validate-headers"> = {
   print: (step, printing) => {
+    // Documents describe headers by schema and status; no statement can.
     if (step.described !== undefined) printing.lacks("headers as an OpenAPI document describes them")
     return step.described !== undefined && step.headers.length === 0
       ? describedText(step, printing)
@@ -92,6 +95,7 @@ function describedText({ described = [], ...step }: ValidateHeaders, printing: P
 
 /** Prints the step as its own statement. There, all required headers have the statement's action. */
 function ownText({ headers, named, unspecified, errors }: ValidateHeaders, printing: Printing): Printed {
+  // The printed statement has one action. The most telling is that of its required headers.
   const action = headers.find(({ required }) => required)?.action ?? unspecified
   const others = headers.filter((each) => each.action !== (each.required ? action : "ignore"))
   if (others.length > 0)
@@ -125,6 +129,7 @@ function namedText(
 
 /** The action for a response header without a rule. */
 function unlistedAction(step: Fields<"validate-headers">, name: string): ViolationAction {
+  // Listed headers are allowed whatever the rule for others says.
   if (step.headers.some((each) => each.name === name)) return "ignore"
   return step.named?.find((each) => each.name === name)?.action ?? step.unspecified
 }

@@ -31,6 +31,7 @@ export const authJwt: AuthForm = {
       const issuer = program.find("issuer", text)
       return issuer && { kind: "jwt", issuer: issuer.name, claims: claimsOfIssuer(issuer) }
     })
+    // An unknown issuer is reported by the binder; without its claims nothing more can be checked.
     return ways.includes(undefined) ? undefined : (ways as AuthWay[])
   },
   lower: lowerToken,
@@ -51,6 +52,7 @@ export const checkJwt = {
     const step = bound.broken ? undefined : lowerToken(bound, context)
     if (step === undefined) return undefined
     const lowered = context.steps.add(step, headSpan(bound.statement))
+    // `dyn`: the variable is the whole token, with claims that only the issuer knows.
     return step.output === undefined ? lowered : { ...lowered, declares: { [step.output]: "dyn" } }
   },
 }
@@ -96,6 +98,7 @@ function lowerToken(bound: BoundStatement, context: StepContext): StepOf<"valida
   const { program } = context
   const names = [...new Set(bound.args.words("issuer").map((word) => word.text))]
   const issuers = names.flatMap((name) => program.find("issuer", name) ?? [])
+  // An unknown issuer is reported by the binder.
   if (issuers.length < names.length) return undefined
   const { block } = bound
   const claims = lowerClaimRules(block, issuers.map(claimsOfIssuer), context)

@@ -53,12 +53,14 @@ function lowerKey(
   api: string,
 ): StepOf<"validate-key"> {
   const { block, statement } = bound
+  // Clients that move from APIM need not change their header.
   const usual = { ...defaults, header: apimApis.has(api) ? apimHeader : defaults.header }
   const place = (keyword: "header" | "query"): string | null => {
     const said = statementOf(block, keyword)
     return said === undefined ? usual[keyword] : (said.args.value<string>("name") ?? null)
   }
   const [header, query] = [place("header"), place("query")]
+  // A header that the gateway drops could never carry a key.
   reportDropped(header, headSpan(statement), report)
   if (header === null && query === null) {
     report.add(
@@ -76,6 +78,7 @@ function lowerKey(
 
 /** Printing and comparison of a step that demands a subscription key. */
 export const validateKey: StepText<"validate-key"> = {
+  // The header of APIM is printed, because without it the text would have another meaning.
   print: ({ header, query, status, forward }, printing) =>
     authText(
       printing,
@@ -91,6 +94,7 @@ export const validateKey: StepText<"validate-key"> = {
   removed: () => opens("requests without a subscription key are now let through"),
   changed: {
     api: (before, after) => [
+      // Keys belong to an API: another API means another set of callers.
       opens(`a key for \`${after}\` is now accepted`),
       breaking(`a key for \`${before}\` is no longer accepted`),
     ],

@@ -69,6 +69,7 @@ export const xmlToJsonForm: StatementForm = {
       {
         kind: "xml-to-json",
         message: messageAt(place),
+        // The words of APIM's attribute in the plan: the runtime was compared with it.
         style: style === "friendly" ? "javascript-friendly" : "direct",
         ...conversionOf(block),
         alwaysArray: mentions(block, "arrays"),
