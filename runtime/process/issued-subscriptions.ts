@@ -1,13 +1,8 @@
 import { type Commit, firstCommit } from "../check/ports.ts"
 import type { IssuedKeys, Subscriber } from "../identity/keys.ts"
 import type { Database } from "../store/database.ts"
-import {
-  keysUsed,
-  listenToSubscriptions,
-  type SubscriptionRecord,
-  stateOf,
-  subscriptionsSince,
-} from "../store/subscriptions.ts"
+import { keysUsed, listenToSubscriptions, subscriptionsSince } from "../store/subscriptions.ts"
+import { IssuedTable } from "./issued-table.ts"
 
 /** The dependencies of `IssuedSubscriptions`. */
 export interface IssuedSubscriptionsSettings {
@@ -22,14 +17,8 @@ export interface IssuedSubscriptionsSettings {
   readonly onChange?: (error: string | undefined) => void
 }
 
-interface Entry {
-  readonly hex: string
-  readonly digest: Buffer
-  readonly record: SubscriptionRecord
-  readonly subscriber: Subscriber
-}
-
-const pageRows = 1_000
+/** A hundred thousand changes are fifty round trips; the rows of a page take about a megabyte. */
+const pageRows = 2_000
 /** Half a second, so that a change is known everywhere within a second even when the server sends no notices. */
 const pollMsDefault = 500
 const usedEveryMsDefault = 30_000
@@ -40,10 +29,9 @@ const usedEveryMsDefault = 30_000
  */
 export class IssuedSubscriptions implements IssuedKeys {
   readonly #settings: IssuedSubscriptionsSettings
-  readonly #byDigest = new Map<string, Entry>()
-  readonly #digestsOf = new Map<string, readonly string[]>()
   readonly #used = new Map<string, Date>()
   readonly #now: () => number
+  #table = new IssuedTable()
   #held: Commit = firstCommit
   #complete = false
   #error: string | undefined
@@ -75,7 +63,7 @@ export class IssuedSubscriptions implements IssuedKeys {
 
   /** Number of keys that are valid or may become valid again. */
   get keys(): number {
-    return this.#byDigest.size
+    return this.#table.keys
   }
 
   /** Reads all subscriptions and follows from then on. Does not reject. */
@@ -111,18 +99,18 @@ export class IssuedSubscriptions implements IssuedKeys {
     digest: string,
     look = false,
   ): { readonly digest: Buffer; readonly owner: Subscriber | string } | undefined {
-    const entry = this.#byDigest.get(digest)
-    if (entry === undefined) return undefined
-    const { record, subscriber } = entry
     const nowMs = this.#now()
-    const state = stateOf(record, nowMs)
+    const found = this.#table.find(digest, nowMs)
+    if (found === undefined) return undefined
+    const bytes = Buffer.from(digest, "latin1")
+    const { state, subscriber } = found
     if (state !== "active")
-      return { digest: entry.digest, owner: `the subscription \`${record.name}\` is ${state}` }
-    if (look) return { digest: entry.digest, owner: subscriber }
-    const last = this.#used.get(entry.hex)
+      return { digest: bytes, owner: `the subscription \`${subscriber.name}\` is ${state}` }
+    if (look) return { digest: bytes, owner: subscriber }
+    const last = this.#used.get(digest)
     // At most once a second, because this runs on every call.
-    if (last === undefined || nowMs - last.getTime() >= 1_000) this.#used.set(entry.hex, new Date(nowMs))
-    return { digest: entry.digest, owner: subscriber }
+    if (last === undefined || nowMs - last.getTime() >= 1_000) this.#used.set(digest, new Date(nowMs))
+    return { digest: bytes, owner: subscriber }
   }
 
   async close(): Promise<void> {
@@ -142,7 +130,7 @@ export class IssuedSubscriptions implements IssuedKeys {
           this.#startOver(at)
           continue
         }
-        for (const record of records) this.#take(record)
+        for (const record of records) this.#table.set(record)
         this.#held = at
         if (records.length < pageRows) break
       }
@@ -157,33 +145,9 @@ export class IssuedSubscriptions implements IssuedKeys {
   #startOver(found: Commit): void {
     const held = this.#held
     this.#complete = false
-    this.#byDigest.clear()
-    this.#digestsOf.clear()
+    this.#table = new IssuedTable()
     this.#held = firstCommit
     this.#settings.onHistoryLost?.(held, found)
-  }
-
-  /** Takes a new state: the old keys of the subscription are forgotten first. */
-  #take(record: SubscriptionRecord): void {
-    for (const digest of this.#digestsOf.get(record.name) ?? []) this.#byDigest.delete(digest)
-    const { name, scope } = record
-    const subscriber: Subscriber = {
-      name,
-      product: scope.kind === "product" ? scope.name : undefined,
-      api: scope.kind === "api" ? scope.name : undefined,
-      all: scope.kind === "all" || undefined,
-      sinceMs: record.createdAt.getTime(),
-      untilMs: record.expiresAt?.getTime(),
-      owner: record.owner === "" ? undefined : record.owner,
-    }
-    const digests: string[] = []
-    for (const key of Object.values(record.deleted ? {} : record.keys)) {
-      const digest = Buffer.from(key.digest, "hex")
-      digests.push(digest.toString("latin1"))
-      this.#byDigest.set(digest.toString("latin1"), { hex: key.digest, digest, record, subscriber })
-    }
-    if (digests.length === 0) this.#digestsOf.delete(name)
-    else this.#digestsOf.set(name, digests)
   }
 
   #failed(error: string | undefined): void {
@@ -195,7 +159,10 @@ export class IssuedSubscriptions implements IssuedKeys {
   async #writeUsed(): Promise<void> {
     const times = new Map(this.#used)
     this.#used.clear()
-    await keysUsed(this.#settings.database, times).catch(() => {
+    const stored = new Map(
+      [...times].map(([digest, at]) => [Buffer.from(digest, "latin1").toString("hex"), at]),
+    )
+    await keysUsed(this.#settings.database, stored).catch(() => {
       // Keep the times that could not be written, except where a later time is known.
       for (const [digest, at] of times) if (!this.#used.has(digest)) this.#used.set(digest, at)
     })

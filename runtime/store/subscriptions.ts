@@ -42,8 +42,6 @@ export interface SubscriptionRecord {
   readonly changedAt: Date
   readonly revision: number
   readonly keys: Readonly<Partial<Record<KeySlot, StoredKey>>>
-  /** Deleted subscriptions appear only in the feed. */
-  readonly deleted: boolean
 }
 
 /** A key to store. */
@@ -90,7 +88,6 @@ type Row = [
   createdAt: Date,
   changedAt: Date,
   revision: number,
-  deletedAt: Date | null,
   primaryDigest: string | null,
   primaryPrefix: string | null,
   primaryCreatedAt: Date | null,
@@ -101,7 +98,7 @@ type Row = [
   secondaryUsedAt: Date | null,
 ]
 
-const columns = `s.name, s.scope_kind, s.scope_name, s.state, s.owner, s.note, s.expires_at, s.created_at, s.changed_at, s.revision, s.deleted_at,
+const columns = `s.name, s.scope_kind, s.scope_name, s.state, s.owner, s.note, s.expires_at, s.created_at, s.changed_at, s.revision,
   p.digest, p.prefix, p.created_at, p.last_used_at, q.digest, q.prefix, q.created_at, q.last_used_at`
 const tables = `sallyport.subscriptions s
   left join sallyport.subscription_keys p on p.subscription = s.name and p.slot = 'primary'
@@ -131,13 +128,19 @@ const filtered: PreparedStatement = {
     order by s.name limit $8`,
 }
 /**
- * The newest commit, then the stamp of the named commit in the history, then each record after its own stamp. Without records it is one
- * row.
+ * The newest commit, the stamp of the named commit in the history, and that of the page's last one; then the columns of one subscription.
+ * Without changes it is one row. The page is cut by the index of revisions before anything is joined.
  */
 const since: PreparedStatement = {
   name: "subscription-since",
-  text: `select f.revision, ${stampOf("f.revision")}, ${stampOf("$1::bigint")}, ${stampOf("s.revision")}, ${columns}
-    from sallyport.subscription_feed f left join (${tables}) on s.revision > $1 where f.id = 1 order by s.revision limit $2`,
+  text: `with page as materialized (
+      select * from sallyport.subscriptions where revision > $1 order by revision limit $2)
+    select f.revision, ${stampOf("f.revision")}, ${stampOf("$1::bigint")}, ${stampOf("(select max(revision) from page)")},
+      s.name, s.scope_kind, s.scope_name, s.state, s.owner, s.revision, s.deleted_at is not null,
+      (extract(epoch from s.created_at) * 1000)::float8, (extract(epoch from s.expires_at) * 1000)::float8,
+      (select p.digest from sallyport.subscription_keys p where p.subscription = s.name and p.slot = 'primary'),
+      (select q.digest from sallyport.subscription_keys q where q.subscription = s.name and q.slot = 'secondary')
+    from sallyport.subscription_feed f left join page s on true where f.id = 1 order by s.revision`,
 }
 const ownersCount: PreparedStatement = {
   name: "subscription-count",
@@ -293,18 +296,46 @@ export async function deleteSubscription(database: Database, name: string): Prom
   })
 }
 
+/** A subscription as processes need it that judge calls; see `SubscriptionRecord`. */
+export interface FeedSubscription {
+  readonly name: string
+  readonly scope: SubscriptionScope
+  readonly state: StoredState
+  readonly owner: string
+  readonly revision: number
+  readonly deleted: boolean
+  readonly createdAtMs: number
+  /** Null: it does not end. */
+  readonly endsAtMs: number | null
+  /** SHA-256 of its keys, as text with one character per byte: first the primary key, then the secondary. */
+  readonly digests: readonly string[]
+}
+
 /**
  * Changes, and the commit up to which they are complete. `lost`: the history no longer contains the requested commit; then there are no
  * records, and `at` is the newest commit.
  */
 export interface SubscriptionNews {
-  readonly records: readonly SubscriptionRecord[]
+  readonly records: readonly FeedSubscription[]
   readonly at: Commit
   readonly lost: boolean
 }
 
-type NewsRow = [newest: number, stamp: string, stampOfHeld: string, stampOfOwn: string, ...Row]
-type NoNewsRow = [newest: number, stamp: string, stampOfHeld: string, stampOfOwn: string, name: null]
+type FeedRow = [
+  name: string,
+  scopeKind: "product" | "api" | "all",
+  scopeName: string,
+  state: StoredState,
+  owner: string,
+  revision: number,
+  deleted: boolean,
+  createdAtMs: number,
+  endsAtMs: number | null,
+  primaryDigest: string | null,
+  secondaryDigest: string | null,
+]
+type NewsRow = [newest: number, stamp: string, stampOfHeld: string, stampOfLast: string, ...FeedRow]
+type NoNewsRow = [newest: number, stamp: string, stampOfHeld: string, stampOfLast: string, name: null]
 
 /** Changes after a commit in order, deletions included, at most `limit`. */
 export async function subscriptionsSince(
@@ -313,15 +344,16 @@ export async function subscriptionsSince(
   limit: number,
 ): Promise<SubscriptionNews> {
   const rows = await database.query<NewsRow | NoNewsRow>(since, [held.revision, limit])
-  const [revision, stamp, stampOfHeld] = rows[0] ?? [0, "", ""]
+  const [revision, stamp, stampOfHeld, stampOfLast] = rows[0] ?? [0, "", "", ""]
   const newest = { revision, stamp }
   if (revision < held.revision || stampOfHeld !== held.stamp) return { records: [], at: newest, lost: true }
-  const own = rows.filter((row): row is NewsRow => row[4] !== null)
-  const records = own.map(([, , , , ...row]) => recordOf(row))
+  const records = rows
+    .filter((row): row is NewsRow => row[4] !== null)
+    .map(([, , , , ...row]) => feedSubscriptionOf(row))
   const last = records.at(-1)
   // A full page may end before the newest commit.
   if (last === undefined || records.length < limit) return { records, at: newest, lost: false }
-  return { records, at: { revision: last.revision, stamp: own.at(-1)?.[3] ?? "" }, lost: false }
+  return { records, at: { revision: last.revision, stamp: stampOfLast }, lost: false }
 }
 
 /** Records when keys were last used, by their digests; a later time replaces an earlier one. */
@@ -337,12 +369,12 @@ export function listenToSubscriptions(database: Database, onChanged: () => void)
   return noticesOf(database).listen("subscriptions", onChanged)
 }
 
-/** From its end date on, an active or suspended subscription is `expired`. */
+/** From its end date on (a number is in milliseconds), an active or suspended subscription is `expired`. */
 export function stateOf(
-  { state, expiresAt }: Pick<SubscriptionRecord, "state" | "expiresAt">,
+  { state, expiresAt }: { readonly state: StoredState; readonly expiresAt: Date | number | null },
   nowMs: number,
 ): SubscriptionState {
-  const ended = expiresAt !== null && expiresAt.getTime() <= nowMs
+  const ended = expiresAt !== null && Number(expiresAt) <= nowMs
   return ended && (state === "active" || state === "suspended") ? "expired" : state
 }
 
@@ -364,14 +396,28 @@ function found(rows: readonly Row[]): SubscriptionRecord | undefined {
   return row === undefined ? undefined : recordOf(row)
 }
 
+function feedSubscriptionOf(row: FeedRow): FeedSubscription {
+  const [name, kind, scopeName, state, owner, revision, deleted, createdAtMs, endsAtMs, ...digests] = row
+  return {
+    ...{ name, state, owner, revision, deleted, createdAtMs, endsAtMs },
+    scope: scopeOf(kind, scopeName),
+    digests: digests
+      .filter((digest): digest is string => digest !== null)
+      .map((digest) => Buffer.from(digest, "hex").toString("latin1")),
+  }
+}
+
+function scopeOf(kind: SubscriptionScope["kind"], name: string): SubscriptionScope {
+  return kind === "all" ? { kind } : { kind, name }
+}
+
 function recordOf(row: Row): SubscriptionRecord {
-  const [name, kind, scopeName, state, owner, note, expiresAt, createdAt, changedAt, revision, deletedAt] =
-    row
-  const primary = keyOf(row[11], row[12], row[13], row[14])
-  const secondary = keyOf(row[15], row[16], row[17], row[18])
+  const [name, kind, scopeName, state, owner, note, expiresAt, createdAt, changedAt, revision] = row
+  const primary = keyOf(row[10], row[11], row[12], row[13])
+  const secondary = keyOf(row[14], row[15], row[16], row[17])
   return {
     name,
-    scope: kind === "all" ? { kind } : { kind, name: scopeName },
+    scope: scopeOf(kind, scopeName),
     state,
     owner,
     note,
@@ -380,7 +426,6 @@ function recordOf(row: Row): SubscriptionRecord {
     changedAt,
     revision,
     keys: { ...(primary && { primary }), ...(secondary && { secondary }) },
-    deleted: deletedAt !== null,
   }
 }
 

@@ -107,7 +107,7 @@ describeDatabases("subscriptions", (database) => {
     const told = (await subscriptionsSince(database(), firstCommit, 10_000)).records.find(
       ({ name }) => name === "d1",
     )
-    expect(told).toMatchObject({ deleted: true, keys: {} })
+    expect(told).toMatchObject({ deleted: true, digests: [] })
     expect(await insertSubscription(database(), entry("d1", { owner: "new" }))).toMatchObject({
       owner: "new",
     })
