@@ -48,6 +48,7 @@ export function checkExpression(expression: ExpressionSyntax, scope: Scope, want
     }
     case "safe":
       return safe(expression, scope)
+    // The value behind `?.`: `safe` keeps it in a variable with a name that C# cannot have.
     case "hole": {
       const hole = scope.find("?")
       if (hole === undefined) throw scope.unknown("?", expression.start, expression.end)
@@ -60,6 +61,7 @@ export function checkExpression(expression: ExpressionSyntax, scope: Scope, want
       const on = checkExpression(expression.on, scope)
       return typed(
         { k: "as", type: printType(type), on: demand(on, types.object, expression.on) },
+        // `as int` cannot be null in C#, so the result is `int?`.
         isValueType(type) ? generic("?", type) : type,
       )
     }
@@ -95,6 +97,7 @@ function checkOther(expression: ExpressionSyntax, scope: Scope, wanted: CsType |
       return checkTuple(expression, scope, wanted)
     case "throw":
       return typed({ k: "throw", on: checkExpression(expression.on, scope).node }, types.never)
+    // `typeof(T)`: programs compare and print types, so their names are enough.
     case "type":
       return typed(
         { k: "const", type: "string", value: printType(resolveType(expression.type)) },
@@ -126,6 +129,7 @@ function defaultValue(
       place.end,
       "Write `default(T)`.",
     )
+  // Reference types and nullable types begin with null.
   if (!isValueType(type)) return typed({ k: "const", type: "null", value: null }, type)
   if (type.name === "ValueTuple") return zeroTuple(type, (arg) => defaultValue(arg, place), place)
   const [zero] = candidates(type, "default", "method", true)
@@ -133,6 +137,7 @@ function defaultValue(
 }
 
 function literal({ type, value }: Of<"literal">): Typed {
+  // A constant is kept beside the node: it decides about overloads and indexes of dictionaries.
   return { node: { k: "const", type, value }, type: named(type), constant: value }
 }
 
@@ -145,6 +150,7 @@ function piece(part: string | { kind: "value" | "secret"; name: string }): CsNod
 /** A text. Named values that are known only when the plan is loaded make it a concatenation. */
 function text({ pieces }: Of<"text">): Typed {
   const [only, second] = pieces
+  // No named value inside: the text is a constant.
   if (second === undefined && (only === undefined || typeof only === "string"))
     return { node: piece(only ?? ""), type: types.string, constant: only ?? "" }
   return typed(
@@ -177,6 +183,7 @@ function interpolated({ parts }: Of<"interpolated">, scope: Scope): Typed {
 
 function name(expression: Of<"name">, scope: Scope): Typed {
   const variable = scope.find(expression.name)
+  // A variable hides the context, as in C#.
   if (variable !== undefined) return typed({ k: "local", slot: variable.slot }, variable.type)
   if (expression.name === "context") return typed({ k: "context" }, named("IProxyContext"))
   throw scope.unknown(expression.name, expression.start, expression.end)
@@ -190,9 +197,11 @@ function member(expression: Of<"member">, scope: Scope): Typed {
     refuseNamespace(expression.on, scope)
     return getMember(checkExpression(expression.on, scope), expression.name, place, scope)
   }
+  // Static members are looked up before values: `DateTime.Now`.
   const [found] = candidates(owner, expression.name, "get", true)
   if (found === undefined) throw unknownMember(owner, expression.name, true, place)
   const value = callOf(choose([found], [], [], scope, place, expression.name), undefined, place.start)
+  // Folded to a constant, so that texts built from it are constants, too.
   return owner.name === "string" && expression.name === "Empty"
     ? { ...value, node: { k: "const", type: "string", value: "" }, constant: "" }
     : value
@@ -204,12 +213,14 @@ function call(expression: Of<"call">, scope: Scope): Typed {
   if (on.kind === "name") return callName(expression, on, scope)
   if (on.kind !== "member") return invoke(checkExpression(on, scope), expression, scope)
   const place = { start: on.nameStart, end: on.end }
+  // Written type arguments decide the overload: `Value<string>("a")`.
   const written = (on.types ?? []).map(resolveType)
   const extended = asExtension(expression, on, scope)
   if (extended !== undefined) return call(extended, scope)
   const owner = typeAt(on.on, scope)
   if (owner !== undefined) {
     const found = candidates(owner, on.name, "method", true)
+    // Operators are methods by name, but C# does not let programs call them.
     if (found.length === 0 || on.name.startsWith("op_")) throw unknownMember(owner, on.name, true, place)
     return callOf(
       choose(found, readArguments(expression.args, scope), written, scope, place, on.name),
@@ -242,6 +253,7 @@ function method(
   const found = on.name.startsWith("op_") ? [] : candidates(target.type, on.name, "method", false)
   const given = readArguments(expression.args, scope)
   if (found.length > 0) {
+    // LINQ on a string or JSON value works on its elements.
     const sequence = asSequence(target, found[0]?.member)
     const fitting = sequence === target ? found : candidates(sequence.type, on.name, "method", false)
     return callOf(choose(fitting, given, written, scope, place, on.name), sequence.node, place.start)
@@ -260,6 +272,7 @@ function callName(expression: Of<"call">, on: Of<"name">, scope: Scope): Typed {
   const variable = scope.find(on.name)
   if (variable === undefined) throw scope.unknown(on.name, on.start, on.end)
   const { declared } = variable
+  // C# demands constants as defaults, so they can become arguments of the call.
   const missing = (declared?.params ?? [])
     .slice(expression.args.length)
     .flatMap(({ fallback }) => fallback ?? [])

@@ -51,6 +51,7 @@ function defineFunction(statement: FunctionStatement, scope: Scope): CsStatement
   const params = statement.params.map(({ name }) => ({ name }))
   const { start, end } = statement
   const isVoid = type.name === "Action"
+  // The last type argument of `Func` is its result.
   const given = isVoid ? type.args : type.args.slice(0, -1)
   const made = scope.rules.lambda(
     { kind: "lambda", params, body: statement.body, start, end },
@@ -75,6 +76,7 @@ export function checkStatement(statement: StatementSyntax, scope: Scope): CsStat
   return scope.attempt(
     () => checkKind(statement, scope),
     () => {
+      // The failed statement is remembered, because code behind it may only seem unreachable or never assigned.
       scope.shared.failed.push(statement)
       if (statement.kind === "deconstruct")
         for (const { name, declares } of statement.parts)
@@ -103,6 +105,7 @@ function checkKind(statement: StatementSyntax, scope: Scope): CsStatement {
       const inner = scope.inner()
       return {
         s: "while",
+        // The body has a scope of its own: names declared there end with each repetition.
         test: condition(statement.test, inner),
         body: checkStatement(statement.body, inner.inner()),
         step: [],
@@ -126,6 +129,7 @@ function checkKind(statement: StatementSyntax, scope: Scope): CsStatement {
       return { s: statement.kind }
     case "try":
       return checkTry(statement, scope)
+    // `using` disposes nothing: values of the library hold no resources of the system.
     case "using": {
       const inner = scope.inner()
       return {
@@ -133,6 +137,7 @@ function checkKind(statement: StatementSyntax, scope: Scope): CsStatement {
         body: [checkStatement(statement.resource, inner), checkStatement(statement.body, inner)],
       }
     }
+    // An empty statement, and a local function, which is defined where its block begins.
     default:
       return { s: "block", body: [] }
   }
@@ -140,6 +145,7 @@ function checkKind(statement: StatementSyntax, scope: Scope): CsStatement {
 
 function condition(test: ExpressionSyntax, scope: Scope): CsNode {
   const value = scope.operand(test)
+  // C# converts a dynamic value at run time, and a failure is an exception of the policy.
   return value.type.name === "dynamic"
     ? change(value.node, types.object, types.bool)
     : demand(value, types.bool, test)
@@ -170,6 +176,7 @@ function checkDeclare({ type: written, names }: Of<"declare">, scope: Scope): Cs
     const { slot } = scope.declare(name, made.type)
     if (value !== undefined || isValueType(made.type))
       body.push({ s: "run", on: { k: "set", slot, value: made.node } })
+    // Slots are reused by loops, so a variable without a value must not keep the one of an earlier repetition.
     else body.push({ s: "run", on: { k: "set", slot, value: { k: "const", type: "null", value: null } } })
   }
   return body.length === 1 ? (body[0] as CsStatement) : { s: "block", body }
@@ -191,6 +198,7 @@ function declaredValue(
         place.end,
         "Write the type, or assign a value.",
       )
+    // The zero of a tuple consists of those of its parts.
     if (type.name === "ValueTuple")
       return scope.rules.expression({ kind: "default", type: undefined, ...place }, scope, type)
     const [zero] = isValueType(type) ? candidates(type, "default", "method", true) : []
@@ -200,6 +208,7 @@ function declaredValue(
         : { k: "call", member: zero.member.id, args: [] }
     return typed(node, type)
   }
+  // A lambda has no type of its own; the declared one decides its parameters.
   if (type !== undefined && value.kind === "lambda") {
     const made = scope.rules.delegate(value, type, scope)
     if (made !== undefined) return typed(made, type)
@@ -225,6 +234,7 @@ function checkFor({ begin, test, step, body }: Of<"for">, scope: Scope): CsState
     test === undefined ? { k: "const", type: "bool", value: true } : condition(test, inner)
   const steps = step.map((expression) => inner.rules.expression(expression, inner).node)
   const loop: CsStatement = {
+    // `step` runs after `continue` too, so it cannot simply be the last statement of the body.
     s: "while",
     test: asked,
     body: checkStatement(body, inner.inner()),
@@ -250,6 +260,7 @@ function checkEach({ type: written, name, over, body }: Of<"each">, scope: Scope
   const type = written === undefined ? element : resolveType(written)
   const variable = inner.declare(name, type)
   const each = { s: "each", slot: variable.slot, over: list.node, type: printType(type) } as const
+  // `foreach (string x in list)` over objects casts each of them, and may fail.
   const cast = explicit(typed({ k: "local", slot: variable.slot }, element), type)
   const made = checkStatement(body, inner)
   if (cast === undefined || cast.k === "local") return { ...each, body: made }
@@ -261,6 +272,7 @@ function checkEach({ type: written, name, over, body }: Of<"each">, scope: Scope
 
 function elementOf(type: CsType): CsType | undefined {
   if (type.name === "dynamic") return types.dynamic
+  // Elements of `object` are dynamic, because published policies call members of JSON that they know only as `object`.
   if (type.name === "object") return types.dynamic
   return lineage(type).find((base) => base.name === "IEnumerable")?.args[0]
 }
@@ -269,6 +281,7 @@ function elementOf(type: CsType): CsType | undefined {
 function checkSwitchStatement({ on, cases }: Of<"switch">, scope: Scope): CsStatement {
   const value = scope.rules.expression(on, scope)
   const inner = scope.inner()
+  // A slot without a name: the program cannot reach it.
   const slot = inner.place()
   const held = typed({ k: "local", slot }, value.type)
   const made = cases.map((one) => checkCase(held, one, inner.inner()))
@@ -298,6 +311,7 @@ function checkCase(
       ? { k: "binary", op: "&&", type: "bool", left: either, right: guard }
       : either
   const statements = checkStatements(body, scope)
+  // `default` with other labels matches everything, whatever they are.
   return labels.includes(undefined) || test === undefined ? { body: statements } : { test, body: statements }
 }
 
@@ -308,6 +322,7 @@ function checkReturn({ on, start, end }: Of<"return" | "throw">, scope: Scope): 
   if (value.type.name === "void")
     throw new CsharpMistake("type", "there is no value to return", on.start, on.end, "Return a value.")
   const statement: Extract<CsStatement, { s: "return" }> = { s: "return", on: value.node }
+  // The node is completed later, when the common type of all `return` is known.
   scope.returns.push({ statement, type: value.type, start, end })
   return statement
 }
@@ -320,6 +335,7 @@ function checkTry({ body, catches, last }: Of<"try">, scope: Scope): CsStatement
     catches: catches.map((clause) => {
       const inner = scope.inner()
       const type = clause.type === undefined ? named("Exception") : resolveType(clause.type)
+      // Only exceptions can be thrown, so another type is a mistake in its name.
       if (typeInfo(type.name)?.bases === undefined || !lineage(type).some(({ name }) => name === "Exception"))
         throw new CsharpMistake(
           "type",
@@ -356,10 +372,12 @@ export function neverEnds(statement: StatementSyntax): boolean {
       return statement.no !== undefined && neverEnds(statement.yes) && neverEnds(statement.no)
     case "while":
       return (
+        // `do` runs its body once whatever the condition says.
         (statement.test.kind === "literal" && statement.test.value === true) ||
         (statement.first && neverEnds(statement.body))
       )
     case "for":
+      // `break` is not looked for: at worst a finding about a missing `return` is left out.
       return statement.test === undefined
     case "try":
       return (

@@ -73,10 +73,13 @@ const signs = [
   "}",
 ] as const
 
+/** Sticky expressions: they match at `lastIndex` only, so a text is never copied. */
 const namedPattern = /\{\{([A-Za-z0-9_.-]{1,256})\}\}/y
 const namePattern = /@?[\p{L}_][\p{L}\p{N}_]*/uy
 const numberPattern =
+  // A dot needs a digit behind it: `1.ToString()` is a call.
   /0[xX][0-9A-Fa-f_]+[uUlL]*|0[bB][01_]+[uUlL]*|(?:[0-9][0-9_]*\.?[0-9][0-9_]*|[0-9]|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?[fFdDmMuUlL]*/y
+// Comments, and directives that have no effect, count as blanks.
 const blankPattern = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#(?:region|endregion|pragma)[^\n]*)+/y
 
 /** Maximum nesting of holes. */
@@ -110,6 +113,7 @@ function readTokens(lexer: Lexer, stops: (text: string) => boolean): Token[] {
     }
     const token = readToken(lexer)
     if (token.kind === "sign") {
+      // A sign inside of brackets belongs to the inner expression: `{a[b, c]}`.
       if (brackets === 0 && stops(token.text)) {
         lexer.at = start
         break
@@ -138,9 +142,11 @@ function readNamed(lexer: Lexer): Token[] | undefined {
   if (name === undefined) return undefined
   const end = start + name.length + 4
   const known = lexer.scope.namedValue?.(name)
+  // An unknown name is left as it is; `{{` can also begin an initializer of a collection.
   if (known === undefined) return undefined
   lexer.at = end
   if ("constant" in known) {
+    // Without the scope: a constant that contains `{{name}}` again must not be replaced endlessly.
     const inner = tokenize(known.constant, { section: lexer.scope.section })
     return inner.slice(0, -1).map((token) => ({ ...token, start, end }))
   }
@@ -170,6 +176,7 @@ function readToken(lexer: Lexer): Token {
   const number = /[0-9.]/.test(c) ? skip(lexer, numberPattern) : undefined
   if (number !== undefined) return { kind: "number", text: number, start, end: lexer.at }
   const name = skip(lexer, namePattern)
+  // `@class` is the name `class`.
   if (name !== undefined) return { kind: "name", text: name.replace("@", ""), start, end: lexer.at }
   const sign = signs.find((candidate) => text.startsWith(candidate, start))
   if (sign === undefined) {
@@ -213,6 +220,7 @@ function readText(lexer: Lexer, prefix: string): Token {
   for (;;) {
     const { text, at } = lexer
     const c = text[at]
+    // A line break ends only ordinary strings.
     if (c === undefined || (!verbatim && c === "\n")) throw unclosed(start, at)
     const named = namedAt(lexer, at)
     const known = named === undefined ? undefined : lexer.scope.namedValue?.(named)
@@ -226,6 +234,7 @@ function readText(lexer: Lexer, prefix: string): Token {
         )
       }
     } else if (c === '"') {
+      // `""` is a quote in a verbatim string.
       if (!verbatim || text[at + 1] !== '"') break
       piece += '"'
       lexer.at += 2
@@ -266,6 +275,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 /** An escape. `\x` takes one to four digits, `\u` four and `\U` eight. */
 function readEscape(lexer: Lexer): string {
+  // `\x` is greedy in C#, up to four digits.
   const { text, at } = lexer
   const c = text[at + 1] ?? ""
   if (Object.hasOwn(escapes, c)) {
@@ -290,6 +300,7 @@ function readEscape(lexer: Lexer): string {
 
 /** A hole of an interpolated string: an expression, a width after `,` and a format after `:`. */
 function readHole(lexer: Lexer): Hole {
+  // The depth grows with each hole, so `$"{$"{…}"}"` ends at a limit.
   const start = lexer.at++
   if (++lexer.depth > depthMax)
     throw new CsharpMistake(
@@ -307,6 +318,7 @@ function readHole(lexer: Lexer): Hole {
     align = readTokens(lexer, (sign) => [":", "}"].includes(sign))
   }
   if (lexer.text[lexer.at] === ":") {
+    // A format is text, not tokens: `{now:HH:mm}`.
     const end = lexer.text.indexOf("}", lexer.at)
     if (end < 0) throw unclosed(start, lexer.text.length)
     format = lexer.text.slice(lexer.at + 1, end)
@@ -329,6 +341,7 @@ function readHole(lexer: Lexer): Hole {
 function readChar(lexer: Lexer): Token {
   const start = lexer.at++
   const value = lexer.text[lexer.at] === "\\" ? readEscape(lexer) : (lexer.text[lexer.at++] ?? "")
+  // A surrogate pair is two units and no `char` of C#.
   if (lexer.text[lexer.at] !== "'" || value.length !== 1)
     throw new CsharpMistake(
       "syntax",

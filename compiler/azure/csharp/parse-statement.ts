@@ -34,6 +34,7 @@ export function parseBody(parser: Parser): BlockSyntax {
 const readers: Readonly<Record<string, (parser: Parser) => StatementSyntax>> = {
   "{": parseBlock,
   ";": (parser) => ({ kind: "empty", start: parser.take().start, end: parser.end }),
+  // `checked` would throw on overflow; the library wraps. Refusing is better than another result.
   checked: (parser) => {
     throw watched(parser.token)
   },
@@ -62,6 +63,7 @@ const readers: Readonly<Record<string, (parser: Parser) => StatementSyntax>> = {
   try: parseTry,
   using: parseUsing,
   unchecked: parseUnchecked,
+  // `const` is read and dropped: a constant is a variable whose assignment nobody checks.
   const: (parser) => {
     parser.take()
     return parseDeclaration(parser) ?? fail(parser)
@@ -70,9 +72,11 @@ const readers: Readonly<Record<string, (parser: Parser) => StatementSyntax>> = {
 
 /** A declaration is tried first: `a b;` and `a.b();` begin alike. */
 export function parseStatement(parser: Parser): StatementSyntax {
+  // The nesting is limited by the parser, so that no text can exhaust the stack.
   return parser.nested(() => {
     const { kind, text, start } = parser.token
     const reader =
+      // `Object.hasOwn`: a variable may be called `constructor`.
       (kind === "name" || kind === "sign") && Object.hasOwn(readers, text) ? readers[text] : undefined
     if (reader !== undefined) return reader(parser)
     if (kind === "end") throw parser.wrong("a statement or `}`")
@@ -103,10 +107,12 @@ function fail(parser: Parser): never {
 /** `T a = …, b;` or a local function. Undefined when it is neither. */
 function parseDeclaration(parser: Parser): StatementSyntax | undefined {
   const { start } = parser.token
+  // Tried, then taken back: only the token after the type says whether this is a declaration.
   const head = parser.attempt(() => {
     parser.tryTake("static")
     const type = tryType(parser)
     const next = parser.token
+    // `await`, `new` and others begin an expression and never a type.
     if (type === undefined || next.kind !== "name" || reserved.has(next.text)) return undefined
     const follows = parser.peek(1)
     return follows.kind === "sign" && ["=", ";", ",", "("].includes(follows.text) ? { type } : undefined
@@ -131,6 +137,7 @@ function parseNames(parser: Parser, type: TypeSyntax, start: number): StatementS
 }
 
 function parseInitial(parser: Parser, type: TypeSyntax): ExpressionSyntax {
+  // `int[] a = { 1, 2 }` has no `new`, so the type comes from the declaration.
   const isArray = parser.isSign("{") && type.suffix.at(-1) === "[]"
   return isArray ? parseArrayItems(parser, type) : parser.rules.expression(parser)
 }
@@ -179,6 +186,7 @@ function parseFor(parser: Parser): StatementSyntax {
   parser.expect("(")
   const begin: StatementSyntax[] = []
   if (!parser.tryTake(";")) {
+    // `for (i = 0; …)` without a type assigns variables that exist.
     const declared = parseDeclaration(parser)
     if (declared !== undefined) begin.push(declared)
     else {
@@ -209,6 +217,7 @@ function parseEach(parser: Parser): StatementSyntax {
   parser.expect("(")
   const inner = parser.token.start
   const parts = tryParts(parser, "in")
+  // Only `in` tells `(a, b) in list` from a cast.
   if (parts !== undefined) return parseEachParts(parser, parts, { start, inner })
   const type = expectType(parser)
   const name = parser.name().text
@@ -261,6 +270,7 @@ function parseSwitch(parser: Parser): StatementSyntax {
     let when: ExpressionSyntax | undefined
     while (parser.isWord("case") || parser.isWord("default")) {
       const isDefault = parser.take().text === "default"
+      // `default` is an undefined label, so that the order of the labels is kept.
       labels.push(isDefault ? undefined : parser.rules.pattern(parser))
       if (parser.tryTake("when")) when = parser.rules.expression(parser)
       parser.expect(":")
@@ -298,6 +308,7 @@ function parseTry(parser: Parser): StatementSyntax {
   while (parser.tryTake("catch")) {
     let head: { type?: TypeSyntax; name?: string } = {}
     if (parser.tryTake("(")) {
+      // `catch (E)` without a name is common in policies that only want a default.
       const type = expectType(parser)
       head = parser.isSign(")") ? { type } : { type, name: parser.name().text }
       parser.expect(")")
@@ -315,6 +326,7 @@ function parseUsing(parser: Parser): StatementSyntax {
   const { start } = parser.take()
   if (!parser.tryTake("(")) return parseDeclaration(parser) ?? fail(parser)
   const inner = parser.token
+  // `using (Type x = …)` and `using (expression)` begin alike.
   const type = parser.attempt(() => {
     const found = tryType(parser)
     return found !== undefined && parser.token.kind === "name" && parser.isSign("=", 1) ? found : undefined

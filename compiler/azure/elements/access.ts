@@ -52,6 +52,7 @@ function networkOf(use: Use): string | undefined {
   const [, host = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const family = isIP(host)
   const most = family === 4 ? 32 : 128
+  // An address without prefix is a network of one.
   if (family !== 0 && (bits === undefined || Number(bits) <= most)) return `${host}/${bits ?? most}`
   return addressOf(use, text)
 }
@@ -104,6 +105,7 @@ function signsOf(use: Use): Record<string, string | undefined> {
   return signs
 }
 
+/** The same bounds as for `limit` of gateway.conf. */
 const calls = { min: 1, max: 1_000_000_000 }
 const period = { min: 1, max: secondsMax }
 
@@ -123,12 +125,14 @@ function rateLimit(use: Use): Used[] | undefined {
     if (!complete(parts)) return undefined
     return each.step({
       kind: "rate-limit",
+      // The scope is in the name: the same policy in two documents counts separately, as in APIM.
       counter: `${scope.slice(0, 400)}: rate-limit${what}, ${parts.periodSeconds}s`,
       keys: callerKeys,
       ...parts,
     })
   }
   const lists = [limit(use, ""), ...scopedLimits(use, limit)]
+  // One limit with a mistake leaves all of them out: the others alone would be another rule.
   return lists.includes(undefined) ? undefined : (lists as Used[][]).flat()
 }
 
@@ -155,6 +159,7 @@ function rateLimitByKey(use: Use): Used[] | undefined {
     ...signs,
   }
   if (!complete(parts) || text === undefined) return undefined
+  // A computed period cannot be part of the counter's name.
   const length = typeof parts.periodSeconds === "number" ? `${parts.periodSeconds}s` : "dynamic"
   return use.step({
     kind: "rate-limit",
@@ -178,6 +183,7 @@ function volumeOf(use: Use): { callsMax?: number; bytesMax?: number } | undefine
     )
   return {
     ...(callsMax === null ? {} : { callsMax }),
+    // Kilobytes of APIM are 1024 bytes.
     ...(kilobytes === null ? {} : { bytesMax: kilobytes * 1024 }),
   }
 }
@@ -189,6 +195,7 @@ function quota(use: Use): Used[] | undefined {
   const { scope } = use.context.place
   const one = (each: Use, what: string): Used[] | undefined => {
     const volume = volumeOf(each)
+    // A child without its own period has the one of the policy.
     const periodSeconds = (each.has("renewal-period") ? each : use).number("renewal-period", longPeriod)
     if (volume === undefined || periodSeconds === undefined) return undefined
     return each.step({
@@ -228,6 +235,7 @@ function quotaByKey(use: Use): Used[] | undefined {
 /** Null for the default, which documents write as a date in the year 1. */
 function startOf(use: Use): string | null | undefined {
   const text = use.constant("first-period-start")
+  // APIM writes `0001-01-01T00:00:00Z`, the zero of .NET's `DateTime`, for "not set".
   if (text === undefined || text.startsWith("0001-01-01")) return text === undefined ? undefined : null
   const time = Date.parse(text)
   if (!Number.isNaN(time)) return new Date(time).toISOString()
@@ -327,6 +335,7 @@ function scopedLimits(
   return use.children("api").flatMap((each) => {
     const name = nameOf(each)
     if (name === undefined) return [undefined]
+    // A document of one product may list limits for several APIs; each API takes its own.
     if (name !== api) {
       warnOfUnknown(each, name)
       return []
@@ -334,6 +343,7 @@ function scopedLimits(
     const operations = each.children("operation").flatMap((child) => {
       const called = nameOf(child)
       if (called === undefined) return [undefined]
+      // Portals name operations by an id that gateway.conf does not have.
       if (!/^[A-Z]+ \//.test(called))
         return [
           child.report(
@@ -353,6 +363,7 @@ function scopedLimits(
 function warnOfUnknown(use: Use, name: string): void {
   const { report } = use.context.host
   const apis = use.context.host.apis()
+  // Undefined: gateway.conf is damaged, and the API may be declared there.
   if (apis === undefined || apis.includes(name)) return
   report.add(
     "SP7019",

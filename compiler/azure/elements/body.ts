@@ -26,12 +26,14 @@ export function bodyOf(use: Use): Body | undefined {
   const template = use.choice("template", ["liquid", "none"], "none")
   const value = holder.content({ lenient: true })
   if (use.fixedFlag("parse-date", true) === undefined || template === undefined) return undefined
+  // An element without content means an empty body, not that the body stays.
   if (value === undefined) return holder.contentRaw === undefined ? { text: "" } : undefined
   if (template === "liquid") {
     const liquid = templateOf(holder, value)
     const xsiNil = use.has("xsi-nil") ? use.choice("xsi-nil", ["blank", "null"], "blank") : undefined
     return liquid === undefined ? undefined : { liquid, ...given("xsiNil", xsiNil) }
   }
+  // An expression that is alone keeps its type: an object becomes JSON.
   if (value.kind === "code") {
     const expression = use.context.host.compile(value.code)
     return expression === undefined ? undefined : { value: expression }
@@ -94,6 +96,7 @@ function findAndReplace(use: Use): Used[] | undefined {
     : undefined
 }
 
+/** As in APIM without headers, not even Location. */
 function redirectContentUrls(use: Use): Used[] {
   return use.step({ kind: "mask-urls", message: messageOf(use.context.section), headers: false })
 }
@@ -104,6 +107,7 @@ function jsonp(use: Use): Used[] | undefined {
 }
 
 function xmlToJson(use: Use): Used[] | undefined {
+  // APIM's default. gateway.conf has the safer one, which converts only XML.
   const apply = use.choice("apply", ["always", "content-type-xml"], "always")
   const parts = {
     style: use.choice("kind", ["direct", "javascript-friendly"], "direct"),

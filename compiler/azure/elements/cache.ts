@@ -22,6 +22,7 @@ const vary: ChildRow = { many: true, text: "literal" }
 
 /** Warns that the gateway has only the cache of the process: `external` would be another one. */
 function noteExternal(use: Use): void {
+  // `prefer-external` allows the internal cache, so it needs no finding.
   if (use.has("caching-type") && use.constant("caching-type") === "external")
     use.context.host.report.add("SP7019", use.spanOf("caching-type"), "each process has its own cache", {})
 }

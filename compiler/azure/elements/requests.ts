@@ -33,6 +33,7 @@ const identity: ChildRow = {
   },
 }
 
+/** The password may be a named value; the plan then has the reference. */
 function basicOf(use: Use): Authentication | undefined {
   const parts = { user: use.text("username"), password: use.text("password") }
   return complete(parts) ? { scheme: "basic", ...parts } : undefined
@@ -59,10 +60,12 @@ function certificateOf(use: Use): Authentication | undefined {
 function identityOf(use: Use): Authentication | undefined {
   const value = use.value("resource")
   const resource = value === undefined ? undefined : (constantOf(value) ?? null)
+  // A resource that cannot be read is an error even though only its presence counts here.
   if (value !== undefined && resource === null && textOf(value, use.context.host) === undefined)
     return undefined
   // Selects an identity of the cloud. Here, the token client declared in gateway.conf determines the identity.
   if (use.has("client-id") && use.text("client-id") === undefined) return undefined
+  // `ignore-error` has no effect here: without a token the backend refuses the request anyway.
   if (use.flag("ignore-error", false) === undefined || resource === undefined) return undefined
   return use.context.host.identity(resource, use.spanOf("resource"))
 }
@@ -98,6 +101,7 @@ function partOf<Value>(
 
 /** The request of `send-request` and `send-one-way-request`. */
 function requestOf(use: Use): Request | undefined {
+  // The request would leave the machine by another way than the document says.
   const proxy = use.child("proxy")
   if (proxy !== undefined)
     return use.report(
@@ -106,6 +110,7 @@ function requestOf(use: Use): Request | undefined {
       "`proxy` is not supported: requests use the network of the machine",
       "Remove it, or use the URL of a server that forwards the request.",
     )
+  // APIM sends one `Authorization`, and its schema allows one of these children.
   const authenticationUse = Object.keys(ways).flatMap((name) => use.children(name))[0]
   const parts = {
     mode: use.choice("mode", ["new", "copy"], "new"),
@@ -114,9 +119,11 @@ function requestOf(use: Use): Request | undefined {
     headers: headerLines(use),
     body: partOf(use.child("set-body"), bodyOf),
     authentication: partOf(authenticationUse, (each) => ways[each.element.name]?.(each)),
+    // APIM's default of 60 seconds.
     timeoutSeconds: use.has("timeout") ? use.seconds("timeout", 1) : 60,
   }
   if (!complete(parts)) return undefined
+  // A damaged document may have lost the child.
   if (parts.mode === "new" && use.child("set-url") === undefined && !use.context.document.damaged)
     return use.report(
       "SP7008",
@@ -127,6 +134,7 @@ function requestOf(use: Use): Request | undefined {
   return {
     mode: parts.mode,
     headers: parts.headers,
+    // The Content-Type is one of the headers, or none.
     media: null,
     timeoutSeconds: parts.timeoutSeconds,
     ...given("url", parts.url.value),
@@ -136,6 +144,7 @@ function requestOf(use: Use): Request | undefined {
   }
 }
 
+/** The address of a constant is checked here; one that is computed, when the request runs. */
 function urlOf(use: Use): Text | undefined {
   const text = use.ownText()
   return typeof text !== "string" || isAddress(text, use, use.at) ? text : undefined
@@ -155,6 +164,7 @@ function sendRequest(use: Use): Used[] | undefined {
 
 function sendOneWay(use: Use): Used[] | undefined {
   const request = requestOf(use)
+  // Nobody waits, so there is no caller to report a failure to.
   return request === undefined
     ? undefined
     : use.step({ kind: "send-request", ...request, ignoreError: true, wait: false })
@@ -171,6 +181,7 @@ function authenticate(use: Use): Used[] | undefined {
 
 /** The credential of a provider that the document names, shared by the whole gateway. */
 function authorizationContext(use: Use): Used[] | undefined {
+  // Credentials of users are made in Azure's portal by each of them, which has no counterpart here.
   if (use.choice("identity-type", ["managed", "jwt"], "managed") === "jwt")
     return use.report(
       "SP7011",
@@ -185,6 +196,7 @@ function authorizationContext(use: Use): Used[] | undefined {
   if (provider === undefined || id === undefined || output === undefined) return undefined
   const { host } = use.context
   const authentication = host.authorization(
+    // Computed names cannot be looked up in gateway.conf; they use the client for all.
     typeof provider === "string" && typeof id === "string" ? { provider, id } : undefined,
     use.spanOf("provider-id"),
   )
@@ -215,6 +227,7 @@ function sendMessage(use: Use): Used[] | undefined {
       : undefined
   })
   if (use.has("client-id") && use.text("client-id") === undefined) return undefined
+  // The resource of Service Bus in Microsoft Entra ID.
   const authentication = use.context.host.identity("https://servicebus.azure.net", use.at)
   if (namespace === undefined || path === undefined || body === undefined || authentication === undefined)
     return undefined
@@ -222,6 +235,7 @@ function sendMessage(use: Use): Used[] | undefined {
   return use.step({
     kind: "send-request",
     mode: "new",
+    // `POST /QUEUE/messages`: "Send Message" of the service's REST API.
     url: joined("https://", namespace, "/", path, "/messages"),
     method: "POST",
     headers: properties as Request["headers"],

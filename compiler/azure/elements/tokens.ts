@@ -34,6 +34,7 @@ function sourceOf(use: Use): CredentialSource | undefined {
   const [first, ...more] = ["header-name", "query-parameter-name", "token-value"].filter((name) =>
     use.has(name),
   )
+  // APIM demands exactly one of them.
   if (more.length > 0)
     return use.report(
       "SP7009",
@@ -43,6 +44,7 @@ function sourceOf(use: Use): CredentialSource | undefined {
     )
   if (first === "query-parameter-name") {
     const query = use.constant(first)
+    // APIM leaves the parameter in the query, so the backend gets it.
     return query === undefined ? undefined : { query, forward: true }
   }
   if (first === "token-value") {
@@ -51,6 +53,7 @@ function sourceOf(use: Use): CredentialSource | undefined {
   }
   const header = first === undefined ? "authorization" : headerName(use, "header-name")
   if (header === undefined) return undefined
+  // Only `Authorization` has a scheme.
   if (header !== "authorization") return { header, scheme: null }
   const scheme = use.has("require-scheme") ? use.constant("require-scheme") : "Bearer"
   return scheme === undefined ? undefined : { header, scheme }
@@ -66,6 +69,7 @@ function claimsOf(use: Use): ClaimRule[] | undefined {
       values: each.texts("value"),
     }
     if (!complete(parts)) return undefined
+    // Without values the claim must only be present.
     const test = parts.values.length === 0 ? "present" : parts.match === "all" ? "has-all" : "has-any"
     return { claim: parts.claim, test, values: parts.values, separator: parts.separator } as ClaimRule
   })
@@ -90,6 +94,7 @@ function commonOf(use: Use): Omit<ValidateJwt, "kind" | "issuers"> | undefined {
     ...(use.has("output-token-variable-name") ? { output: use.constant("output-token-variable-name") } : {}),
   }
   if (!complete(parts)) return undefined
+  // `validate-jwt` of APIM has one status for every refusal.
   return { ...parts, claimStatus: parts.status }
 }
 
@@ -101,6 +106,7 @@ function textsOf(
 ): { audiences: Text[] | undefined } | Record<never, never> {
   const child = use.child(holder)
   if (child === undefined || child.children(item).length === 0) return {}
+  // An empty list means no rule in APIM, not that every audience is refused.
   return { audiences: child.texts(item) }
 }
 
@@ -119,6 +125,7 @@ function wantsEncrypted(use: Use): boolean {
 
 function validateJwt(use: Use): Used[] | undefined {
   const { host } = use.context
+  // APIM can accept unsigned tokens. Nobody can say who made them, so there is no such step here.
   if (use.fixedFlag("require-signed-tokens", true) !== true)
     return use.report(
       "SP7011",
@@ -126,6 +133,7 @@ function validateJwt(use: Use): Used[] | undefined {
       "tokens without a signature are never accepted",
       "Remove the attribute.",
     )
+  // The step would verify something else than the document says.
   if (wantsEncrypted(use)) return undefined
   const configs = use.children("openid-config")
   const issuers: (string | undefined)[] = configs
@@ -135,6 +143,7 @@ function validateJwt(use: Use): Used[] | undefined {
       return discovery === undefined ? undefined : host.issuer({ discovery }, each.spanOf("url"))
     })
   const [later, ...more] = configs.filter(isFoundLater)
+  // Each request has one address, and the plan one expression for it.
   if (more[0] !== undefined)
     return use.report(
       "SP7011",
@@ -143,6 +152,7 @@ function validateJwt(use: Use): Used[] | undefined {
       "Put both into one expression, or write two `validate-jwt` in a `choose`.",
     )
   const chosen = later === undefined ? undefined : chosenOf(later)
+  // Undefined marks the issuers as invalid, so that the policy is left out as a whole.
   if (later !== undefined) issuers.push(...(chosen?.cases.map(({ issuer }) => issuer) ?? [undefined]))
   const keysUse = use.child("issuer-signing-keys")
   if (keysUse !== undefined) issuers.push(...keyIssuers(keysUse))
@@ -168,6 +178,7 @@ function validateJwt(use: Use): Used[] | undefined {
 
 /** Whether an address depends on the request. */
 function isFoundLater({ element }: Use): boolean {
+  // `inner` is an expression, `hole` a named value that is read when the plan is loaded.
   const raw = attributeOf(element, "url")?.raw
   return (raw?.inner ?? raw?.hole) !== undefined
 }
@@ -195,6 +206,7 @@ function keyOf(use: Use): SigningKey | undefined {
   if (id === undefined) return undefined
   if (use.has("n") || use.has("e")) {
     const parts = { n: use.constant("n"), e: use.constant("e") }
+    // Documents have Base64, and a JWK has base64url (RFC 7518, section 6.3.1).
     if (complete(parts)) return { id, jwk: { kty: "RSA", n: urlSafe(parts.n), e: urlSafe(parts.e) } }
     return use.has("n") && use.has("e")
       ? undefined
@@ -219,10 +231,12 @@ function secretOf(use: Use): NamedValue | undefined {
       : undefined
   const constant = constantOf(value)
   if (constant !== undefined) {
+    // Base64 is often wrapped over several lines in XML.
     if (/^[A-Za-z0-9+/_=\s-]+$/.test(constant)) return { constant: constant.replace(/\s/g, "") }
     return use.report("SP7009", value.span, "the key is not Base64", "Write it in Base64, or `{{NAME}}`.")
   }
   const [part, ...more] = value.kind === "text" && value.behind === undefined ? value.parts : []
+  // A value of the plan that is read when it is loaded: the key itself never is in the plan.
   if (part !== undefined && typeof part !== "string" && more.length === 0) return part
   return use.report(
     "SP7010",
@@ -247,6 +261,7 @@ function validateAzureAdToken(use: Use): Used[] | undefined {
   const backends = use.child("backend-application-ids")?.texts("application-id") ?? []
   if (wantsEncrypted(use)) return undefined
   if (tenant === undefined || common === undefined) return undefined
+  // Tokens of every tenant have different issuers, so whose are accepted would not be a list.
   if (typeof tenant === "string" && /^(?:common|organizations|consumers)$/.test(tenant))
     return use.report(
       "SP7011",
@@ -256,6 +271,7 @@ function validateAzureAdToken(use: Use): Used[] | undefined {
     )
   const audiences = [...(common.audiences ?? []), ...backends]
   const steps = [
+    // Version 2.0 names the client in `azp`, version 1.0 in `appid`.
     { path: "/v2.0/.well-known/openid-configuration", claim: "azp" },
     { path: "/.well-known/openid-configuration", claim: "appid" },
   ].map(({ path, claim }) => {
@@ -273,6 +289,7 @@ function validateAzureAdToken(use: Use): Used[] | undefined {
         })
   })
   const all = steps.flat()
+  // One of the two has a mistake, which is reported.
   return all.length < 2
     ? undefined
     : use.step({ kind: "any-of", steps: all.map(({ id }) => id) }, { steps: all })

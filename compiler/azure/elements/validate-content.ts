@@ -16,6 +16,7 @@ type MediaMap = NonNullable<Plan["mediaMap"]>
 /** A media type or range, in lower case. Undefined when the attribute has none (reported). */
 function mediaOf(use: Use, name: string): string | undefined {
   const media = use.constant(name)?.trim().toLowerCase()
+  // The reader of plans has the same rule. Checked here, because here it has a place.
   if (media === undefined || mediaRange.safeParse(media).success) return media
   return use.report(
     "SP7009",
@@ -30,6 +31,7 @@ function overridesOf(use: Use): SchemaOverrides | undefined {
   const name = "allow-additional-properties"
   const additional = use.has(name) ? use.fixedFlag(name, false) : null
   const anyCase = use.fixedFlag("case-insensitive-property-names", false)
+  // Absent means "as the schema says", which is neither true nor false.
   if (additional === undefined || anyCase === undefined) return undefined
   return { ...given("additional", additional ?? undefined), ...(anyCase ? { anyCase } : {}) }
 }
@@ -38,6 +40,7 @@ function overridesOf(use: Use): SchemaOverrides | undefined {
 function contentsOf(use: Use): readonly Content[] | undefined {
   const as = use.choice("validate-as", ["json", "xml", "soap"], "json")
   const overrides = overridesOf(use)
+  // An empty `type` means every type, as if it were absent.
   const media = use.has("type") && use.constant("type") !== "" ? mediaOf(use, "type") : "*"
   const parts = { as, media, overrides, action: actionOf(use, "action") }
   if (!complete(parts) || !schemaFits(use, parts.as)) return undefined
@@ -86,6 +89,7 @@ function schemaFits(use: Use, as: string): boolean {
 function formOf(use: Use, { as, media, action }: Pick<Content, "as" | "media" | "action">): Content[] {
   const known = use.context.place.described?.contents(messageOf(use.context.section)) ?? []
   if (action !== "ignore")
+    // A finding, because the document promises more than happens.
     use.context.host.report.add("SP7019", use.at, "XML and SOAP are only checked to be well-formed", {
       help: "Check the content in the backend.",
     })
@@ -121,6 +125,7 @@ function contentsOfType(
 /** A rule of the content type map: a type, or a condition. */
 function mapRule(use: Use): MediaMap["rules"][number] | undefined {
   const to = mediaOf(use, "to")
+  // Both or neither: which of the two counts would be a guess.
   if (use.has("from") === use.has("when"))
     return use.report(
       "SP7008",
@@ -144,6 +149,7 @@ function mapOf(map: Use | undefined): MediaMap | null | undefined {
     map.has(name) && map.constant(name) !== "" ? mediaOf(map, name) : null
   const parts = { missing: said("missing-content-type-value"), any: said("any-content-type-value") }
   if (!complete(parts) || rules.includes(undefined)) return undefined
+  // An empty map replaces nothing, so the step has none.
   if (rules.length === 0 && parts.missing === null && parts.any === null) return null
   return {
     rules: rules as MediaMap["rules"],
@@ -160,6 +166,7 @@ function validateContent(use: Use): Used[] | undefined {
     onUnspecified: use.anyChoice("unspecified-content-type-action", actions),
     map: mapOf(use.child("content-type-map")),
   }
+  // One rule with a mistake leaves the step out: without it, other bodies would pass.
   if (!complete(parts) || types.includes(undefined)) return undefined
   const { map, ...rest } = parts
   return use.step({

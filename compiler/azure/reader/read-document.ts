@@ -18,6 +18,7 @@ const oneText: ReadonlySet<string> = new Set([
   ...["method", "address", "set-url", "set-method", "message"],
 ])
 
+/** Bounds of the work for one document. APIM's own limit for its size is 256 KB. */
 const documentMax = 1024 * 1024
 const depthMax = 64
 const elementsMax = 20_000
@@ -57,6 +58,7 @@ class DocumentReader {
   readonly #open: Open[] = []
   /** Policies outside any element: published snippets of fragments look like this. */
   readonly #bare: Element[] = []
+  // The first complete element that can be a root.
   #root: Element | undefined
   #elements = 0
 
@@ -73,6 +75,7 @@ class DocumentReader {
     if (this.#root === undefined && !cursor.damaged)
       cursor.report("SP7002", 0, 0, "there is neither `<policies>` nor `<fragment>`")
     const { file, plain, damaged } = cursor
+    // After a broken nesting, findings of other phases would only be consequences.
     if (cursor.derailed) this.#report.close(file)
     return { file, root: this.#root, around: this.#around, plain, damaged }
   }
@@ -91,6 +94,7 @@ class DocumentReader {
     else this.#startTag()
   }
 
+  // Text outside of every element is reported where it is read.
   #add(node: PolicyNode): void {
     const parent = this.#open.at(-1)
     if (parent !== undefined) parent.children.push(node)
@@ -101,6 +105,7 @@ class DocumentReader {
   #addRoot(element: Element): void {
     if (this.#root === undefined) {
       const isRoot = element.name === "policies" || element.name === "fragment"
+      // `<policy>` or a name near `policies` is a misspelt root, not a policy.
       const near = isRoot ? "" : didYouMean(element.name, ["policies", "fragment"])
       const meansRoot = near !== "" || /^polic/i.test(element.name)
       if (isRoot || meansRoot) this.#root = element
@@ -109,6 +114,7 @@ class DocumentReader {
       if (wrong === undefined) return
       const { start, end } = wrong.nameSpan
       this.#cursor.report(
+        // Published snippets begin with a policy, which is right for a fragment and wrong before a root.
         "SP7002",
         start,
         end,
