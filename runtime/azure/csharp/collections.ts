@@ -12,6 +12,7 @@ export class CsList extends CsObject {
   }
   add(item: unknown): void {
     chargeItems(1)
+    // Growing is cheap until the list is large; then each item is charged as if the list were copied.
     if (this.items.length >= 1_000_000) chargeItems(this.items.length + 1)
     this.items.push(item)
   }
@@ -26,6 +27,7 @@ export class CsList extends CsObject {
 
 export const listRange = (): CsException =>
   new CsException(
+    // The message of .NET, word for word: documents compare `context.LastError.Message`.
     "ArgumentOutOfRangeException",
     "Index was out of range. Must be non-negative and less than the size of the collection. (Parameter 'index')",
   )
@@ -69,6 +71,7 @@ export type KeyComparison = "default" | "ignore-case"
 export class CsDictionary extends CsObject {
   readonly typeName = "System.Collections.Generic.Dictionary`2"
   readonly comparison: KeyComparison
+  // Made on first use, because the context has dictionaries that most programs never ask.
   #made: Map<unknown, [unknown, unknown]> | undefined
 
   constructor(comparison: KeyComparison = "default") {
@@ -81,6 +84,7 @@ export class CsDictionary extends CsObject {
   }
   #key(key: unknown): unknown {
     if (key === null || key === undefined) throw argumentNull("key")
+    // Upper case, because .NET's `OrdinalIgnoreCase` folds to upper case.
     return this.comparison === "ignore-case" && typeof key === "string" ? key.toUpperCase() : keyOf(key)
   }
   get size(): number {
@@ -102,10 +106,12 @@ export class CsDictionary extends CsObject {
     chargeItems(1)
     const id = this.#key(key)
     const known = this.#entries.get(id)
+    // The first key's spelling stays, as in .NET.
     if (known !== undefined) known[1] = value
     else this.#entries.set(id, [key, value])
   }
   add(key: unknown, value: unknown): void {
+    // `Add` of a known key throws; the indexer replaces.
     if (this.has(key)) throw argument(`An item with the same key has already been added. Key: ${toText(key)}`)
     this.set(key, value)
   }
@@ -179,6 +185,7 @@ export class CsQueue extends CsObject {
   items: unknown[] = []
   take(): unknown {
     if (this.items.length === 0) throw invalidOperation("Queue empty.")
+    // `shift` moves the rest, so it is charged by the length.
     chargeItems(this.items.length >>> 8)
     return this.items.shift()
   }
@@ -235,6 +242,7 @@ export class CsTuple extends CsObject {
     )
   }
   override hash(): unknown {
+    // NUL cannot be in a text of one item and look like two.
     return `tuple:${this.items.map((item) => toText(item)).join("\u0000")}`
   }
 }
@@ -251,6 +259,7 @@ export class Anonymous extends CsObject {
     return `{ ${[...this.fields].map(([name, value]) => `${name} = ${toText(value)}`).join(", ")} }`
   }
   override same(other: unknown): boolean {
+    // Anonymous objects of one shape are equal by their fields, and their text has all of them.
     return other instanceof Anonymous && other.text() === this.text()
   }
   override hash(): unknown {
@@ -287,5 +296,6 @@ export class CsEnum extends CsObject {
 }
 
 export function checkRange(index: number, count: number, length: number): void {
+  // The sum could overflow in C#; numbers here cannot.
   if (index < 0 || count < 0 || index + count > length) throw outOfRange("index")
 }

@@ -42,6 +42,7 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
       return made
     }
   },
+  // `out` arguments: the callee writes through this object into the caller's frame.
   out:
     ({ slot }) =>
     (frame): OutPlace => ({
@@ -54,6 +55,7 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
     const [target, values] = [compileNode(on), args.map(compileNode)]
     return (frame) => {
       const self = target(frame)
+      // JavaScript would read a property of null as a TypeError without a place.
       if (self === null || self === undefined) throw placed(nullReference(), at)
       const given = values.map((value) => value(frame))
       return guard(() => callLate(self, name, form, given), at)
@@ -63,8 +65,10 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
     const [target, values] = [compileNode(on), args.map(compileNode)]
     return (frame) => {
       const called = target(frame)
+      // A delegate that was never assigned.
       if (typeof called !== "function") throw placed(nullReference(), at)
       const given = values.map((value) => value(frame))
+      // Recursion of the program is limited by its depth, not by the stack of the process.
       return nested(() => (called as (...values: unknown[]) => unknown)(...given))
     }
   },
@@ -74,6 +78,7 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
   format: compileFormat,
   if: ({ test, yes, no }) => {
     const [ask, onYes, onNo] = [compileNode(test), compileNode(yes), compileNode(no)]
+    // `=== true`: a dynamic condition is converted before, so only booleans arrive here.
     return (frame) => (ask(frame) === true ? onYes(frame) : onNo(frame))
   },
   convert: ({ from, to, on }) => {
@@ -82,6 +87,7 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
   },
   is: ({ type, on, slot }) => {
     const [run, wanted] = [compileNode(on), parseType(type)]
+    // A boxed number is unboxed only where a variable takes it.
     if (slot === undefined) return (frame) => isInstance(run(frame), wanted)
     const unboxed = convert("object", type)
     return (frame) => {
@@ -101,6 +107,7 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
   safe: ({ slot, on, then }) => {
     const [target, rest] = [compileNode(on), compileNode(then)]
     return (frame) => {
+      // `undefined` is a slot that was never written.
       const value = target(frame)
       if (value === null || value === undefined) return null
       frame[slot] = value
@@ -120,8 +127,10 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
     const runs = items.map(compileNode)
     const isBytes = type === "byte"
     return (frame) => {
+      // Charged before the items are made, so that a program cannot allocate first.
       chargeItems(runs.length)
       const made = runs.map((run) => run(frame))
+      // Methods of the library take byte arrays as typed arrays.
       return isBytes ? Uint8Array.from(made as number[]) : made
     }
   },
@@ -144,6 +153,7 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
     const run = compileNode(on)
     return (frame) => {
       const thrown = run(frame)
+      // `throw null` throws this exception in .NET, too.
       throw thrown instanceof CsException ? thrown : nullReference()
     }
   },
@@ -151,12 +161,14 @@ const compilers: { [K in CsNode["k"]]: (node: Node<K>) => CsClosure } = {
 
 type Convert = (value: unknown) => unknown
 
+/** Compiles a node by its kind. The type of the table guarantees that each kind has a compiler. */
 export function compileNode(node: CsNode): CsClosure {
   return (compilers[node.k] as (node: CsNode) => CsClosure)(node)
 }
 
 function constant({ type, value }: Node<"const">): unknown {
   if (typeof value !== "string") return value
+  // Numbers with more digits than a double are texts in the plan, because JSON has no other form.
   if (type === "long" || type === "ulong") return BigInt(value)
   if (type === "decimal") return Decimal.parse(value)
   return type === "double" || type === "float" ? Number(value) : value
@@ -164,6 +176,7 @@ function constant({ type, value }: Node<"const">): unknown {
 
 /** Sets the source offset of an exception, unless an inner node has set it. */
 function placed(exception: CsException, at: number | undefined): CsException {
+  // The innermost place is the most precise one.
   exception.at ??= at
   return exception
 }
@@ -171,6 +184,7 @@ function placed(exception: CsException, at: number | undefined): CsException {
 /** The error as a C# exception with its source offset. */
 function relocated(error: unknown, at: number | undefined): unknown {
   if (error instanceof CsException) return placed(error, at)
+  // A TypeError of the library: a member of null.
   return error instanceof TypeError ? placed(nullReference(), at) : error
 }
 

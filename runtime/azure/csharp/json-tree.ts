@@ -43,6 +43,7 @@ export abstract class JToken extends CsObject {
     let written = ""
     for (let at: JToken = this; at.parent !== null; at = at.parent) {
       if (at instanceof JProperty) {
+        // Newtonsoft writes plain names without quotes, and others in `['…']`.
         const name = /^[A-Za-z_][A-Za-z0-9_-]*$/.test(at.name) ? at.name : `['${at.name}']`
         written = `${name}${written === "" || written.startsWith("[") ? "" : "."}${written}`
       } else if (at.parent instanceof JArray) {
@@ -54,6 +55,7 @@ export abstract class JToken extends CsObject {
   }
   remove(): void {
     if (this.parent === null) throw invalidOperation("The parent is missing.")
+    // First out of the parent, then without it: `drop` looks for the child.
     this.parent.drop(this)
     this.parent = null
   }
@@ -94,6 +96,7 @@ export class JValue extends JToken {
   children(): readonly JToken[] {
     return []
   }
+  // Newtonsoft throws here, too; policies catch it to tell a value from a list.
   override elements(): readonly unknown[] {
     throw invalidOperation(`Cannot access child value on Newtonsoft.Json.Linq.JValue.`)
   }
@@ -106,6 +109,7 @@ export class JValue extends JToken {
   compareTo(other: unknown): number {
     const [a, b] = [toText(this.value), toText((other as JValue).value)]
     const numeric = ["Integer", "Float"].includes(this.kind)
+    // The texts of numbers would sort 10 before 9.
     if (numeric) return Number(a) - Number(b)
     return a < b ? -1 : a > b ? 1 : 0
   }
@@ -134,6 +138,7 @@ export class JProperty extends JToken {
     return [this.value]
   }
   drop(): void {
+    // A property without its value has null, because JSON knows no property without one.
     this.setValue(new JValue(null, "Null"))
   }
   swap(_child: JToken, value: JToken): void {

@@ -32,6 +32,7 @@ const bases = ["IList<T>", "IReadOnlyList<T>", "IEnumerable<T>"]
 /** Members of `List<T>`. Copies are charged by their length, because a program could double a list in each round of a loop. */
 const listRows: Record<string, (...values: never[]) => unknown> = {
   "new(): List<T>": () => new CsList(),
+  // The capacity is only a hint of .NET's memory management.
   "new(int capacity): List<T>": () => new CsList(),
   "new(IEnumerable<T> items): List<T>": (items: unknown) => {
     const copied = elementsOf(items)
@@ -41,11 +42,13 @@ const listRows: Record<string, (...values: never[]) => unknown> = {
   "Count: int": (self: CsList) => self.items.length,
   "this[int index]: T": (self: CsList, index: number) => self.at(index),
   "set this[int index]: T": (self: CsList, index: number, value: unknown) => {
+    // Checks the index: JavaScript would extend the array.
     self.at(index)
     self.items[index] = value
   },
   "Add(T item): void": (self: CsList, item: unknown) => self.add(item),
   "AddRange(IEnumerable<T> items): void": (self: CsList, items: unknown) => {
+    // A copy, because a list may be added to itself.
     for (const item of [...elementsOf(items)]) self.add(item)
   },
   "Insert(int index, T item): void": (self: CsList, index: number, item: unknown) => {
@@ -89,6 +92,7 @@ const listRows: Record<string, (...values: never[]) => unknown> = {
   "TrueForAll(Func<T,bool> test): bool": (self: CsList, test: Fn) =>
     self.items.every((item) => test(item) === true),
   "ForEach(Action<T> run): void": (self: CsList, run: Fn) => {
+    // A copy: the function may change the list, which .NET refuses and policies do not do.
     for (const item of [...self.items]) run(item)
   },
   "ConvertAll<R>(Func<T,R> make): List<R>": (self: CsList, make: Fn) =>
@@ -103,6 +107,7 @@ const listRows: Record<string, (...values: never[]) => unknown> = {
   "Sort(): void": (self: CsList) => sort(self, compareValues),
   "Sort(Func<T,T,int> compare): void": (self: CsList, compare: Fn) =>
     sort(self, (a, b) => compare(a, b) as number),
+  // The same object: .NET's wrapper shows later changes, too.
   "AsReadOnly(): IReadOnlyList<T>": (self: CsList) => self,
 }
 
@@ -214,6 +219,7 @@ const reading = {
     out: OutPlace,
   ) => {
     const entry = self.find(key)
+    // The default of the value's type, as .NET sets it when the key is missing.
     out.set(entry === undefined ? defaultOf(types[1] as CsType) : entry.value)
     return entry !== undefined
   },
@@ -250,6 +256,7 @@ function declareDictionary(): void {
       ...reading,
       ...writing,
       "new(): Dictionary<K, V>": () => new CsDictionary(),
+      // The capacity is only a hint.
       "new(int capacity): Dictionary<K, V>": () => new CsDictionary(),
       "new(StringComparer comparer): Dictionary<K, V>": (comparer: unknown) =>
         new CsDictionary(comparisonOf(comparer)),
@@ -268,6 +275,7 @@ function declareDictionary(): void {
     "KeyValuePair<K, V>",
     { value: true, holds: (value) => value instanceof KeyValuePair },
     {
+      // The zero of a structure: C# never has null here.
       "static default(): object": () => new KeyValuePair(null, null),
       "new(K key, V value): KeyValuePair<K, V>": (key: unknown, value: unknown) =>
         new KeyValuePair(key, value),
@@ -300,6 +308,7 @@ const setRows: Record<string, (...values: never[]) => unknown> = {
   "Overlaps(IEnumerable<T> items): bool": (self: CsHashSet, items: unknown) =>
     elementsOf(items).some((item) => self.has(item)),
   "IsSubsetOf(IEnumerable<T> items): bool": (self: CsHashSet, items: unknown) => {
+    // A set, so that the question needs linear and not quadratic time.
     const other = setOf(items, null)
     return self.elements().every((item) => other.has(item))
   },

@@ -17,6 +17,7 @@ const several = (): CsException => invalidOperation("Sequence contains more than
 
 function where(self: unknown, test: Fn): unknown[] {
   return list(self).filter((item, index) => {
+    // Two steps: one for the item, one for the call of the program's function.
     charge(2)
     return test(item, index) === true
   })
@@ -31,6 +32,7 @@ function select(self: unknown, make: Fn): unknown[] {
 
 /** The result of `FirstOrDefault` and similar members for an empty sequence. */
 function nothing(types: readonly CsType[]): unknown {
+  // The element's type decides: the default of `int` is 0 and not null.
   return types[0] === undefined ? null : defaultOf(types[0])
 }
 
@@ -64,6 +66,7 @@ function groupBy(self: unknown, key: Fn, pick: Fn): Grouping[] {
     charge(2)
     const value = key(item)
     const id = keyOf(value)
+    // Keys are compared by their content, as `Equals` does, and not by reference.
     let group = groups.get(id)
     if (group === undefined) {
       group = new Grouping(value)
@@ -80,6 +83,7 @@ class Ordered extends CsList {
   /** Sorts once with all comparers. `ThenBy` makes a new object with one more comparer, because a sort that was done cannot be refined. */
   constructor(items: Items, comparers: readonly ((a: unknown, b: unknown) => number)[]) {
     super(
+      // `toSorted` is stable, as `OrderBy` is in .NET.
       items.toSorted((a, b) => {
         charge(1)
         for (const compare of comparers) {
@@ -99,6 +103,7 @@ function byKey(key: Fn, sign: number): (a: unknown, b: unknown) => number {
 
 function toDictionary(self: unknown, key: Fn, value: Fn, comparer: unknown): CsDictionary {
   const made = new CsDictionary(comparisonOf(comparer))
+  // `add` throws for a key that occurs twice, as `ToDictionary` does.
   for (const item of list(self)) made.add(key(item), value(item))
   return made
 }
@@ -135,6 +140,7 @@ export function declareLinq(): void {
         new Ordered(self.items, [...self.comparers, byKey(key, -1)]),
     },
   )
+  // Sequences are computed at once, so `Repeat` and `Range` are charged for all their items.
   declareType(
     "Enumerable",
     {},
@@ -181,7 +187,8 @@ const shaping = {
   ) =>
     new Ordered(list(self), [
       comparisonOf(comparer) === "ignore-case"
-        ? byKey((item) => String(key(item)).toUpperCase(), 1)
+        ? // Only this comparer changes the order; cultures have none of their own here.
+          byKey((item) => String(key(item)).toUpperCase(), 1)
         : byKey(key, 1),
     ]),
   "OrderByDescending<R>(Func<T,R> key): IOrderedEnumerable<T>": (self: unknown, key: Fn) =>
@@ -195,6 +202,7 @@ const shaping = {
   "Take(int count): IEnumerable<T>": (self: unknown, count: number) =>
     list(self).slice(0, Math.max(0, count)),
   "TakeLast(int count): IEnumerable<T>": (self: unknown, count: number) =>
+    // `slice(-0)` would be the whole list.
     count <= 0 ? [] : list(self).slice(-count),
   "SkipLast(int count): IEnumerable<T>": (self: unknown, count: number) =>
     count <= 0 ? list(self) : list(self).slice(0, -count),
@@ -219,6 +227,7 @@ const shaping = {
   },
   "typed Cast<R>(): IEnumerable<R>": (types: readonly CsType[], self: unknown) =>
     list(self).map((item) =>
+      // A boxed number is an object here; `Cast<int>` unboxes it.
       types[0]?.name !== undefined && isInstance(item, types[0])
         ? unboxed(item, types[0])
         : cast(item, types[0] as CsType),
@@ -301,6 +310,7 @@ const picking = {
   "LongCount(): long": (self: unknown) => BigInt(list(self).length),
   "Contains(T item): bool": (self: unknown, item: unknown) => list(self).some((other) => same(other, item)),
   "Contains(T item, object comparer): bool": (self: unknown, item: unknown, comparer: unknown) => {
+    // A set with the comparer: it already knows how to fold keys.
     const set = new CsHashSet(comparisonOf(comparer))
     for (const other of list(self)) set.add(other)
     return set.has(item)
@@ -353,6 +363,7 @@ const joining = {
 const making = {
   "ToList(): List<T>": (self: unknown) => new CsList([...list(self)]),
   "typed ToArray(): T[]": (types: readonly CsType[], self: unknown) =>
+    // Byte arrays are typed arrays everywhere.
     types[0]?.name === "byte" ? Uint8Array.from(list(self) as number[]) : [...list(self)],
   "ToHashSet(): HashSet<T>": (self: unknown) => {
     const set = new CsHashSet()

@@ -6,6 +6,7 @@ import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
 import { declareEnum } from "./object.ts"
 
+/** Patterns of documents are constants, so a few hundred cover all of them; computed ones push each other out. */
 const cacheSizeMax = 200
 const cache = new Map<string, Pattern>()
 
@@ -21,9 +22,11 @@ function compile(pattern: string | null, options: CsEnum | null): Pattern {
   const key = `${Object.values(flags).map(Number).join("")}:${pattern}`
   const known = cache.get(key)
   if (known !== undefined) return known
+  // Compiling is linear in the pattern, and a program could compile a new one in each round of a loop.
   charge(pattern.length * 10)
   const made = compilePattern(pattern, flags)
   if (typeof made === "string") throw argument(`Invalid pattern '${pattern.slice(0, 100)}': ${made}`)
+  // The oldest entry: a `Map` keeps the order of insertion.
   if (cache.size >= cacheSizeMax) cache.delete(cache.keys().next().value as string)
   cache.set(key, made)
   return made

@@ -30,6 +30,7 @@ function needed(value: Text | null, parameter: string): Text {
 function join(separator: unknown, values: unknown): Text {
   const items = elementsOf(values)
   chargeItems(items.length)
+  // Eight for each separator: charged before the text is built, when its length is not known yet.
   const texts = items.map(toText)
   chargeText(texts.reduce((total, text) => total + text.length + 8, 0))
   return texts.join(toText(separator))
@@ -54,6 +55,7 @@ function replaceAll(self: Text, from: Text | null, to: Text | null): Text {
  */
 function replaceFolded(self: Text, from: Text, to: Text | null, comparison: unknown): Text {
   const [text, sought] = [fold(self, comparison), fold(needed(from, "oldValue"), comparison)]
+  // Folding changed the length, so offsets of the folded text do not fit the original.
   if (text.length !== self.length || sought === "") return replaceAll(self, from, to)
   let made = ""
   let at = 0
@@ -77,8 +79,10 @@ function split(
     options?.has("RemoveEmptyEntries") === true,
     options?.has("TrimEntries") === true,
   ]
+  // Charged for each separator, because each is looked for at each position.
   chargeText(self.length * (1 + sought.length))
   const [only, more] = sought
+  // One separator and all pieces, the usual case, needs no look at each position.
   if (only !== undefined && more === undefined && count === all) {
     const found = piecesOf(self, only)
     const cut = trimmed ? found.map((piece) => piece.trim()) : found
@@ -95,6 +99,7 @@ function split(
   }
   while (at < self.length && pieces.length < count - 1) {
     const found =
+      // Without separators, .NET splits at white space.
       sought.length === 0
         ? /\s/.test(self[at] as string)
           ? self[at]
@@ -108,6 +113,7 @@ function split(
     at += found.length
     from = at
   }
+  // The last piece is the rest, with all separators in it.
   if (count > 0) keep(self.slice(from))
   chargeItems(pieces.length)
   return pieces
@@ -167,6 +173,7 @@ const statics = {
     format: Text,
     values: readonly unknown[],
   ) => compositeFormat(needed(format, "format"), values),
+  // `string.Equals(null, null)` is true.
   "static Equals(string a, string b): bool": (a: Text | null, b: Text | null) => a === b,
   "static Equals(string a, string b, StringComparison comparison): bool": (
     a: Text | null,
@@ -223,6 +230,7 @@ const searching = {
     self: Text,
     sought: Text,
     ignore: boolean,
+    // Folded to upper case, as .NET's invariant comparison does.
   ) => (ignore ? upperText(self).startsWith(upperText(sought)) : self.startsWith(sought)),
   "EndsWith(string value): bool": (self: Text, sought: Text | null) => self.endsWith(needed(sought, "value")),
   "EndsWith(char value): bool": (self: Text, sought: Text) => self.endsWith(sought),
@@ -260,6 +268,7 @@ const searching = {
   ) => lastIndexOf(fold(self, comparison), fold(needed(sought, "value"), comparison)),
   "IndexOfAny(char[] values): int": (self: Text, values: readonly Text[]) => {
     chargeText(self.length * values.length)
+    // Characters of .NET are UTF-16 units, as those of JavaScript.
     return self.split("").findIndex((c) => values.includes(c))
   },
   "GetHashCode(): int": hashText,
@@ -316,6 +325,7 @@ const changing = {
   "Clone(): object": (self: Text) => self,
   "Normalize(): string": (self: Text) => {
     chargeText(self.length * 4)
+    // NFC is the default of .NET. Normalizing can make a text longer.
     return self.normalize("NFC")
   },
 }

@@ -29,6 +29,7 @@ type Row = (...values: never[]) => unknown
 
 function attribute(self: XElement, name: XName, value: unknown): void {
   const known = self.attribute(name)
+  // Null removes an attribute, as in .NET.
   if (value === null) {
     if (known !== null) self.attributes.splice(self.attributes.indexOf(known), 1)
   } else if (known === null) self.addAttribute(new XAttribute(name, toText(value)))
@@ -40,6 +41,7 @@ const elementRows: Record<string, Row> = {
   "new(XElement other): XElement": (other: XElement) => other.copy(),
   "new(XName name, params object[] content): XElement": (name: XName, content: readonly unknown[]) => {
     const made = new XElement(name)
+    // In order: attributes are recognised by their type, whatever their place.
     for (const item of content) append(made, item)
     return made
   },
@@ -54,6 +56,7 @@ const elementRows: Record<string, Row> = {
   "SetAttributeValue(XName name, object value): void": attribute,
   "SetElementValue(XName name, object value): void": (self: XElement, name: XName, value: unknown) => {
     const known = self.childElements().find(called(name))
+    // Null removes the element; a missing one is added at the end.
     if (value === null) known?.remove()
     else if (known !== undefined) setValue(known, toText(value))
     else {
@@ -69,6 +72,7 @@ const elementRows: Record<string, Row> = {
   "RemoveAttributes(): void": removeAttributes,
   "ReplaceAttributes(params object[] content): void": (self: XElement, content: readonly unknown[]) => {
     removeAttributes(self)
+    // Attributes in `content` are added again by `append`.
     append(self, content)
   },
   "RemoveAll(): void": removeAll,
@@ -103,6 +107,7 @@ function removeAll(self: XElement): void {
 }
 
 function namespaceOf(self: XElement, prefix: string): string | undefined {
+  // `xmlns="…"` declares the default namespace and has no prefix.
   for (const at of [self, ...ancestors(self)])
     for (const item of at.attributes)
       if (item.isDeclaration && (item.name.uri === "" ? "" : item.name.local) === prefix) return item.value
@@ -115,6 +120,7 @@ function casts(type: string, textOf: (self: never) => string): Record<string, Ro
   for (const target of ["string", "int", "long", "double", "decimal", "bool", "DateTime", "Guid"]) {
     rows[`static op_Explicit(${type} value): ${target}`] = (self: unknown) =>
       self === null ? nothing(target) : scalar(textOf(self as never), named(target))
+    // A string can be null itself, so it has one conversion only.
     if (target !== "string")
       rows[`static op_Explicit(${type} value): ${target}?`] = (self: unknown) =>
         self === null ? null : scalar(textOf(self as never), named(target))
@@ -133,6 +139,7 @@ function scalar(text: string, { name }: CsType): unknown {
   if (isNumberType(name)) return parseNumber(text, name)
   if (name === "DateTime") {
     const read = readDateTime(text)
+    // `XmlConvert` reads `Z` as UTC and a time without zone as local.
     return text.trim().endsWith("Z") ? new DateTime(read.ticks, "utc") : read
   }
   if (name === "Guid") return Guid.parse(text)
@@ -230,6 +237,7 @@ function declareLeaves(): void {
     "XDeclaration",
     { holds: () => false },
     {
+      // A declaration is accepted and not kept: bodies are UTF-8 here.
       "new(string version, string encoding, string standalone): XDeclaration": () => null,
     },
   )
