@@ -7,7 +7,10 @@ const partsPerPeriod = 60
 /** One part more than the period has, because the oldest part is only partly inside the window. */
 const partsKept = partsPerPeriod + 1
 
-/** Words of an entry. The last counted part, and how far in this part the last call was, in 2^-32 of a part. */
+/**
+ * Words of an entry. The last counted part, and how far in this part the last call was, in 2^-32 of a part. Of part numbers the entry holds the low 32 bits
+ * (parts of a limit by the second need more after 2.3 years), so they are compared by their difference.
+ */
 const lastPartWord = ownWords
 const fractionWord = ownWords + 1
 /** Up to four counts, the oldest first: the part in 6 bits, the count in 26 bits; 0: none. */
@@ -181,8 +184,9 @@ export class SlidingWindows {
   }
 
   #sumOfRing(words: Uint32Array, at: number): number {
-    const from = words[at + sumPartWord] as number
-    if (this.#part > from) {
+    const ago = this.#partsSince(words[at + sumPartWord] as number)
+    if (ago > 0) {
+      const from = this.#part - ago
       const oldest = from - partsPerPeriod
       const gone = this.#rings.clear(
         words[at + ringWord] as number,
@@ -198,13 +202,19 @@ export class SlidingWindows {
   /** How many parts ago a group was counted. */
   #ageOf(words: Uint32Array, at: number, group: number): number {
     const last = words[at + lastPartWord] as number
-    return this.#part - last + ((last - partBits(group)) & 63)
+    return this.#partsSince(last) + ((last - partBits(group)) & 63)
+  }
+
+  /** How many parts ago a part was, of whose number the low 32 bits are known. */
+  #partsSince(low: number): number {
+    return (this.#part - low) >>> 0
   }
 
   /** Milliseconds since the last counted call. */
   #sinceLastMs(words: Uint32Array, at: number): number {
-    const last = (words[at + lastPartWord] as number) + (words[at + fractionWord] as number) / 2 ** 32
-    return this.#nowMs - this.#startMs - (last - partsKept) * this.#partMs
+    const last = this.#part - this.#partsSince(words[at + lastPartWord] as number)
+    const fraction = (words[at + fractionWord] as number) / 2 ** 32
+    return this.#nowMs - this.#startMs - (last + fraction - partsKept) * this.#partMs
   }
 
   /**

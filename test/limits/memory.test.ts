@@ -225,37 +225,51 @@ describe("memory limiter", () => {
     expect(limiter.stats().bytes).toBeLessThan(60 * 100_000)
   })
 
-  it("counts as a list of all calls does, for any amounts, gaps and limits of several keys", () => {
-    const call = fc.record({
-      key: fc.integer({ min: 0, max: 3 }),
-      gap: fc.oneof(
-        fc.integer({ min: 0, max: 50 }),
-        fc.integer({ min: 0, max: 3000 }),
-        fc.constantFrom(0, 60_000, 59_999, 61_000, 1000),
-      ),
-      amount: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(70_000_000, 5_000_000_000)),
-      max: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(9_000_000_000)),
-    })
-    fc.assert(
-      fc.property(
-        fc.array(call, { maxLength: 300 }),
-        fc.double({ min: 0, max: 1e6, noNaN: true }),
-        (calls, start) => {
-          const { clock, limiter } = limiterAt(start)
-          const lists = new Map<number, CallList>()
-          let first: number | undefined
-          for (const { key, gap, amount, max } of calls) {
-            clock.ms += gap
-            first ??= clock.ms
-            const list = lists.get(key) ?? new CallList(60_000, first)
-            lists.set(key, list)
-            expect(limiter.take("c", String(key), max, 60, amount)).toEqual(list.take(max, clock.ms, amount))
-          }
-        },
-      ),
-      { numRuns: 500 },
-    )
-  })
+  it.each([
+    ["from the start", 0],
+    // Part numbers then need more than 32 bits: of a limit by the second after 2.3 years.
+    ["before and after the part 2^32", 2 ** 32 * 1000 - 150_000],
+  ])(
+    "counts as a list of all calls does, for any amounts, gaps and limits of several keys, %s",
+    (_, later) => {
+      const call = fc.record({
+        key: fc.integer({ min: 0, max: 3 }),
+        gap: fc.oneof(
+          fc.integer({ min: 0, max: 50 }),
+          fc.integer({ min: 0, max: 3000 }),
+          fc.constantFrom(0, 60_000, 59_999, 61_000, 1000),
+        ),
+        amount: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(70_000_000, 5_000_000_000)),
+        max: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(9_000_000_000)),
+      })
+      fc.assert(
+        fc.property(
+          fc.array(call, { maxLength: 300 }),
+          later === 0 ? fc.double({ min: 0, max: 1e6, noNaN: true }) : fc.integer({ min: 0, max: 1e6 }),
+          (calls, start) => {
+            const { clock, limiter } = limiterAt(start)
+            const lists = new Map<number, CallList>()
+            let first: number | undefined
+            if (later > 0) {
+              limiter.take("c", "first", 1, 60)
+              first = start
+              clock.ms += later
+            }
+            for (const { key, gap, amount, max } of calls) {
+              clock.ms += gap
+              first ??= clock.ms
+              const list = lists.get(key) ?? new CallList(60_000, first)
+              lists.set(key, list)
+              expect(limiter.take("c", String(key), max, 60, amount)).toEqual(
+                list.take(max, clock.ms, amount),
+              )
+            }
+          },
+        ),
+        { numRuns: 500 },
+      )
+    },
+  )
 
   it("gives slots of expired keys to new ones", () => {
     const { clock, take } = limiterAt(0, 2)
