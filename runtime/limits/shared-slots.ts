@@ -3,26 +3,31 @@ import type { RedisConnection } from "../redis/redis-connection.ts"
 import type { Limiter, LocalLimiter } from "./limiter.ts"
 
 /** A slot that is not renewed for this long is free again: its process is gone. */
-const leaseMs = 15_000
+export const leaseMs = 15_000
 const renewEveryMs = 5_000
 
-/** A sorted set per key: a member for each taken slot, by the time its lease ends. Arguments: lease in milliseconds, slots, name of the member. */
-const enterScript = scriptOf(`
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
+/** The first argument of both scripts is the time in milliseconds, for tests (empty: the server's clock, which all processes share). */
+const clock = `
+local now = tonumber(ARGV[1])
+if not now then
+  local t = redis.call('TIME')
+  now = t[1] * 1000 + math.floor(t[2] / 1000)
+end
+`
+
+/** A sorted set per key: a member for each taken slot, by the time its lease ends. Arguments: time, lease in milliseconds, slots, name of the member. */
+export const enterScript = scriptOf(`${clock}
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
-redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[3])
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `)
 
-/** Arguments: lease, then the members. A server that lost its data learns of them again. */
-const renewScript = scriptOf(`
-local t = redis.call('TIME')
-local ends = t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[1]
-for i = 2, #ARGV do redis.call('ZADD', KEYS[1], ends, ARGV[i]) end
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
+/** Arguments: time, lease, then the members. A server that lost its data learns of them again. */
+export const renewScript = scriptOf(`${clock}
+for i = 3, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[i]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `)
 
@@ -64,7 +69,7 @@ export class SharedSlots {
     let entered: unknown
     try {
       entered = await this.#connection.run((client) =>
-        this.#connection.script(client, enterScript, [shared], [leaseMs, max, member]),
+        this.#connection.script(client, enterScript, [shared], ["", leaseMs, max, member]),
       )
     } catch {
       // The lease may have been given; without renewal it ends by itself.
@@ -93,7 +98,7 @@ export class SharedSlots {
     if (this.#connection.away !== undefined) return
     for (const [key, members] of this.#held)
       this.#connection
-        .run((client) => this.#connection.script(client, renewScript, [key], [leaseMs, ...members]))
+        .run((client) => this.#connection.script(client, renewScript, [key], ["", leaseMs, ...members]))
         .catch(() => undefined)
   }
 }

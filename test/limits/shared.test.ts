@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import type { Taken } from "../../runtime/limits/limiter.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { SharedLimiter } from "../../runtime/limits/shared-limiter.ts"
+import { enterScript, leaseMs, renewScript } from "../../runtime/limits/shared-slots.ts"
 import { takeScript } from "../../runtime/limits/take-script.ts"
 import { RedisConnection } from "../../runtime/redis/redis-connection.ts"
 import { readRedisUrl } from "../../runtime/redis/redis-url.ts"
@@ -168,5 +169,21 @@ describe("shared limiter", () => {
     leave?.()
     await until(async () => (await other.enter("c", "k", 2)) !== undefined)
     expect(await one.enter("c", "k", 2)).toBeUndefined()
+  })
+
+  it("frees the slots of a process that does not renew them, and not before", async () => {
+    const { Redis } = await import("ioredis")
+    const client = new Redis(redis.url)
+    closers.push(() => client.disconnect())
+    const enter = (atMs: number, member: string) =>
+      client.eval(enterScript.text, 1, "slots", atMs, leaseMs, 2, member)
+    expect(await enter(1000, "a")).toBe(1)
+    expect(await enter(1000, "b")).toBe(1)
+    expect(await client.eval(renewScript.text, 1, "slots", 6000, leaseMs, "b")).toBe(1)
+    expect(await enter(1000 + leaseMs - 1, "c")).toBe(0)
+    expect(await enter(1000 + leaseMs, "c")).toBe(1)
+    expect(await enter(6000 + leaseMs - 1, "d")).toBe(0)
+    expect(await enter(6000 + leaseMs, "d")).toBe(1)
+    expect(await client.pttl("slots")).toBeGreaterThan(leaseMs - 5000)
   })
 })
