@@ -20,6 +20,8 @@ export interface RedisScript {
 const probeEveryMs = 500
 const reconnectMsMax = 1000
 const connectMs = 2000
+/** Keys that a probe of a cluster writes: so many that they are on all nodes of a small cluster. */
+const clusterProbeKeys = 16
 
 /**
  * One connection to Redis or Valkey, with a breaker: after the first failure all calls fail at once, until a probe has succeeded. The probe writes, so that
@@ -29,19 +31,20 @@ export class RedisConnection {
   readonly name: string
   readonly isCluster: boolean
   readonly #settings: RedisSettings
-  readonly #probeKey: string
+  readonly #probeKeys: readonly string[]
   #client: Redis | Cluster | undefined
   #away: string | undefined = "it is not connected yet"
   #lastError: string | undefined
   #probe: NodeJS.Timeout | undefined
   #closed = false
 
-  /** `prefix`: of the key that the probe writes. */
+  /** `prefix`: of the keys that the probe writes. */
   constructor(settings: RedisSettings, prefix: string) {
     this.#settings = settings
-    this.#probeKey = `${prefix}probe`
     this.name = redisName(settings.address)
     this.isCluster = settings.address.kind === "cluster"
+    const number = this.isCluster ? clusterProbeKeys : 1
+    this.#probeKeys = Array.from({ length: number }, (_, index) => `${prefix}probe/${index}`)
     void this.#open()
   }
 
@@ -113,13 +116,30 @@ export class RedisConnection {
       address.kind === "cluster"
         ? new Cluster([...address.nodes], clusterOptions(this.#settings))
         : new Redis({ ...nodeOptions(this.#settings), ...placeOf(this.#settings) })
-    this.#client.on("error", (error: unknown) => {
-      this.#lastError = redisReason(error, undefined)
-    })
+    const note = (error: unknown) => {
+      this.#lastError = redisReason(error, this.#lastError)
+    }
+    this.#client.on("error", note)
+    if (address.kind === "cluster") this.#client.on("node error", note)
+    if (address.kind === "sentinel") this.#watchSentinels(this.#client as Redis)
     this.#client.on("ready", () => {
       if (this.#away !== undefined) void this.#probeNow()
     })
     this.#probeLater(probeEveryMs)
+  }
+
+  /** Sentinels often have no password although Redis has one, so it is sent only to those that require it. */
+  #watchSentinels(client: Redis): void {
+    const { username, password, group } = this.#settings.address
+    const { options } = client
+    client.on("sentinelError", ({ message }: Error) => {
+      if (message.includes("NOAUTH") && password !== undefined && options.sentinelPassword === undefined)
+        Object.assign(options, { sentinelUsername: username, sentinelPassword: password })
+      else if (message.includes("No such master"))
+        this.#lastError = `the Sentinels know no group \`${group}\`; check the URL of Redis`
+      else
+        this.#lastError = `Sentinel: ${redisReason(new Error(message.replace(/^.*? because /, "")), undefined)}`
+    })
   }
 
   #probeLater(afterMs: number): void {
@@ -134,7 +154,7 @@ export class RedisConnection {
     if (client === undefined || this.#closed) return
     try {
       await withinMs(
-        client.set(this.#probeKey, "1", "PX", 60_000),
+        Promise.all(this.#probeKeys.map((key) => client.set(key, "1", "PX", 60_000))),
         Math.max(probeEveryMs, this.#settings.waitMs),
       )
       if (this.#closed) return
@@ -142,6 +162,8 @@ export class RedisConnection {
       this.#lastError = undefined
       this.#settings.onChange?.(undefined)
     } catch (error) {
+      // The server may be gone without closing its connections, and after a failover another one has taken its place.
+      if (error instanceof NoReply && !this.#closed) client.disconnect(true)
       const reason = redisReason(error, this.#lastError)
       if (this.#away !== reason && !this.#closed) {
         this.#away = reason
@@ -172,6 +194,8 @@ function nodeOptions(settings: RedisSettings) {
     connectTimeout: connectMs,
     disableClientInfo: true,
     connectionName: "sallyport",
+    // The probe tells whether the server works, without the right to call INFO.
+    enableReadyCheck: false,
     // The address may lead to another server after a failover.
     reconnectOnError: (error: Error) => error.message.startsWith("READONLY"),
   }
@@ -200,6 +224,9 @@ function clusterOptions(settings: RedisSettings) {
   return {
     redisOptions: nodeOptions(settings),
     enableOfflineQueue: false,
+    enableReadyCheck: false,
+    // A certificate is valid for the name, not for the address behind it.
+    dnsLookup: (name: string, found: (error: null, address: string) => void) => found(null, name),
     clusterRetryStrategy: backOff,
     slotsRefreshTimeout: connectMs,
     // Moved slots are followed; a node that is gone fails the call, and the breaker opens.
@@ -213,13 +240,16 @@ function backOff(times: number): number {
   return Math.min(reconnectMsMax, times * 100)
 }
 
+/** No reply in time. */
+class NoReply extends Error {}
+
 async function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   try {
     return await Promise.race([
       work,
       new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`it did not reply within ${ms} ms`)), ms)
+        timer = setTimeout(() => reject(new NoReply(`it did not reply within ${ms} ms`)), ms)
       }),
     ])
   } finally {
@@ -233,7 +263,8 @@ async function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
 const meanings: Readonly<Record<string, string>> = {
   WRONGPASS: "it refuses the user or password; check the URL of Redis",
   NOAUTH: "it requires a password; add it to the URL of Redis",
-  NOPERM: "the user may not run this; allow SET, GET, DEL, EVAL, EVALSHA and the keys `sallyport/*`",
+  NOPERM:
+    'the user may not run this; allow the commands that the manual lists in "Shared limits", on the keys `sallyport/*`',
   READONLY: "it is a replica that takes no writes",
   OOM: "its memory is full; raise `maxmemory` or set another `maxmemory-policy`",
   LOADING: "it is loading its data",
