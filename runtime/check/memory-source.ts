@@ -2,10 +2,12 @@ import {
   type Commit,
   firstCommit,
   HistoryLost,
+  type LoadedBatch,
   type PageBatch,
   type PageKey,
   type PageRows,
   type PartKey,
+  packRows,
   type TupleChange,
   type TupleKey,
   type TupleRow,
@@ -73,13 +75,14 @@ export class MemorySource implements TupleSource {
     return revision === 0 ? "" : this.feed.find((change) => change.revision === revision)?.stamp
   }
 
-  async load(_storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit> {
+  async load(_storeId: string, onBatch: LoadedBatch): Promise<Commit> {
     const rows = [...this.rows.values()]
     const at = this.latest
-    for (let from = 0; from < rows.length; from += batchRows) {
-      onBatch(rows.slice(from, from + batchRows))
-      await Promise.resolve()
-    }
+    for (let from = 0; from < rows.length; from += batchRows)
+      await onBatch(
+        packRows(rows.slice(from, from + batchRows)),
+        Math.min(1, (from + batchRows) / rows.length),
+      )
     return at
   }
 

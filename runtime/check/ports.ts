@@ -23,6 +23,20 @@ export type TupleRow = readonly [
 ]
 
 /**
+ * Rows as one text, because a load moves millions of them: object, subject, relation, subject relation, condition and context, with a tab
+ * between two columns and a line feed after each row. Neither names nor JSON contain these characters.
+ */
+export type PackedRows = string
+
+/** The rows as one text. */
+export function packRows(rows: Iterable<TupleRow>): PackedRows {
+  let text = ""
+  for (const [object, relation, subject, subjectRelation, condition, context] of rows)
+    text += `${object}\t${subject}\t${relation}\t${subjectRelation}\t${condition}\t${context}\n`
+  return text
+}
+
+/**
  * A commit of a history (of a store, of plans, of subscriptions). A number alone does not identify a commit: after a failover or a restore
  * that lost commits, new commits reuse their numbers. The stamp is random and belongs to the commit, so number and stamp together prove
  * that a commit is still in the database's history. Recovery keeps a prefix: one proved commit proves all commits before it.
@@ -96,6 +110,9 @@ export interface PageBatch {
   readonly pages: readonly PageRows[]
 }
 
+/** Takes a batch of a load. `part` is the part of the store that has been read so far, from 0 to 1; undefined when unknown. */
+export type LoadedBatch = (rows: PackedRows, part?: number | undefined) => Promise<void> | void
+
 /**
  * The source of a store's tuples; runtime/store implements it over SQL. Revisions of a store are whole numbers from 0, without gaps, in
  * order of commit. Every method rejects with `SourceUnavailable` when the database is unavailable, and with `StoreGone` when it has no such
@@ -107,13 +124,16 @@ export interface TupleSource {
   /** The stamp of a revision in the database; undefined when the revision does not exist, or is no longer kept. */
   stampOf(storeId: string, revision: number): Promise<string | undefined>
   /**
-   * All tuples at one commit, in batches of at most a few thousand rows so that the event loop is not blocked; resolves to that commit. An
-   * exception of `onBatch` ends it.
+   * All tuples at one commit, in batches; resolves to that commit. The next batch waits until `onBatch` has resolved. An exception of
+   * `onBatch` ends it.
    */
-  load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit>
+  load(storeId: string, onBatch: LoadedBatch): Promise<Commit>
   /** Adjacency pages of one store, by one SQL statement. A part may contain extra tuples whose subject's name has the same beginning. */
   pages(storeId: string, keys: readonly PageKey[]): Promise<PageBatch>
-  /** A part of a list of any length, in batches like `load`. */
+  /**
+   * A part of a list of any length, in batches of at most a few thousand rows so that the event loop is not blocked. An exception of
+   * `onBatch` ends it.
+   */
   list(storeId: string, key: PartKey, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit>
   /**
    * Changes after a commit in order of revision, at most about `max` but always whole revisions; empty when there are none. A written tuple

@@ -3,20 +3,28 @@ import {
   firstCommit,
   HistoryLost,
   isSameCommit,
+  type LoadedBatch,
   type PageBatch,
   type PageKey,
   type PartKey,
+  SourceUnavailable,
   StoreGone,
   type TupleChange,
   type TupleRow,
   type TupleSource,
 } from "../check/ports.ts"
-import type { Database, PreparedStatement, Queryable } from "./database.ts"
+import { type Database, type PreparedStatement, type Queryable, SqlError, type SqlRow } from "./database.ts"
 import { noticesOf } from "./notices.ts"
 import { tupleColumns } from "./read-tuples.ts"
 
 /** Rows per fetch: reading them blocks the event loop for a few milliseconds only. */
 const batchRows = 1000
+
+/** Blocks of the table that are read at once: about a thousand rows. */
+const blocksAtOnce = 16
+const sampledBlocks = 64
+/** With at least this part of the table's rows, a store is read in the order of the table's file. Reading by an index jumps about in it. */
+const fileShareMin = 0.1
 
 /** A page with more rows is not read, because installing it would block the event loop too long. */
 const pageRowsMax = 20_000
@@ -36,7 +44,30 @@ const selectStamp: PreparedStatement = {
 }
 const cursorOf = (where: string) =>
   `declare some_tuples no scroll cursor for select ${tupleColumns} from sallyport.tuples where store_id = $1${where}`
-const openCursor: PreparedStatement = { name: "source-open-cursor", text: cursorOf("") }
+/** A row of `PackedRows`. */
+const packedRow =
+  "object || E'\\t' || subject || E'\\t' || relation || E'\\t' || subject_relation || E'\\t' || condition || E'\\t' || context || E'\\n'"
+const openCursor: PreparedStatement = {
+  name: "source-open-cursor",
+  text: `declare some_tuples no scroll cursor for select ${packedRow} from sallyport.tuples where store_id = $1`,
+}
+/** How much of the table belongs to a store, by a sample of its blocks. Not all servers that we support have blocks. */
+const selectShare: PreparedStatement = {
+  name: "source-share",
+  text: `
+select count(*) filter (where store_id = $1 and ctid is not null), count(*) from sallyport.tuples tablesample system (
+  least(100, ${100 * sampledBlocks} * current_setting('block_size')::float / greatest(1, pg_relation_size('sallyport.tuples'))))`,
+}
+/** Reading the table keeps its blocks in place until the transaction ends. */
+const selectBlocks: PreparedStatement = {
+  name: "source-blocks",
+  text: `
+select pg_relation_size('sallyport.tuples') / current_setting('block_size')::bigint from (select 1 from sallyport.tuples limit 1) t`,
+}
+const selectOfBlocks: PreparedStatement = {
+  name: "source-of-blocks",
+  text: `select string_agg(${packedRow}, '') from sallyport.tuples where store_id = $1 and ctid >= $2::tid and ctid < $3::tid`,
+}
 const openForwardPart: PreparedStatement = {
   name: "source-open-forward-part",
   text: cursorOf(
@@ -134,8 +165,11 @@ export function createTupleSource(database: Database): TupleSource {
   return {
     newest: async (storeId) => commitOf(await database.query<CommitRow>(selectNewest, [storeId]), storeId),
     stampOf: (storeId, revision) => stampOfRevision(database, storeId, revision),
-    load: (storeId, onBatch) => load(database, storeId, [openCursor, [storeId]], onBatch),
-    list: (storeId, key, onBatch) => load(database, storeId, openPart(storeId, key), onBatch),
+    load: (storeId, onBatch) => load(database, storeId, onBatch),
+    list: (storeId, key, onBatch) =>
+      fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
+        fetchAll<TupleRow>(transaction, openPart(storeId, key), deliver),
+      ),
     pages: (storeId, keys) => pages(database, storeId, keys),
     changes: (storeId, after, max) => changes(database, storeId, after, max),
     stood: (storeId, revision, keys) => stood(database, storeId, revision, keys),
@@ -192,33 +226,92 @@ const kinds = [
   { direction: "point", part: false, width: 4 },
 ] as const
 
-async function load(
+/** Reads in one snapshot and resolves to its commit. A transaction that ran again would deliver rows of two snapshots. */
+async function fromSnapshot<Batch>(
   database: Database,
   storeId: string,
-  [cursor, parameters]: Opening,
-  onBatch: (rows: readonly TupleRow[]) => void,
+  onBatch: (batch: Batch, part?: number) => Promise<void> | void,
+  read: (
+    transaction: Queryable,
+    deliver: (batch: Batch, part?: number) => Promise<void> | void,
+  ) => Promise<void>,
 ): Promise<Commit> {
+  let delivered = false
   return database.transaction(
     async (transaction) => {
-      const newest = transaction.query<CommitRow>(selectNewest, [storeId])
-      const opened = transaction.query(cursor, parameters)
-      let next = transaction.query<TupleRow>(fetchBatch)
-      for (const sent of [newest, opened, next]) sent.catch(() => undefined)
-      const answer = commitOf(await newest, storeId)
-      await opened
-      for (;;) {
-        const rows = await next
-        // The server reads the next batch while we process this one.
-        if (rows.length === batchRows) {
-          next = transaction.query(fetchBatch)
-          next.catch(() => undefined)
-        }
-        if (rows.length > 0) onBatch(rows)
-        if (rows.length < batchRows) return answer
-      }
+      if (delivered) throw new SourceUnavailable("the server rolled back a load, which starts anew")
+      const at = commitOf(await transaction.query<CommitRow>(selectNewest, [storeId]), storeId)
+      await read(transaction, (batch, part) => {
+        delivered = true
+        return onBatch(batch, part)
+      })
+      return at
     },
     { snapshot: true },
   )
+}
+
+/** All rows of a cursor. The server reads the next batch while we process one. */
+async function fetchAll<Row extends SqlRow>(
+  transaction: Queryable,
+  [cursor, parameters]: Opening,
+  deliver: (rows: readonly Row[]) => Promise<void> | void,
+): Promise<void> {
+  const opened = transaction.query(cursor, parameters)
+  let next = transaction.query<Row>(fetchBatch)
+  for (const sent of [opened, next]) sent.catch(() => undefined)
+  await opened
+  for (;;) {
+    const rows = await next
+    if (rows.length === batchRows) {
+      next = transaction.query(fetchBatch)
+      next.catch(() => undefined)
+    }
+    if (rows.length > 0) await deliver(rows)
+    if (rows.length < batchRows) return
+  }
+}
+
+async function load(database: Database, storeId: string, onBatch: LoadedBatch): Promise<Commit> {
+  if ((await fileShare(database, storeId)) >= fileShareMin)
+    return fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
+      readFile(transaction, storeId, deliver),
+    )
+  return fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
+    fetchAll<[string]>(transaction, [openCursor, [storeId]], (rows) =>
+      deliver(rows.map(([row]) => row).join("")),
+    ),
+  )
+}
+
+/** The part of the table's rows that belong to the store, about; 0 when the server cannot read by blocks. */
+async function fileShare(database: Queryable, storeId: string): Promise<number> {
+  try {
+    const [counts] = await database.query<[own: number, all: number]>(selectShare, [storeId])
+    return counts === undefined || counts[1] === 0 ? 0 : counts[0] / counts[1]
+  } catch (error) {
+    if (error instanceof SqlError) return 0
+    throw error
+  }
+}
+
+/** All rows of a store in the order of the table's file, as many at a time as some blocks contain. */
+async function readFile(transaction: Queryable, storeId: string, deliver: LoadedBatch): Promise<void> {
+  const [counted] = await transaction.query<[number]>(selectBlocks)
+  const blocks = counted?.[0] ?? 0
+  const send = (from: number) => {
+    const range = [`(${from},0)`, `(${from + blocksAtOnce},0)`]
+    const sent = transaction.query<[string | null]>(selectOfBlocks, [storeId, ...range])
+    sent.catch(() => undefined)
+    return sent
+  }
+  let next = send(0)
+  for (let from = 0; from < blocks; from += blocksAtOnce) {
+    const [found] = await next
+    if (from + blocksAtOnce < blocks) next = send(from + blocksAtOnce)
+    const part = Math.min(1, (from + blocksAtOnce) / blocks)
+    if (typeof found?.[0] === "string") await deliver(found[0], part)
+  }
 }
 
 async function pages(database: Database, storeId: string, keys: readonly PageKey[]): Promise<PageBatch> {

@@ -4,6 +4,8 @@ import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import {
   CheckError,
   type CheckRequest,
+  type LoadedBatch,
+  packRows,
   type TupleChange,
   type TupleRow,
   type TupleSource,
@@ -46,16 +48,16 @@ class RowSource implements TupleSource {
   async stampOf(_store: string, revision: number) {
     return String(revision)
   }
-  async load(_store: string, onBatch: (rows: readonly TupleRow[]) => void) {
+  async load(_store: string, onBatch: LoadedBatch) {
     let batch: TupleRow[] = []
     for (const row of this.#rows()) {
       batch.push(row)
       if (batch.length < 1000) continue
-      onBatch(batch)
+      await onBatch(packRows(batch))
       batch = []
       await turn()
     }
-    onBatch(batch)
+    await onBatch(packRows(batch))
     return this.latest
   }
   async pages() {

@@ -5,7 +5,13 @@ import { Evaluation } from "../../runtime/check/evaluate/evaluation.ts"
 import { readRequest } from "../../runtime/check/evaluate/request.ts"
 import { Graph } from "../../runtime/check/graph/graph.ts"
 import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
-import { type CheckRequest, firstCommit, type TupleRow } from "../../runtime/check/ports.ts"
+import {
+  type CheckRequest,
+  firstCommit,
+  type PackedRows,
+  packRows,
+  type TupleRow,
+} from "../../runtime/check/ports.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { Random } from "../naive/random.ts"
 
@@ -217,14 +223,22 @@ function collect(): void {
   runInNewContext("gc")()
 }
 
+const batchRows = 1000
+
+function packed(rows: readonly TupleRow[]): PackedRows[] {
+  const batches: PackedRows[] = []
+  for (let at = 0; at < rows.length; at += batchRows) batches.push(packRows(rows.slice(at, at + batchRows)))
+  return batches
+}
+
 /** Loads the rows and says what that takes. */
 function loaded(rows: ReturnType<typeof rowsOf>): Graph {
+  const batches = packed(rows)
   collect()
   const before = process.memoryUsage()
   const graph = new Graph()
-  graph.startLoad()
   const started = process.cpuUsage()
-  for (const row of rows) graph.loadRow(row)
+  for (const batch of batches) graph.loadRows(batch, 0, batchRows)
   for (const _ of graph.finishLoad());
   const { user, system } = process.cpuUsage(started)
   const seconds = (user + system) / 1e6
@@ -261,7 +275,7 @@ async function main(): Promise<void> {
       list: async () => firstCommit,
       pages: async () => ({ at: firstCommit, pages: [] }),
       load: async (_id, onBatch) => {
-        for (let at = 0; at < rows.length; at += 1000) onBatch(rows.slice(at, at + 1000))
+        for (const batch of packed(rows)) await onBatch(batch)
         return firstCommit
       },
     },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { Adjacency, none } from "../../runtime/check/graph/adjacency.ts"
+import { Graph } from "../../runtime/check/graph/graph.ts"
 import { NameArena } from "../../runtime/check/graph/names.ts"
 import { Random } from "../naive/random.ts"
 
@@ -132,14 +133,22 @@ describe("adjacency", () => {
   })
 
   test("bulk loading sorts and drops repetitions", () => {
-    const adjacency = new Adjacency()
-    adjacency.startBulk()
+    const graph = new Graph()
+    const load = (object: string, subject: string) =>
+      graph.loadRows(`${object}\t${subject}\tviewer\t\t\t\n`, 0, 1)
     for (let round = 0; round < 3; round++)
-      for (let other = 70_000; other > 0; other--) adjacency.insert(0, 1, other)
-    for (const other of [9, 4, 4, 9]) adjacency.insert(1, 1, other)
-    for (const _ of adjacency.sort(2));
-    expect(ids(adjacency, 0, 1)).toEqual(Array.from({ length: 70_000 }, (_, at) => at + 1))
-    expect(ids(adjacency, 1, 1)).toEqual([4, 9])
+      for (let other = 70_000; other > 0; other--) load("doc:0", `user:${other}`)
+    for (const other of [9, 4, 4, 9]) load("doc:1", `user:${other}`)
+    for (const _ of graph.finishLoad());
+    const { id: slot } = graph.slot("doc", "viewer", "user", "", "")
+    const subjects = (object: string) => {
+      const found = ids(graph.forward, graph.names.find(object), slot)
+      expect(found).toEqual([...found].sort((a, b) => a - b))
+      return found.map((id) => graph.names.text(id)).sort()
+    }
+    expect(subjects("doc:0")).toEqual(Array.from({ length: 70_000 }, (_, at) => `user:${at + 1}`).sort())
+    expect(subjects("doc:1")).toEqual(["user:4", "user:9"])
+    expect(ids(graph.reverse, graph.names.find("user:9"), slot)).toHaveLength(2)
   })
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import { listObjects } from "../../runtime/check/list-objects.ts"
-import type { Commit, PageBatch, PageKey, TupleRow } from "../../runtime/check/ports.ts"
+import type { Commit, LoadedBatch, PageBatch, PageKey } from "../../runtime/check/ports.ts"
 import { MemorySource } from "./memory-source.ts"
 import { modelOf, tupleOf } from "./model.ts"
 
@@ -29,7 +29,7 @@ class HeldSource extends MemorySource {
     for (const resolve of this.#held.splice(0)) resolve()
   }
 
-  override async load(store: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit> {
+  override async load(store: string, onBatch: LoadedBatch): Promise<Commit> {
     await this.#wait()
     return super.load(store, onBatch)
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import {
   type Commit,
+  type LoadedBatch,
   StoreGone,
   type TupleChange,
   type TupleKey,
@@ -50,7 +51,7 @@ class LosingSource extends MemorySource {
     return super.newest(storeId)
   }
 
-  override async load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit> {
+  override async load(storeId: string, onBatch: LoadedBatch): Promise<Commit> {
     await this.newest(storeId)
     return super.load(storeId, onBatch)
   }

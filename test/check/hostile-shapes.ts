@@ -1,13 +1,12 @@
 import type { EvaluationOptions } from "../../runtime/check/evaluate/evaluation.ts"
 import { Graph } from "../../runtime/check/graph/graph.ts"
-import type { TupleKey } from "../../runtime/check/ports.ts"
+import { packRows, type TupleKey } from "../../runtime/check/ports.ts"
 import { rowOf } from "../../runtime/check/tuple.ts"
 
 /** A whole graph of these tuples, without a store behind it. */
 export function graphOf(tuples: Iterable<TupleKey>): Graph {
   const graph = new Graph()
-  graph.startLoad()
-  for (const tuple of tuples) graph.loadRow(rowOf(tuple))
+  for (const tuple of tuples) graph.loadRows(packRows([rowOf(tuple)]), 0, 1)
   for (const _ of graph.finishLoad());
   return graph
 }

@@ -1,9 +1,11 @@
 import { MemorySource as PlainMemorySource } from "../../runtime/check/memory-source.ts"
 import {
   type Commit,
+  type LoadedBatch,
   type PageBatch,
   type PageKey,
   type PartKey,
+  packRows,
   SourceUnavailable,
   type TupleChange,
   type TupleRow,
@@ -39,7 +41,7 @@ export class MemorySource extends PlainMemorySource {
     return super.stampOf(storeId, revision)
   }
 
-  override async load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit> {
+  override async load(storeId: string, onBatch: LoadedBatch): Promise<Commit> {
     this.#ask("load")
     const { rowsPerTurn } = this
     if (rowsPerTurn === undefined) return super.load(storeId, onBatch)
@@ -47,7 +49,7 @@ export class MemorySource extends PlainMemorySource {
     const { latest } = this
     for (let from = 0; from < rows.length; from += rowsPerTurn) {
       await new Promise((resolve) => setImmediate(resolve))
-      onBatch(rows.slice(from, from + rowsPerTurn))
+      await onBatch(packRows(rows.slice(from, from + rowsPerTurn)))
     }
     return latest
   }

@@ -11,6 +11,7 @@ import { TupleWriter } from "../../runtime/store/tuple-writer.ts"
 import { tupleIdentity } from "../../runtime/store/write-tuples.ts"
 import { describePostgres } from "../postgres.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { unpackRows } from "../support/unpack-rows.ts"
 
 const rowOf = (at: number): TupleRow => [`d:${at}`, "r", "u:1", "", "", ""]
 
@@ -35,7 +36,7 @@ async function expectConsistent(
   }
   const stored = new Set<string>()
   await source.load(id, (rows) => {
-    for (const row of rows) stored.add(tupleIdentity(row))
+    for (const row of unpackRows(rows)) stored.add(tupleIdentity(row))
   })
   expect(stored).toEqual(retold)
 }

@@ -1,13 +1,9 @@
 import { IdLists, type Stretch } from "./id-lists.ts"
 import { IntColumn } from "./int-column.ts"
 import { IntPool } from "./int-pool.ts"
-import { sortedIds } from "./sort-ids.ts"
 
 /** Returned by `find` when the object has nothing in the slot. */
 export const none = 0x7fff_ffff
-
-/** Names whose lists are sorted between two yields, if their lists are short. */
-const sortStep = 2_048
 
 /**
  * For each id, the slots that contain other ids: one inline id or a sorted list. `find` returns a value: not negative for the single id
@@ -18,7 +14,6 @@ export class Adjacency {
   readonly #heads = new IntColumn()
   readonly #pool = new IntPool()
   readonly lists = new IdLists(this.#pool)
-  #bulk = false
 
   /** Bytes in use, without the column by id. */
   get bytes(): number {
@@ -28,6 +23,11 @@ export class Adjacency {
   /** Allocated bytes, in use or not. */
   get reservedBytes(): number {
     return this.#heads.bytes + this.#pool.reservedBytes + this.lists.bytes
+  }
+
+  /** Whether its lists will soon have no addresses left. */
+  get isNearlyFull(): boolean {
+    return this.#pool.isNearlyFull
   }
 
   find(id: number, slot: number): number {
@@ -70,38 +70,6 @@ export class Adjacency {
     for (let at = start + 1; at < end; at += 2) visit(array[at] as number, array[at + 1] as number)
   }
 
-  /** From now on lists are only appended to. Reading is not allowed until `sort` has finished. */
-  startBulk(): void {
-    this.#bulk = true
-  }
-
-  /** Sorts the lists of the ids below `count` and removes duplicates; yields now and then. */
-  *sort(count: number): Generator<void> {
-    for (let id = 0; id < count; id++) {
-      if (id % sortStep === 0) yield
-      const lists: number[] = []
-      this.eachSlot(id, (slot, value) => {
-        if (value < 0 && !this.#isSorted(value)) lists.push(slot, value)
-      })
-      for (let at = 0; at < lists.length; at += 2) {
-        const value = lists[at + 1] as number
-        const { array, start, end } = this.lists.stretch(value)
-        const sorted = yield* sortedIds(array, start, end)
-        this.#replace(id, lists[at] as number, this.lists.replace(value, sorted))
-      }
-    }
-    this.#bulk = false
-  }
-
-  /** For short lists only. A long list is checked in the turns of its sorting, which also trims it to its length. */
-  #isSorted(value: number): boolean {
-    const { array, start, end } = this.lists.stretch(value)
-    if (end - start > sortStep) return false
-    for (let at = start + 1; at < end; at++)
-      if ((array[at - 1] as number) >= (array[at] as number)) return false
-    return true
-  }
-
   /** False when the tuple was already present. */
   insert(id: number, slot: number, other: number): boolean {
     const value = this.find(id, slot)
@@ -114,7 +82,7 @@ export class Adjacency {
       this.#replace(id, slot, this.lists.pair(value, other))
       return true
     }
-    const moved = this.#bulk ? this.lists.append(value, other) : this.lists.insert(value, other)
+    const moved = this.lists.insert(value, other)
     if (moved === undefined) return false
     if (moved !== value) this.#replace(id, slot, moved)
     return true
@@ -138,6 +106,27 @@ export class Adjacency {
   /** Puts sorted ids into an empty slot of an id; takes ownership of the array. */
   lay(id: number, slot: number, ids: Int32Array): void {
     if (ids.length > 0) this.#addPair(id, slot, this.lists.of(ids))
+  }
+
+  /** Puts sorted pairs of slot and id, in the integers from `start` to `end`, into an id that has nothing yet. */
+  layPairs(id: number, pairs: Int32Array, start: number, end: number): void {
+    let count = 0
+    for (let at = start; at < end; at += 2) if (at === start || pairs[at] !== pairs[at - 2]) count++
+    const block = this.#pool.allocate(1 + 2 * count)
+    this.#heads.set(id, block)
+    let place = this.#pool.offset(block)
+    this.#pool.array(block)[place++] = count
+    for (let at = start; at < end; ) {
+      const slot = pairs[at] as number
+      let next = at + 2
+      while (next < end && pairs[next] === slot) next += 2
+      const value = next - at === 2 ? (pairs[at + 1] as number) : this.lists.ofPairs(pairs, at + 1, next)
+      // Not before the list, for which the pool may have grown.
+      const array = this.#pool.array(block)
+      array[place++] = slot
+      array[place++] = value
+      at = next
+    }
   }
 
   /** Removes the content of a slot of an id. */

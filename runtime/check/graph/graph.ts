@@ -1,5 +1,6 @@
-import { type Commit, firstCommit, type TupleRow } from "../ports.ts"
+import { type Commit, firstCommit, type PackedRows, type TupleRow } from "../ports.ts"
 import { Adjacency } from "./adjacency.ts"
+import { BulkLoad } from "./bulk-load.ts"
 import { Contexts, type StoredContext } from "./contexts.ts"
 import { IntColumn } from "./int-column.ts"
 import { NameArena } from "./names.ts"
@@ -70,6 +71,7 @@ export class Graph {
   /** Names used by snapshots, with their reference counts. */
   readonly #kept = new Map<number, number>()
   #retiredNames: number[] = []
+  #load: BulkLoad | undefined
 
   constructor(options: { readonly paged?: boolean | undefined; readonly at?: Commit } = {}) {
     this.at = options.at ?? firstCommit
@@ -92,6 +94,7 @@ export class Graph {
       reverse.bytes +
       this.#contexts.bytes +
       slots +
+      (this.#load?.bytes ?? 0) +
       (pages?.bytes ?? 0)
     )
   }
@@ -100,6 +103,11 @@ export class Graph {
   get reservedBytes(): number {
     const lists = this.forward.reservedBytes + this.reverse.reservedBytes
     return this.#uses.bytes + lists + this.names.reservedBytes + this.#contexts.reservedBytes
+  }
+
+  /** Whether it will soon be as large as its addresses allow: 4 GB of names, or of lists in one direction. */
+  get isNearlyFull(): boolean {
+    return this.names.isNearlyFull || this.forward.isNearlyFull || this.reverse.isNearlyFull
   }
 
   /** The slot of these names; created when it is new. */
@@ -141,25 +149,21 @@ export class Graph {
     )
   }
 
-  /** Adds one row of a first load. Reading is not allowed between `startLoad` and the end of `finishLoad`. */
-  loadRow(row: TupleRow): void {
-    const object = this.names.intern(row[0])
-    const subject = this.names.intern(row[2])
-    const slot = this.#slotOf(object, subject, row)
-    this.forward.insert(object, slot.id, subject)
-    this.reverse.insert(subject, slot.id, object)
-    if (row[5] !== "") this.#contexts.set(object, slot.id, subject, row[5])
+  /**
+   * Takes up to `max` rows of a first load from a position of the text on; returns the position of the next one. Reading is not allowed until
+   * the end of `finishLoad`.
+   * @throws RangeError when the text is not one of rows
+   */
+  loadRows(text: PackedRows, from: number, max: number): number {
+    const { names, forward, reverse } = this
+    this.#load ??= new BulkLoad({ names, slots: this.#slots, contexts: this.#contexts, forward, reverse })
+    return this.#load.take(text, from, max)
   }
 
-  startLoad(): void {
-    this.forward.startBulk()
-    this.reverse.startBulk()
-  }
-
-  /** Sorts the loaded tuples; yields every few milliseconds so that the caller can let others run. */
+  /** Builds the lists; yields every few milliseconds so that the caller can let others run. */
   *finishLoad(): Generator<void> {
-    yield* this.forward.sort(this.names.idsEnd)
-    yield* this.reverse.sort(this.names.idsEnd)
+    if (this.#load !== undefined) yield* this.#load.finish()
+    this.#load = undefined
   }
 
   /**

@@ -104,21 +104,6 @@ export class IdLists {
     return found >= 0 ? undefined : this.#insertAt(value, -(found + 1) - start, id)
   }
 
-  /** Appends without sorting, for a first load, which sorts at its end. */
-  append(value: number, id: number): number {
-    const reference = ~value
-    if (reference < bigBase) return this.#insertAt(value, this.length(value), id)
-    const big = this.#bigAt(reference)
-    if (big.count === big.array.length) {
-      this.#bigInts += big.count
-      const grown = new Int32Array(2 * big.count)
-      grown.set(big.array)
-      big.array = grown
-    }
-    big.array[big.count++] = id
-    return value
-  }
-
   /**
    * The list's value without the id, which changes when the list moves. A single remaining id becomes the value itself. Undefined when the
    * id was not in the list.
@@ -187,6 +172,22 @@ export class IdLists {
     const start = this.#pool.offset(address)
     array[start] = ids.length
     array.set(ids, start + 1)
+    return ~address
+  }
+
+  /** The value of two or more sorted ids, which are every other integer from `start` on. */
+  ofPairs(pairs: Int32Array, start: number, end: number): number {
+    const count = (end - start + 1) >> 1
+    if (count > pooledMax) {
+      const ids = new Int32Array(count)
+      for (let at = 0; at < count; at++) ids[at] = pairs[start + 2 * at] as number
+      return this.of(ids)
+    }
+    const address = this.#pool.allocate(count + 1)
+    const array = this.#pool.array(address)
+    let place = this.#pool.offset(address)
+    array[place++] = count
+    for (let at = start; at < end; at += 2) array[place++] = pairs[at] as number
     return ~address
   }
 

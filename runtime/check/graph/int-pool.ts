@@ -1,6 +1,8 @@
 const chunkBits = 20
 const chunkInts = 1 << chunkBits
 const chunkMask = chunkInts - 1
+/** Addresses are below 2^30, because a list's reference (id-lists.ts) has another meaning from there on. */
+const poolChunksMax = 2 ** 30 / chunkInts
 /** The first chunk is small, so that a store of a few hundred tuples takes only kilobytes. */
 const firstChunkInts = 1024
 /** Size classes are powers of two: 4 to 65,536 ints. */
@@ -29,8 +31,10 @@ export class IntPool {
   readonly #heads = new Int32Array(classMax + 1).fill(nothing)
   #used = 0
   #reserved = 0
+  readonly #chunksMax: number
 
-  constructor() {
+  constructor(chunksMax = poolChunksMax) {
+    this.#chunksMax = chunksMax
     this.#addChunk(firstChunkInts)
     // Address 0 means "none", so the first integers are never allocated.
     this.allocate(1)
@@ -46,6 +50,11 @@ export class IntPool {
     return 4 * this.#reserved
   }
 
+  /** Whether `allocate` will soon refuse. */
+  get isNearlyFull(): boolean {
+    return this.#reserved > 0.9 * this.#chunksMax * chunkInts
+  }
+
   array(address: number): Int32Array {
     return this.#arrays[address >>> chunkBits] as Int32Array
   }
@@ -59,6 +68,7 @@ export class IntPool {
     return classOf(used) !== classOf(need)
   }
 
+  /** @throws RangeError above 65,536 integers, or when all stretches would take more than 4 GB */
   allocate(ints: number): number {
     const size = classOf(ints)
     if (size > classMax) throw new RangeError(`a stretch of ${ints} integers`)
@@ -147,9 +157,10 @@ export class IntPool {
   }
 
   #addChunk(length: number): void {
-    const array = new Int32Array(length)
     let index = this.#chunks.indexOf(undefined)
     if (index < 0) index = this.#chunks.length
+    if (index >= this.#chunksMax) throw new RangeError("the lists of a store take more than 4 GB")
+    const array = new Int32Array(length)
     this.#chunks[index] = { array, starts: new Int32Array(length >>> 7), free: 0 }
     this.#arrays[index] = array
     this.#reserved += length

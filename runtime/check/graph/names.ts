@@ -3,6 +3,8 @@ import { IntColumn } from "./int-column.ts"
 const chunkBits = 17
 const chunkBytes = 1 << chunkBits
 const firstChunkBytes = 4096
+/** A place is a number of 32 bits, so a store's names take at most 4 GB. */
+const arenaChunksMax = 2 ** 32 / chunkBytes
 /** Beyond this many names there are 256 tables instead of one. Each grows alone, so a rehash moves only a few thousand entries. */
 const splitAt = 32_768
 const segmentCount = 256
@@ -80,10 +82,21 @@ export class NameArena {
   readonly #seed = (Math.random() * 0x1_0000_0000) | 0
   readonly #recent = new Map<number, string>()
   readonly #markOf: (name: string) => number
+  /** The mark of the name that `intern` or `internPart` met last. */
+  lastMark = 0
+
+  readonly #chunksMax: number
+  #chunks = 1
 
   /** `markOf` computes a number of 24 bits that is stored with each new name and available as soon as the name is found. */
-  constructor(markOf: (name: string) => number = () => 0) {
+  constructor(markOf: (name: string) => number = () => 0, chunksMax = arenaChunksMax) {
     this.#markOf = markOf
+    this.#chunksMax = chunksMax
+  }
+
+  /** Whether `intern` will soon refuse new names. */
+  get isNearlyFull(): boolean {
+    return this.#chunks > 0.9 * this.#chunksMax
   }
 
   /** All ids are below it. */
@@ -110,7 +123,8 @@ export class NameArena {
 
   /** The name's id; -1 when it has none. */
   find(name: string): number {
-    return this.#lookup(name, this.#hash(name))
+    const record = this.#lookup(name, 0, name.length, this.#hash(name, 0, name.length))
+    return record < 0 ? -1 : idAt(this.#bytes[record >>> chunkBits] as Uint8Array, record & (chunkBytes - 1))
   }
 
   /**
@@ -118,8 +132,8 @@ export class NameArena {
    * both up at once waits only once.
    */
   findBoth(one: string, other: string, oneFound: FoundName, otherFound: FoundName): boolean {
-    const oneHash = this.#hash(one)
-    const otherHash = this.#hash(other)
+    const oneHash = this.#hash(one, 0, one.length)
+    const otherHash = this.#hash(other, 0, other.length)
     const onePlace = this.#first(oneHash)
     const otherPlace = this.#first(otherHash)
     if (onePlace < 0 || otherPlace < 0) return false
@@ -152,14 +166,25 @@ export class NameArena {
 
   /**
    * The name's id; a new name gets the next id, or that of a released name.
-   * @throws RangeError above 65,535 bytes, or when its mark has more than 24 bits
+   * @throws RangeError above 65,535 bytes, when its mark has more than 24 bits, or when all names would take more than 4 GB
    */
   intern(name: string): number {
-    const hash = this.#hash(name)
-    const known = this.#lookup(name, hash)
-    if (known >= 0) return known
+    return this.internPart(name, 0, name.length)
+  }
+
+  /** The same for a part of a text, without a string of its own for a known name: a load meets each name several times. */
+  internPart(text: string, start: number, end: number): number {
+    const hash = this.#hash(text, start, end)
+    const known = this.#lookup(text, start, end, hash)
+    if (known >= 0) {
+      const bytes = this.#bytes[known >>> chunkBits] as Uint8Array
+      this.lastMark = markAt(bytes, known & (chunkBytes - 1))
+      return idAt(bytes, known & (chunkBytes - 1))
+    }
+    const name = text.slice(start, end)
+    this.lastMark = this.#markOf(name)
     const id = this.#freeIds.pop() ?? this.#idsEnd++
-    const offset = this.#append(name, id, this.#markOf(name))
+    const offset = this.#append(name, id, this.lastMark)
     this.#offsets.set(id, offset)
     if (this.#segments.length === 1 && this.count > splitAt) this.#split()
     this.#insert(hash, offset)
@@ -180,7 +205,8 @@ export class NameArena {
   /** Makes the name unfindable; interned again it gets another id. Its text stays until `release`. */
   unlink(id: number): void {
     const offset = this.#offsets.get(id) >>> 0
-    this.#remove(this.#hash(this.#textAt(offset)), offset)
+    const text = this.#textAt(offset)
+    this.#remove(this.#hash(text, 0, text.length), offset)
     this.#unlinked.add(offset)
   }
 
@@ -213,10 +239,10 @@ export class NameArena {
   }
 
   /** Mixes after each character: FNV's plain multiplication leaves the low bits of similar names equal. */
-  #hash(name: string): number {
+  #hash(text: string, start: number, end: number): number {
     let hash = this.#seed
-    for (let at = 0; at < name.length; at++) {
-      hash = Math.imul(hash ^ name.charCodeAt(at), 0x9e37_79b1)
+    for (let at = start; at < end; at++) {
+      hash = Math.imul(hash ^ text.charCodeAt(at), 0x9e37_79b1)
       hash ^= hash >>> 15
     }
     hash = Math.imul(hash ^ (hash >>> 13), 0x85eb_ca6b)
@@ -237,30 +263,31 @@ export class NameArena {
     }
   }
 
-  #lookup(name: string, hash: number): number {
+  /** The place of a name's record; -1 when there is none. */
+  #lookup(text: string, start: number, end: number, hash: number): number {
     const { table } = this.#segment(hash)
     const mask = (table.length >> 1) - 1
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const place = table[2 * slot + 1] as number
       if (place === 0) return -1
       if (table[2 * slot] !== hash) continue
-      const bytes = this.#bytes[(place - 1) >>> chunkBits] as Uint8Array
-      const start = (place - 1) & (chunkBytes - 1)
-      if (this.#equals(bytes, start, name)) return idAt(bytes, start)
+      const record = (place - 1) >>> 0
+      const bytes = this.#bytes[record >>> chunkBits] as Uint8Array
+      if (this.#equals(bytes, record & (chunkBytes - 1), text, start, end)) return record
     }
   }
 
-  /** Whether the record at that place contains the name. */
-  #equals(bytes: Uint8Array, record: number, name: string): boolean {
-    const start = record + recordHead
+  /** Whether the record at that place contains the name, which is a part of a text. */
+  #equals(bytes: Uint8Array, record: number, text: string, start: number, end: number): boolean {
     const length = lengthAt(bytes, record)
-    if (length < name.length) return false
-    for (let at = 0; at < name.length; at++) {
-      const code = name.charCodeAt(at)
-      if (code > 127) return this.#equalsUtf8(bytes, start, length, name)
-      if (bytes[start + at] !== code) return false
+    if (length < end - start) return false
+    const shift = record + recordHead - start
+    for (let at = start; at < end; at++) {
+      const code = text.charCodeAt(at)
+      if (code > 127) return this.#equalsUtf8(bytes, record + recordHead, length, text.slice(start, end))
+      if (bytes[shift + at] !== code) return false
     }
-    return length === name.length
+    return length === end - start
   }
 
   #equalsUtf8(chunk: Uint8Array, start: number, length: number, name: string): boolean {
@@ -309,6 +336,8 @@ export class NameArena {
       this.#bytes[this.#tail] = grown
       return chunk
     }
+    if (this.#chunks >= this.#chunksMax) throw new RangeError("the names of a store take more than 4 GB")
+    this.#chunks++
     const next = chunkOf(chunkBytes)
     const vacant = this.#arena.indexOf(undefined)
     const full = this.#tail
@@ -327,6 +356,7 @@ export class NameArena {
       at += recordSize(length)
     }
     this.#live -= live
+    this.#chunks--
     this.#arena[index] = undefined
     this.#bytes[index] = nowhere
   }
@@ -339,7 +369,7 @@ export class NameArena {
       this.#unlinked.add(moved)
       return
     }
-    const { table, slot } = this.#entryOf(this.#hash(text), offset)
+    const { table, slot } = this.#entryOf(this.#hash(text, 0, text.length), offset)
     table[2 * slot + 1] = moved + 1
   }
 

@@ -73,6 +73,8 @@ export class StoreGraph implements Tenant {
   #starting: Promise<void> | undefined
   #loading: Promise<void> | undefined
   #unfinished: Graph | undefined
+  /** The part of the store that the last load has read; undefined when unknown. */
+  loadedPart: number | undefined
   #paged: boolean
   readonly #tooLarge: TooLarge
   readonly #views = new Views()
@@ -119,7 +121,12 @@ export class StoreGraph implements Tenant {
   /** Resolves when the whole store is in memory, or when it is clear that it will not be. */
   async loaded(): Promise<void> {
     await this.load()
-    await this.#loading
+    // A load that failed while questions are answered from pages is tried again.
+    if (this.graph.pages !== undefined && !this.#paged) await this.#loadWhole()
+  }
+
+  get isLoading(): boolean {
+    return this.#loading !== undefined
   }
 
   async #start(): Promise<void> {
@@ -153,16 +160,18 @@ export class StoreGraph implements Tenant {
     const asked = now()
     const era = this.#era
     const { floor } = this.#history
+    this.loadedPart = undefined
     const loading = loadWhole({
       source,
       storeId,
       now,
       turn,
-      onRead: (graph) => {
+      onGrown: (graph, part) => {
         if (this.#era !== era) throw new Superseded()
         this.#unfinished = graph
+        this.loadedPart = part
         this.#report()
-        if (!memory.makeRoom(this)) throw new DoesNotFit()
+        if (graph.isNearlyFull || !memory.makeRoom(this)) throw new DoesNotFit()
       },
       known: () => (this.ready ? this.#history.last.revision : 0),
       onLoaded: (graph) => {
@@ -212,7 +221,7 @@ export class StoreGraph implements Tenant {
     if (this.#reading > 0) for (const change of changes) this.#recent.push(change)
     graph.at = this.#history.last
     this.#changed()
-    if (!this.#options.memory.makeRoom(this)) this.giveWay()
+    if (graph.isNearlyFull || !this.#options.memory.makeRoom(this)) this.giveWay()
   }
 
   /** The graph has been replaced. */

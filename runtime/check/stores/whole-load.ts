@@ -1,8 +1,10 @@
 import { Graph } from "../graph/graph.ts"
 import { SourceUnavailable, type TupleChange, type TupleSource } from "../ports.ts"
 
-/** Sorting runs in turns of this length. */
-const sliceMs = 8
+/** The load runs in turns of this length, so that questions, which are answered from pages meanwhile, wait a little only. */
+const sliceMs = 2
+/** Rows taken between two readings of the clock. */
+const rowsAtOnce = 256
 /** Changes read from the source at a time. */
 const changesMax = 2_000
 
@@ -11,8 +13,8 @@ export interface WholeLoad {
   readonly storeId: string
   readonly now: () => number
   readonly turn: () => Promise<void>
-  /** More rows were read. An exception ends the load. */
-  readonly onRead: (graph: Graph) => void
+  /** The graph takes more memory; this part of the store was read, if that is known. An exception ends the load. */
+  readonly onGrown: (graph: Graph, part: number | undefined) => void
   /** The newest known revision, up to which the graph is brought. */
   readonly known: () => number
   /** The graph is complete. Called in the same turn as the last call of `known`. */
@@ -23,17 +25,24 @@ export interface WholeLoad {
 export async function loadWhole(load: WholeLoad): Promise<void> {
   const { source, storeId, now, turn } = load
   const graph = new Graph()
-  graph.startLoad()
-  graph.at = await source.load(storeId, (rows) => {
-    for (const row of rows) graph.loadRow(row)
-    load.onRead(graph)
-  })
-  const sorting = graph.finishLoad()
-  for (let until = now() + sliceMs; !sorting.next().done; ) {
-    if (now() < until) continue
+  let until = now() + sliceMs
+  const rest = async () => {
     await turn()
     until = now() + sliceMs
   }
+  graph.at = await source.load(storeId, async (rows, part) => {
+    for (let at = 0; at < rows.length; ) {
+      at = graph.loadRows(rows, at, rowsAtOnce)
+      if (now() >= until) await rest()
+    }
+    load.onGrown(graph, part)
+  })
+  for (const building = graph.finishLoad(); !building.next().done; ) {
+    if (now() < until) continue
+    load.onGrown(graph, 1)
+    await rest()
+  }
+  load.onGrown(graph, 1)
   while (graph.revision < load.known()) {
     const changes = await source.changes(storeId, graph.at, changesMax)
     if (changes[0]?.revision !== graph.revision + 1)
