@@ -130,15 +130,20 @@ function storeFindings(
       closes(
         after.length === 0
           ? `the caller may no longer ${right} any store`
-          : `the caller may ${right} only ${listWords(after)} instead of every store`,
+          : `the caller may ${right} only ${storeWords(after)} instead of every store`,
       ),
     ]
   const { added, removed } = listChanges(before, after)
   // From every store to some: which of the others were used is unknown, so only what remains is named.
   return [
-    ...(added.length === 0 ? [] : [opens(`the caller may ${right} ${listWords(added)}`)]),
-    ...(removed.length === 0 ? [] : [closes(`the caller may no longer ${right} ${listWords(removed)}`)]),
+    ...(added.length === 0 ? [] : [opens(`the caller may ${right} ${storeWords(added)}`)]),
+    ...(removed.length === 0 ? [] : [closes(`the caller may no longer ${right} ${storeWords(removed)}`)]),
   ]
+}
+
+/** `the store `acme``, because the name alone could be anything. */
+function storeWords(stores: readonly string[]): string {
+  return `the ${stores.length === 1 ? "store" : "stores"} ${listWords(stores.map((store) => `\`${store}\``))}`
 }
 
 type Limit = number | null
@@ -168,14 +173,16 @@ const cut =
 
 /** Comparison of a deadline. More time admits nobody, so it is neutral. */
 const time =
-  (what: string) =>
+  (what: string, end: string) =>
   (before: number, after: number): Finding =>
-    after > before ? neutral(`${what} may take longer`) : closes(`${what} must be ready sooner`)
+    after > before
+      ? neutral(`${what} may take ${durationWords(after)}`)
+      : closes(`${what} that take longer than ${durationWords(after)} ${end}`)
 
 /** The effect of each changed limit: a higher one `opens`, a lower one `closes`. */
 const limitRules: FieldRules<EngineLimits> = {
   bodyBytesMax: size("requests"),
-  requestMs: time("answers"),
+  requestMs: time("requests", "get 504"),
   tuplesPerWriteMax: bound("tuples in one write"),
   contextualTuplesMax: bound("contextual tuples"),
   conditionContextBytesMax: size("contexts of tuples"),
@@ -183,9 +190,9 @@ const limitRules: FieldRules<EngineLimits> = {
   modelBytesMax: size("models that are written through the API"),
   checksPerBatchMax: bound("checks in a batch"),
   listObjectsMax: cut("objects"),
-  listObjectsMs: time("lists of objects"),
+  listObjectsMs: time("lists of objects", "are cut"),
   listUsersMax: cut("users"),
-  listUsersMs: time("lists of users"),
+  listUsersMs: time("lists of users", "are cut"),
   listPageSizeMax: bound("items on a page of a list"),
   matrixCellsMax: bound("cells of a matrix"),
   changesPageSizeMax: bound("changes on a page"),

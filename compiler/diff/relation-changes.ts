@@ -133,7 +133,9 @@ class RewriteComparison {
     }
     return this.#compare(old, next).map(({ risk, why }) => {
       const turned = risk === "opens" ? "closes" : risk === "closes" ? "opens" : risk
-      return { risk: turned, why: `in the excluded part: ${why}` }
+      const words = { opens: "fewer users are excluded: ", closes: "more users are excluded: " }
+      const who = turned === "opens" || turned === "closes" ? words[turned] : ""
+      return { risk: turned, why: `${who}in the excluded part, ${why}` }
     })
   }
 

@@ -214,7 +214,12 @@ export class Builder {
     const end = endOf(part.keyword)
     const head = part.items[0]
     if (index >= nestingMax)
-      return { code: "SP1025", start, end, detail: `this is link ${index + 1} of an \`else\` chain` }
+      return {
+        code: "SP1025",
+        start,
+        end,
+        detail: `this is link ${index + 1} of an \`else\` chain; the maximum is ${nestingMax}`,
+      }
     if (before !== undefined && before.items.length === 0)
       return {
         code: "SP1020",

@@ -22,6 +22,18 @@ export function otherAnswerAction(before: ViolationAction, after: ViolationActio
   return [neutral(`responses with ${what} are ${less ? "no longer logged" : "logged"}`)]
 }
 
+/** What new rules for responses mean: a finding for each action, with all responses that it concerns. */
+export function newAnswerActions(
+  rules: readonly (readonly [action: ViolationAction, what: string])[],
+  nothing: string,
+): Finding[] {
+  const found = (["prevent", "detect"] as const).flatMap((action) => {
+    const what = rules.flatMap(([each, what]) => (each === action ? [what] : []))
+    return what.length === 0 ? [] : otherAnswerAction("ignore", action, [...new Set(what)].join(" or "))
+  })
+  return found.length > 0 ? found : [neutral(nothing)]
+}
+
 /** What another action for invalid requests or bodies means. */
 export function otherAction(before: ViolationAction, after: ViolationAction, what: string): Finding {
   if (strength[after] < strength[before])

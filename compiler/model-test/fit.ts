@@ -41,7 +41,7 @@ export class FittingTuples {
     const { user, relation, object, condition } = tuple.key
     const error = validateTuple(this.#model, tuple.key)
     if (error !== undefined) {
-      const reason = error.message.replace(/^Invalid tuple '.*'\. Reason: /s, "")
+      const reason = plainReason(error.message.replace(/^Invalid tuple '.*'\. Reason: /s, ""), tuple.key)
       this.#report.add("SP6007", tuple.span, reason + nameMeant(this.#model, user, relation, object))
       return
     }
@@ -53,6 +53,15 @@ export class FittingTuples {
         related: [{ span: earlier.span, message: "given here" }],
       })
   }
+}
+
+/** The engine's reasons are OpenFGA's, word for word. Those about conditions are hard to understand without the names. */
+function plainReason(reason: string, { user, relation, object, condition }: TupleKey): string {
+  const given = `\`${typeOf(object)}#${relation}\` for \`${user}\``
+  if (reason === "condition is missing") return `the model allows ${given} only with a condition`
+  if (reason === "invalid condition for type restriction")
+    return `the model does not allow ${given} with the condition \`${condition?.name}\``
+  return reason
 }
 
 /** The questions the model can answer. The others are reported. */

@@ -69,7 +69,7 @@ function withSiblings(value: DocumentNode, item: DocumentMap, { fields }: Reader
     if (name === "$ref") continue
     if (first !== undefined && !name.startsWith("x-"))
       fields.report.add("SP8008", entry.key, `the target of the \`$ref\` also has \`${shown(name)}\``, {
-        related: [{ span: first.key, message: "there" }],
+        related: [{ span: first.key, message: "the same key in the target" }],
       })
     entries.set(name, entry)
   }

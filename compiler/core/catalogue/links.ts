@@ -52,7 +52,7 @@ export const links = area({
   },
   SP5010: {
     severity: "error",
-    title: "No authorization store or decision point",
+    title: "Store or decision point not determined",
     help: 'Declare a store, `authz { store NAME { model "models/…" } }`, or a decision point, `pdp NAME { url "https://…" }`. If there are several, name one: `in STORE` or `by PDP`.',
     why: "Each question goes to one store of the engine or to one decision point. A statement without `in` or `by` uses the only store or, without a store, the only decision point. With several the statement must name one.",
   },

@@ -6,7 +6,7 @@ export const syntax = area({
     severity: "error",
     title: "Unclosed brace",
     help: "Add the missing `}`.",
-    why: "Every `{` needs a `}`. If braces do not balance, the indentation decides which one is reported: the block ends before the first line that is indented no deeper than its first line.",
+    why: "Every `{` needs a `}`. If braces do not balance, the indentation decides which one is reported: the block ends before the next line that is indented no deeper than the line with its `{`.",
   },
   SP1002: {
     severity: "error",

@@ -39,6 +39,6 @@ export class KeyUses {
       earlier.name === name
         ? `\`${name}\` is already ${whose}`
         : `\`${name}\` is read from the same place as \`${earlier.name}\`, which is ${whose}`
-    this.#report.add("SP3017", span, detail, { related: [{ span: earlier.span, message: "there" }] })
+    this.#report.add("SP3017", span, detail, { related: [{ span: earlier.span, message: "the other use" }] })
   }
 }

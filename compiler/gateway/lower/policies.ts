@@ -120,7 +120,7 @@ export class Policies {
     if (way === undefined) return
     this.#unproven += 1
     const turns = way.turns.length === 0 ? "always" : `when ${way.turns.join(", ")}`
-    const detail = `a request for \`${route.key}\` can reach ${way.end.origin} without authentication: ${turns}`
+    const detail = `a request for \`${route.key}\` can get to the step at ${way.end.origin} without authentication: ${turns}`
     report.add("SP7016", auth.span ?? route.span, detail, {
       related: [{ span: route.span, message: "the operation" }],
     })

@@ -259,7 +259,7 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("watchers", "count", "watchersMax", {
     byDefault: "5000",
-    docs: "Clients of a process that watch changes at a time.",
+    docs: "Most clients that watch changes at the same time, in each process.",
     example: "watchers 10000",
   }),
   limit("assertions", "count", "assertionsMax", {
@@ -308,7 +308,7 @@ export const authzenRows: readonly StatementRow[] = [
     keyword: "store",
     forms: [{ args: [slot("store", "reference", { to: ["store"] })] }],
     byDefault: "the only store, if there is exactly one",
-    docs: "The store for paths without a store.",
+    docs: "The store that AuthZEN's paths without a store use.",
     example: "store s",
   },
   {

@@ -114,7 +114,7 @@ export const documentSizeRow: StatementRow = {
   keyword: "size",
   forms: [{ args: [slot("size", "size", { min: 1, max: 1_073_741_824 })] }],
   byDefault: "32MB",
-  docs: "Largest file of the document that is read, and of each file it refers to.",
+  docs: "Maximum size of the document, and of each file that it refers to.",
   example: "size 64MB",
 }
 

@@ -1,6 +1,6 @@
 import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
-import { breaking, compareFields, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
+import { compareFields, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
 import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
 import { statementOf } from "../bind/bound.ts"
 import { actionOf, addJudging, errorsOf, NamesOnce } from "../lower/violations.ts"
@@ -9,7 +9,7 @@ import { many, optional, type StatementRow, slot, word } from "../schema/row.ts"
 import { action, errors } from "../schema/violations.ts"
 import { ruleChanges } from "../schema-rules.ts"
 import type { Fields, StatementForm, StepText } from "../step-text.ts"
-import { otherAnswerAction, otherErrors } from "../violation-rules.ts"
+import { newAnswerActions, otherAnswerAction, otherErrors } from "../violation-rules.ts"
 
 type ValidateHeaders = StepOf<"validate-headers">
 
@@ -72,12 +72,19 @@ export const validateHeaders: StepText<"validate-headers"> = {
   },
   identities: () => ["validate-headers"],
   added: ({ headers, described = [], named = [], unspecified }) =>
-    [
-      unspecified,
-      ...[...headers, ...described.flatMap((each) => each.headers), ...named].map(({ action }) => action),
-    ].includes("prevent")
-      ? breaking("responses with other headers become 502")
-      : neutral("responses with other headers are logged"),
+    newAnswerActions(
+      [
+        ...named.map(({ name, action }) => [action, `\`${name}\``] as const),
+        ...headers.map(
+          ({ name, action, required }) => [required ? action : "ignore", `no \`${name}\``] as const,
+        ),
+        ...described
+          .flatMap((each) => each.headers)
+          .map(({ action }) => [action, "invalid headers"] as const),
+        [unspecified, "other headers"],
+      ],
+      "no header of a response is refused or logged",
+    ),
   removed: () => opens("the headers of responses are no longer checked"),
   changed: (before, after, { schemas }) => compareFields(rules(schemas), before, after),
 }

@@ -1,11 +1,11 @@
 import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
-import { breaking, neutral, opens } from "../../analysis/finding.ts"
+import { neutral, opens } from "../../analysis/finding.ts"
 import { actionOf, addJudging, errorsOf, NamesOnce } from "../lower/violations.ts"
 import { errorsText, requiredBlock } from "../print.ts"
 import { many, optional, type StatementRow, slot, word } from "../schema/row.ts"
 import { action, errors } from "../schema/violations.ts"
 import type { StatementForm, StepText } from "../step-text.ts"
-import { otherAnswerAction, otherErrors } from "../violation-rules.ts"
+import { newAnswerActions, otherAnswerAction, otherErrors } from "../violation-rules.ts"
 
 /** Statements in its block, with the action for responses with the listed statuses. */
 const keywords = { allow: "ignore", detect: "detect", prevent: "prevent" } as const
@@ -51,9 +51,13 @@ export const validateStatus: StepText<"validate-status"> = {
     ),
   identities: () => ["validate-status"],
   added: ({ codes, unspecified }) =>
-    [unspecified, ...codes.map(({ action }) => action)].includes("prevent")
-      ? breaking("responses with other statuses become 502")
-      : neutral("responses with other statuses are logged"),
+    newAnswerActions(
+      [
+        ...codes.map(({ code, action }) => [action, `status ${code}`] as const),
+        [unspecified, codes.length === 0 ? "any status" : "another status"],
+      ],
+      "no status of a response is refused or logged",
+    ),
   removed: () => opens("the status of responses is no longer checked"),
   changed: {
     codes: (before, after, items) => {

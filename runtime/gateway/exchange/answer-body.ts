@@ -260,7 +260,12 @@ export class AnswerBody implements AnswerStream, Timed {
     const copy = this.#ended ? this.#copy?.whole : undefined
     if (copy !== undefined) return Promise.resolve(copy)
     return Promise.reject(
-      new Refused(problem("bad-gateway", { cause: "the response was sent and not kept" })),
+      new Refused(
+        problem("bad-gateway", {
+          cause:
+            "the body of the response was already sent, and no copy was kept for the policy that reads it",
+        }),
+      ),
     )
   }
 

@@ -68,7 +68,9 @@ export class TunnelCall implements Timed {
 
   cancel(isLate: boolean): void {
     this.#isGivenUp = !isLate
-    this.#headIs(problem("gateway-timeout", { cause: "the request has ended" }))
+    this.#headIs(
+      problem("gateway-timeout", { cause: "the request ended before the backend responded to the upgrade" }),
+    )
     this.#answer?.discard()
     if (!this.#opened) this.#request?.destroy()
   }

@@ -103,7 +103,9 @@ export class Tunnel implements AnswerStream, Timed {
     for (let at = 0; at < fields.length; at += 2) {
       const line = `${fields[at]}: ${fields[at + 1]}`
       if (/[\r\n]/.test(line))
-        return problem("bad-gateway", { cause: `the header \`${fields[at]}\` cannot be written` })
+        return problem("bad-gateway", {
+          cause: `the value of the header \`${fields[at]}\` contains a line break`,
+        })
       lines.push(line)
     }
     exchange.reply.detachSocket(client)
