@@ -16,6 +16,7 @@ const random = [
   "test/gateway/path-confusion.test.ts",
   "test/hardening/{mutated-documents,mutations}.test.ts",
   "test/http/differential.test.ts",
+  "test/machines/schedules.test.ts",
   "test/model-test/mutations.test.ts",
   "test/openapi/unmatched-pattern.test.ts",
   "test/pattern/against-regexp.test.ts",
@@ -25,7 +26,7 @@ const { SALLYPORT_TEST_QUERIES = "1000000", SALLYPORT_TEST_SEED = "1000001" } = 
 
 /** What `npm run test:fast` leaves to `npm test`: what needs a database, starts processes, or takes seconds of CPU time. */
 const slow = [
-  "test/{process,store,usage,authz,authzen,e2e,house,hardening,manual}/**",
+  "test/{process,store,usage,authz,authzen,e2e,house,hardening,machines,manual}/**",
   "test/azure/{liquid,convert/{same-steps,same-values},csharp/bounds}.test.ts",
   "test/cache/room.test.ts",
   "test/check/{budget,concurrent,differential,explain-bounds,explain-random,list-conformance,list-differential,permuted}.test.ts",

@@ -22,8 +22,15 @@ export interface EventClient {
   close(): void
 }
 
-/** Opens a stream and reads it as the WHATWG's "Interpreting an event stream" says. */
-export async function openEvents(url: string, headers: Record<string, string> = {}): Promise<EventClient> {
+/**
+ * Opens a stream and reads it as the WHATWG's "Interpreting an event stream" says. It calls back with each event; a stream that ends at once has no
+ * last id.
+ */
+export async function openEvents(
+  url: string,
+  headers: Record<string, string> = {},
+  onEvent: (event: ReceivedEvent) => void = () => undefined,
+): Promise<EventClient> {
   const sent: ClientRequest = request(url, {
     headers: { accept: "text/event-stream", ...headers },
     agent: false,
@@ -52,14 +59,17 @@ export async function openEvents(url: string, headers: Record<string, string> = 
       rest = rest.slice(end + 2)
       id = fields.get("id") ?? id
       const data = fields.get("data")
-      if (data !== undefined)
-        events.push({ id, event: fields.get("event") ?? "message", data: JSON.parse(data) })
+      if (data === undefined) continue
+      const event = { id, event: fields.get("event") ?? "message", data: JSON.parse(data) }
+      events.push(event)
+      onEvent(event)
     }
   })
   const ended = new Promise<void>((resolve) => answer.once("close", resolve))
   answer.on("error", () => undefined)
   // The first block has an id and no data.
-  if (answer.statusCode === 200) while (id === "") await once(answer, "data")
+  if (answer.statusCode === 200)
+    while (id === "" && !answer.closed) await Promise.race([once(answer, "data"), ended])
   const close = () => sent.destroy()
   return { status: answer.statusCode ?? 0, answer, events, lastId: () => id, text: () => all, ended, close }
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
+import { Client } from "pg"
 import { describe, test } from "vitest"
 import { describePostgres } from "../postgres.ts"
 import { freePort } from "./free-port.ts"
@@ -11,6 +12,8 @@ import { postgresUser } from "./postgres-binaries.ts"
 export interface Pgbouncer {
   /** The URL of a database of the server, with the pooler's address. */
   through(url: string): string
+  /** From now on it opens connections to the server with this port, as after a failover. */
+  pointTo(serverPort: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -47,16 +50,17 @@ export async function startPgbouncer(
   const port = await freePort()
   const users = join(folder, "users")
   writeFileSync(users, '"postgres" ""\n')
-  const lines = [
+  const linesFor = (target: number) => [
     "[databases]",
-    `* = host=127.0.0.1 port=${serverPort}`,
+    `* = host=127.0.0.1 port=${target}`,
     "[pgbouncer]",
     ...["pool_mode = transaction", "default_pool_size = 4", "max_client_conn = 200"],
     ...["listen_addr = 127.0.0.1", `listen_port = ${port}`, "unix_socket_dir =", "auth_type = trust"],
-    ...[`auth_file = ${users}`, "server_login_retry = 1", ...settings],
+    ...[`auth_file = ${users}`, "admin_users = postgres", "server_login_retry = 1", ...settings],
   ]
   const config = join(folder, "pgbouncer.ini")
-  writeFileSync(config, `${lines.join("\n")}\n`)
+  const configure = (target: number) => writeFileSync(config, `${linesFor(target).join("\n")}\n`)
+  configure(serverPort)
   for (const path of user ? [folder, users, config] : []) chownSync(path, user?.uid ?? 0, user?.gid ?? 0)
   const env = { ...process.env, FOLDER: folder }
   const shell = spawn("sh", ["-c", keeper, "sh", program, config], {
@@ -73,6 +77,13 @@ export async function startPgbouncer(
   })
   return {
     through: (url) => url.replace(/:\d+\//, `:${port}/`),
+    async pointTo(target) {
+      configure(target)
+      const admin = new Client({ connectionString: `postgresql://postgres@127.0.0.1:${port}/pgbouncer` })
+      await admin.connect()
+      await admin.query("reload")
+      await admin.end()
+    },
     async stop() {
       const ended = new Promise((resolve) => shell.once("close", resolve))
       if (shell.exitCode === null) {

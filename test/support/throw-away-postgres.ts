@@ -1,7 +1,8 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { freePort } from "./free-port.ts"
 import { postgresFolder, postgresMissing, postgresProgram, postgresUser } from "./postgres-binaries.ts"
@@ -13,17 +14,23 @@ export interface ThrowAwayPostgres {
   /** Connection string of `database` by the Unix socket. */
   socketUrl(database: string): string
   readonly port: number
-  /** Process id of the postmaster. */
+  /** Process id of the postmaster; another one after `restart`. */
   readonly pid: number
+  /** Ends it at once and keeps its folder, as when its machine loses power. */
+  crash(): Promise<void>
+  /** Starts it again after `crash`. */
+  restart(): Promise<void>
   /** Ends it at once and removes its folder. */
   stop(): Promise<void>
 }
 
 /**
- * The server lives no longer than this process: a shell between the two waits on a pipe that closes when we end, however we end.
- * It writes the postmaster's pid first, and removes the folder last.
+ * The server lives no longer than this process: a shell between the two reads a pipe that closes when we end, however we end.
+ * It writes the postmaster's pid first, starts the next one for each line, and removes the folder last.
  */
-const keeper = `"$@" >&2 & pid=$!; echo $pid; cat >/dev/null; kill -QUIT $pid 2>/dev/null; wait $pid; rm -rf "$FOLDER"`
+const keeper = `run() { "$@" >&2 & pid=$!; echo $pid; }; run "$@"
+while read -r line; do wait $pid; run "$@"; done
+kill -QUIT $pid 2>/dev/null; wait $pid; rm -rf "$FOLDER"`
 
 /** Durability is of no use to a folder that is thrown away. */
 const settings = [
@@ -76,10 +83,22 @@ export async function startThrowAwayPostgres(options: ThrowAwayOptions = {}): Pr
     ...as,
     stdio: ["pipe", "pipe", "pipe"],
   })
-  const pid = await readiness(shell)
+  let pid = await readiness(shell)
   return {
     port,
-    pid,
+    get pid() {
+      return pid
+    },
+    async crash() {
+      process.kill(pid, "SIGQUIT")
+      // The postmaster removes it last.
+      while (existsSync(join(data, "postmaster.pid"))) await sleep(5)
+    },
+    async restart() {
+      const ready = readiness(shell)
+      shell.stdin?.write("\n")
+      pid = await ready
+    },
     url: (database) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
     socketUrl: (database) =>
       `postgresql://postgres@/${database}?host=${encodeURIComponent(folder)}&port=${port}`,
@@ -114,16 +133,23 @@ function makingOf(
 async function readiness(shell: ChildProcess): Promise<number> {
   let pid = 0
   let log = ""
-  shell.stdout?.on("data", (text) => {
+  const onPid = (text: unknown) => {
     pid ||= Number(String(text))
-  })
+  }
+  shell.stdout?.on("data", onPid)
   await new Promise<void>((resolve, reject) => {
-    shell.stderr?.on("data", (text) => {
+    const onLog = (text: unknown) => {
       if (log.length < 20_000) log += text
-      if (/ready to accept (read-only )?connections/.test(log)) resolve()
-    })
+      if (!/ready to accept (read-only )?connections/.test(log)) return
+      // It goes on reading, so that the server can write.
+      shell.stderr?.off("data", onLog)
+      shell.stderr?.resume()
+      resolve()
+    }
+    shell.stderr?.on("data", onLog)
     shell.once("error", reject)
     shell.once("close", () => reject(new Error(`PostgreSQL did not start:\n${log}`)))
   })
+  shell.stdout?.off("data", onPid)
   return pid
 }
