@@ -16,6 +16,7 @@ import { makeObservers } from "./process/request-observer.ts"
 import { servedBy } from "./process/served-plan.ts"
 import { type Runtime, type RuntimeSettings, spoolOf } from "./process/settings.ts"
 import { startErrorOf } from "./process/start-error.ts"
+import { WarmStores } from "./process/warm-stores.ts"
 import type { Database } from "./store/database.ts"
 import { migrate } from "./store/migrate.ts"
 import { createTupleSource } from "./store/tuple-source.ts"
@@ -62,28 +63,29 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   // The engine of this process gets the writes of `grant` and `revoke` at once.
   const writer = new TupleWriter(database, (id, changes) => engine.applied(id, changes))
   const stores = new PlanStores(engine, writer)
+  const warm = new WarmStores(engine, log)
   const accessLog = settings.accessLog === true ? createAccessLog() : undefined
   const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
   const spoolFolder = spoolOf(settings)
   const metering = new Metering({ database, metrics, losses, log, spoolFolder, plan: () => keeper.served })
   const { observer, refused, relations } = makeObservers({ metrics, log, requestLog, stores, metering })
-  const ports = { stores, metering, observer, http }
+  const ports = { database, engine, stores, metering, observer, http }
   const gateway = roles.includes("gateway") ? openGateway(settings, ports) : undefined
-  const engineParts = { database, engine, stores, http }
-  const listeners = roles.includes("authz") ? openEngine(settings, engineParts) : undefined
+  const listeners = roles.includes("authz") ? openEngine(settings, ports) : undefined
   losses.onLoss = () => listeners?.forgetModels()
-  const keeper = new PlanKeeper({
-    ...{ database, log, servable: servedBy({ engine, stores, gateway, listeners }) },
-    ...{ disk: keptPlanOf(settings), onHistoryLost: losses.ofPlans },
-  })
-  const report = () => reportOf({ keeper, gateway, listeners, relations, losses, database }, metering)
+  const servable = servedBy({ engine, stores, warm, gateway, listeners })
+  const disk = keptPlanOf(settings)
+  const keeper = new PlanKeeper({ database, log, servable, disk, onHistoryLost: losses.ofPlans })
+  const parts = { database, keeper, gateway, listeners, metering, warm }
+  const report = () => reportOf({ ...parts, relations, losses }, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
-  addStateMetrics(metrics, { report, keeper, gateway, listeners })
+  addStateMetrics(metrics, { ...parts, report })
   keeper.onChange = () => heartbeat.beat()
-  const readiness = () => readinessOf(database, keeper, settings.plan !== undefined)
+  const readiness = () => readinessOf(database, keeper, settings.plan !== undefined, warm)
   let control: Control | undefined
   const close = async () => {
     listeners?.endWatches()
+    warm.close()
     await control?.close()
     await keeper.close()
     await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])
@@ -94,8 +96,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     await database.close()
   }
   try {
-    const parts = { database, keeper, heartbeat, metrics, gateway, listeners, readiness, metering, refused }
-    control = await openControl(settings, parts)
+    control = await openControl(settings, { ...parts, heartbeat, metrics, readiness, refused })
     if (gateway !== undefined) await metering.start()
     if (settings.plan === undefined) await keeper.start()
     else await keeper.serveFile(settings.plan)

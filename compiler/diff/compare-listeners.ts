@@ -174,6 +174,7 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Unplac
   }
   if (before.memoryBytes !== after.memoryBytes)
     found.push(memoryChange(before.memoryBytes, after.memoryBytes))
+  if (before.readyWhenWarm !== after.readyWhenWarm) found.push(readyChange(after.readyWhenWarm))
   return found
 }
 
@@ -192,6 +193,20 @@ function memoryChange(before: number, after: number): UnplacedChange {
       after > before
         ? "more tuples are held in memory"
         : "fewer tuples are held in memory: checks may take longer, or fail because they need more memory",
+    ),
+  )
+}
+
+function readyChange(whenWarm: boolean): UnplacedChange {
+  const words = whenWarm ? { after: "ready when warm" } : { before: "ready when warm" }
+  const subject = { kind: "authz", name: "" } as const
+  const action = whenWarm ? "added" : "removed"
+  return changeOf(
+    { action, subject, scope: authzScope, path: "authz.readyWhenWarm", ...words },
+    neutral(
+      whenWarm
+        ? "a process that starts gets requests only when its tuples are in memory"
+        : "a process that starts gets requests at once, and reads tuples from the database until they are in memory",
     ),
   )
 }

@@ -57,6 +57,17 @@ export interface EngineOptions {
   readonly onHistoryLost?: ((storeId: string, held: Commit, found: Commit) => void) | undefined
 }
 
+/** Where the stores' tuples are. Memory is in bytes, at most `memoryBytesMax`. */
+export interface EngineState {
+  readonly memoryBytes: number
+  readonly memoryBytesMax: number
+  /** Number of stores in memory whole, and of those held in pages. */
+  readonly whole: number
+  readonly paged: number
+  /** Stores that are being loaded whole; `part` of it was read, from 0 to 1, if that is known. */
+  readonly loading: readonly { readonly storeId: string; readonly part: number | undefined }[]
+}
+
 /** The plan's limits of the engine. */
 export interface EngineBounds {
   readonly depthMax: number
@@ -170,6 +181,21 @@ export class Engine {
     return this.#memory.total
   }
 
+  /** For status: counts the stores. */
+  get state(): EngineState {
+    const stores = [...this.#stores]
+    const ready = stores.filter(([, store]) => store.ready)
+    return {
+      memoryBytes: this.#memory.total,
+      memoryBytesMax: this.#memory.limit,
+      whole: ready.filter(([, { graph }]) => graph.pages === undefined).length,
+      paged: ready.filter(([, { graph }]) => graph.pages !== undefined).length,
+      loading: stores.flatMap(([storeId, { isLoading, loadedPart }]) =>
+        isLoading ? [{ storeId, part: loadedPart }] : [],
+      ),
+    }
+  }
+
   /** How often a question reused the kept result of an earlier question at the same revision. */
   get keptHits(): number {
     return this.#kept.hits
@@ -193,7 +219,7 @@ export class Engine {
   }
 
   /**
-   * Loads a store's graph before the first question.
+   * Loads a store's graph before the first question. Resolves when it is whole in memory, or does not fit.
    * @throws CheckError `unavailable`
    */
   async warm(storeId: string): Promise<void> {

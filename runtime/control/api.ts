@@ -113,6 +113,18 @@ const databaseStatus = z.strictObject({
 })
 
 /**
+ * The engine's tuples in the process that answers. `whole` stores are in memory; `paged` ones are read from the database as far as they are
+ * not. `loading`: stores that are being loaded, and the part that was read, from 0 to 1; null when unknown.
+ */
+const engineStatus = z.strictObject({
+  memoryBytes: z.number().int(),
+  memoryBytesMax: z.number().int(),
+  whole: z.number().int(),
+  paged: z.number().int(),
+  loading: z.array(z.strictObject({ store: z.string(), part: z.number().nullable() })),
+})
+
+/**
  * Response of `GET /v1/status`. `serial` is the newest plan in the database. `warnings` do not stop the service, e.g. an unavailable
  * issuer. `traffic` describes the process that answers; it is null without the gateway role.
  */
@@ -122,6 +134,7 @@ export const statusAnswer = z.strictObject({
   warnings: z.array(z.string()),
   traffic: trafficStatus.nullable(),
   database: databaseStatus,
+  engine: engineStatus,
 })
 export type StatusAnswer = z.infer<typeof statusAnswer>
 

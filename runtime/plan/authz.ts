@@ -97,12 +97,13 @@ export const memoryBytes = z.number().int().min(1_048_576).max(1_099_511_627_776
 /** Default of `memoryBytes`. */
 export const memoryBytesDefault = 512 * 1024 * 1024
 
-/** The engine's internal listener. `maxStalenessMs` null: no limit. Stores name a model by digest. `auth` null: no authentication. */
+/** The engine's internal listener. `maxStalenessMs` null: no limit. `readyWhenWarm`: a process is ready when its stores are in memory. Stores name a model by digest. `auth` null: no authentication. */
 export const authz = z.strictObject({
   listen: z.array(address).max(16),
   public: z.boolean(),
   maxStalenessMs: milliseconds.nullable(),
   memoryBytes,
+  readyWhenWarm: z.boolean(),
   auth: engineAuth.nullable(),
   limits: engineLimits,
   cors: engineCors,

@@ -15,10 +15,12 @@ import type { Metering } from "./metering.ts"
 import { awayReasons } from "./process-state.ts"
 import type { RefusedRequests } from "./refused-requests.ts"
 import { StartError } from "./start-error.ts"
+import type { WarmStores } from "./warm-stores.ts"
 
 /** The parts of the process behind the control API. */
 export interface ControlParts {
   readonly database: Database
+  readonly warm: Pick<WarmStores, "status">
   readonly keeper: PlanKeeper
   readonly heartbeat: Heartbeat
   readonly metrics: Metrics
@@ -84,7 +86,8 @@ function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts> {
 /** Without the database this process reports only itself, because operators need `status` most at such a time. */
 async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
   const { heartbeat, keeper } = parts
-  const own = { traffic: trafficOf(parts.gateway), database: databaseOf(parts.database) }
+  const { gateway, database, warm } = parts
+  const own = { traffic: trafficOf(gateway), database: databaseOf(database), engine: warm.status }
   try {
     const processes = await heartbeat.fleet()
     const [newest] = await keeper.history(1)

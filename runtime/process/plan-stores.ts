@@ -114,6 +114,10 @@ export class PlanStores {
     return this.#current.plan?.plan.authz?.memoryBytes ?? memoryBytesDefault
   }
 
+  get readyWhenWarm(): boolean {
+    return this.#current.plan?.plan.authz?.readyWhenWarm ?? false
+  }
+
   get limits(): EngineLimits {
     return this.#current.plan?.plan.authz?.limits ?? engineLimitDefaults
   }

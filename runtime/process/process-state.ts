@@ -13,6 +13,7 @@ import type { IssuedSubscriptions } from "./issued-subscriptions.ts"
 import type { Metering } from "./metering.ts"
 import type { RelationChanges } from "./relation-changes.ts"
 import { addTrafficMetrics } from "./traffic-metrics.ts"
+import type { WarmStores } from "./warm-stores.ts"
 
 /** `active`; `degraded`: something it needs is unavailable, but it works; `draining`: it is ending. */
 export interface ProcessState {
@@ -187,8 +188,11 @@ export async function readinessOf(
   database: Database,
   keeper: PlanKeeper,
   hasFile: boolean,
+  warm: Pick<WarmStores, "reasons">,
 ): Promise<Readiness> {
   const kept = keeper.kept === undefined ? [] : [keeper.kept]
+  // Without its tuples, a process could only pass every question on to the database, which may be away too.
+  if (warm.reasons.length > 0) return notReady(...warm.reasons, ...kept)
   const serves = keeper.served !== null && keeper.keptAt === undefined
   // A probe has a second or less, so it does not wait for a database of which this process knows that it is away.
   if (serves && keeper.isDatabaseAway) return { reasons: [], warnings: [keeper.error ?? ""] }

@@ -6,11 +6,13 @@ import type { Plan } from "../plan/plan.ts"
 import type { DeclaredStore } from "../store/declared-stores.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { PlanStores } from "./plan-stores.ts"
+import type { WarmStores } from "./warm-stores.ts"
 
 /** The parts of this process that run a plan; undefined where the process does not have the role. */
 export interface ServingParts {
   readonly engine: Pick<Engine, "maxStalenessMs" | "bound">
   readonly stores: PlanStores
+  readonly warm: Pick<WarmStores, "served">
   readonly gateway: Gateway | undefined
   readonly listeners: EngineListeners | undefined
 }
@@ -37,6 +39,7 @@ export function servedBy(parts: ServingParts): Servable {
               deadlineMs: requestMs,
               memoryBytes,
             })
+            parts.warm.served(stores, parts.stores.readyWhenWarm)
             gateway?.activate()
             listeners?.activate()
           },

@@ -37,6 +37,16 @@ const database: StatusAnswer["database"] = {
   connections: { max: 10, size: 4, inUse: 3, waiting: 2 },
 }
 
+const engine: StatusAnswer["engine"] = {
+  ...{ memoryBytes: 3_000_000, memoryBytesMax: 536_870_912, whole: 2, paged: 1 },
+  loading: [{ store: "acme", part: 0.456 }],
+}
+
+const idleEngine: StatusAnswer["engine"] = {
+  ...{ memoryBytes: 0, memoryBytesMax: 536_870_912, whole: 0, paged: 0 },
+  loading: [],
+}
+
 describe("reaching a Sallyport", () => {
   test("nobody listens there", async () => {
     const env = { SALLYPORT_CONTROL_URL: "http://127.0.0.1:1", SALLYPORT_CONTROL_TOKEN: token }
@@ -90,7 +100,8 @@ describe("reaching a Sallyport", () => {
     } as unknown as StatusAnswer["processes"][number]
     const warnings = ["the database does not respond: only the process that serves this request is shown"]
     const shown = async (processes: StatusAnswer["processes"]) => {
-      const json = { serial: null, processes, warnings, traffic: null, database } satisfies StatusAnswer
+      const own = { traffic: null, database, engine: idleEngine }
+      const json = { serial: null, processes, warnings, ...own } satisfies StatusAnswer
       return (await run({ cwd: "/", env: (await fakeControl({ "GET /v1/status": { json } })).env }, "status"))
         .out
     }
@@ -99,10 +110,28 @@ describe("reaching a Sallyport", () => {
   })
 
   test("a status names the database server and the connections in use", async () => {
-    const json = { serial: 3, processes: [], warnings: [], traffic: null, database } satisfies StatusAnswer
+    const json = {
+      serial: 3,
+      processes: [],
+      warnings: [],
+      traffic: null,
+      database,
+      engine,
+    } satisfies StatusAnswer
     const control = await fakeControl({ "GET /v1/status": { json } })
     expect((await run({ cwd: "/", env: control.env }, "status")).out).toContain(
       "This process uses 3 of 10 database connections to db1:5432 (4 are open); 2 statements wait for one.\n",
+    )
+  })
+
+  test("a status says which stores are in memory, and how far a load is", async () => {
+    const json = {
+      ...{ serial: 3, processes: [], warnings: [], traffic: null },
+      ...{ database, engine },
+    } satisfies StatusAnswer
+    const control = await fakeControl({ "GET /v1/status": { json } })
+    expect((await run({ cwd: "/", env: control.env }, "status")).out).toContain(
+      "This process has 2 stores whole in memory, and pages of 1 (3 of 512 MB).\nStore acme is being loaded: 45 % of its tuples are read.\n",
     )
   })
 
@@ -181,7 +210,7 @@ describe("history, status, rollback", () => {
           spare: { origin: "http://p:2", health: "unknown", breaker: "none", outstanding: 0 },
         },
       },
-      database,
+      ...{ database, engine: idleEngine },
     }
     const control = await fakeControl({ "GET /v1/status": { json: status } })
     const { code, out } = await run({ cwd: "/", env: control.env }, "status")

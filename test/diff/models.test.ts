@@ -23,6 +23,7 @@ function planWith(model: AuthorizationModel): PlanBody {
       public: false,
       maxStalenessMs: null,
       memoryBytes: 536_870_912,
+      readyWhenWarm: false,
       auth: null,
       limits: engineLimitDefaults,
       cors: { origins: [], headers: [] },

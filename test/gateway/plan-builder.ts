@@ -134,6 +134,7 @@ function authzOf(stores: string[]): PlanBody["authz"] {
     public: false,
     maxStalenessMs: null,
     memoryBytes: 536_870_912,
+    readyWhenWarm: false,
     auth: null,
     limits: engineLimitDefaults,
     cors: { origins: [], headers: [] },

@@ -433,6 +433,7 @@ export const rooms: readonly Room[] = [
       "served-plan",
       "settings",
       "start-error",
+      "warm-stores",
       "request-observer",
     ],
     may: runtimeRooms,

@@ -39,7 +39,8 @@ function statusText(status: StatusAnswer): string {
     ]),
   )
   const warnings = status.warnings.map((warning) => `warning: ${warning}\n`).join("")
-  return newest + processes + trafficText(status.traffic) + databaseText(status.database) + warnings
+  const own = trafficText(status.traffic) + databaseText(status.database) + engineText(status.engine)
+  return newest + processes + own + warnings
 }
 
 /** The traffic of the process that responded. */
@@ -66,6 +67,24 @@ function databaseText(database: StatusAnswer["database"] | undefined): string {
   const server = database.server === null ? "" : ` to ${database.server}`
   const wait = waiting === 0 ? "" : `; ${waiting} statements wait for one`
   return `This process uses ${inUse} of ${max} database connections${server} (${size} are open)${wait}.\n`
+}
+
+/** The stores in the memory of the process that responded; older ones do not report them. */
+function engineText(engine: StatusAnswer["engine"] | undefined): string {
+  if (engine === undefined || engine.whole + engine.paged + engine.loading.length === 0) return ""
+  const { memoryBytes, memoryBytesMax, whole, paged, loading } = engine
+  const size = `${megabytes(memoryBytes)} of ${megabytes(memoryBytesMax)} MB`
+  const stores = whole === 1 ? "1 store" : `${whole} stores`
+  const pages = paged === 0 ? "" : `, and pages of ${paged}`
+  const lines = loading.map(({ store, part }) => {
+    const read = part === null ? "" : `: ${Math.floor(100 * part)} % of its tuples are read`
+    return `Store ${store} is being loaded${read}.\n`
+  })
+  return `This process has ${stores} whole in memory${pages} (${size}).\n${lines.join("")}`
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 2 ** 20)
 }
 
 type TargetStatus = NonNullable<StatusAnswer["traffic"]>["decisionPoints"][string]

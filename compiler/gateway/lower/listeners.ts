@@ -153,6 +153,7 @@ export function lowerAuthz(
     public: isPublic,
     maxStalenessMs: staleness === undefined ? defaultMaxStalenessMs : staleness,
     memoryBytes: memory ?? memoryBytesDefault,
+    readyWhenWarm: mentions(authz.block, "ready"),
     auth,
     limits: lowerEngineLimits(authz.block),
     cors: lowerEngineCors(authz.block, report),

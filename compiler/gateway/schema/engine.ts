@@ -81,6 +81,13 @@ export const authzRows: readonly StatementRow[] = [
     docs: "Memory of a process for the tuples of all stores. Tuples that do not fit are read from the database when a question needs them.",
     example: "memory 512MB",
   },
+  {
+    keyword: "ready",
+    forms: [{ args: [word("when"), word("warm")] }],
+    byDefault: "ready at once: until a store is in memory, questions read the database",
+    docs: "A process that starts is ready only when the tuples of the plan's stores are in memory, or it is known that they do not fit.",
+    example: "ready when warm",
+  },
   limitsRow,
   cors,
   authzen,
