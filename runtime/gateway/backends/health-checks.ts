@@ -10,25 +10,30 @@ import type { Target, TargetPlace } from "./target.ts"
 /** The body of a health check is not evaluated; after this many bytes the connection is closed. */
 const bodyBytesMax = 64 * 1024
 
-/** Checks the targets of a backend at an interval, until it is closed. */
+/**
+ * Checks the targets of a backend at an interval, until it is closed. All processes of a fleet get a plan at the same moment, so each checks at a phase of
+ * its own: N processes spread their checks of a target over the interval. The first check comes within half of it.
+ */
 export class HealthChecks {
   readonly #plan: HealthPlan
   readonly #timers: NodeJS.Timeout[] = []
   readonly #connections: Connections[]
   #closed = false
 
-  /** `connect` returns connections used only for checks: behind the requests of a busy target a check would be late, and the target would look unhealthy. */
-  constructor(plan: HealthPlan, targets: readonly Target[], connect: (place: TargetPlace) => Connections) {
+  /**
+   * `connect` returns connections used only for checks: behind the requests of a busy target a check would be late, and the target would look unhealthy.
+   * `phase`: when this process checks the first target, as a part of the interval (0 to 1).
+   */
+  constructor(
+    plan: HealthPlan,
+    targets: readonly Target[],
+    connect: (place: TargetPlace) => Connections,
+    phase = Math.random(),
+  ) {
     this.#plan = plan
     this.#connections = targets.map(({ place }) => connect(place))
-    for (const [index, target] of targets.entries()) {
-      // Spreads the first checks over the period, so that targets are not all checked at once.
-      const first = setTimeout(
-        () => this.#watch(target, this.#connections[index] as Connections),
-        (plan.everyMs * index) / targets.length / 2,
-      )
-      this.#timers.push(first.unref())
-    }
+    for (const [index, target] of targets.entries())
+      this.#watch(target, this.#connections[index] as Connections, (phase + index / targets.length) % 1)
   }
 
   close(): void {
@@ -38,7 +43,7 @@ export class HealthChecks {
   }
 
   /** Asks one target at its interval. While a check waits for its response, the target is not asked again. */
-  #watch(target: Target, connections: Connections): void {
+  #watch(target: Target, connections: Connections, phase: number): void {
     const { downAfter, upAfter, everyMs } = this.#plan
     let good = 0
     let bad = 0
@@ -55,8 +60,13 @@ export class HealthChecks {
       else if (good >= upAfter) target.down = false
       target.checked = true
     }
-    this.#timers.push(setInterval(() => void ask(), everyMs).unref())
-    void ask()
+    const later = (afterMs: number, run: () => void) => this.#timers.push(setTimeout(run, afterMs).unref())
+    // The gap between the first two checks is half an interval to a whole one; so the phase is uniform, and a target that is down is found early.
+    later((everyMs * phase) / 2, () => void ask())
+    later(everyMs * (phase + 0.5), () => {
+      this.#timers.push(setInterval(() => void ask(), everyMs).unref())
+      void ask()
+    })
   }
 
   /** One check. Its result is whether the status is a healthy one, in time. */
