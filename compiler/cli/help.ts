@@ -4,6 +4,7 @@ import {
   languageReference,
   type StatementReference,
 } from "../gateway/language-reference.ts"
+import { explainCode } from "../render/explain.ts"
 import { CliError } from "./command.ts"
 import { variables } from "./variables.ts"
 import { meaningText, type StatementMeaning, variableText } from "./views/statement.ts"
@@ -30,6 +31,11 @@ export function variableHelp(words: readonly string[], columns: number): string 
   const name = words.join(" ").toUpperCase()
   const found = Object.hasOwn(variables, name) ? variables[name] : undefined
   return found === undefined ? undefined : variableText(name, found, columns)
+}
+
+/** The output of `sallyport help SP5012`, for readers who do not know `explain` yet. Undefined for any other word. */
+export function findingHelp(words: readonly string[]): string | undefined {
+  return explainCode(words.join(" "))
 }
 
 /**

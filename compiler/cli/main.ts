@@ -110,8 +110,8 @@ function describe({ line }: Command, made: Commander): Commander {
 
 /** `help plan` for a command, `help require` for a statement of gateway.conf. If a word is both, shows both. */
 async function help(words: readonly string[], program: Commander, io: Io): Promise<ExitCode> {
-  const { statementHelp, unknownTopic, variableHelp } = await import("./help.ts")
-  const statement = statementHelp(words, io.columns) ?? variableHelp(words, io.columns)
+  const { findingHelp, statementHelp, unknownTopic, variableHelp } = await import("./help.ts")
+  const statement = statementHelp(words, io.columns) ?? variableHelp(words, io.columns) ?? findingHelp(words)
   const command =
     commandOf(words, program) ?? (statement === undefined ? commandBefore(words, program) : undefined)
   if (command === undefined && statement === undefined) throw unknownTopic(words, namesOf(program))

@@ -47,6 +47,13 @@ test("`help VARIABLE` says what an environment variable is for", async () => {
   expect(out).toContain("Default: `.sallyport/spool`\n")
 })
 
+test("`help CODE` explains a finding, as `explain CODE` does", async () => {
+  const { code, out } = await run(world, "help", "sp5012")
+  expect(code).toBe(0)
+  expect(out).toMatch(/^SP5012 Relation not in the model/)
+  expect(out).toBe((await run(world, "explain", "SP5012")).out)
+})
+
 test.each([
   ["reqire", "require"],
   ["valdate", "validate"],
