@@ -65,6 +65,7 @@ export class Builder {
       const argument = this.#argument(item, problems)
       if (argument !== undefined) args.push(argument)
     }
+    // The tag must be alone at the end of its line, so a block there is on the wrong line.
     if (block !== undefined && items.at(-1)?.tokenType === tokens.Heredoc)
       problems.push({ code: "SP1027", ...range(block.open), detail: "a block follows the closing tag" })
     for (const problem of problems) this.#mistakes.add(problem)
@@ -74,8 +75,11 @@ export class Builder {
       spoilt ||
       problems.length > 0 ||
       keyword.text === "" ||
+      // A token with a problem that the lexer reported.
       items.some(isBad) ||
+      // Braces that the layout pass inserted are empty.
       (block !== undefined && (isEmpty(block.open) || isEmpty(block.close))) ||
+      // An earlier finding on this line: what follows from it is not reported again.
       this.#mistakes.on(start) ||
       (last !== undefined && this.#mistakes.on(endOf(last)))
     return { keyword, args, block, otherwise, broken, span: this.#span(start, end) }
@@ -181,17 +185,20 @@ export class Builder {
       const span = this.#span(start, end)
       const source = text.slice(start, end)
       if (kind === "cel") {
+        // The length of the source is limited here, before CEL parses it.
         const long = lengthProblem(text, start - 1, end)
         if (long !== undefined) problems.push(long)
         if (source.trim() === "") {
           const detail = "there is nothing between `${` and `}`"
           problems.push({ code: "SP1023", start: start - 2, end: end + 1, detail })
         }
+        // The parts of a text are kept apart, so that an expression has its own place.
         parts.push({ kind, source, span })
         continue
       }
       const value =
         indent === undefined ? unescaped(text, start, end, problems) : dedent(source, indent, start === from)
+      // An empty literal would be a part that prints nothing.
       if (value !== "") parts.push({ kind, value, span })
     }
     return parts
@@ -203,6 +210,7 @@ export class Builder {
       const problem = this.#elseProblem(part, index, elses[index - 1])
       if (problem === undefined) continue
       this.#mistakes.add(problem)
+      // What follows an invalid link cannot be placed, so it is left out.
       return elses.slice(0, index)
     }
     return elses

@@ -16,8 +16,10 @@ export function readAddress(
   }
   const found = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,6})$/.exec(word.text)
   if (found === null) {
+    // A port alone is the commonest mistake, and has a message of its own.
     if (/^\d+$/.test(word.text)) return fail("has no address")
     return fail(
+      // `::1` alone ends in digits behind a colon, like a port.
       isIPv6(word.text) ? "is an IPv6 address without brackets and port" : "is not an address with a port",
     )
   }
@@ -31,6 +33,7 @@ export function readAddress(
   }
   const host = plain as string
   if (isIPv4(host)) return { host, port }
+  // Digits and dots that are no IPv4 address would otherwise pass as a host name (RFC 1123, section 2.1).
   if (/^[\d.]+$/.test(host)) return fail("has no valid IPv4 address")
   return isHostName(host) ? { host: host.toLowerCase(), port } : fail("has no valid host")
 }
@@ -45,6 +48,7 @@ export function readNetwork(word: Word, _slot: Slot, report: Report): string | u
   const bytes = bytesOf(address as string)
   if (bytes === undefined || more.length > 0) return fail("is not a network")
   const bits = bytes.length * 8
+  // Three digits cover `/128`.
   if (prefixText !== undefined && !/^\d{1,3}$/.test(prefixText)) return fail("has an invalid prefix length")
   const prefix = prefixText === undefined ? bits : Number(prefixText)
   if (prefix > bits) return fail(`has a prefix longer than the ${bits} bits of an address`)

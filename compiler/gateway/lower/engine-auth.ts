@@ -21,6 +21,7 @@ export function lowerEngineAuth(
   report: Report,
 ): EngineAuth | null {
   const statements = statementsOf(program.authz?.block, "auth")
+  // `auth none` has no arguments.
   const none = statements.find(({ args }) => args.filled.length === 0)
   const others = statements.filter((each) => each !== none && each.args.filled.length > 0)
   const [other] = others
@@ -33,6 +34,7 @@ export function lowerEngineAuth(
         related: [{ span: headSpan(other.statement), message: "the other `auth`" }],
       },
     )
+  // Only `auth none`, or nothing: both mean that the engine does not authenticate.
   if (other === undefined) return null
   const lowering = new Lowering(program, report)
   const auth: EngineAuth = { keys: {}, issuers: {} }
@@ -42,11 +44,13 @@ export function lowerEngineAuth(
     if (key !== undefined) {
       keyUses.add(key, "engine")
       const grants = lowering.grants(each)
+      // A value instead of a secret is reported by the binder. Its grants were read, so that their mistakes are found, too.
       if (program.find("secret", key.text)?.kind !== "secret") continue
       values.needSecret(key.text)
       auth.keys[key.text] = grants
     } else if (issuer !== undefined) {
       const lowered = lowering.issuer(each, Object.hasOwn(auth.issuers, issuer.text))
+      // An unknown issuer is reported by the binder.
       if (program.find("issuer", issuer.text) !== undefined) auth.issuers[issuer.text] = lowered
     }
   }
@@ -85,6 +89,7 @@ class Lowering {
         this.#addSubject(subjects, value as string, { grants, span: argument.span })
     }
     const anySubject = statementOf(block, "any-subject")
+    // A damaged block may have had the statement.
     if (block?.damaged === false && !mentions(block, "subject") && anySubject === undefined)
       this.#report.add(
         "SP2009",
@@ -96,6 +101,7 @@ class Lowering {
       )
     return {
       subjects: [...subjects]
+        // Sorted: the order of callers must not change the plan.
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([subject, { grants }]) => ({ subject, grants })),
       anySubject: anySubject === undefined ? null : this.grants(anySubject),
@@ -113,6 +119,7 @@ class Lowering {
         headSpan(statement),
         "this caller has no permission to read, write or manage anything",
       )
+    // The statement and not `mentions`: a broken `manage` must not grant anything.
     return { read, write, manage: statementOf(block, "manage") !== undefined }
   }
 
@@ -147,6 +154,7 @@ class Lowering {
         this.#report.add("SP2016", word.span, `the store \`${word.text}\` is given twice`, {
           related: [{ span: earlier, message: "the first" }],
         })
+      // An unknown store is reported by the binder.
       else if (this.#program.find("store", word.text) !== undefined) stores.set(word.text, word.span)
     }
     return [...stores.keys()].sort()

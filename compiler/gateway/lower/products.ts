@@ -20,9 +20,11 @@ export function lowerProducts(program: Program, report: Report): PlanBody["produ
         report.add("SP2016", word.span, `the API \`${word.text}\` is given twice`, {
           related: [{ span: earlier, message: "the first" }],
         })
+        // An unknown API is reported by the binder.
       } else if (program.find("api", word.text) !== undefined) apis.set(word.text, word.span)
     }
     products[name] = { apis: [...apis.keys()].sort(), ...termsOf(bound) }
+    // Which of two open products counts a call without a key would be chance.
     if (products[name].open && !products[name].unpublished) checkOpen(name, apis, opened, report)
   }
   return products
@@ -73,8 +75,10 @@ export function lowerSubscriptions(
     const key = statementOf(declared.bound.block, "key")?.args.word("key")
     const scope = scopeOf(declared, program, report)
     const secondary = statementOf(declared.bound.block, "secondary")?.args.word("key")
+    // A value would be text in the plan.
     const isSecret = (word: Word) => program.find("secret", word.text)?.kind === "secret"
     for (const word of [key, secondary]) if (word !== undefined) keyUses.add(word, "subscription")
+    // The subscription is left out, so that no key opens more than the text says.
     if (scope === undefined || key === undefined || !isSecret(key)) continue
     if (secondary !== undefined && !isSecret(secondary)) continue
     for (const word of [key, secondary]) if (word !== undefined) values.needSecret(word.text)
@@ -83,6 +87,7 @@ export function lowerSubscriptions(
       key: key.text,
       ...(secondary !== undefined && { secondary: secondary.text }),
     }
+    // Damaged text may contain the `auth subscription` that seems to be missing.
     const excused = program.damaged || program.isMisnamed("api")
     const covered = scope.apis === "all" ? [...keyed] : scope.apis
     if (!excused && !covered.some((api) => keyed.has(api))) {
@@ -117,6 +122,7 @@ function scopeOf(
     return undefined
   }
   if (!["product", "api", "all-apis"].some((keyword) => mentions(block, keyword))) {
+    // A damaged block may have had the statement.
     if (block?.damaged === false)
       report.add("SP2009", headSpan(bound.statement), `\`${name}\` has neither \`product\` nor \`api\``, {
         help: "Add `product NAME`, or `api NAME`.",

@@ -51,6 +51,7 @@ export function lowerQuestion(
   const userAt = bound.args.text("user")
   if (bound.broken || relation === undefined || objectAt === undefined || userAt === undefined)
     return undefined
+  // `changed`: a grant writes to a store that the caller of this function has found.
   const decider = changed === "asked" ? deciderOf(bound, context) : (changed ?? undefined)
   const object = texts.lower(objectAt, place)
   // For the user, an uncertain value is an error below, so this warning is suppressed.
@@ -63,6 +64,7 @@ export function lowerQuestion(
   const objectIs = readSubject(object, objectAt.span, "object", context)
   const userIs = readSubject(user, userAt.span, "user", context)
   if (objectIs === undefined || userIs === undefined) return undefined
+  // A decision point has no model: types and ids keep their form only.
   if ("pdp" in decider) {
     const asked = { relation, userAt: userAt.span, relationOfUser: userIs.relation }
     return fitsPdp(decider.pdp, asked, context)
@@ -103,6 +105,7 @@ function lowerCircumstances(
     if (model !== undefined && !fitsModel(model, question, context)) return undefined
     return { user, relation: relation.text, object }
   })
+  // All parts are read before this, so that one run reports all their mistakes.
   if (values.includes(undefined) || tuples.includes(undefined) || properties === undefined) return undefined
   return {
     ...properties,
@@ -117,8 +120,10 @@ function lowerCircumstances(
  */
 function checkCertain(argument: TextArgument | Word, context: StepContext): void {
   const { place, report, expressions, program } = context
+  // Without `auth` nobody is known, and SP5004 says so at the expression.
   if (argument.kind !== "text" || place.auth.ways.length === 0) return
   for (const part of argument.parts) {
+    // A named value is a constant of the plan, not something that a caller brings.
     if (part.kind !== "cel" || program.find("value", part.source.trim()) !== undefined) continue
     const variables = expressions.variables(part, place)
     const lacking = place.auth.ways.find((way) => !variables.some((name) => brings(way, name)))
@@ -144,10 +149,12 @@ function checkCertain(argument: TextArgument | Word, context: StepContext): void
 function checkPromised(part: { readonly source: string; readonly span: Span }, context: StepContext): void {
   const { place, report } = context
   const claim = /^\s*jwt\.(\w+)/.exec(part.source)?.[1]
+  // Another expression than a claim cannot be looked up here.
   if (claim === undefined) return
   const promises = ({ claims }: AuthWay) =>
     claims === undefined || claims === "any" || Object.hasOwn(claims, claim)
   const lacking = place.auth.ways.find((way) => !promises(way))
+  // If no issuer declares the claim, the check of the expression has reported it.
   if (lacking === undefined || !place.auth.ways.some(promises)) return
   const whose = lacking.by === undefined ? `the tokens of \`${lacking.issuer}\`` : "users with passwords"
   report.add("SP5015", part.span, `${whose} have no claim \`${claim}\``, {
@@ -174,11 +181,13 @@ function readSubject(
     report.add("SP5014", span, why)
     return undefined
   }
+  // An expression stands for one valid character, so that only the constants are judged.
   const constants = parts.map((part) => (typeof part === "string" ? part : "x")).join("")
   const rest = constants.slice(type.length + 1)
   const relation =
     typeof last === "string" && what === "user" ? /#([^:#@\s]{1,50})$/.exec(last)?.[1] : undefined
   const id = relation === undefined ? rest : rest.slice(0, -relation.length - 1)
+  // `user:*` is every user, and a constant only: a caller must not be able to write the star.
   const wildcard = what === "user" && typeof text === "string" && id === "*"
   if (!wildcard && (id === "" || /[:#*\s]/.test(id))) {
     const why = id === "" ? `the id of the ${what} is empty` : `\`${shown(id)}\` is not a valid id`
@@ -208,6 +217,7 @@ function fitsModel(model: StoreModel, question: Question, context: StepContext):
   if (known[1] === true && userset !== undefined)
     known.push(hasRelation(model, user.type, userset, userAt.span, context))
   if (known.includes(false)) return false
+  // A relation that no such user can ever have would refuse every request.
   if (model.canReach(object.type, relation.text, user.type, user.relation)) return true
   const subject =
     user.relation === undefined

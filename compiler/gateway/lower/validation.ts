@@ -44,6 +44,7 @@ export class Validation {
       contents.flatMap((each) => this.#rules(each, document.schemas, { direction, action, overrides }))
     if (direction === "request") return rules(operation.body?.contents ?? [])
     return operation.responses.flatMap(({ status, contents }) =>
+      // For a response each status has its own bodies.
       rules(contents).map((rule) => ({ ...rule, status })),
     )
   }
@@ -60,6 +61,7 @@ export class Validation {
       ...this.#schema(document.schemas, each.schema, "request"),
       action,
     }))
+    // Sorted by place and name: the order in the document means nothing.
     return rules.sort(inOrder)
   }
 
@@ -72,6 +74,7 @@ export class Validation {
         .filter(({ name }) => name.toLowerCase() !== "content-type")
         .map(({ name, required, style, explode, schema }) => ({
           ...{ name: name.toLowerCase(), required, style, explode },
+          // Without an action the schema is not needed, and stays out of the plan.
           ...this.#schema(document.schemas, action === "ignore" ? undefined : schema, "response"),
           action,
         })),
@@ -87,6 +90,7 @@ export class Validation {
     if (source.described === undefined) {
       // An `extra` operation of a described API has no description to validate against. Report that only for its own `validate`.
       const own = statementsOf(source.scopes.operation.block, "validate").includes(statement)
+      // `unread`: the document has a mistake, and the operation may be described in it.
       if (source.inDescribed !== "unread" && (own || !source.inDescribed)) this.#reportUndescribed(statement)
       return []
     }
@@ -112,6 +116,7 @@ export class Validation {
   #nearest(chain: readonly (RouteScope | undefined)[], direction: Direction): BoundStatement | undefined {
     for (const scope of chain) {
       const [first, second] = statementsOf(scope?.block, "validate").filter(({ statement }) => {
+        // The direction is a word of the statement, not a name.
         const [word] = statement.args
         return word?.kind === "word" && word.text === direction
       })
@@ -140,6 +145,7 @@ export class Validation {
     if (described === undefined) return []
     const parameters = this.#parameters(described, settings)
     const contents = this.#bodies(described, settings)
+    // Without rules for parameters there is nothing to join.
     if (parameters === undefined) return contents
     const withBody = contents.length > 0 && mayPrevent(parameters) ? { withBody: true as const } : {}
     return [{ ...parameters, ...withBody }, ...contents]
@@ -147,6 +153,7 @@ export class Validation {
 
   #bodies(described: DescribedOperation, settings: Settings): StepOf<"validate-content">[] {
     const { body } = described.operation
+    // The document says that there is no body; then any body is "unknown content".
     if (body === undefined && !settings.says("unknown-content")) return []
     const content = settings.action("content")
     const missing = body?.required === true && content !== "ignore" ? { onMissing: content } : {}
@@ -161,6 +168,7 @@ export class Validation {
       header: settings.action("unknown-headers", "ignore"),
     }
     const parameters = this.parameters(described, action)
+    // Rules without an action check nothing, but rules for unknown parameters may.
     const judges = parameters.length > 0 && action !== "ignore"
     if (!judges && unspecified.query === "ignore" && unspecified.header === "ignore") return undefined
     return {
@@ -178,6 +186,7 @@ export class Validation {
     const judging: Judging[] = []
     const unspecified = settings.action("status", "ignore")
     const codes = operation.responses.map(({ status }) => status)
+    // With `default`, every status is described.
     if (unspecified !== "ignore" && !codes.includes("default"))
       judging.push({
         kind: "validate-status",
@@ -188,6 +197,7 @@ export class Validation {
     judging.push(...this.#headers(described, settings))
     const content = settings.action("content")
     const types = this.contents(described, "response", content)
+    // No body is described: then the response is not read.
     return types.length === 0 ? judging : [...judging, ...settings.content("response", types, {})]
   }
 
@@ -212,6 +222,7 @@ export class Validation {
   ): ContentRule[] {
     const { media, span, schema, fields } = content
     return readingsOf(content, schemas, direction).map(({ range, as, judges }) => {
+      // A body of bytes has no form to check, so it needs no warning.
       if (!judges && schema !== undefined && range === media && action !== "ignore" && as !== "bytes")
         this.#tellUnjudged(
           as === "xml" ? "are only checked to be well-formed, not against the schema" : "are not checked",
@@ -281,6 +292,7 @@ class Settings {
     const onUnspecified = this.action("unknown-content", content)
     const size = statementOf(this.#block, "size")?.args
     const onSize = size?.value<ViolationAction>("action") ?? content
+    // Nothing to do: without the step, the body is streamed.
     if (content === "ignore" && onUnspecified === "ignore" && onSize === "ignore") return []
     return [
       {

@@ -21,6 +21,7 @@ import type { StepText } from "../step-text.ts"
 
 const quotaEnd = [
   oneOf(
+    // Ten years at most; a volume without an end is `in total`.
     [word("per"), slot("period", "duration", { min: 60_000, max: 315_360_000_000, wholeSeconds: true })],
     [word("in"), word("total")],
   ),
@@ -45,6 +46,7 @@ export const quota: StatementRow = {
 
 /** Statements in its block. */
 export const quotaRows: readonly StatementRow[] = [
+  // Of the state of a limit, a quota reports only what remains.
   ...limitRows.filter(({ keyword }) => keyword === "count" || keyword === "remaining"),
   {
     keyword: "starts",
@@ -82,12 +84,14 @@ export function lowerQuota(
   const counting = lowerCounting(bound, context, late)
   if (bound.broken || keys === undefined || counting === undefined) return undefined
   if (!checkKeys(bound, keys, context)) return undefined
+  // Zero stands for `in total`.
   const periodSeconds = (args.value<number>("period") ?? 0) / 1000
   const startsAt = statementOf(bound.block, "starts")?.args.value<string>("date")
   const what = bytesMax === undefined ? unitOf(bound) : "bytes"
   return context.steps.add(
     {
       kind: "quota",
+      // The end is cut, not shortened by a digest: scope and keys are already short, and identify the counter.
       counter: `${counterName(scope, keys, periodSeconds)}, quota of ${what}`.slice(0, 512),
       ...(callsMax === undefined ? {} : { callsMax }),
       ...(bytesMax === undefined ? {} : { bytesMax }),
@@ -104,6 +108,7 @@ export function lowerQuota(
 export const quotaText: StepText<"quota"> = {
   print: (step, printing) => {
     const { callsMax, bytesMax, periodSeconds, startsAt, keys } = step
+    // `quota` of APIM may limit both at once.
     if (callsMax !== undefined && bytesMax !== undefined) printing.lacks("a quota of calls and bytes in one")
     if (startsAt !== undefined && !/T00:00:00(?:\.000)?Z$/.test(startsAt))
       printing.lacks("a period that begins within a day")
@@ -134,8 +139,10 @@ export const quotaText: StepText<"quota"> = {
     bytesMax: (before, after) => volumeChange(before, after, sizeWords),
     periodSeconds: (before, after) => {
       const words = `the period is ${quotaPeriod(after)} instead of ${quotaPeriod(before)}`
+      // A shorter period gives the same volume more often.
       return after !== 0 && (before === 0 || after < before) ? opens(words) : closes(words)
     },
+    // Amounts belong to a period, and its beginning is part of what identifies it.
     startsAt: () => opens("periods start at other times, and used amounts are reset"),
     keys: (before, after) =>
       opens(`each ${keysWords(after)} instead of each ${keysWords(before)} has its own quota`),

@@ -50,6 +50,7 @@ export const limit: StatementRow = {
 
 /** Whether the limit counts by address alone, so that it can run before tokens are verified. */
 export function isAnonymous(bound: BoundStatement): boolean {
+  // The first key decides: with `subscription else ip` the caller must be known first.
   return keysOf(bound)[0]?.by === "ip"
 }
 
@@ -69,9 +70,11 @@ export function lowerLimit(
   const counting = lowerCounting(bound, context, late)
   if (bound.broken || callsMax === undefined || periodMs === undefined) return undefined
   if (keys === undefined || counting === undefined) return undefined
+  // Every way of `auth` must give the caller one of the keys; else some callers would not be counted.
   if (!checkKeys(bound, keys, context)) return undefined
   const periodSeconds = periodMs / 1000
   const counted = countedWords(bound)
+  // Limits that count different things must not share a counter. The number is not in the name: counts go through a change of it.
   const counter = counterName(scope, keys, periodSeconds) + (counted === "" ? "" : `, ${short(counted, 120)}`)
   const shared = sharedOf(bound, context)
   const lowered = context.steps.add(
@@ -108,6 +111,7 @@ export const rateLimit: StepText<"rate-limit"> = {
   },
   identities: ({ counter, keys, periodSeconds }) => {
     const scope = scopeOfCounter(counter)
+    // From the most specific to the least: a limit with another number, then with other keys, is still the same statement.
     const by = canonicalJson(keys)
     return [
       `limit ${scope} ${by} ${periodSeconds}`,
@@ -132,6 +136,7 @@ export const rateLimit: StepText<"rate-limit"> = {
       return grows(after, before) ? opens(words) : closes(words)
     },
     keys: (before, after) =>
+      // With other keys, callers who shared a limit may have one each, or the other way round.
       opens(`each ${keysWords(after)} instead of each ${keysWords(before)} has its own limit`),
     counter: (before, after, items) => counterChange(before, after, items),
     countIf: countedChange,
@@ -158,6 +163,7 @@ function counterChange(
   items: { readonly before: Fields<"rate-limit">; readonly after: Fields<"rate-limit"> },
 ): Finding {
   const [old, next] = [scopeOfCounter(before), scopeOfCounter(after)]
+  // The name differs only by period or condition, which are compared on their own.
   if (old === next) return neutral("the counters start at zero")
   const words = `calls are counted for \`${next}\` instead of \`${old}\``
   const sameNumber = items.before.callsMax === items.after.callsMax

@@ -39,7 +39,9 @@ export const retryStatement = (block: StepBlock): StatementDefinition => ({
     const times = args.value<number>("times")
     const condition = args.cel("test")
     const inside = context.block(bound.block, context.place)
+    // An empty block would repeat nothing, and only wait.
     if (times === undefined || condition === undefined || inside.length === 0) return undefined
+    // `behind`: the condition runs after the block, so it may read variables that the block sets.
     const test = context.expressions.lower(condition, context.behind(inside), "bool")
     if (test === undefined) return undefined
     const inSeconds = (slot: string) => {
@@ -54,6 +56,7 @@ export const retryStatement = (block: StepBlock): StatementDefinition => ({
       intervalSeconds: inSeconds("interval") ?? 0,
       ...(longest === undefined ? {} : { maxSeconds: longest }),
       ...(growth === undefined ? {} : { deltaSeconds: growth }),
+      // Only policy documents can repeat without a first wait.
       fastFirst: false,
       steps: idsOf(inside),
     }
@@ -83,6 +86,7 @@ export const retry: StepText<"retry"> = {
   removed: (step, effects) => effects.inside(step),
   changed: {
     test: (before, after) =>
+      // Neutral whatever the condition: the statements inside decide who gets in, and they are compared on their own.
       neutral(
         compareTests(before.text, after.text) === "same"
           ? "the condition for repetition is written differently but means the same"

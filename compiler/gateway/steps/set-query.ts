@@ -32,6 +32,7 @@ export const query: StatementDefinition = {
     const action = bound.statement.args[0]
     const name = bound.args.value<string>("name")
     if (action?.kind !== "word" || name === undefined) return undefined
+    // Services with a key in the query exist; the plan keeps the reference.
     const values = lowerAll(bound, "value", (argument) => texts.lower(argument, place, { secrets: true }))
     if (values === undefined) return undefined
     return steps.add(
@@ -55,7 +56,8 @@ export const setQuery: StepText<"set-query"> = {
   removed: ({ name, action }) =>
     action === "append" || action === "default"
       ? sentByGateway(`the query parameter ${nameShown(name)}`, "removed", false)
-      : opens(`the caller's own query parameter ${nameShown(name)} reaches the backend`),
+      : // `set` and `remove` keep what the caller sends under this name from the backend.
+        opens(`the caller's own query parameter ${nameShown(name)} reaches the backend`),
   changed: {
     name: (_, after) => opens(`it now changes ${nameShown(after)}`),
     action: (before, after, items) => {
@@ -67,6 +69,7 @@ export const setQuery: StepText<"set-query"> = {
       return sentByGateway(shown, before === "remove" ? "added" : "changed", false)
     },
     values: (before, after, items) => [
+      // From or to a removal there is only one side; `action` says what that means.
       ...(before.length === 0 || after.length === 0
         ? []
         : [otherValue(before, after, `the query parameter ${nameShown(items.after.name)}`, false)]),

@@ -22,6 +22,7 @@ type Named = NonNullable<Unspecified["named"]>[number]
 /** Printing and comparison of a step that validates the parameters of requests. */
 export const validateParameters: StepText<"validate-parameters"> = {
   print: ({ parameters, unspecified }, printing) => {
+    // The step comes from a document; there is no statement with all these rules.
     const { query, header, named = [] } = unspecified
     printing.refuses(
       `an OpenAPI document describes the parameters; in the API that has one, write \`validate request { unknown-query ${query}; unknown-headers ${header} }\``,
@@ -79,6 +80,7 @@ function parameterChanges(
     rule: Parameters["parameters"][number],
   ): ViolationAction => {
     const { in: place, name } = rule
+    // Parameters in paths and cookies without a description are never refused.
     if (place !== "query" && place !== "header") return "ignore"
     return (
       unspecified.named?.find((each) => each.in === place && each.name === name)?.action ?? unspecified[place]
@@ -88,10 +90,12 @@ function parameterChanges(
     message: "request",
     nameOf: (rule) => `${rule.in} ${rule.name}`,
     subject: (name) => `requests with \`${name}\``,
+    // Parameters are texts, so differences between types are judged as texts.
     isText: () => true,
     gone: (name, rule) =>
       unknownAction(items.after, rule) === "prevent"
-        ? [
+        ? // Refused if it is sent, and no longer demanded: both happen to different callers.
+          [
             closes(`requests with \`${name}\` are refused: the document no longer describes it`),
             ...(rule.required ? [opens(`requests without \`${name}\` are now let through`)] : []),
           ]
@@ -119,6 +123,7 @@ function namedChanges(before: Unspecified, after: Unspecified): Finding[] {
   const all = new Map([...(before.named ?? []), ...(after.named ?? [])].map((each) => [keyOf(each), each]))
   return [...all].flatMap(([key, { in: place }]) => {
     const actionIn = (where: Unspecified): ViolationAction =>
+      // A name without an action of its own has the one of its place.
       where.named?.find((each) => keyOf(each) === key)?.action ?? where[place]
     const [old, now] = [actionIn(before), actionIn(after)]
     return old === now ? [] : [otherAction(old, now, `requests with \`${key}\``)]
