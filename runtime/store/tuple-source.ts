@@ -51,12 +51,17 @@ const openCursor: PreparedStatement = {
   name: "source-open-cursor",
   text: `declare some_tuples no scroll cursor for select ${packedRow} from sallyport.tuples where store_id = $1`,
 }
-/** How much of the table belongs to a store, by a sample of its blocks. Not all servers that we support have blocks. */
+/**
+ * How much of the table belongs to a store, by a sample of its blocks; a store of one batch is not worth the sample, and its order makes
+ * the server count by an index. Not all servers that we support have blocks.
+ */
 const selectShare: PreparedStatement = {
   name: "source-share",
   text: `
 select count(*) filter (where store_id = $1 and ctid is not null), count(*) from sallyport.tuples tablesample system (
-  least(100, ${100 * sampledBlocks} * current_setting('block_size')::float / greatest(1, pg_relation_size('sallyport.tuples'))))`,
+  least(100, ${100 * sampledBlocks} * current_setting('block_size')::float / greatest(1, pg_relation_size('sallyport.tuples'))))
+where (select count(*) > ${batchRows} from (
+  select 1 from sallyport.tuples where store_id = $1 order by object, relation, subject limit ${batchRows + 1}) own)`,
 }
 /** Reading the table keeps its blocks in place until the transaction ends. */
 const selectBlocks: PreparedStatement = {
@@ -64,9 +69,10 @@ const selectBlocks: PreparedStatement = {
   text: `
 select pg_relation_size('sallyport.tuples') / current_setting('block_size')::bigint from (select 1 from sallyport.tuples limit 1) t`,
 }
+/** The store is not in `where`, because the server could prefer its index there, and would then read all of the store for each range. */
 const selectOfBlocks: PreparedStatement = {
   name: "source-of-blocks",
-  text: `select string_agg(${packedRow}, '') from sallyport.tuples where store_id = $1 and ctid >= $2::tid and ctid < $3::tid`,
+  text: `select string_agg(${packedRow}, '') filter (where store_id = $1) from sallyport.tuples where ctid >= $2::tid and ctid < $3::tid`,
 }
 const openForwardPart: PreparedStatement = {
   name: "source-open-forward-part",
