@@ -61,14 +61,14 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const losses = new HistoryLosses(metrics, log)
   const engine = new Engine(createTupleSource(database), { onHistoryLost: losses.ofTuples })
   // The engine of this process gets the writes of `grant` and `revoke` at once.
-  const writer = new TupleWriter(database, (id, changes) => engine.applied(id, changes))
-  const stores = new PlanStores(engine, writer)
+  const stores = new PlanStores(engine, new TupleWriter(database, (...commit) => engine.applied(...commit)))
   const warm = new WarmStores(engine, log)
   const accessLog = settings.accessLog === true ? createAccessLog() : undefined
   const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
   const spoolFolder = spoolOf(settings)
   const metering = new Metering({ database, metrics, losses, log, spoolFolder, plan: () => keeper.served })
-  const { observer, refused, relations } = makeObservers({ metrics, log, requestLog, stores, metering })
+  const observing = { metrics, log, requestLog, stores, metering, database }
+  const { observer, refused, relations } = makeObservers(observing)
   const ports = { database, engine, stores, metering, observer, http }
   const gateway = roles.includes("gateway") ? openGateway(settings, ports) : undefined
   const listeners = roles.includes("authz") ? openEngine(settings, ports) : undefined
@@ -90,7 +90,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     await keeper.close()
     await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])
     await heartbeat.stop()
-    await Promise.all([metering.close(), http.close()])
+    await Promise.all([metering.close(), refused.close(), http.close()])
     engine.close()
     accessLog?.close()
     await database.close()

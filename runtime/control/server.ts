@@ -260,11 +260,7 @@ function addExplainRoutes(app: FastifyInstance, ports: ControlPorts): void {
     const found = await ports.refusal(params.id)
     return (
       found ??
-      sendProblem(
-        reply,
-        "not-found",
-        "this process has no refusal with this id: it keeps only its own last 1,000; look in the access log",
-      )
+      sendProblem(reply, "not-found", "no process keeps a refusal with this id; look in the access log")
     )
   })
 }

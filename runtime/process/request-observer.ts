@@ -1,6 +1,7 @@
 import { type Finished, type Observer, observers } from "../gateway/observer.ts"
 import type { PdpDecided, PdpNotes, PdpRequested } from "../pdp/standing.ts"
 import type { TraceLine } from "../policies/ports.ts"
+import type { Database } from "../store/database.ts"
 import type { Log } from "../telemetry/log.ts"
 import {
   type Counter,
@@ -324,11 +325,12 @@ export function makeObservers(parts: {
   readonly requestLog: Log | undefined
   readonly stores: PlanStores
   readonly metering: Metering
+  readonly database: Database
 }) {
-  const { metrics, log, requestLog, stores, metering } = parts
+  const { metrics, log, requestLog, stores, metering, database } = parts
   const ask: ConstructorParameters<typeof RefusedRequests>[0] = (store, request) =>
     stores.check(store, request)
-  const refused = new RefusedRequests(ask)
+  const refused = new RefusedRequests(ask, database)
   const relations = new RelationChanges(metrics, log)
   const logs = { requests: requestLog, traces: log }
   const requests = new RequestObserver(metrics, logs, new DenialLog({ ask, log }))

@@ -170,6 +170,7 @@ export const rooms: readonly Room[] = [
       "processes",
       "prune",
       "quotas",
+      "refusals",
       "notices",
       "read-changes",
       "read-commits",
