@@ -8,6 +8,7 @@ import { fits, listed } from "./shape.ts"
 import type { DocumentHost, DocumentPlace, DocumentSection, Used } from "./site.ts"
 import { type Context, numbered, Use } from "./use.ts"
 
+/** Fragments that include each other twice would otherwise double with each level. */
 const fragmentsMax = 20
 const stepsMax = 5_000
 
@@ -64,6 +65,7 @@ class SectionLowering {
         })
         continue
       }
+      // Unreachable policies are still lowered, so that their mistakes are found.
       if (answered)
         this.#host.report.add(
           "SP7018",
@@ -89,6 +91,7 @@ class SectionLowering {
     const { report } = this.#host
     const { name } = element
     if (this.#steps > stepsMax) {
+      // Reported once; infinity marks that.
       if (this.#steps !== Number.POSITIVE_INFINITY)
         report.add(
           "SP7003",
@@ -98,6 +101,7 @@ class SectionLowering {
       this.#steps = Number.POSITIVE_INFINITY
       return []
     }
+    // `<base />` inserts the steps of outer documents, which are lowered already.
     if (name === "base") return fits(element, {}, document, report) ? [...this.#outer] : []
     if (name === "include-fragment") return this.#fragment(element, document, fragments, path)
     const row = Object.hasOwn(policies, name) ? policies[name] : undefined
@@ -135,6 +139,7 @@ class SectionLowering {
       return
     }
     const right = rightName(name)
+    // Refused names, too: a misspelt one gets its reason at the next try.
     const known = [...Object.keys(policies), ...structure, ...Object.keys(refused)]
     report.add(
       "SP7005",
@@ -158,6 +163,7 @@ class SectionLowering {
     const id = raw.span.file.text.slice(raw.span.start, raw.span.end).trim()
     const fragment = this.#host.fragment(id, raw.span)
     if (fragment?.root === undefined) return []
+    // Through others as well: the list contains all fragments around this one.
     if (fragments.includes(fragment) || fragments.length >= fragmentsMax) {
       const what = fragments.includes(fragment)
         ? "includes itself"

@@ -76,12 +76,14 @@ class ExchangeContext implements PolicyContext {
   get response(): PolicyResponse | undefined {
     const { response, section } = this.#exchange
     if (response !== undefined) return new Answer(response)
+    // In `backend`, programs may read the response of the last attempt, of which there is none yet.
     return section === "backend" ? unanswered : undefined
   }
   get error(): PolicyError | undefined {
     return failure(this.#exchange)
   }
   get tracing(): boolean {
+    // Tracing of APIM is switched on per subscription in its portal; there is none here.
     return false
   }
   get startedMs(): number {
@@ -124,6 +126,7 @@ class ExchangeRequest implements PolicyRequest {
     this.#exchange = exchange
   }
   get method(): string {
+    // What the backend gets, if a policy has changed it.
     return this.#exchange.sentMethod ?? this.#exchange.method
   }
   get url(): PolicyUrl {
@@ -140,18 +143,21 @@ class ExchangeRequest implements PolicyRequest {
   }
   get matchedParameters(): PolicyTexts {
     const { parameters, route, query } = this.#exchange
+    // The template of the operation has parameters in its query, too.
     const names = route?.plan.queryParameters
     if (names === undefined) return new Parameters(parameters)
     const found = names.flatMap((name) => {
       const value = query.get(name)
       return value === undefined ? [] : [[name, value] as const]
     })
+    // Path parameters last: they win over query parameters of the same name.
     return new Parameters({ ...Object.fromEntries(found), ...parameters })
   }
   get body(): PolicyBody {
     return body(this.#exchange.requestBody)
   }
   get certificate(): undefined {
+    // Certificates of clients end at the proxy that terminates TLS.
     return undefined
   }
 }
@@ -193,6 +199,7 @@ class Answer implements PolicyResponse {
   }
   get reason(): string {
     const { reason, status } = this.#pending
+    // HTTP/2 has no reason phrase; programs expect the usual one.
     return reason ?? STATUS_CODES[status] ?? ""
   }
   get headers(): PolicyLists {

@@ -13,6 +13,7 @@ export function askedUrl(exchange: Exchange): PolicyUrl {
  * policies, and the query. Without a backend it is the client's URL.
  */
 export function sentUrl(exchange: Exchange): PolicyUrl {
+  // The backend that a policy chose, else that of the route.
   const url = exchange.backend?.url ?? exchange.route?.backendUrl
   const { backendQuery, rewritten } = exchange
   const query =
@@ -22,6 +23,7 @@ export function sentUrl(exchange: Exchange): PolicyUrl {
     return new SentUrl({ scheme, host, port, path: rewritten ?? path }, query)
   }
   const { scheme, host, port, path: basePath } = serviceUrl(url)
+  // A base path may end with a slash, and the local path begins with one.
   const path = `${basePath.replace(/\/+$/, "")}${localPath(exchange)}` || "/"
   return new SentUrl({ scheme, host, port, path }, query)
 }
@@ -54,6 +56,7 @@ class AskedUrl extends UrlOfRequest {
     return this.#exchange.scheme
   }
   get host(): string {
+    // The Host of the client; its port is a part of its own.
     return this.#exchange.authority.replace(/:\d+$/, "")
   }
   get port(): number {
@@ -101,11 +104,13 @@ class Query implements PolicyLists {
   }
   joined(name: string): string | undefined {
     const found = this.#query.valuesOf(name)
+    // Several values of one parameter are joined by commas, as APIM does.
     return found === undefined || found.length === 1 ? found?.[0] : found.join(",")
   }
   *entries(): Iterable<readonly [string, readonly string[]]> {
     const names = new Set<string>()
     for (const [name] of this.#query.pairs()) {
+      // Names of parameters are compared without letter case, and listed once.
       const folded = name.toUpperCase()
       if (!names.has(folded)) yield [name, this.#query.valuesOf(name) ?? []]
       names.add(folded)

@@ -10,6 +10,7 @@ export class Headers implements PolicyLists {
   constructor({ flat }: Pick<HeaderList, "flat">) {
     this.#flat = flat
   }
+  // No map: a program asks for one or two of a few dozen fields.
   get(name: string): readonly string[] | undefined {
     const flat = this.#flat
     const lower = name.toLowerCase()
@@ -34,6 +35,7 @@ export class Headers implements PolicyLists {
     return found
   }
   *entries(): Iterable<readonly [string, readonly string[]]> {
+    // Names and values alternate in the list; names are in lower case.
     const names = new Set(this.#flat.filter((_, index) => index % 2 === 0))
     for (const name of names) yield [usualSpelling(name), this.get(name) ?? []]
   }
@@ -48,6 +50,7 @@ export class RequestHeaders extends Headers {
     this.#exchange = exchange
   }
   override get(name: string): readonly string[] | undefined {
+    // Fields that the exchange keeps separately (Host, X-Forwarded-For) come first: they replace those of the list.
     const own = ownField(this.#exchange, name)
     return own === undefined ? super.get(name) : [own]
   }

@@ -42,6 +42,7 @@ const xmlOptions = { style: "javascript-friendly", alwaysArray: false } as const
 export function readAhead(exchange: Exchange, of: "request" | "response"): Promise<ReadAhead> | undefined {
   const message = messageOf(of)
   const body = message.body(exchange)
+  // Only XML has to be converted; other bodies are read on access.
   if (!body.present || !isXml(message.headers(exchange).get("content-type"))) return undefined
   const input = { text: body.text(), options: xmlOptions }
   const made =
@@ -73,6 +74,7 @@ function bodyOf(exchange: Exchange, of: "request" | "response", xsiNil: "blank" 
   const body = message.body(exchange)
   if (!body.present) return null
   const type = message.headers(exchange).get("content-type") ?? ""
+  // `body` is data for JSON and XML, and a text for anything else.
   if (/[/+]json\b/i.test(type)) return body.json()
   if (!isXml(type)) return body.text()
   try {
@@ -96,8 +98,10 @@ function xmlBody(value: unknown, xsiNil: "blank" | "null"): unknown {
     Object.entries(members).map(([name, each]) => [name, xmlBody(each, xsiNil)]),
   )
   for (const [name, each] of Object.entries(made)) {
+    // Declarations of namespaces are not members that a template asks for.
     if (name.startsWith("xmlns")) continue
     const local = name.slice(name.indexOf(":") + 1)
+    // Not enumerable: `for` must not show an element under three names.
     for (const alias of [local, local.toLowerCase()])
       if (!Object.hasOwn(made, alias)) Object.defineProperty(made, alias, { value: each })
   }
@@ -151,6 +155,7 @@ function variablesOf({ variables }: Exchange): Readonly<Record<string, unknown>>
   for (const [name, value] of variables) {
     let memo: { readonly value: unknown } | undefined
     const get = (): unknown => {
+      // Computed once: a template often reads a variable in a loop.
       memo ??= { value: plain(value) }
       return memo.value
     }

@@ -30,6 +30,7 @@ export function checkAssign(expression: Of<"assign">, scope: Scope): Typed {
   const { op, value } = expression
   const target = targetOf(expression.target, scope, op !== "=")
   if (op === "=") {
+    // A lambda needs the target's type; any other value has one of its own.
     const made = value.kind === "lambda" ? scope.rules.delegate(value, target.type, scope) : undefined
     return target.write(
       made === undefined ? scope.rules.expression(value, scope, target.type) : typed(made, target.type),
@@ -37,6 +38,7 @@ export function checkAssign(expression: Of<"assign">, scope: Scope): Typed {
   }
   const before = target.read()
   const right = scope.rules.expression(value, scope, target.type)
+  // The right side is evaluated only if the target is null.
   if (op === "??=") {
     const node = {
       k: "binary",
@@ -68,6 +70,7 @@ function back(value: Typed, type: CsType, place: ExpressionSyntax): Typed {
 export function checkStep(expression: Of<"step">, scope: Scope): Typed {
   const target = targetOf(expression.on, scope, true)
   const before = target.read()
+  // An `int`, which fits every numeric type.
   const one: Typed = { node: { k: "const", type: "int", value: 1 }, type: types.int, constant: 1 }
   const sum = scope.rules.binary(
     expression.op === "++" ? "+" : "-",
@@ -77,6 +80,7 @@ export function checkStep(expression: Of<"step">, scope: Scope): Typed {
     scope,
   )
   if (expression.before) return target.write(back(sum, target.type, expression))
+  // The old value is kept in a slot, because it is the result although the target has the new one.
   const kept = scope.place()
   const held = typed({ k: "local", slot: kept }, before.type)
   const next = scope.rules.binary(
@@ -117,6 +121,7 @@ function targetOf(target: ExpressionSyntax, scope: Scope, twice: boolean): Targe
 function variableTarget(target: Of<"name">, scope: Scope): Target {
   const variable = scope.find(target.name)
   if (variable === undefined && target.name === "_")
+    // Discards: C# evaluates the value for its effects.
     return {
       type: types.object,
       read: () => typed({ k: "const", type: "null", value: null }, types.null),
@@ -152,6 +157,7 @@ function memberTarget(target: Of<"member">, scope: Scope): Target {
     type: setter.member.result,
     read: () => getMember(on, target.name, place, scope),
     write: (value) => {
+      // The setter of the table has the value as its only parameter here.
       const member = { ...setter.member, parameters: [valueParameter(setter.member)] }
       const given = [{ kind: "value" as const, value, at: place }]
       return callOf(
@@ -168,6 +174,7 @@ function indexTarget(target: Of<"index">, scope: Scope, twice: boolean): Target 
   const on = scope.rules.expression(target.on, scope)
   const given = readArguments(target.args, scope)
   const [first] = given
+  // One operand that is a value: then the slots hold it. `out` arguments cannot be stored.
   if (!twice || first?.kind !== "value") return plainIndex(target, on, given, scope)
   // `list[i++] += 1` must increment i once: the operands are stored.
   const [object, key] = [scope.place(), scope.place()]

@@ -40,6 +40,7 @@ export function checkBinary(expression: Of<"binary">, scope: Scope): Typed {
 /** A binary operator with checked operands. `place` is the place of the operator and of each operand. */
 export function binary(op: string, left: Typed, right: Typed, place: Sides, scope: Scope): Typed {
   if (op === "&&" || op === "||") {
+    // Converted separately, so that each side's mistake has its own place.
     const [a, b] = [
       demand(loose(left, types.bool), types.bool, place.left),
       demand(loose(right, types.bool), types.bool, place.right),
@@ -47,10 +48,12 @@ export function binary(op: string, left: Typed, right: Typed, place: Sides, scop
     return typed({ k: "binary", op, type: "bool", left: a, right: b }, types.bool)
   }
   if (op === "??") return coalesce(left, right, place)
+  // A text on one side makes `+` a concatenation, whatever the other side is.
   if (op === "+" && (left.type.name === "string" || right.type.name === "string"))
     return takesText(left, right)
       ? (declaredOperator(op, left, right, place, scope) ?? concat(left, right, place))
       : concat(left, right, place)
+  // After the concatenation: there a dynamic value stays as it is.
   const [a, b] = [settle(left, right), settle(right, left)]
   const numbers = arithmetic(op, a, b)
   if (numbers !== undefined) return numbers
@@ -102,6 +105,7 @@ function concat(left: Typed, right: Typed, place: Place): Typed {
       )
   const parts: CsNode[] = [...partsOf(left), ...partsOf(right)]
   const constant = isText(left) && isText(right) ? `${left.constant}${right.constant}` : undefined
+  // Folded, because attributes need constants, and the runtime has less to do.
   if (constant !== undefined)
     return { node: { k: "const", type: "string", value: constant }, type: types.string, constant }
   return typed({ k: "concat", parts }, types.string)
@@ -121,11 +125,13 @@ function partsOf({ node, type }: Typed): CsNode[] {
 function promoted(a: string, b: string): string | undefined {
   for (const name of ["decimal", "double", "float", "ulong"])
     if (a === name || b === name)
+      // Decimal with a binary floating-point number has no common type in C#.
       return name === "decimal" && ["double", "float"].some((other) => other === a || other === b)
         ? undefined
         : name
   if (a === "long" || b === "long") return "long"
   if (a === "uint" || b === "uint")
+    // `uint` with a signed type is `long`: it holds the values of both.
     return [a, b].some((name) => ["sbyte", "short", "int"].includes(name)) ? "long" : "uint"
   return "int"
 }
@@ -143,6 +149,7 @@ function arithmetic(op: string, left: Typed, right: Typed): Typed | undefined {
   if (a.name === "char" && b.name === "char" && comparisons.has(op))
     return build(op, left, right, types.char, isNull)
   if (op === "<<" || op === ">>") {
+    // A shift keeps the type of its left side; smaller types become `int`.
     const kept = ["long", "ulong", "uint"].includes(a.name) ? a.name : "int"
     const node: CsNode = {
       k: "binary",
@@ -197,6 +204,7 @@ function build(op: string, left: Typed, right: Typed, type: CsType, isNull: bool
 function fold(op: string, { constant: a }: Typed, { constant: b }: Typed, type: CsType): Typed | undefined {
   if (type.name !== "int" || typeof a !== "number" || typeof b !== "number") return undefined
   const value = op === "+" ? a + b : op === "-" ? a - b : op === "*" ? a * b : undefined
+  // A result beyond `int` wraps at run time, and a constant cannot show that.
   if (value === undefined || Math.abs(value) > 2147483647) return undefined
   return { node: { k: "const", type: "int", value }, type: types.int, constant: value }
 }
@@ -230,6 +238,7 @@ function unwrapped(value: Typed): Typed {
  * contents of variables.
  */
 function equality(op: string, left: Typed, right: Typed): Typed | undefined {
+  // Null compares as a text here: both sides are references.
   const isText = [left, right].every(({ type }) => ["string", "null"].includes(type.name))
   const result = (type: string, a: CsNode, b: CsNode): Typed =>
     typed({ k: "binary", op, type, left: a, right: b }, types.bool)
@@ -252,6 +261,7 @@ function equality(op: string, left: Typed, right: Typed): Typed | undefined {
         return from === left ? result("object", way.node, right.node) : result("object", left.node, way.node)
     }
   }
+  // Two values of one type compare by their content.
   if (sameType(bare(left.type), bare(right.type))) return result("object", left.node, right.node)
   const related = implicit(left, right.type) ?? undefined
   if (related !== undefined) return result("object", related.node, right.node)
@@ -273,6 +283,7 @@ function flags(op: string, left: Typed, right: Typed): Typed | undefined {
 /** `??`. The result has the type of the left side if the right one converts to it, otherwise the other way round. */
 function coalesce(left: Typed, right: Typed, place: Sides): Typed {
   const inner = bare(left.type)
+  // `null ?? x` has the type of x only.
   if (left.type.name === "null") return right
   const way = implicit(
     right,

@@ -40,6 +40,7 @@ const assignments = new Set(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="
 /** expression := lambda | conditional (assignment-operator expression)? */
 export function parseExpression(parser: Parser): ExpressionSyntax {
   return parser.nested(() => {
+    // Lambdas and queries first: both begin with a name, like nearly everything else.
     const lambda = tryLambda(parser)
     if (lambda !== undefined) return lambda
     const query = parser.rules.query(parser)
@@ -53,6 +54,7 @@ export function parseExpression(parser: Parser): ExpressionSyntax {
     const { text, kind } = parser.token
     if (kind !== "sign" || !assignments.has(text)) return left
     parser.take()
+    // Assignments are right-associative: `a = b = c`.
     const value = parseExpression(parser)
     return { kind: "assign", op: text, target: left, value, start: left.start, end: value.end }
   })
@@ -72,6 +74,7 @@ function operatorAt(parser: Parser): string | undefined {
   const { kind, text, end } = parser.token
   if (kind === "name") return text === "is" || text === "as" ? text : undefined
   if (kind !== "sign") return undefined
+  // Only without a blank between them: `List<List<int>> x` has the same two signs.
   if (text === ">" && parser.isSign(">", 1) && parser.peek(1).start === end) return ">>"
   return Object.hasOwn(precedence, text) ? text : undefined
 }
@@ -103,6 +106,7 @@ function parseBinary(parser: Parser, least: number): ExpressionSyntax {
 function asType(parser: Parser): TypeSyntax {
   const type = expectType(parser)
   if (type.suffix.at(-1) !== "?" || !beginsOperand(parser)) return type
+  // The `?` is given back; the conditional takes it.
   parser.at--
   return { ...type, suffix: type.suffix.slice(0, -1) }
 }
@@ -119,6 +123,7 @@ function parseUnary(parser: Parser): ExpressionSyntax {
   if (token.kind === "sign") {
     if (["-", "+", "!", "~"].includes(token.text)) {
       parser.take()
+      // Nested, because `- - - x` could be as deep as the text is long.
       const on = parser.nested(() => parseUnary(parser))
       return { kind: "unary", op: token.text, on, start: token.start, end: on.end }
     }
@@ -130,6 +135,7 @@ function parseUnary(parser: Parser): ExpressionSyntax {
     const cast = token.text === "(" ? tryCast(parser) : undefined
     if (cast !== undefined) return cast
   }
+  // A program runs to its end within one step; there is nothing that it could wait for.
   if (parser.isWord("await"))
     throw parser.wrong("an expression without `await` (policy expressions cannot wait)")
   return parsePostfix(parser, parsePrimary(parser))
@@ -182,6 +188,7 @@ function tryLambda(parser: Parser): ExpressionSyntax | undefined {
     return found !== undefined && parser.tryTake("=>") ? found : undefined
   })
   if (params === undefined) return undefined
+  // A block has statements; without braces the body is one expression.
   const body = parser.isSign("{") ? parser.rules.block(parser) : parseExpression(parser)
   return { kind: "lambda", params, body, start, end: parser.end }
 }
@@ -189,6 +196,7 @@ function tryLambda(parser: Parser): ExpressionSyntax | undefined {
 /** The parameters of a lambda; undefined if this is not one. */
 function lambdaParameters(parser: Parser): LambdaParameter[] | undefined {
   const head = parser.token
+  // A reserved word begins another kind of expression.
   if (head.kind === "name") return reserved.has(head.text) ? undefined : [{ name: parser.take().text }]
   if (!parser.tryTake("(")) return undefined
   const params: LambdaParameter[] = []
@@ -212,6 +220,7 @@ function parsePrimary(parser: Parser): ExpressionSyntax {
   if (parser.tryTake("(")) return parseBracketed(parser, token.start)
   if (parser.token.kind !== "name") throw parser.wrong("an expression")
   if (token.text === "new") return parser.rules.creation(parser)
+  // Refused rather than ignored: the program counts on an exception.
   if (token.text === "checked" && parser.isSign("(", 1)) throw watched(token)
   if (token.text === "unchecked" && parser.isSign("(", 1)) {
     // `unchecked` has no effect, because numbers always wrap.
@@ -257,6 +266,7 @@ function parseTypeWord(parser: Parser): ExpressionSyntax {
 function tryGenericCall(parser: Parser): TypeSyntax[] | undefined {
   return parser.attempt(() => {
     const types = tryTypeList(parser)
+    // `a < b > (c)` is read as a call with type arguments, as C# does.
     return types !== undefined && (parser.isSign("(") || parser.isSign(".")) ? types : undefined
   })
 }
@@ -279,6 +289,7 @@ function parsePostfix(parser: Parser, first: ExpressionSyntax): ExpressionSyntax
       on = { kind: "call", on, args: parseArguments(parser, ")"), start, end: parser.end }
     else if (token.text === "[")
       on = { kind: "index", on, args: parseArguments(parser, "]"), start, end: parser.end }
+    // Everything behind `?.` belongs to it, so the loop ends here.
     else if (token.text === "?." || token.text === "?[") return parseSafe(parser, on)
     else if (token.text === "++" || token.text === "--") {
       parser.take()
@@ -340,6 +351,7 @@ function parseRest(parser: Parser, close: string): ArgumentSyntax[] {
 function parseArgument(parser: Parser): ArgumentSyntax {
   const { start } = parser.token
   let name: string | undefined
+  // A name before a colon: arguments may be named in any order.
   if (parser.token.kind === "name" && parser.isSign(":", 1)) {
     name = parser.take().text
     parser.take()
@@ -347,6 +359,7 @@ function parseArgument(parser: Parser): ArgumentSyntax {
   const label = name === undefined ? {} : { name }
   if (parser.tryTake("out")) {
     const type =
+      // A type is there if a name follows what begins like one.
       parser.peek(1).kind === "name" ||
       parser.isSign("<", 1) ||
       parser.isSign("[", 1) ||

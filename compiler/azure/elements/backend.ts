@@ -10,6 +10,7 @@ function setBackend(use: Use): Used[] | undefined {
   const { host } = use.context
   const id = use.value("backend-id")
   const url = use.value("base-url")
+  // Both or neither: which of the two counts would be a guess.
   if (use.has("backend-id") === use.has("base-url"))
     return use.report(
       "SP7008",
@@ -24,14 +25,17 @@ function setBackend(use: Use): Used[] | undefined {
       return backend === undefined ? undefined : use.step({ kind: "set-backend", target: { backend } })
     }
     const by = textOf(id, host)
+    // Every backend of gateway.conf: which one the expression names is known per request.
     const cases = host.backends().map(({ id: value, name }) => ({ value, backend: name }))
     return by === undefined
       ? undefined
-      : use.step({ kind: "set-backend", target: { by, cases, otherwise: null, strict: true } })
+      : // `strict`: an unknown id is an error, not the route's own backend.
+        use.step({ kind: "set-backend", target: { by, cases, otherwise: null, strict: true } })
   }
   if (url === undefined) return undefined
   const text = textOf(url, host)
   if (text === undefined) return undefined
+  // The expression decides the whole URL, as the author wrote it.
   if (typeof text !== "string") return use.step({ kind: "set-backend", target: { url: text, raw: true } })
   const address = asHttp(text)
   if (!isAddress(address, use, url.span)) return undefined
@@ -64,6 +68,7 @@ function forwardRequest(use: Use): Used[] | undefined {
       "the gateway does not wait for `100-continue` of a backend",
       {},
     )
+  // Flags with their default are left out, so that the step equals the one of `backend` in gateway.conf.
   const chosen = Object.fromEntries(Object.entries(parts).filter(([, value]) => value))
   return use.step({ kind: "forward", backend: place.backend, ...chosen, ...given("timeoutMs", timeoutMs) })
 }
@@ -75,6 +80,7 @@ function timeoutOf(use: Use): ReturnType<Use["count"]> | "wrong" {
   const value = use.value(name)
   if (value?.kind === "code" && name === "timeout") {
     const { code } = value.code
+    // The expression yields seconds. It is multiplied in its own language, so that its type stays.
     const inMs = code.replace([
       { start: 0, end: 0, text: "1000 * (" },
       { start: code.text.length, end: code.text.length, text: ")" },
@@ -95,6 +101,7 @@ function timeoutOf(use: Use): ReturnType<Use["count"]> | "wrong" {
   if (count === undefined) return "wrong"
   if (name === "timeout-ms") return count
   if (typeof count === "number") return count * 1000
+  // A named value is read when the plan is loaded, so CEL multiplies it.
   return { expression: { lang: "cel", text: `1000 * ${count.expression.text}`, type: "int" } }
 }
 

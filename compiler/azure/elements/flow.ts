@@ -30,9 +30,11 @@ function choose(use: Use): Used[] | undefined {
       "Move it after all `when` elements.",
     )
   let broken = false
+  // From the last to the first: each `when` has the rest as its `else`.
   for (const each of use.children("when").reverse()) {
     const test = each.condition("condition")
     const matched = each.policies()
+    // One broken condition makes all of them invalid: without it, other branches would run.
     if (test === undefined) {
       broken = true
       continue
@@ -79,7 +81,9 @@ function nothingInside(use: Use): undefined {
 function wait(use: Use): Used[] | undefined {
   const until = use.choice("for", ["all", "any"], "all")
   const branches = elementsOf(use.element)
+    // Each policy is a branch of its own.
     .map((child) => use.context.inside([child], use))
+    // A branch with a mistake is empty, and the mistake is reported.
     .filter((branch) => branch.length > 0)
   if (until === undefined) return undefined
   if (branches.length === 0) return nothingInside(use)
@@ -106,6 +110,7 @@ function limitConcurrency(use: Use): Used[] | undefined {
 function returnResponse(use: Use): Used[] | undefined {
   const from = use.has("response-variable-name") ? use.constant("response-variable-name") : undefined
   const statusUse = use.child("set-status")
+  // From a variable the status is that of the stored response.
   const status = statusUse === undefined ? (from === undefined ? { status: 200 } : {}) : statusOf(statusUse)
   const headers = headerLines(use)
   const bodyUse = use.child("set-body")
@@ -131,6 +136,7 @@ function mockResponse(use: Use): Used[] | undefined {
   const media = use.has("content-type") ? use.constant("content-type") : ""
   const index = use.has("index") ? use.number("index", { min: 0 }) : 1
   if (status === undefined || media === undefined || index === undefined) return undefined
+  // Media types have no letter case (RFC 9110, section 8.3.1).
   const wanted = media === "" ? undefined : media.toLowerCase()
   const { described } = use.context.place
   const examples = described?.examples(status, wanted) ?? 0
@@ -143,6 +149,7 @@ function mockResponse(use: Use): Used[] | undefined {
     const detail = `there is no example ${index}: ${why}`
     use.context.host.report.add("SP7019", use.spanOf("index"), detail, {})
   }
+  // A description without an example gives a sample of its schema.
   const step = described?.answer(status, wanted, Math.max(0, index - 1))
   if (step !== undefined) return use.step(step)
   const headers = media === "" ? [] : [{ name: "content-type", action: "set" as const, values: [media] }]

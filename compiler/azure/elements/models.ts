@@ -21,6 +21,7 @@ type RateLimit = Extract<Step, { kind: "rate-limit" }>
 type Quota = Extract<Step, { kind: "quota" }>
 type ContentSafety = Extract<Step, { kind: "content-safety" }>
 
+/** Tokens of a large model in a year; a number beyond it is a mistake. */
 const tokens = { min: 1, max: 1_000_000_000_000 }
 
 /** Attributes that name a header or a variable, with the field of the step. */
@@ -50,6 +51,7 @@ function namesOf(
       .filter(([attribute]) => use.has(attribute))
       .map(([attribute, field]) => [
         field,
+        // Names of headers have fewer characters than names of variables.
         attribute.endsWith("-header-name") ? headerName(use, attribute) : use.constant(attribute),
       ]),
   )
@@ -65,6 +67,7 @@ function tokenLimit(use: Use): Used[] | undefined {
   const estimate = ["estimate-prompt-tokens", "estimate-prompt-token"].find((name) => use.has(name))
   const estimatePrompt = estimate === undefined ? false : use.flag(estimate, false)
   if (key === undefined || estimatePrompt === undefined) return undefined
+  // Without either, the policy would only count.
   if (!use.has("tokens-per-minute") && !use.has("token-quota"))
     return use.report(
       "SP7008",
@@ -91,6 +94,7 @@ function tokensPerMinute(use: Use, shared: Shared): Used[] | undefined {
     ...namesOf(use, [...limitNames, ...consumedNames]),
   }
   if (!complete(parts)) return undefined
+  // Not per document: policies with one key count together, as those of `rate-limit-by-key`.
   return use.step({ kind: "rate-limit", counter: "token-limit, 60s", periodSeconds: 60, ...shared, ...parts })
 }
 
@@ -108,6 +112,7 @@ function tokenQuota(use: Use, shared: Shared): Used[] | undefined {
     Object.keys(quotaPeriods) as (keyof typeof quotaPeriods)[],
     "Daily",
   )
+  // Without a limit per minute, the quota reports what a call consumed.
   const names = use.has("tokens-per-minute") ? quotaNames : [...quotaNames, ...consumedNames]
   const parts = { callsMax: use.count("token-quota", tokens), ...namesOf(use, names) }
   if (!complete(parts) || period === undefined) return undefined
@@ -145,6 +150,7 @@ const categoryNames = ["Hate", "SelfHarm", "Sexual", "Violence"] as const
 const severities = { FourSeverityLevels: 6, EightSeverityLevels: 7 } as const
 
 function contentSafety(use: Use): Used[] | undefined {
+  // The content goes to this backend, so it must be a declared one.
   const id = use.constant("backend-id")
   const backend = id === undefined ? undefined : use.context.host.backend(id, use.spanOf("backend-id"))
   const categoriesUse = use.child("categories")
@@ -158,6 +164,7 @@ function contentSafety(use: Use): Used[] | undefined {
     shieldPrompt: use.flag("shield-prompt", false),
     completions: use.flag("enforce-on-completions", false),
     levels:
+      // Without `<categories>` the scale has four levels.
       output === undefined ? (categoriesUse === undefined ? ("four" as const) : undefined) : levelsOf(output),
     categories: categoriesOf(categoriesUse, output ?? "FourSeverityLevels"),
     blocklists: use.child("blocklists")?.texts("id") ?? [],
@@ -184,6 +191,7 @@ function categoriesOf(
 ): ContentSafety["categories"] | undefined {
   const categories = (use?.children("category") ?? []).map((each) => {
     const name = each.choice("name", categoryNames, "Hate")
+    // The threshold is the lowest severity that is refused, on the scale of `output-type`.
     const threshold = each.count("threshold", { min: 0, max: severities[output] })
     return name === undefined || threshold === undefined ? undefined : { name, threshold }
   })

@@ -39,11 +39,14 @@ function trace(use: Use): Used[] | undefined {
 
 /** Names of metrics and labels may contain only letters, digits and `_` (the text format of Prometheus). */
 function metricName(text: string): string {
-  return text
-    .trim()
-    .replace(/[^A-Za-z0-9_]+/g, "_")
-    .replace(/^(?=\d)/, "_")
-    .toLowerCase()
+  return (
+    text
+      .trim()
+      .replace(/[^A-Za-z0-9_]+/g, "_")
+      // A name must not begin with a digit (Prometheus data model).
+      .replace(/^(?=\d)/, "_")
+      .toLowerCase()
+  )
 }
 
 /** Default values of dimensions, read from the exchange. */
@@ -65,6 +68,7 @@ function labelsOf(use: Use): Metric["labels"] | undefined {
       return value === undefined ? undefined : { name, value }
     }
     const known = knownDimensions[name]
+    // A dimension that nobody can fill is an empty label, not an error.
     if (known === undefined) return { name }
     return { name, value: { text: [{ expression: { lang: "cel" as const, text: known, type: "string" } }] } }
   })
@@ -105,6 +109,7 @@ function emitTokenMetric(use: Use): Used[] | undefined {
 /** Sends nothing when gateway.conf does not declare the hub: the caller sees no difference. The content is compiled all the same. */
 function logToHub(use: Use): Used[] | undefined {
   const id = use.constant("logger-id")
+  // Compiled even if nothing is sent: a mistake in it should not wait for the hub.
   const body = bodyOf(use)
   if (id === undefined || body === undefined) return undefined
   for (const name of ["partition-id", "partition-key"])
@@ -115,6 +120,7 @@ function logToHub(use: Use): Used[] | undefined {
     host.report.add("SP7019", use.at, "nothing is sent: gateway.conf declares no hub with this id", {
       help: `Declare it: \`xml { hub "${shown(id)}" "https://…/messages" NAME }\`, or write \`trace\` for the log.`,
     })
+    // No step and no error: logging must not change what callers get.
     return []
   }
   return use.step({
@@ -127,6 +133,7 @@ function logToHub(use: Use): Used[] | undefined {
     body,
     ...given("authentication", hub.authentication),
     timeoutSeconds: 60,
+    // A failing hub must not fail the request.
     ignoreError: true,
     wait: false,
   })
@@ -151,6 +158,7 @@ function numberOf(use: Use): Metric["value"] | undefined {
   }
   const number = Number(constantOf(value) ?? Number.NaN)
   if (Number.isFinite(number)) return number
+  // A named value that is read later may be a number, but nobody can check it now.
   if (textOf(value, use.context.host) === undefined) return undefined
   return use.report(
     "SP7009",

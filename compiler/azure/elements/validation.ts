@@ -55,6 +55,7 @@ function validateStatus(use: Use): Used[] | undefined {
   const written = use.children("status-code").map((each) => {
     const parts = { code: each.constant("code"), action: actionOf(each, "action") }
     if (!complete(parts)) return undefined
+    // A range (`4xx`) is not a code in this policy.
     if (/^[1-5][0-9]{2}$/.test(parts.code)) return parts
     return each.report(
       "SP7009",
@@ -93,12 +94,14 @@ function validateHeaders(use: Use): Used[] | undefined {
   const unspecified = actionOf(use, "unspecified-header-action")
   const specified = actionOf(use, "specified-header-action")
   if (overrides === undefined || unspecified === undefined || specified === undefined) return undefined
+  // Without a description, every header would be refused or logged, which surprises.
   if (unspecified !== "ignore") tellUndescribed(use, "every header counts as unspecified")
   const actions = new Map(overrides.map(({ name, action }) => [name, action]))
   const described = use.context.place.described?.headers().map(({ status, headers }) => ({
     status,
     headers: headers.map((rule) => ({ ...rule, action: actions.get(rule.name) ?? specified })),
   }))
+  // Overrides that say what happens anyway are left out.
   const named = overrides.filter(({ action }) => action !== "ignore" && action !== unspecified)
   return use.step({
     kind: "validate-headers",
@@ -130,6 +133,7 @@ interface Judged {
 /** The actions of `headers`, `query` or `path`, with those of the policy itself as default. Undefined when one is wrong (reported). */
 function judgedIn(use: Use, holder: string): Judged | undefined {
   const child = use.child(holder)
+  // The child's attribute replaces that of the policy.
   const inside = (name: string): Action | undefined => actionOf(child?.has(name) ? child : use, name)
   const written = (child?.children("parameter") ?? []).map((each) => {
     const parts = { name: each.constant("name"), action: actionOf(each, "action") }
@@ -154,6 +158,7 @@ function specifiedRules(use: Use, judged: Readonly<Record<Place, Judged>>): Rule
   const { described } = use.context.place
   return (described?.parameters() ?? []).map((rule) => {
     const of = judged[rule.in as Place]
+    // A document may write the name of the OpenAPI document instead of the route's.
     const written = [...(described?.names ?? [])].flatMap(([name, route]) =>
       rule.in === "path" && route === rule.name ? [name] : [],
     )
@@ -182,6 +187,7 @@ function namedOthers(
     const known = rules.flatMap((rule) => (rule.in === place ? [rule.name] : []))
     const { overrides, unspecified } = judged[place]
     return overrides.flatMap(({ name, action }) =>
+      // Headers and query parameters are compared in lower case.
       has(known, name) || action === unspecified ? [] : [{ in: place, name: name.toLowerCase(), action }],
     )
   })
@@ -195,6 +201,7 @@ function validateParameters(use: Use): Used[] | undefined {
   const named = namedOthers(use, judged, rules)
   const unspecified = { query: judged.query.unspecified, header: judged.header.unspecified }
   const matters = [...Object.values(unspecified), ...Object.values(judged).map((each) => each.specified)]
+  // Only if something is checked at all.
   if (matters.some((each) => each !== "ignore")) tellUnchecked(use)
   return use.step({
     kind: "validate-parameters",

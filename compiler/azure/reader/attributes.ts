@@ -4,6 +4,7 @@ import type { Cursor } from "./cursor.ts"
 import { beginsExpression } from "./expression-scan.ts"
 import { expressionIn, readAround, readExpression } from "./texts.ts"
 
+/** Documents have a dozen; more is an attempt to exhaust the reader. */
 const attributesMax = 50
 
 /** Reads the attributes of a start tag, up to `>` or `/>` or to the place where reading cannot continue. */
@@ -23,6 +24,7 @@ export function readAttributes(cursor: Cursor, element: string): Attribute[] {
         help: "Keep one of the two.",
         related: [{ span: earlier.nameSpan, message: "the first" }],
       })
+      // The first counts: it is what most readers of XML would report.
       continue
     }
     first.set(attribute.name, attribute)
@@ -42,6 +44,7 @@ function readAttribute(cursor: Cursor): Attribute | undefined {
   if (name === undefined) {
     skipStray(cursor)
     cursor.derail(start, cursor.at, `\`${shown(cursor.text.slice(start, cursor.at))}\` is not an attribute`, {
+      // An unescaped quote in a value is the commonest reason.
       help: 'An attribute is `name="value"`; a `"` in a value that is not an expression is written `&quot;`.',
     })
     return undefined
@@ -78,6 +81,7 @@ function skipStray(cursor: Cursor): void {
 function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined {
   const start = cursor.at
   cursor.blanks()
+  // An expression ends at its bracket, so quotes inside it do not end the value.
   if (beginsExpression(cursor.text, cursor.at)) {
     const raw = readExpression(cursor, { start, until: quote, what: `\`${shown(name)}\`` })
     return raw ?? recover(cursor)
@@ -126,6 +130,7 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
 
 /** After an expression without an end: continues at the most likely end of the attribute. */
 function recover(cursor: Cursor): undefined {
+  // A quote that is followed by the end of the tag or another attribute.
   const ends = /["'](?=\s*\/?>|\s+[A-Za-z_][\w.:-]*\s*=\s*["'])/g
   ends.lastIndex = cursor.at
   const found = ends.exec(cursor.text)

@@ -25,6 +25,7 @@ const worded = new RegExp(
 /** Parses the formats of the invariant culture: ISO 8601, `MM/dd/yyyy`, RFC 1123 and dates in words. @throws FormatException */
 export function parseDate(text: string): ParsedDate {
   const trimmed = text.trim()
+  // The longest valid text is far shorter; the patterns never see a long one.
   if (trimmed.length > 100) throw notADate(text)
   let found = iso.exec(trimmed)
   if (found !== null) {
@@ -33,6 +34,7 @@ export function parseDate(text: string): ParsedDate {
   }
   found = american.exec(trimmed)
   if (found !== null) {
+    // The invariant culture of .NET writes the month first.
     const [, month, day, year, ...rest] = found
     return made(text, [year, month, day], rest)
   }
@@ -42,6 +44,7 @@ export function parseDate(text: string): ParsedDate {
   const word = (monthAfter ?? monthFirst ?? "").toLowerCase()
   const month = months.indexOf(word.slice(0, 3)) + 1
   const full = monthNames[month - 1]?.toLowerCase() ?? ""
+  // Either three letters or the whole name.
   if (month === 0 || (word.length > 3 && word !== full)) throw notADate(text)
   return made(text, [year, String(month), dayFirst ?? dayAfter], rest)
 }

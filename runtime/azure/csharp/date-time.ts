@@ -70,6 +70,7 @@ export class DateTimeOffset extends CsObject {
   constructor(ticks: bigint, offsetMinutes: number) {
     super()
     this.ticks = inRange(ticks)
+    // 14 hours, the largest offset of .NET and of any time zone.
     if (Math.abs(offsetMinutes) > 840) throw outOfRange("offset")
     this.offsetMinutes = offsetMinutes
   }
@@ -100,6 +101,7 @@ export class DateTimeOffset extends CsObject {
   /** Units since 1970, rounded down. */
   unix(unit: bigint): bigint {
     const since = this.utcTicks - unixEpochTicks
+    // `bigint` division rounds towards zero, and times before 1970 are negative.
     return since >= 0n || since % unit === 0n ? since / unit : since / unit - 1n
   }
   compareTo(other: unknown): number {
@@ -110,6 +112,7 @@ export class DateTimeOffset extends CsObject {
     return formatDate(this, "")
   }
   override same(other: unknown): boolean {
+    // Equal moments are equal, whatever their offsets.
     return other instanceof DateTimeOffset && other.utcTicks === this.utcTicks
   }
   override hash(): unknown {
@@ -155,6 +158,7 @@ export function ticksOf(parts: DateParts): bigint {
       "ArgumentOutOfRangeException",
       "Year, Month, and Day parameters describe an un-representable DateTime.",
     )
+  // `Date.UTC` would read the years 0 to 99 as 1900 to 1999.
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute, second)
@@ -174,5 +178,6 @@ function addMonths(ticks: bigint, count: number): bigint {
   const parts = partsOf(ticks)
   const months = parts.year * 12 + parts.month - 1 + count
   const [year, month] = [Math.floor(months / 12), (((months % 12) + 12) % 12) + 1]
+  // January 31 plus a month is the last day of February.
   return ticksOf({ ...parts, year, month, day: Math.min(parts.day, daysInMonth(year, month)) })
 }
