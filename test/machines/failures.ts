@@ -176,7 +176,7 @@ async function redisAway(scene: Scene, ms: number): Promise<void> {
   scene.traffic.limits.disturb()
   await scene.fleet.restartRedis(ms)
   for (const machine of scene.fleet.machines) await machine.shows(scene.client, countsInRedis)
-  scene.traffic.limits.disturb()
+  scene.traffic.limits.disturb(lastCallsMs)
 }
 
 /** Some plans, each at another process. */
@@ -237,15 +237,15 @@ async function suspendKey({ fleet, traffic, client, random }: Scene): Promise<vo
     traffic.wrong.push(`${machine.name} answers ${action} with ${status}: ${JSON.stringify(body)}`)
 }
 
-/** Statements that were sent to the server that died fail within this time, after others have succeeded. */
-const lastStatementsMs = 2_000
+/** What was sent to a server that died may fail this long after others have succeeded, or before a process has noticed. */
+const lastCallsMs = 2_000
 
 /** While a process does not reach the database, it lets calls of a quota pass that it has not counted there. */
 async function databaseAway({ fleet, traffic, client }: Scene, what: () => Promise<unknown>): Promise<void> {
   traffic.quotas.disturb()
   await what()
   for (const machine of fleet.machines) await machine.shows(client, "sallyport_database_up 1")
-  traffic.quotas.disturb(lastStatementsMs)
+  traffic.quotas.disturb(lastCallsMs)
 }
 
 async function startAgain(scene: Scene, machine: Machine): Promise<void> {
