@@ -15,6 +15,7 @@ export class FileWatch {
   readonly #everyMs: number
   #marks = new Map<string, string>()
   #timer: NodeJS.Timeout | undefined
+  #isLooking = false
 
   constructor(onChange: () => void, everyMs = 2_000) {
     this.#onChange = onChange
@@ -26,7 +27,16 @@ export class FileWatch {
     clearInterval(this.#timer)
     this.#timer = undefined
     this.#marks = new Map(files.map(({ path, mark }) => [path, mark]))
-    if (files.length > 0) this.#timer = setInterval(() => void this.#look(), this.#everyMs).unref()
+    if (files.length === 0) return
+    // On a busy machine a look takes longer than the interval, and two at once would find the same change.
+    const look = () => {
+      if (this.#isLooking) return
+      this.#isLooking = true
+      void this.#look().finally(() => {
+        this.#isLooking = false
+      })
+    }
+    this.#timer = setInterval(look, this.#everyMs).unref()
   }
 
   close(): void {
