@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { renewedForks } from "./support/renewed-forks.ts"
+import { RoomByRoom } from "./support/room-by-room.ts"
 import { openRunFolder } from "./support/run-folder.ts"
-import { StaticChecksFirst } from "./support/static-checks-first.ts"
 import { Tally } from "./support/tally.ts"
 
 /** The random tests, which `npm run test:long` runs again with other worlds and more of them. */
@@ -73,7 +73,7 @@ export default defineConfig(({ mode }) => ({
     // Three for two cores: while a test waits for a server, a timer or a child, another one has its core.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     isolate: false,
-    sequence: { sequencer: StaticChecksFirst },
+    sequence: { sequencer: RoomByRoom },
     // Far above what any test needs, and only what never ends should fail by time: at a load of 32 README's tour, 13 s of CPU time,
     // took more than five minutes. So a test sets a limit of its own only where it needs more.
     testTimeout: mode === "long" ? 1_800_000 : 900_000,
