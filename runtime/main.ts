@@ -18,7 +18,7 @@ import { type Runtime, type RuntimeSettings, spoolOf } from "./process/settings.
 import { startErrorOf } from "./process/start-error.ts"
 import { WarmStores } from "./process/warm-stores.ts"
 import type { Database } from "./store/database.ts"
-import { migrate } from "./store/migrate.ts"
+import { type MigrateOptions, migrate } from "./store/migrate.ts"
 import { createTupleSource } from "./store/tuple-source.ts"
 import { TupleWriter } from "./store/tuple-writer.ts"
 import { createAccessLog, type Log } from "./telemetry/log.ts"
@@ -46,10 +46,12 @@ export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> 
 export async function migrateDatabase(settings: {
   readonly database: DatabaseSettings
   readonly log: Log
+  /** Called with what the server can do, before anything is applied. */
+  readonly onCapabilities?: MigrateOptions["onCapabilities"]
 }): Promise<readonly string[]> {
   const database = await openDatabase(settings.database, settings.log)
   try {
-    return await migrate(database)
+    return await migrate(database, { onCapabilities: settings.onCapabilities })
   } finally {
     await database.close()
   }

@@ -54,6 +54,9 @@ export interface DatabaseState {
   }
 }
 
+/** What a server may lack: then another way is taken (see capabilities.ts). */
+export type OptionalCapability = "notices" | "cursors"
+
 /**
  * PostgreSQL 14+, a distributed server with its protocol, or the embedded database, all with one dialect. A fault of the database itself
  * (down, silent, full, read-only, too slow) rejects with `SourceUnavailable` within a second. Callers need not reopen anything afterwards.
@@ -63,6 +66,8 @@ export interface Database extends Queryable {
   /** Schema of all tables. Statements write it as `sallyport.`, migrations too. */
   readonly schema: string
   readonly state: DatabaseState
+  /** What the server lacks, as far as it was tried (`probeCapabilities`): other ways are taken. */
+  readonly missing: Set<OptionalCapability>
   /**
    * Runs `work` in one transaction; a rejection of `work` rolls back. When the server rolls back for an unrelated reason (40001, 40P01 and
    * others, see fault.ts), `work` runs again, up to five times in all, so it may have no other effects. After the last attempt:

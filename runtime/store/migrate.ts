@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
+import { type Capability, probeCapabilities, refusalOfServer } from "./capabilities.ts"
 import {
   type Database,
   isSqlError,
@@ -19,6 +20,8 @@ export interface MigrateOptions {
   readonly migrations?: readonly Migration[] | undefined
   /** How long to wait for another runner, in milliseconds (default: 60,000). */
   readonly waitMs?: number | undefined
+  /** Called with what the server can do, before anything is applied. */
+  readonly onCapabilities?: ((capabilities: readonly Capability[]) => void) | undefined
   /** Called before each file, and once when the runner waits for another one. */
   readonly onProgress?: ((message: string) => void) | undefined
 }
@@ -89,7 +92,8 @@ const recordApplied = {
 /**
  * Brings the schema to this version. Returns the names of the applied files; empty when the schema was current. Safe to run twice, and
  * concurrently: other runners wait.
- * @throws MigrationError (edited or newer schema, a file that fails, no lock in time) · SourceUnavailable
+ * @throws MigrationError (edited or newer schema, a file that fails, no lock in time, a server that lacks what is needed) ·
+ * SourceUnavailable
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<readonly string[]> {
   try {
@@ -103,6 +107,10 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
 async function migrateLocked(database: Database, options: MigrateOptions): Promise<readonly string[]> {
   const migrations = options.migrations ?? ownMigrations()
   await prepare(database)
+  const capabilities = await probeCapabilities(database)
+  options.onCapabilities?.(capabilities)
+  const refusal = refusalOfServer(capabilities)
+  if (refusal !== undefined) throw new MigrationError(refusal)
   const holder = randomUUID()
   await lock(database, holder, options)
   try {

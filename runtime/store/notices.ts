@@ -32,7 +32,7 @@ export class Notices {
   /** Announces a committed change. Changes that commit while a notice is under way share the next one. */
   announce(topic: NoticeTopic): void {
     for (const listener of this.#ownListeners) listener(topic)
-    if (this.#database.listen === undefined) return
+    if (this.#database.listen === undefined || this.#database.missing.has("notices")) return
     this.#waiting.add(topic)
     if (!this.#sending) void this.#send()
   }

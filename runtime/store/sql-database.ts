@@ -31,6 +31,8 @@ export interface SqlDatabaseOptions {
   readonly connectForNotices?: ((config: ClientConfig, signal?: AbortSignal) => Promise<Client>) | undefined
   /** Name of the server in use; undefined before the first connection. */
   readonly server?: (() => string | undefined) | undefined
+  /** See `Database.missing`; a replica lacks what its primary lacks. */
+  readonly missing?: Database["missing"] | undefined
   readonly connectionsMax: number
   readonly statementMs: number
   /** Timeout for getting a connection, in milliseconds. */
@@ -77,6 +79,7 @@ export class SqlDatabase implements Database {
   readonly kind: Database["kind"]
   readonly schema: string
   readonly listen: Database["listen"]
+  readonly missing: Database["missing"]
   readonly #options: SqlDatabaseOptions
   readonly #liveness: Liveness
   readonly #pool: ConnectionPool
@@ -87,6 +90,7 @@ export class SqlDatabase implements Database {
   constructor(options: SqlDatabaseOptions) {
     this.kind = options.kind
     this.schema = options.schema
+    this.missing = options.missing ?? new Set()
     this.#options = options
     const { connectForNotices } = options
     if (connectForNotices !== undefined)
@@ -162,7 +166,12 @@ export class SqlDatabase implements Database {
     channel: string,
     onNotice: (payload: string) => void,
   ): () => void {
-    const stop = listenOn(connect, channel, onNotice, this.#options.onFault)
+    const { onFault } = this.#options
+    const stop = listenOn(connect, channel, {
+      onNotice,
+      onFault,
+      isUseless: () => this.missing.has("notices"),
+    })
     this.#listeners.add(stop)
     return () => {
       this.#listeners.delete(stop)
@@ -306,6 +315,13 @@ function usedUp(error: unknown, state: string): SourceUnavailable {
   return new SourceUnavailable(`rolled back ${attemptsMax} times: ${coded}`, { cause: error })
 }
 
+interface Hearing {
+  readonly onNotice: (payload: string) => void
+  readonly onFault: ((error: Error) => void) | undefined
+  /** The server has no notices: do not reconnect. */
+  readonly isUseless: () => boolean
+}
+
 /**
  * A connection of its own that listens on a channel and reconnects when it is lost. Notices in between are lost. Returns a function that
  * stops listening.
@@ -313,8 +329,7 @@ function usedUp(error: unknown, state: string): SourceUnavailable {
 function listenOn(
   connect: SqlDatabaseOptions["connect"],
   channel: string,
-  onNotice: (payload: string) => void,
-  onFault: ((error: Error) => void) | undefined,
+  { onNotice, onFault, isUseless }: Hearing,
 ): () => void {
   const ended = new AbortController()
   let client: Client | undefined
@@ -343,7 +358,7 @@ function listenOn(
     })
   }
   const again = () => {
-    if (ended.signal.aborted) return
+    if (ended.signal.aborted || isUseless()) return
     clearTimeout(timer)
     timer = setTimeout(start, waitMs)
     timer.unref()

@@ -7,6 +7,7 @@ import {
   type PageBatch,
   type PageKey,
   type PartKey,
+  packRows,
   SourceUnavailable,
   StoreGone,
   type TupleChange,
@@ -74,18 +75,28 @@ const selectOfBlocks: PreparedStatement = {
   name: "source-of-blocks",
   text: `select string_agg(${packedRow}, '') filter (where store_id = $1) from sallyport.tuples where ctid >= $2::tid and ctid < $3::tid`,
 }
+const whereForwardPart =
+  " and object = $2 and relation = $3 and subject >= $4 and subject < $5 and subject_relation = $6"
 const openForwardPart: PreparedStatement = {
   name: "source-open-forward-part",
-  text: cursorOf(
-    " and object = $2 and relation = $3 and subject >= $4 and subject < $5 and subject_relation = $6",
-  ),
+  text: cursorOf(whereForwardPart),
 }
+const whereReversePart =
+  " and subject = $2 and subject_relation = $3 and object >= $4 and object < $5 and relation = $6"
 const openReversePart: PreparedStatement = {
   name: "source-open-reverse-part",
-  text: cursorOf(
-    " and subject = $2 and subject_relation = $3 and object >= $4 and object < $5 and relation = $6",
-  ),
+  text: cursorOf(whereReversePart),
 }
+/** For servers without cursors: the next rows in the order of the primary key, after the key in the last four parameters. */
+const nextRange = (name: string, where: string, parameters: number): PreparedStatement => ({
+  name: `source-range-${name}`,
+  text: `select ${tupleColumns} from sallyport.tuples where store_id = $1${where}
+    and (object, relation, subject, subject_relation) > (${[1, 2, 3, 4].map((at) => `$${parameters + at}`)})
+    order by object, relation, subject, subject_relation limit ${batchRows}`,
+})
+const wholeRange = nextRange("whole", "", 1)
+const forwardRange = nextRange("forward-part", whereForwardPart, 6)
+const reverseRange = nextRange("reverse-part", whereReversePart, 6)
 const fetchBatch: PreparedStatement = { name: "source-fetch", text: `fetch ${batchRows} from some_tuples` }
 
 /**
@@ -174,7 +185,7 @@ export function createTupleSource(database: Database): TupleSource {
     load: (storeId, onBatch) => load(database, storeId, onBatch),
     list: (storeId, key, onBatch) =>
       fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
-        fetchAll<TupleRow>(transaction, openPart(storeId, key), deliver),
+        readPart(transaction, database.missing, storeId, key, deliver),
       ),
     pages: (storeId, keys) => pages(database, storeId, keys),
     changes: (storeId, after, max) => changes(database, storeId, after, max),
@@ -194,15 +205,21 @@ export async function stampOfRevision(
   return row?.[0]
 }
 
-/** The cursor of a part. */
-function openPart(storeId: string, key: PartKey): Opening {
-  return [
-    key.direction === "forward" ? openForwardPart : openReversePart,
-    [storeId, ...parametersOf(key)] as string[],
-  ]
+async function readPart(
+  transaction: Queryable,
+  missing: Database["missing"],
+  storeId: string,
+  key: PartKey,
+  deliver: (rows: readonly TupleRow[]) => Promise<void> | void,
+): Promise<void> {
+  const forward = key.direction === "forward"
+  const parameters = [storeId, ...parametersOf(key)]
+  if (missing.has("cursors"))
+    return fetchRanges(transaction, [forward ? forwardRange : reverseRange, parameters], deliver)
+  return fetchAll(transaction, [forward ? openForwardPart : openReversePart, parameters], deliver)
 }
 
-type Opening = readonly [cursor: PreparedStatement, parameters: readonly string[]]
+type Opening = readonly [statement: PreparedStatement, parameters: readonly string[]]
 
 /** Names of a type range from `type:` to the character after the colon; a wildcard's range ends at the next character. */
 function rangeOf(type: string, wildcard: boolean): readonly [low: string, high: string] {
@@ -278,10 +295,29 @@ async function fetchAll<Row extends SqlRow>(
   }
 }
 
+/** The same without a cursor, by ranges of the primary key. */
+async function fetchRanges(
+  transaction: Queryable,
+  [range, parameters]: Opening,
+  deliver: (rows: readonly TupleRow[]) => Promise<void> | void,
+): Promise<void> {
+  let after: readonly string[] = ["", "", "", ""]
+  for (;;) {
+    const rows = await transaction.query<TupleRow>(range, [...parameters, ...after])
+    if (rows.length > 0) await deliver(rows)
+    if (rows.length < batchRows) return
+    after = rows.at(-1)?.slice(0, 4) ?? after
+  }
+}
+
 async function load(database: Database, storeId: string, onBatch: LoadedBatch): Promise<Commit> {
   if ((await fileShare(database, storeId)) >= fileShareMin)
     return fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
       readFile(transaction, storeId, deliver),
+    )
+  if (database.missing.has("cursors"))
+    return fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
+      fetchRanges(transaction, [wholeRange, [storeId]], (rows) => deliver(packRows(rows))),
     )
   return fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
     fetchAll<[string]>(transaction, [openCursor, [storeId]], (rows) =>

@@ -43,6 +43,10 @@ class FaultyDatabase implements Database {
     return this.#database.state
   }
 
+  get missing() {
+    return this.#database.missing
+  }
+
   async #run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.count++ !== this.#failing) return work()
     const gone = new SourceUnavailable("as the test wants it")

@@ -154,6 +154,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/store",
     doors: [
       "call-record",
+      "capabilities",
       "connection-url",
       "continuation",
       "database",

@@ -1,7 +1,9 @@
+import type { Capability } from "../../../runtime/store/capabilities.ts"
 import { type CommandLine, command, exitCode } from "../command.ts"
 import { databaseName, databaseOf } from "../database-settings.ts"
 import { logLevelOf } from "../settings.ts"
 import { loadRuntime, rethrowForPeople } from "../start.ts"
+import { missingText } from "../views/missing-capability.ts"
 
 const migrateLine: CommandLine<Record<string, never>> = {
   examples: [
@@ -22,11 +24,25 @@ export const migrate = command(migrateLine, async (_, io) => {
   ])
   // Progress goes to standard error, only results go to standard output.
   const log = createLog({ level, stream: { write: (line) => io.err(line) } })
-  const applied = await migrateDatabase({ database: databaseOf(io), log }).catch(rethrowForPeople)
+  let capabilities: readonly Capability[] = []
+  const onCapabilities = (found: readonly Capability[]) => {
+    capabilities = found
+  }
+  const settings = { database: databaseOf(io), log, onCapabilities }
+  const applied = await migrateDatabase(settings).catch(rethrowForPeople)
   io.out(
     applied.length === 0
       ? `${databaseName(io)} already has the schema of this version. Nothing to do.\n`
       : `${databaseName(io)}: applied ${applied.join(", ")}.\n`,
   )
+  io.out(capabilitiesText(capabilities))
   return exitCode.ok
 })
+
+/** What of it the server has; the embedded database has everything. */
+function capabilitiesText(tried: readonly Capability[]): string {
+  if (tried.length === 0) return ""
+  const present = tried.filter(({ isPresent }) => isPresent).length
+  const text = `The server has ${present} of the ${tried.length} capabilities that Sallyport uses.\n`
+  return text + tried.map(missingText).join("")
+}
