@@ -3,6 +3,7 @@ import { PlanKeeper } from "./control/plan-keeper.ts"
 import type { Control } from "./control/server.ts"
 import { HttpClient } from "./http/client/http-client.ts"
 import { type DatabaseSettings, openDatabase } from "./process/database.ts"
+import { openDatabaseServers } from "./process/database-servers.ts"
 import { Heartbeat } from "./process/heartbeat.ts"
 import { HistoryLosses } from "./process/history-losses.ts"
 import { keptPlanOf } from "./process/kept-plan.ts"
@@ -19,7 +20,6 @@ import { startErrorOf } from "./process/start-error.ts"
 import { WarmStores } from "./process/warm-stores.ts"
 import type { Database } from "./store/database.ts"
 import { type MigrateOptions, migrate } from "./store/migrate.ts"
-import { createTupleSource } from "./store/tuple-source.ts"
 import { TupleWriter } from "./store/tuple-writer.ts"
 import { createAccessLog, type Log } from "./telemetry/log.ts"
 import { Metrics } from "./telemetry/metrics.ts"
@@ -61,12 +61,12 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const { log, roles, graceMs = 10_000 } = settings
   const http = new HttpClient()
   const losses = new HistoryLosses(metrics, log)
-  const engine = new Engine(createTupleSource(database), { onHistoryLost: losses.ofTuples })
+  const servers = openDatabaseServers(settings.database, database, log, metrics)
+  const engine = new Engine(servers.source, { onHistoryLost: losses.ofTuples })
   // The engine of this process gets the writes of `grant` and `revoke` at once.
   const stores = new PlanStores(engine, new TupleWriter(database, (...commit) => engine.applied(...commit)))
   const warm = new WarmStores(engine, log)
-  const accessLog = settings.accessLog === true ? createAccessLog() : undefined
-  const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
+  const { requestLog, closeRequestLog } = requestLogOf(settings)
   const spoolFolder = spoolOf(settings)
   const metering = new Metering({ database, metrics, losses, log, spoolFolder, plan: () => keeper.served })
   const observing = { metrics, log, requestLog, stores, metering, database }
@@ -78,7 +78,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const servable = servedBy({ engine, stores, warm, gateway, listeners })
   const disk = keptPlanOf(settings)
   const keeper = new PlanKeeper({ database, log, servable, disk, onHistoryLost: losses.ofPlans })
-  const parts = { database, keeper, gateway, listeners, metering, warm }
+  const parts = { database, servers, keeper, gateway, listeners, metering, warm }
   const report = () => reportOf({ ...parts, relations, losses }, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetrics(metrics, { ...parts, report })
@@ -94,8 +94,8 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     await heartbeat.stop()
     await Promise.all([metering.close(), refused.close(), http.close()])
     engine.close()
-    accessLog?.close()
-    await database.close()
+    closeRequestLog?.()
+    await Promise.all([servers.close(), database.close()])
   }
   try {
     control = await openControl(settings, { ...parts, heartbeat, metrics, readiness, refused })
@@ -116,4 +116,13 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     notReady: async () => (await readiness()).reasons,
     close,
   }
+}
+
+/** The log of requests, and how to end it when it is our own. */
+function requestLogOf({ accessLog }: RuntimeSettings): { requestLog?: Log; closeRequestLog?: () => void } {
+  if (accessLog === true) {
+    const { log, close } = createAccessLog()
+    return { requestLog: log, closeRequestLog: close }
+  }
+  return typeof accessLog === "object" ? { requestLog: accessLog } : {}
 }

@@ -13,6 +13,7 @@ const serverVariables = [
   "SALLYPORT_DATABASE_POOL_SIZE",
   "SALLYPORT_DATABASE_POOLER",
   "SALLYPORT_DATABASE_NOTICES_URL",
+  "SALLYPORT_DATABASE_REPLICA_URL",
 ] as const
 
 /** The database: the server of `SALLYPORT_DATABASE_URL`, else embedded in the project. */
@@ -30,7 +31,8 @@ export function databaseOf(io: Io): DatabaseSettings {
   const passwordCommand = io.env["SALLYPORT_DATABASE_PASSWORD_COMMAND"] || undefined
   const schema = io.env["SALLYPORT_DATABASE_SCHEMA"] || undefined
   const noticesUrl = io.env["SALLYPORT_DATABASE_NOTICES_URL"] || undefined
-  const given = { passwordFile, passwordCommand, schema, noticesUrl }
+  const replicaUrl = io.env["SALLYPORT_DATABASE_REPLICA_URL"] || undefined
+  const given = { passwordFile, passwordCommand, schema, noticesUrl, replicaUrl }
   return { url, ...given, poolSize: poolSizeOf(io), pooler: poolerOf(io), env: io.env }
 }
 

@@ -59,6 +59,12 @@ export const variables: Readonly<Record<string, EnvironmentVariable>> = {
     byDefault: "the database URL; with a pooler, changes are found by polling",
     example: "postgres://sallyport:secret@db.internal/sallyport",
   },
+  SALLYPORT_DATABASE_REPLICA_URL: {
+    commands: ["serve", "dev"],
+    docs: "URL of streaming standbys of the PostgreSQL server, from which tuples are read. Each of its hosts is one replica.",
+    byDefault: "tuples are read from the database URL",
+    example: "postgres://sallyport@replica1.internal,replica2.internal/sallyport",
+  },
   SALLYPORT_CONTROL_LISTEN: {
     commands: ["serve", "dev"],
     docs: "Address and port of the control listener. A process without the role `control` serves only health and metrics there.",

@@ -110,6 +110,14 @@ export interface PageBatch {
   readonly pages: readonly PageRows[]
 }
 
+/** How rows are read; all optional. */
+export interface ReadTerms {
+  /** The rows must be of this revision or a later one (default: of the newest when the reading starts). */
+  readonly revisionMin?: number | undefined
+  /** The reading starts again from its beginning, perhaps at another commit: drop the rows read so far. Without it such a reading fails. */
+  readonly onRestart?: (() => void) | undefined
+}
+
 /** Takes a batch of a load. `part` is the part of the store that has been read so far, from 0 to 1; undefined when unknown. */
 export type LoadedBatch = (rows: PackedRows, part?: number | undefined) => Promise<void> | void
 
@@ -127,14 +135,19 @@ export interface TupleSource {
    * All tuples at one commit, in batches; resolves to that commit. The next batch waits until `onBatch` has resolved. An exception of
    * `onBatch` ends it.
    */
-  load(storeId: string, onBatch: LoadedBatch): Promise<Commit>
+  load(storeId: string, onBatch: LoadedBatch, terms?: ReadTerms): Promise<Commit>
   /** Adjacency pages of one store, by one SQL statement. A part may contain extra tuples whose subject's name has the same beginning. */
-  pages(storeId: string, keys: readonly PageKey[]): Promise<PageBatch>
+  pages(storeId: string, keys: readonly PageKey[], terms?: ReadTerms): Promise<PageBatch>
   /**
    * A part of a list of any length, in batches of at most a few thousand rows so that the event loop is not blocked. An exception of
    * `onBatch` ends it.
    */
-  list(storeId: string, key: PartKey, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit>
+  list(
+    storeId: string,
+    key: PartKey,
+    onBatch: (rows: readonly TupleRow[]) => void,
+    terms?: ReadTerms,
+  ): Promise<Commit>
   /**
    * Changes after a commit in order of revision, at most about `max` but always whole revisions; empty when there are none. A written tuple
    * did not exist before: a replacement is a deletion followed by a write. Rejects with `HistoryLost` when the database does not have the

@@ -97,6 +97,33 @@ const trafficStatus = z.strictObject({
   decisionPoints: z.record(z.string(), targetStatus),
 })
 
+const connectionsStatus = z.strictObject({
+  max: z.number().int(),
+  size: z.number().int(),
+  inUse: z.number().int(),
+  waiting: z.number().int(),
+})
+
+/** A replica that tuples are read from. `reason`: why it is not read, or what it lacks; null while it is read. */
+const replicaStatus = z.strictObject({
+  server: z.string(),
+  state: z.enum(["reading", "behind", "refused", "unavailable"]),
+  reason: z.string().nullable(),
+  revisionsBehind: z.number().int(),
+  connections: connectionsStatus,
+})
+
+/**
+ * Something that Sallyport uses of the server. `reason`: the server's reply when it is missing. `without`: what happens then; null: Sallyport
+ * cannot work.
+ */
+const capabilityStatus = z.strictObject({
+  name: z.string(),
+  isPresent: z.boolean(),
+  reason: z.string().nullable(),
+  without: z.string().nullable(),
+})
+
 /**
  * The database as the process that answers sees it. `server`: `host:port`; null before the first connection and for the embedded database.
  * `connections`: those for statements; `size` open or being opened, at most `max`; `waiting` statements wait for one.
@@ -104,12 +131,9 @@ const trafficStatus = z.strictObject({
 const databaseStatus = z.strictObject({
   kind: z.enum(["postgres", "embedded"]),
   server: z.string().nullable(),
-  connections: z.strictObject({
-    max: z.number().int(),
-    size: z.number().int(),
-    inUse: z.number().int(),
-    waiting: z.number().int(),
-  }),
+  connections: connectionsStatus,
+  replicas: z.array(replicaStatus),
+  capabilities: z.array(capabilityStatus),
 })
 
 /**

@@ -21,6 +21,8 @@ export interface ServerSettings extends PasswordSettings {
   readonly pooler?: "none" | "transaction" | undefined
   /** URL of the server itself, to hear notices beside a pooler. */
   readonly noticesUrl?: string | undefined
+  /** URL of standbys of this server: tuples are read from them. */
+  readonly replicaUrl?: string | undefined
   /** Variables for what the URL leaves open, such as `PGPASSWORD` (default: those of the process). */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
@@ -59,7 +61,7 @@ export async function openDatabase(
 }
 
 function openServer(settings: ServerSettings, options: PostgresOptions): Database {
-  const { url, poolSize, ...more } = settings
+  const { url, poolSize, replicaUrl: _, ...more } = settings
   return openPostgres(url, { ...options, ...more, connectionsMax: poolSize })
 }
 

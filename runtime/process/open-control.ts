@@ -9,6 +9,7 @@ import type { Database } from "../store/database.ts"
 import { countPrunable, prune } from "../store/prune.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
+import type { DatabaseServers } from "./database-servers.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { Heartbeat } from "./heartbeat.ts"
 import type { Metering } from "./metering.ts"
@@ -21,6 +22,7 @@ import type { WarmStores } from "./warm-stores.ts"
 export interface ControlParts {
   readonly database: Database
   readonly warm: Pick<WarmStores, "status">
+  readonly servers: Pick<DatabaseServers, "replicas" | "capabilities">
   readonly keeper: PlanKeeper
   readonly heartbeat: Heartbeat
   readonly metrics: Metrics
@@ -86,8 +88,7 @@ function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts> {
 /** Without the database this process reports only itself, because operators need `status` most at such a time. */
 async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
   const { heartbeat, keeper } = parts
-  const { gateway, database, warm } = parts
-  const own = { traffic: trafficOf(gateway), database: databaseOf(database), engine: warm.status }
+  const own = { traffic: trafficOf(parts.gateway), database: databaseOf(parts), engine: parts.warm.status }
   try {
     const processes = await heartbeat.fleet()
     const [newest] = await keeper.history(1)
@@ -100,8 +101,15 @@ async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
   }
 }
 
-function databaseOf({ kind, state }: Database): StatusAnswer["database"] {
-  return { kind, server: state.server ?? null, connections: state.connections }
+function databaseOf({ database, servers }: ControlParts): StatusAnswer["database"] {
+  const { server = null, connections } = database.state
+  return {
+    ...{ kind: database.kind, server, connections },
+    replicas: servers.replicas().map(({ reason = null, forMs: _, ...replica }) => ({ ...replica, reason })),
+    capabilities: servers.capabilities().map(({ reason = null, without = null, ...each }) => ({
+      ...{ ...each, reason, without },
+    })),
+  }
 }
 
 /** The traffic of this process; errors are left out, because they are in the state of each part. */

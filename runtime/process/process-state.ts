@@ -7,6 +7,7 @@ import { schemaState } from "../store/migrate.ts"
 import { addProcessMetrics, type Metrics } from "../telemetry/metrics.ts"
 import type { Quotas } from "../usage/quotas.ts"
 import type { UsageRecorder } from "../usage/recorder.ts"
+import type { DatabaseServers } from "./database-servers.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { HistoryLosses } from "./history-losses.ts"
 import type { IssuedSubscriptions } from "./issued-subscriptions.ts"
@@ -41,14 +42,15 @@ export interface StatefulParts {
   readonly quotas: Pick<Quotas, "error">
   readonly relations: Pick<RelationChanges, "error">
   readonly losses: Pick<HistoryLosses, "reasons">
-  readonly database: Pick<Database, "state">
+  readonly servers: Pick<DatabaseServers, "primary" | "reasons">
 }
 
 /** The current state of this process. */
 export function processState(parts: StatefulParts): ProcessState {
-  const { keeper, gateway, issued, usage, quotas, relations, losses, database } = parts
+  const { keeper, gateway, issued, usage, quotas, relations, losses, servers } = parts
   const reasons = [
-    ...databaseReasons(database.state),
+    ...databaseReasons(servers.primary.state),
+    ...servers.reasons(),
     ...(keeper.error === null ? [] : [keeper.error]),
     ...(keeper.kept === undefined ? [] : [keeper.kept]),
     ...(gateway === undefined || issued.error === undefined
@@ -67,9 +69,7 @@ export function processState(parts: StatefulParts): ProcessState {
 
 /** The report of this process to the fleet. */
 export function reportOf(
-  parts: Pick<StatefulParts, "gateway" | "listeners" | "relations" | "losses" | "database"> & {
-    readonly keeper: PlanKeeper
-  },
+  parts: Omit<StatefulParts, "keeper" | "issued" | "usage" | "quotas"> & { readonly keeper: PlanKeeper },
   { issued, usage, quotas }: Metering,
 ): ReportedState {
   const { serial, error, refusedSerial } = parts.keeper

@@ -37,8 +37,8 @@ export interface ServerTarget {
   readonly user: string
   readonly password: string | undefined
   readonly tls: ServerTls
-  /** `read-write`: accepts writes by default. `primary`: is no standby. `any`: may be read-only; then writes fail. */
-  readonly sessionAttributes: "read-write" | "primary" | "any"
+  /** `read-write`: accepts writes by default. `primary`: is no standby. `standby`: is one. `any`: may be read-only; then writes fail. */
+  readonly sessionAttributes: "read-write" | "primary" | "standby" | "any"
   /** Each connection goes to one of the hosts at random. */
   readonly balanced: boolean
   /** Timeout for connecting to one host, in milliseconds. */
@@ -71,7 +71,33 @@ type Variables = Readonly<Record<string, string | undefined>>
  * a host it is `localhost`; the home folder's files for certificates and passwords are not read; `target_session_attrs` is `read-write`.
  * @throws DatabaseSettingsError when the URL cannot be read, or contains a parameter or value that Sallyport does not have
  */
-export function readConnectionUrl(url: string, env: Variables = {}): ServerTarget {
+export function readConnectionUrl(
+  url: string,
+  env: Variables = {},
+  purpose: UrlPurpose = "primary",
+): ServerTarget {
+  try {
+    return readParts(url, env, purpose)
+  } catch (error) {
+    if (!(error instanceof DatabaseSettingsError) || purpose === "primary") throw error
+    const variable = urlVariables[purpose]
+    throw new DatabaseSettingsError(
+      `${variable}: ${error.message}`,
+      error.help.replace(urlVariables.primary, variable),
+    )
+  }
+}
+
+/** What a URL is for: all statements, only reading, only listening. */
+type UrlPurpose = "primary" | "replica" | "notices"
+
+const urlVariables: Readonly<Record<UrlPurpose, string>> = {
+  primary: "SALLYPORT_DATABASE_URL",
+  replica: "SALLYPORT_DATABASE_REPLICA_URL",
+  notices: "SALLYPORT_DATABASE_NOTICES_URL",
+}
+
+function readParts(url: string, env: Variables, purpose: UrlPurpose): ServerTarget {
   const parts = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(url)
   if (parts === null) throw unreadable("it is not of this form")
   const [, credentials, hosts = "", database = "", query = ""] = parts
@@ -83,7 +109,9 @@ export function readConnectionUrl(url: string, env: Variables = {}): ServerTarge
   const { host, port } = readAuthority(hosts)
   preset(given, "host", host)
   preset(given, "port", port)
-  return targetOf(new Values(given, env))
+  // `PGTARGETSESSIONATTRS` is about the primary.
+  const variables = purpose === "replica" ? { ...env, PGTARGETSESSIONATTRS: undefined } : env
+  return targetOf(new Values(given, variables), purpose)
 }
 
 /** A parameter overrides the same part of the URL, as in libpq. */
@@ -191,7 +219,7 @@ class Values {
   }
 }
 
-function targetOf(values: Values): ServerTarget {
+function targetOf(values: Values, purpose: UrlPurpose): ServerTarget {
   const user = values.text("user") ?? userInfo().username
   values.choice(
     "client_encoding",
@@ -199,11 +227,6 @@ function targetOf(values: Values): ServerTarget {
     "Sallyport only speaks UTF8: remove it",
   )
   values.choice("gssencmode", ["disable", "prefer"], "Sallyport encrypts with TLS only: use sslmode")
-  const attributes = values.choice(
-    "target_session_attrs",
-    ["any", "read-write", "primary"],
-    "Sallyport writes to the database: write read-write (default), primary or any",
-  )
   const timeout = values.number("connect_timeout") ?? 0
   return {
     hosts: hostsOf(values),
@@ -211,7 +234,7 @@ function targetOf(values: Values): ServerTarget {
     user,
     password: values.text("password"),
     tls: tlsOf(values),
-    sessionAttributes: attributes ?? "read-write",
+    sessionAttributes: attributesOf(values, purpose),
     balanced: values.choice("load_balance_hosts", ["disable", "random"]) === "random",
     connectTimeoutMs: timeout <= 0 ? undefined : timeout * 1000,
     applicationName: values.text("application_name") ?? values.text("fallback_application_name"),
@@ -220,6 +243,17 @@ function targetOf(values: Values): ServerTarget {
       values.number("keepalives") === 0 ? undefined : (values.number("keepalives_idle") || 10) * 1000,
     channelBinding: bindingOf(values),
   }
+}
+
+function attributesOf(values: Values, purpose: UrlPurpose): ServerTarget["sessionAttributes"] {
+  const name = "target_session_attrs"
+  if (purpose === "replica")
+    return (
+      values.choice(name, ["standby", "any"], "a replica is only read: write standby (default) or any") ??
+      "standby"
+    )
+  const help = "Sallyport writes to the database: write read-write (default), primary or any"
+  return values.choice(name, ["any", "read-write", "primary"], help) ?? "read-write"
 }
 
 function bindingOf(values: Values): boolean {

@@ -1,10 +1,10 @@
 import type { ClientConfig } from "pg"
-import { DatabaseSettingsError, readConnectionUrl, type ServerTarget } from "./connection-url.ts"
+import { DatabaseSettingsError, hostName, readConnectionUrl, type ServerTarget } from "./connection-url.ts"
 import type { Database } from "./database.ts"
 import { type PasswordSettings, passwordSource } from "./password-source.ts"
 import { checkedSchema, defaultSchema } from "./schema-name.ts"
 import { ServerDialer } from "./server-dialer.ts"
-import { idleMs, SqlDatabase, serverTimeoutOf } from "./sql-database.ts"
+import { idleMs, SqlDatabase, type SqlDatabaseOptions, serverTimeoutOf } from "./sql-database.ts"
 
 /** All optional. */
 export interface PostgresOptions extends PasswordSettings {
@@ -33,12 +33,7 @@ export interface PostgresOptions extends PasswordSettings {
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
   const { statementMs = 10_000, env = process.env, onFault, onRepeat } = options
   const target = readConnectionUrl(url, env)
-  const pooled = options.pooler === "transaction"
-  if (pooled && target.options !== undefined)
-    throw new DatabaseSettingsError(
-      "the database URL has the parameter options, which a pooler refuses",
-      "Set them for the role instead, with `alter role … set`, or remove SALLYPORT_DATABASE_POOLER.",
-    )
+  const pooled = isPooled(target, options)
   const dialer = new ServerDialer({
     target,
     pooled,
@@ -48,20 +43,71 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   })
   const listener = listenerOf(options, dialer, pooled, env)
   const database = new SqlDatabase({
-    kind: "postgres",
-    schema: checkedSchema(options.schema ?? defaultSchema),
-    connect: (config, signal) => dialer.connect({ config, signal }),
+    ...sqlOptions(dialer, pooled, statementMs, options),
     connectForNotices: listener && ((config, signal) => listener.connect({ config, signal })),
-    pooled,
-    server: () => dialer.server,
-    connectionsMax: options.connectionsMax ?? 10,
-    statementMs,
-    connectMs: statementMs,
-    probe: (signal, onSign) => dialer.probe(signal, onSign),
     onFault,
     onRepeat,
   })
   return database
+}
+
+/**
+ * The replicas of a URL, one for each of its hosts. They take the same settings as the primary, but `noticesUrl`. A statement has at most
+ * two seconds, because the primary can be asked instead.
+ * @throws DatabaseSettingsError
+ */
+export function openReplicas(
+  url: string,
+  options: PostgresOptions & Pick<SqlDatabaseOptions, "missing"> = {},
+): readonly OpenReplica[] {
+  const { env = process.env, statementMs = 2_000 } = options
+  const all = readConnectionUrl(url, env, "replica")
+  const pooled = isPooled(all, options)
+  return all.hosts.map((host) => {
+    const target = { ...all, hosts: [host], balanced: false }
+    const dialer = new ServerDialer({
+      ...{ target, pooled, config: configOf(target, pooled ? {} : sessionTimeouts(statementMs)) },
+      password: passwordSource(target.password, target.password === undefined ? options : {}),
+      onMoved: () => undefined,
+    })
+    const { missing } = options
+    const database = new SqlDatabase({ ...sqlOptions(dialer, pooled, statementMs, options), missing })
+    return { name: hostName(host), database }
+  })
+}
+
+/** A replica of the URL; `name`: `host:port`. */
+interface OpenReplica {
+  readonly name: string
+  readonly database: Database
+}
+
+function sqlOptions(
+  dialer: ServerDialer,
+  pooled: boolean,
+  statementMs: number,
+  { schema, connectionsMax }: PostgresOptions,
+): SqlDatabaseOptions {
+  return {
+    kind: "postgres",
+    schema: checkedSchema(schema ?? defaultSchema),
+    connect: (config, signal) => dialer.connect({ config, signal }),
+    pooled,
+    server: () => dialer.server,
+    connectionsMax: connectionsMax ?? 10,
+    statementMs,
+    connectMs: statementMs,
+    probe: (signal, onSign) => dialer.probe(signal, onSign),
+  }
+}
+
+function isPooled(target: ServerTarget, { pooler }: PostgresOptions): boolean {
+  if (pooler !== "transaction") return false
+  if (target.options === undefined) return true
+  throw new DatabaseSettingsError(
+    "the database URL has the parameter options, which a pooler refuses",
+    "Set them for the role instead, with `alter role … set`, or remove SALLYPORT_DATABASE_POOLER.",
+  )
 }
 
 function sessionTimeouts(statementMs: number): ClientConfig {
@@ -81,7 +127,7 @@ function listenerOf(
 ): ServerDialer | undefined {
   const { noticesUrl } = options
   if (noticesUrl === undefined) return pooled ? undefined : dialer
-  const target = readConnectionUrl(noticesUrl, env)
+  const target = readConnectionUrl(noticesUrl, env, "notices")
   // A password in its own URL counts; else it is the one of the other connections.
   const password = passwordSource(target.password, target.password === undefined ? options : {})
   return new ServerDialer({

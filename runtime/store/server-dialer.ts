@@ -175,7 +175,7 @@ export class ServerDialer {
     try {
       const reports = readOnlyReports(client)
       await client.connect()
-      await this.#demandWritable(client, address, reports())
+      await this.#demandRole(client, address, reports())
       return { client, address, timeline: await this.#demandTimeline(client, address) }
     } catch (error) {
       socket.destroy()
@@ -205,9 +205,10 @@ export class ServerDialer {
   }
 
   /** Servers before PostgreSQL 14, and poolers, do not report it by themselves: ask. */
-  async #demandWritable(client: Client, address: ServerAddress, reported: ReadOnlyReport): Promise<void> {
+  async #demandRole(client: Client, address: ServerAddress, reported: ReadOnlyReport): Promise<void> {
     const { pooled, target } = this.#options
     const { sessionAttributes } = target
+    if (sessionAttributes === "standby") return demandStandby(client, address)
     if (sessionAttributes === "any" && !pooled) return
     if (!pooled && reported.standby) throw new ReadOnlyServer(hostName(address), "it is a standby")
     if (!pooled && sessionAttributes === "read-write" && reported.byDefault)
@@ -221,6 +222,15 @@ export class ServerDialer {
     if (rows[0]?.[0] === "on" && sessionAttributes !== "any")
       throw new ReadOnlyServer(hostName(address), "it is a standby, or read-only by default")
   }
+}
+
+async function demandStandby(client: Client, address: ServerAddress): Promise<void> {
+  const text = "select pg_catalog.pg_is_in_recovery()"
+  const { rows } = await client.query<boolean[]>({ text, rowMode: "array" })
+  if (rows[0]?.[0] === true) return
+  throw new Error(
+    `${hostName(address)} is not a standby: it was promoted, or never was one. Make it a streaming standby of the primary`,
+  )
 }
 
 async function timelineOf(client: Client): Promise<number> {

@@ -8,6 +8,7 @@ import {
   type PageKey,
   type PartKey,
   packRows,
+  type ReadTerms,
   SourceUnavailable,
   StoreGone,
   type TupleChange,
@@ -177,14 +178,32 @@ where not c.deleted`,
 }
 type StoodRow = [ordinal: number, condition: string, context: string]
 
+/** Terms of a reading in batches. */
+interface BatchTerms extends ReadTerms {
+  /** Called with the commit before the first rows; a rejection ends the reading. */
+  readonly onCommit?: ((at: Commit) => Promise<void>) | undefined
+}
+
+/** The tuples of one server; readings in batches can be ended as soon as their commit is known. */
+export interface ServerTupleSource extends TupleSource {
+  load(storeId: string, onBatch: LoadedBatch, terms?: BatchTerms): Promise<Commit>
+  list(
+    storeId: string,
+    key: PartKey,
+    onBatch: (rows: readonly TupleRow[]) => void,
+    terms?: BatchTerms,
+  ): Promise<Commit>
+  listen(onChanged: (storeId: string) => void): () => void
+}
+
 /** Reads the engine's tuples from the database. A missing store rejects with `StoreGone`, because no decision may be based on it. */
-export function createTupleSource(database: Database): TupleSource {
+export function createTupleSource(database: Database): ServerTupleSource {
   return {
     newest: async (storeId) => commitOf(await database.query<CommitRow>(selectNewest, [storeId]), storeId),
     stampOf: (storeId, revision) => stampOfRevision(database, storeId, revision),
-    load: (storeId, onBatch) => load(database, storeId, onBatch),
-    list: (storeId, key, onBatch) =>
-      fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
+    load: (storeId, onBatch, terms) => load(database, storeId, onBatch, terms),
+    list: (storeId, key, onBatch, terms) =>
+      fromSnapshot({ database, storeId, onBatch, terms }, (transaction, deliver) =>
         readPart(transaction, database.missing, storeId, key, deliver),
       ),
     pages: (storeId, keys) => pages(database, storeId, keys),
@@ -249,11 +268,16 @@ const kinds = [
   { direction: "point", part: false, width: 4 },
 ] as const
 
+interface BatchReading<Batch> {
+  readonly database: Database
+  readonly storeId: string
+  readonly onBatch: (batch: Batch, part?: number) => Promise<void> | void
+  readonly terms?: BatchTerms | undefined
+}
+
 /** Reads in one snapshot and resolves to its commit. A transaction that ran again would deliver rows of two snapshots. */
 async function fromSnapshot<Batch>(
-  database: Database,
-  storeId: string,
-  onBatch: (batch: Batch, part?: number) => Promise<void> | void,
+  { database, storeId, onBatch, terms }: BatchReading<Batch>,
   read: (
     transaction: Queryable,
     deliver: (batch: Batch, part?: number) => Promise<void> | void,
@@ -264,6 +288,7 @@ async function fromSnapshot<Batch>(
     async (transaction) => {
       if (delivered) throw new SourceUnavailable("the server rolled back a load, which starts anew")
       const at = commitOf(await transaction.query<CommitRow>(selectNewest, [storeId]), storeId)
+      await terms?.onCommit?.(at)
       await read(transaction, (batch, part) => {
         delivered = true
         return onBatch(batch, part)
@@ -310,16 +335,20 @@ async function fetchRanges(
   }
 }
 
-async function load(database: Database, storeId: string, onBatch: LoadedBatch): Promise<Commit> {
+async function load(
+  database: Database,
+  storeId: string,
+  onBatch: LoadedBatch,
+  terms?: BatchTerms,
+): Promise<Commit> {
+  const reading = { database, storeId, onBatch, terms }
   if ((await fileShare(database, storeId)) >= fileShareMin)
-    return fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
-      readFile(transaction, storeId, deliver),
-    )
+    return fromSnapshot(reading, (transaction, deliver) => readFile(transaction, storeId, deliver))
   if (database.missing.has("cursors"))
-    return fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
+    return fromSnapshot(reading, (transaction, deliver) =>
       fetchRanges(transaction, [wholeRange, [storeId]], (rows) => deliver(packRows(rows))),
     )
-  return fromSnapshot(database, storeId, onBatch, (transaction, deliver) =>
+  return fromSnapshot(reading, (transaction, deliver) =>
     fetchAll<[string]>(transaction, [openCursor, [storeId]], (rows) =>
       deliver(rows.map(([row]) => row).join("")),
     ),

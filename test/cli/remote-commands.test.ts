@@ -35,6 +35,8 @@ const planAnswer = (serial: number, digest = record(serial).digest): Answer => (
 const database: StatusAnswer["database"] = {
   ...{ kind: "postgres", server: "db1:5432" },
   connections: { max: 10, size: 4, inUse: 3, waiting: 2 },
+  replicas: [],
+  capabilities: [],
 }
 
 const engine: StatusAnswer["engine"] = {

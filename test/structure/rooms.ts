@@ -176,6 +176,8 @@ export const rooms: readonly Room[] = [
       "read-changes",
       "read-commits",
       "read-tuples",
+      "replica",
+      "replicated-source",
       "stores",
       "subscriptions",
       "tuple-source",
@@ -423,6 +425,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/process",
     doors: [
       "database",
+      "database-servers",
       "heartbeat",
       "history-losses",
       "kept-plan",

@@ -2,6 +2,7 @@ import type { ProcessStatus, StatusAnswer } from "../../../runtime/control/api.t
 import { type CommandLine, command, exitCode } from "../command.ts"
 import { formatOptions, readFormat } from "../options.ts"
 import { connect, expectOk } from "../remote.ts"
+import { missingText } from "../views/missing-capability.ts"
 import { table } from "../views/table.ts"
 
 interface StatusArgs {
@@ -60,13 +61,26 @@ function trafficText(traffic: StatusAnswer["traffic"]): string {
   ].join("")
 }
 
+/** Processes of earlier versions do not report these. */
+type Later = "replicas" | "capabilities"
+type Reported = Omit<StatusAnswer["database"], Later> & Partial<Pick<StatusAnswer["database"], Later>>
+
 /** The database connections of the process that responded; older ones do not report them. */
-function databaseText(database: StatusAnswer["database"] | undefined): string {
+function databaseText(database: Reported | undefined): string {
   if (database?.kind !== "postgres") return ""
   const { inUse, max, size, waiting } = database.connections
   const server = database.server === null ? "" : ` to ${database.server}`
   const wait = waiting === 0 ? "" : `; ${waiting} statements wait for one`
-  return `This process uses ${inUse} of ${max} database connections${server} (${size} are open)${wait}.\n`
+  const replicas = database.replicas?.map((replica) => [replica.server, replicaText(replica)]) ?? []
+  return [
+    `This process uses ${inUse} of ${max} database connections${server} (${size} are open)${wait}.\n`,
+    replicas.length === 0 ? "" : table(["REPLICA", "STATE"], replicas),
+    ...(database.capabilities ?? []).map(missingText),
+  ].join("")
+}
+
+function replicaText({ state, reason }: StatusAnswer["database"]["replicas"][number]): string {
+  return reason === null ? state : `${state}: ${reason}`
 }
 
 /** The stores in the memory of the process that responded; older ones do not report them. */

@@ -44,7 +44,7 @@ export async function loadPages(load: PageLoad, keys: readonly PageKey[]): Promi
   // Another question may have found some of them too large meanwhile; their parts will be requested.
   if (some.length === 0) return loadOne(load, keys.filter(isPart))
   const before = load.newest()
-  const read = await load.source.pages(load.storeId, some)
+  const read = await load.source.pages(load.storeId, some, { revisionMin: before.revision })
   await load.reach(read.at, before)
   await inTurns(load, install(load, some, read))
 }
@@ -133,21 +133,28 @@ async function loadOne(load: PageLoad, keys: readonly PartKey[]): Promise<void> 
 
 async function loadLarge(load: PageLoad, key: PartKey): Promise<void> {
   const { source, storeId, graph, isCurrent, fits } = load
-  const incoming = new Incoming(graph, key)
+  let incoming = new Incoming(graph, key)
+  const given: Incoming[] = [incoming]
+  const onBatch = (rows: readonly TupleRow[]) => {
+    if (!isCurrent()) throw new Superseded()
+    incoming.take(rows)
+    if (!fits(incoming.bytes)) throw noRoom(load, `${pageText(key)} has more tuples than fit`)
+  }
+  const onRestart = () => {
+    incoming = new Incoming(graph, key)
+    given.push(incoming)
+  }
   try {
     const before = load.newest()
-    const at = await source.list(storeId, key, (rows) => {
-      if (!isCurrent()) throw new Superseded()
-      incoming.take(rows)
-      if (!fits(incoming.bytes)) throw noRoom(load, `${pageText(key)} has more tuples than fit`)
-    })
+    const at = await source.list(storeId, key, onBatch, { revisionMin: before.revision, onRestart })
     await load.reach(at, before)
     await inTurns(load, incoming.sort())
     if (isCurrent()) laid(load, () => incoming.lay(at.revision, load.recent()))
   } catch (error) {
-    await inTurns(load, incoming.discard())
     if (!(error instanceof Superseded)) throw error
   } finally {
+    // Those that became a page are not discarded by it.
+    for (const each of given) await inTurns(load, each.discard())
     fits(0)
   }
 }

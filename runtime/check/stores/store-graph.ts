@@ -63,7 +63,7 @@ export class StoreGraph implements Tenant {
   graph: Graph
   /** The present. */
   view: Snapshot
-  /** When the source last confirmed the held data: the time of the request, not of the response. */
+  /** When the source last named its newest commit, and the held data reached it: the time of the request, not of the response. */
   contactMs = Number.NEGATIVE_INFINITY
   ready = false
   /** Was used since the engine last looked for a store to drop. */
@@ -378,18 +378,17 @@ export class StoreGraph implements Tenant {
    * @throws CheckError `resource_exhausted` when they do not fit next to others in use
    */
   async loadPages(wanted: readonly PageKey[], pins: Pins): Promise<void> {
-    const { now, memory } = this.#options
+    const { memory } = this.#options
     const { graph } = this
     const keys = wanted.filter((key) => !usePage(graph, key, pins))
     if (graph.pages === undefined || keys.length === 0) return
-    const asked = now()
     // While the whole store is loading, wait for it instead of loading large lists.
     if (this.#loading !== undefined && keys.every((key) => isLarge(graph, key))) await this.#loading
     if (this.graph !== graph) return
     this.#reading++
     try {
+      // This is no contact: the rows may come from a replica, which does not know the newest commit.
       await loadPages({ ...this.#options, ...this.#pageLoad(graph), pins, memoryBytes: memory.limit }, keys)
-      this.contactMs = Math.max(this.contactMs, asked)
     } finally {
       if (--this.#reading === 0) this.#recent = []
     }

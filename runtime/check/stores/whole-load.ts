@@ -1,5 +1,5 @@
 import { Graph } from "../graph/graph.ts"
-import { SourceUnavailable, type TupleChange, type TupleSource } from "../ports.ts"
+import { type LoadedBatch, SourceUnavailable, type TupleChange, type TupleSource } from "../ports.ts"
 
 /** The load runs in turns of this length, so that questions, which are answered from pages meanwhile, wait a little only. */
 const sliceMs = 2
@@ -24,19 +24,24 @@ export interface WholeLoad {
 /** Reads a store into a new graph over several turns, and applies the changes that happen meanwhile. */
 export async function loadWhole(load: WholeLoad): Promise<void> {
   const { source, storeId, now, turn } = load
-  const graph = new Graph()
+  let graph = new Graph()
   let until = now() + sliceMs
   const rest = async () => {
     await turn()
     until = now() + sliceMs
   }
-  graph.at = await source.load(storeId, async (rows, part) => {
+  const onBatch: LoadedBatch = async (rows, part) => {
     for (let at = 0; at < rows.length; ) {
       at = graph.loadRows(rows, at, rowsAtOnce)
       if (now() >= until) await rest()
     }
     load.onGrown(graph, part)
-  })
+  }
+  const onRestart = () => {
+    graph = new Graph()
+  }
+  const loadedAt = await source.load(storeId, onBatch, { onRestart })
+  graph.at = loadedAt
   for (const building = graph.finishLoad(); !building.next().done; ) {
     if (now() < until) continue
     load.onGrown(graph, 1)
