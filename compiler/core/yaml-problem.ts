@@ -12,6 +12,7 @@ const worded: readonly (readonly [string, string])[] = [
   ["nested mappings are not allowed in compact mappings", "the string contains `: ` and has no quotes"],
   ["must be sufficiently indented and end with a }", "no `}` before this line closes a `{`"],
   ["must be sufficiently indented and end with a ]", "no `]` before this line closes a `[`"],
+  ["map keys must be unique", "this key is given twice"],
 ]
 
 /**

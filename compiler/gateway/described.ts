@@ -143,7 +143,7 @@ function checkSchemes(documents: Documents, report: Report): void {
           "SP8016",
           span,
           scheme === undefined
-            ? "every operation requires a security scheme"
+            ? "every operation requires a security scheme, so `security none` never applies"
             : `no operation requires \`${scheme}\``,
         )
     }

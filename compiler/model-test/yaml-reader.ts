@@ -57,8 +57,14 @@ export class YamlReader {
   /** Calls `read` with each document of the file in turn. Documents with syntax errors are reported and left out. */
   eachDocument(read: (value: YamlValue) => void): void {
     for (const document of parseAllDocuments(this.#text, { prettyErrors: false, merge: true })) {
-      for (const { pos, message } of yamlCauses(document.errors))
-        this.#report.add("SP6001", this.#span(...pos), yamlProblem(message))
+      for (const { code, pos, message } of yamlCauses(document.errors))
+        this.#report.add(
+          "SP6001",
+          this.#span(...pos),
+          yamlProblem(message),
+          // The remedies of the code are those for a mistake in the form of YAML.
+          code === "DUPLICATE_KEY" ? { help: "Remove one of the two." } : {},
+        )
       if (document.errors.length > 0) continue
       this.#document = document
       const { targets, count } = targetsOf(document)

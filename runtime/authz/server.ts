@@ -73,7 +73,7 @@ function take(api: AuthzApi, serving: (local: string | undefined) => boolean, ex
   try {
     echoRequestId(request, response)
     if (!serving(request.socket.localAddress))
-      throw new ApiError("unavailable", "this listener does not serve; try again shortly")
+      throw new ApiError("unavailable", "this listener waits for a new plan to run; try again shortly")
     headers = originHeaders(request, api.cors)
     if (isPreflight(request)) {
       const allowed = preflightHeaders(request, api.cors())

@@ -35,7 +35,7 @@ export function lowerPdps(
     const url = lowerUrl(authzUrl.args.text("url"), values, report)
     if (url !== undefined && used.has(authzPdp)) found[authzPdp] = { url, ...settingsOf(undefined) }
     if (!used.has(authzPdp) && !program.damaged)
-      report.add("SP2014", headSpan(authzUrl.statement), "`authz` does not ask this decision point")
+      report.add("SP2014", headSpan(authzUrl.statement), "no `require` or `filter` asks this decision point")
   }
   for (const { name, bound } of program.all("pdp")) {
     if (bound.broken) continue
