@@ -14,6 +14,8 @@ const sliceRows = 500
 export interface PageLoad {
   readonly source: TupleSource
   readonly storeId: string
+  /** Reads pages of at least a revision by one statement, perhaps together with those of other questions. */
+  readonly read: (keys: readonly PageKey[], revisionMin: number) => Promise<PageBatch>
   readonly graph: Graph
   readonly pins: Pins
   readonly now: () => number
@@ -44,7 +46,7 @@ export async function loadPages(load: PageLoad, keys: readonly PageKey[]): Promi
   // Another question may have found some of them too large meanwhile; their parts will be requested.
   if (some.length === 0) return loadOne(load, keys.filter(isPart))
   const before = load.newest()
-  const read = await load.source.pages(load.storeId, some, { revisionMin: before.revision })
+  const read = await load.read(some, before.revision)
   await load.reach(read.at, before)
   await inTurns(load, install(load, some, read))
 }

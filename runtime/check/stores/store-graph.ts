@@ -15,6 +15,7 @@ import { History } from "./history.ts"
 import { type Kept, newEra } from "./kept.ts"
 import type { Memory, Tenant } from "./memory.ts"
 import { loadPages } from "./page-loads.ts"
+import { PageReads } from "./page-reads.ts"
 import { layPast, notKept } from "./past.ts"
 import { Snapshot } from "./snapshot.ts"
 import { Views } from "./views.ts"
@@ -81,6 +82,7 @@ export class StoreGraph implements Tenant {
   /** Changes applied while pages are read, because those pages may be older. */
   #recent: TupleChange[] = []
   #reading = 0
+  readonly #reads: PageReads
   #era = newEra()
   #coming = 0
   readonly #hints = new Hints(() => this.refresh())
@@ -94,6 +96,9 @@ export class StoreGraph implements Tenant {
       onLost: (held, found) => this.#lost(held, found),
       onGone: () => this.#giveUp(),
     })
+    this.#reads = new PageReads((keys, revisionMin) =>
+      options.source.pages(options.storeId, keys, { revisionMin }),
+    )
     this.#paged = options.paged
     this.#tooLarge = new TooLarge(options.memory, this)
     this.graph = new Graph({ paged: true })
@@ -399,6 +404,7 @@ export class StoreGraph implements Tenant {
     let own = 0
     return {
       graph,
+      read: (keys: readonly PageKey[], revisionMin: number) => this.#reads.read(keys, revisionMin),
       isCurrent: () => this.graph === graph && this.ready,
       newest: () => this.#history.last,
       reach: async (at: Commit, before: Commit) => {
