@@ -45,6 +45,7 @@ export function compareGateways(plans: {
     ...trustChanges(before.trust, after.trust, plans.after),
     ...limitChanges({ before: before.limits, after: after.limits }),
     ...sharedChanges(before.shared, after.shared),
+    ...sharedCacheChanges(before.shared?.cacheBytesMax, after.shared?.cacheBytesMax),
     ...unmatchedChanges(before.onUnmatched ?? [], after.onUnmatched ?? []),
   ]
 }
@@ -69,7 +70,7 @@ function errorChanges(before: Gateway["errors"], after: Gateway["errors"]): Unpl
 
 /** Whether processes share their counters. Without sharing, each process lets through the whole limit. */
 function sharedChanges(before: Gateway["shared"], after: Gateway["shared"]): UnplacedChange[] {
-  if (same(before, after)) return []
+  if (same({ ...before, cacheBytesMax: undefined }, { ...after, cacheBytesMax: undefined })) return []
   const words = (shared: Gateway["shared"]) =>
     // A counter in Redis and one in memory have nothing in common, so counts restart in both directions.
     `limits { shared redis ${shared?.redis} { wait ${durationWords(shared?.waitMs ?? null)} } }`
@@ -103,6 +104,41 @@ function sharedChanges(before: Gateway["shared"], after: Gateway["shared"]): Unp
         ? closes("the certificate of Redis is checked")
         : neutral("limits are counted over another connection to Redis")
   return [changeOf({ ...about, action: "changed", before: words(before), after: words(after) }, finding)]
+}
+
+/** Where the cache is. A cached response is one to the same request in both places, so nobody gets more or less. */
+function sharedCacheChanges(before: number | undefined, after: number | undefined): UnplacedChange[] {
+  if (before === after) return []
+  const words = (bytes: number) => `limits { shared redis { cache ${sizeWords(bytes)} } }`
+  const about = {
+    subject: { kind: "limits", name: "shared cache" },
+    scope: gatewayScope,
+    path: "gateway.shared.cacheBytesMax",
+  } as const
+  if (after === undefined)
+    return [
+      changeOf(
+        { ...about, action: "removed", before: words(before ?? 0) },
+        neutral("each process has a cache of its own, which starts empty"),
+      ),
+    ]
+  if (before === undefined)
+    return [
+      changeOf(
+        { ...about, action: "added", after: words(after) },
+        neutral(
+          "all processes share one cache in Redis, which starts empty; who can read Redis can read cached responses",
+        ),
+      ),
+    ]
+  return [
+    changeOf(
+      { ...about, action: "changed", before: words(before), after: words(after) },
+      neutral(
+        after > before ? "the shared cache keeps more entries" : "the shared cache keeps fewer entries",
+      ),
+    ),
+  ]
 }
 
 /** The steps themselves are compared with the routes, whose `on-error` contains them too. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { Cache, CacheStats } from "../cache/cache.ts"
 import { createMemoryCache } from "../cache/memory.ts"
+import { SharedCache } from "../cache/shared-cache.ts"
 import { HttpClient, type OutgoingHttp } from "../http/client/http-client.ts"
 import { type RawAnswerer, sendRaw } from "../http/server/connection-errors.ts"
 import type { Handle } from "../http/server/incoming.ts"
@@ -16,7 +17,7 @@ import { type Address, addressText, limitKeysDefault } from "../plan/resources.t
 import { type Problem, problem } from "../policies/messages/answer.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { QuotaCounters } from "../policies/ports.ts"
-import { RedisConnection } from "../redis/redis-connection.ts"
+import { RedisConnection, type RedisSettings } from "../redis/redis-connection.ts"
 import { redisName } from "../redis/redis-url.ts"
 import { Pools } from "./backends/backends.ts"
 import { UrlBackends } from "./backends/backends-by-url.ts"
@@ -39,8 +40,8 @@ export interface GatewayOptions {
   readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
   readonly limiter: LocalLimiter
-  /** Called when the Redis with the shared counters becomes unavailable, with the reason, or available again. */
-  readonly onShared?: (server: string, away: string | undefined) => void
+  /** Called when the Redis with the shared counters or with the shared cache becomes unavailable, with the reason, or available again. */
+  readonly onShared?: (what: "limits" | "cache", server: string, away: string | undefined) => void
   /** Absent: plans with quotas are refused. */
   readonly quotas?: QuotaCounters | undefined
   /** Answers `require` for the steps of a plan. When it is the same for two plans, their steps may be reused. */
@@ -93,6 +94,8 @@ export interface GatewayState {
   readonly limits: LimiterStats
   /** The counters that all processes share; undefined: the plan has none. */
   readonly shared: SharedCounts | undefined
+  /** The cache that all processes share; undefined: the plan has none. */
+  readonly sharedCache: Pick<SharedCache, "name" | "away"> | undefined
   /** Targets of each backend, in the order of the plan. */
   readonly backends: Readonly<Record<string, readonly TargetState[]>>
   /** Names of backends without an available target. */
@@ -173,10 +176,15 @@ class RunningGateway implements Gateway {
   /** What outlives plans: connections, caches and counters. */
   constructor(options: GatewayOptions) {
     this.#options = options
-    const { observer } = options
+    const { observer, cache = createMemoryCache() } = options
+    const connect = (what: "limits" | "cache", settings: RedisSettings, prefix: string) => {
+      const onChange = (away: string | undefined) =>
+        options.onShared?.(what, redisName(settings.address), away)
+      return new RedisConnection({ ...settings, onChange }, prefix)
+    }
     this.#shared = {
       pools: this.#pools,
-      cache: options.cache ?? createMemoryCache(),
+      cache,
       http: options.http ?? this.#ownHttp,
       backendsByUrl: new UrlBackends(this.#pools),
       traceLog: { write: (line) => observer.traced?.(line) },
@@ -186,10 +194,11 @@ class RunningGateway implements Gateway {
         decided: (decision) => observer.pdpDecided?.(decision),
       },
       meter: { add: (name, labels, value) => observer.counted?.(name, labels, value) },
-      openShared: (settings, prefix) => {
-        const onChange = (away: string | undefined) => options.onShared?.(redisName(settings.address), away)
-        const connection = new RedisConnection({ ...settings, onChange }, prefix)
-        return new SharedLimiter(connection, options.limiter, prefix)
+      openShared: {
+        limiter: (settings, prefix) =>
+          new SharedLimiter(connect("limits", settings, prefix), options.limiter, prefix),
+        cache: (settings, prefix, bytesMax) =>
+          new SharedCache({ connection: connect("cache", settings, prefix), local: cache, prefix, bytesMax }),
       },
       waited: observer.waited === undefined ? undefined : (kind, ms) => observer.waited?.(kind, ms),
     }
@@ -248,9 +257,10 @@ class RunningGateway implements Gateway {
       running: [...this.#generations].reduce((sum, { generation }) => sum + generation.running, 0),
       tunnels: this.#context.tunnels.size,
       generations: this.#generations.size,
-      cache: this.#shared.cache.stats(),
+      cache: (this.#current?.resources.sharedCache?.value ?? this.#shared.cache).stats(),
       limits: this.#options.limiter.stats(),
       shared: this.#current?.resources.shared?.value,
+      sharedCache: this.#current?.resources.sharedCache?.value,
       issuers: Object.fromEntries(issuers),
       backends: Object.fromEntries(backends.map(([name, { value }]) => [name, value.states()])),
       backendsAway: backends.filter(([, { value }]) => value.isAway).map(([name]) => name),

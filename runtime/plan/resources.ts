@@ -39,12 +39,19 @@ export const limits = z.strictObject({
   limitKeysMax: z.number().int().min(1000).max(100_000_000).optional(),
 })
 
-/** Counters in Redis or Valkey, which all processes of the gateway share. `redis`: the secret that holds the URL. */
+/** Counters, and on request the cache, in Redis or Valkey, which all processes of the gateway share. `redis`: the secret that holds the URL. */
 const sharedCounters = z.strictObject({
   redis: name,
   /** Longest time that a request waits for a reply. */
   waitMs: z.number().int().min(1).max(5000),
   tls: z.strictObject({ ca: z.strictObject({ file: z.string().min(1) }).optional(), insecure: z.boolean() }),
+  /** Room of the shared cache in bytes. Absent: each process has a cache of its own. */
+  cacheBytesMax: z
+    .number()
+    .int()
+    .min(16 * 2 ** 20)
+    .max(2 ** 40)
+    .optional(),
 })
 
 /** The public listener. `trust`: CIDRs of proxies whose X-Forwarded-For is trusted. */

@@ -22,6 +22,18 @@ export function verifierMaker(log: Log, http: HttpClient): (issuer: IssuerSettin
     })
 }
 
+/** What the log says when Redis becomes available, and when it becomes unavailable. */
+const sharedWords = {
+  limits: {
+    shared: "limits are counted in Redis, over all processes",
+    alone: "this process counts its limits on its own",
+  },
+  cache: {
+    shared: "the cache is in Redis, for all processes",
+    alone: "this process uses a cache of its own",
+  },
+} as const
+
 /** The gateway of a process. */
 export function openGateway(
   settings: RuntimeSettings,
@@ -40,10 +52,10 @@ export function openGateway(
     createVerifier: verifierMaker(log, http),
     createKeyTable: (entries) => createKeyTable(entries, issued),
     limiter: createMemoryLimiter(),
-    onShared: (redis, reason) =>
+    onShared: (what, redis, reason) =>
       reason === undefined
-        ? log.info({ redis }, "limits are counted in Redis, over all processes")
-        : log.warn({ redis, reason }, "Redis is unavailable; this process counts its limits on its own"),
+        ? log.info({ redis }, sharedWords[what].shared)
+        : log.warn({ redis, reason }, `Redis is unavailable; ${sharedWords[what].alone}`),
     quotas,
     authorizerOf: (plan) => stores.authorizerOf(plan),
     observer,

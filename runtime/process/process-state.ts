@@ -92,6 +92,11 @@ export function awayReasons({ gateway, listeners }: Pick<StatefulParts, "gateway
     ...(state?.shared?.away === undefined
       ? []
       : [`Redis at ${state.shared.name}: ${state.shared.away} (this process counts its limits on its own)`]),
+    ...(state?.sharedCache?.away === undefined
+      ? []
+      : [
+          `Redis at ${state.sharedCache.name}: ${state.sharedCache.away} (this process uses a cache of its own)`,
+        ]),
     ...(state?.backendsAway ?? []).map(
       (name) => `backend ${name}: none of its targets is healthy (its requests get 503)`,
     ),

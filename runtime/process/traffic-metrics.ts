@@ -16,6 +16,15 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
   addCacheMetrics(metrics, () => gateway.state().cache)
   addLimitMetrics(metrics, () => gateway.state().limits)
   addSharedMetrics(metrics, () => gateway.state().shared)
+  metrics.gauge(
+    "sallyport_shared_cache_up",
+    "0 while the Redis of `shared redis { cache }` is unavailable, else 1.",
+    [],
+    () => {
+      const cache = gateway.state().sharedCache
+      return cache === undefined ? [] : [[[], cache.away === undefined ? 1 : 0]]
+    },
+  )
   addAskedMetrics(metrics, {
     prefix: "sallyport_pdp",
     outstanding: "Requests to a decision point that have no response yet.",
@@ -61,10 +70,12 @@ function addAskedMetrics(metrics: Metrics, { prefix, outstanding, up, labels, st
 
 /** Metrics of the cache. */
 function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["state"]>["cache"]): void {
-  metrics.gauge("sallyport_cache_entries", "Responses and values in the cache.", [], () => [
+  metrics.gauge("sallyport_cache_entries", "Responses and values in the cache of this process.", [], () => [
     [[], stats().entries],
   ])
-  metrics.gauge("sallyport_cache_bytes", "Size of the cache in bytes.", [], () => [[[], stats().bytes]])
+  metrics.gauge("sallyport_cache_bytes", "Size of the cache of this process in bytes.", [], () => [
+    [[], stats().bytes],
+  ])
   metrics.observableCounter(
     "sallyport_cache_events",
     "Cache hits, misses, stores and evictions since the process started.",

@@ -81,7 +81,7 @@ export class RedisConnection {
     client: Redis | Cluster,
     script: RedisScript,
     keys: readonly string[],
-    args: readonly (string | number)[],
+    args: readonly (string | number | Buffer)[],
   ): Promise<unknown> {
     try {
       return await client.evalsha(script.sha, keys.length, ...keys, ...args)

@@ -215,8 +215,8 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/cache",
-    doors: ["cache", "memory", "vectors"],
-    may: [],
+    doors: ["cache", "memory", "shared-cache", "vectors"],
+    may: ["runtime/redis"],
     packages: ["lru-cache"],
     builtins: "any",
   },

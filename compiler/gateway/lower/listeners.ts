@@ -91,7 +91,7 @@ function limitKeysOf(limits: BoundBlock | undefined): { readonly limitKeysMax?: 
 /** How long requests wait for Redis: a reply takes less than a millisecond in one data center. */
 const defaultSharedWaitMs = 50
 
-/** The Redis that counts for all processes. */
+/** The Redis that counts for all processes, and that may hold their cache. */
 function sharedOf(limits: BoundBlock | undefined, values: Values): Pick<Gateway, "shared"> {
   const shared = statementOf(limits, "shared")
   const url = shared?.args.word("url")?.text
@@ -102,7 +102,9 @@ function sharedOf(limits: BoundBlock | undefined, values: Values): Pick<Gateway,
   const ca = statementOf(tls, "ca")?.args.value<{ file: string }>("file")
   const insecure = statementOf(tls, "insecure") !== undefined
   const waitMs = statementOf(shared.block, "wait")?.args.value<number>("time") ?? defaultSharedWaitMs
-  return { shared: { redis: url, waitMs, tls: { ...(ca === undefined ? {} : { ca }), insecure } } }
+  const cacheBytesMax = statementOf(shared.block, "cache")?.args.value<number>("size")
+  const cache = cacheBytesMax === undefined ? {} : { cacheBytesMax }
+  return { shared: { redis: url, waitMs, tls: { ...(ca === undefined ? {} : { ca }), insecure }, ...cache } }
 }
 
 /** The format of the gateway's own error responses. */

@@ -229,7 +229,7 @@ export const limitsRows: readonly StatementRow[] = [
       },
     ],
     byDefault: "each process counts on its own",
-    docs: "Counts `limit` and `concurrency` in Redis or Valkey, over all processes whose gateway has the same name. The secret is the URL: `redis://USER:PASSWORD@HOST:PORT/DB`, `rediss://` for TLS, `redis+cluster://HOST:PORT,HOST:PORT`, or `redis+sentinel://HOST:PORT,HOST:PORT/GROUP`. While Redis is unavailable, each process counts on its own.",
+    docs: "Counts `limit` and `concurrency` in Redis or Valkey, over all processes whose gateway has the same name, and keeps the cache there if its block says so. The secret is the URL: `redis://USER:PASSWORD@HOST:PORT/DB`, `rediss://` for TLS, `redis+cluster://HOST:PORT,HOST:PORT`, or `redis+sentinel://HOST:PORT,HOST:PORT/GROUP`. While Redis is unavailable, each process counts on its own.",
     example: "shared redis redis_url { wait 20ms }",
   },
 ]
@@ -242,6 +242,13 @@ export const sharedRows: readonly StatementRow[] = [
     byDefault: "50ms",
     docs: "Longest time that a request waits for Redis. After one has waited that long, all requests continue without Redis until it replies again.",
     example: "wait 20ms",
+  },
+  {
+    keyword: "cache",
+    forms: [{ args: [slot("size", "size", { min: 16 * 2 ** 20, max: 2 ** 40 })] }],
+    byDefault: "each process has a cache of its own",
+    docs: "Room in Redis for what the statements `cache` store, shared by all processes whose gateway has the same name. An entry takes at most 1/128 of it, and 1 MiB. If the room is full, entries that were not read for the longest time leave first. Who can read Redis can read cached responses. While Redis is unavailable, each process uses a cache of its own.",
+    example: "cache 256MB",
   },
   {
     keyword: "tls",

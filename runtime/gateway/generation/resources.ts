@@ -10,7 +10,6 @@ import type { TokenClient } from "../../identity/token-client.ts"
 import { type Passwords, UserTable } from "../../identity/users.ts"
 import type { TokenVerifier } from "../../identity/verifier.ts"
 import type { Limiter } from "../../limits/limiter.ts"
-import type { SharedLimiter } from "../../limits/shared-limiter.ts"
 import type { PdpNotes } from "../../pdp/standing.ts"
 import { canonicalJson, digestOf } from "../../plan/canonical.ts"
 import { fileReason } from "../../plan/file-reason.ts"
@@ -32,7 +31,7 @@ import { LoadError } from "./load-error.ts"
 import { type OwnCredentials, provisionCredentials } from "./own-credentials.ts"
 import { gatewayParts } from "./parts-of-plan.ts"
 import { type Outside, type References, readPlanFile } from "./references.ts"
-import { type OpenShared, provisionShared } from "./shared-counters.ts"
+import { type OpenShared, provisionShared, type SharedResources } from "./shared-counters.ts"
 import type { Slices } from "./slices.ts"
 
 /** A key of a subscription, and its subscriber. */
@@ -68,7 +67,7 @@ export interface GatewayDependencies extends Outside {
 }
 
 /** What the steps of a plan use; unchanged parts come from the previous plan. */
-export interface Resources {
+export interface Resources extends SharedResources {
   readonly values: ReadonlyMap<string, string>
   readonly secrets: ReadonlyMap<string, string>
   readonly verifiers: ReadonlyMap<string, Held<TokenVerifier>>
@@ -78,8 +77,6 @@ export interface Resources {
   readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
   readonly users: ReadonlyMap<string, Held<Passwords>>
   readonly decisionPoints: ReadonlyMap<string, Held<AskedPoint>>
-  /** Undefined: each process counts on its own. */
-  readonly shared: Held<SharedLimiter> | undefined
   readonly keys: Held<KeyTable>
   readonly environment: Held<Environment>
   /** Undefined: the plan contains no C# or Liquid. */
@@ -154,7 +151,7 @@ export async function provisionResources(
       ...own,
       ...callers,
       decisionPoints,
-      shared,
+      ...shared,
       keys,
       addresses,
       environment: maker.environment(previous),

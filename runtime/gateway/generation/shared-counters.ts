@@ -1,3 +1,4 @@
+import type { SharedCache } from "../../cache/shared-cache.ts"
 import type { SharedLimiter } from "../../limits/shared-limiter.ts"
 import { digestOf } from "../../plan/canonical.ts"
 import type { PlanBody } from "../../plan/plan.ts"
@@ -6,27 +7,36 @@ import { readRedisUrl } from "../../redis/redis-url.ts"
 import type { Held } from "./held.ts"
 import type { References } from "./references.ts"
 
-/** Opens counters in Redis. `prefix`: of their keys. */
-export type OpenShared = (settings: RedisSettings, prefix: string) => SharedLimiter
+/** Opens what processes share in Redis, each with a connection of its own: a large entry of the cache must not delay a counter. `prefix`: of all keys. */
+export interface OpenShared {
+  readonly limiter: (settings: RedisSettings, prefix: string) => SharedLimiter
+  readonly cache: (settings: RedisSettings, prefix: string, bytesMax: number) => SharedCache
+}
+
+/** What the processes of a gateway share. Undefined: each process has its own. */
+export interface SharedResources {
+  readonly shared: Held<SharedLimiter> | undefined
+  readonly sharedCache: Held<SharedCache> | undefined
+}
 
 /** What opening shared counters needs. */
 interface SharedMaker {
   readonly references: References
-  /** Absent where nothing may be opened: each process then counts on its own. */
+  /** Absent where nothing may be opened: each process then has its own. */
   readonly dependencies: { readonly openShared?: OpenShared | undefined }
   attemptLater(place: string, make: () => Promise<void>): Promise<void>
   readAuthorities(what: string, file: string): Promise<string>
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
 }
 
-/** Opens the counters that the processes of a gateway share, or keeps those of the previous plan. A server that is unavailable refuses no plan. */
+/** Opens the counters and the cache that the processes of a gateway share, or keeps those of the previous plan. A server that is unavailable refuses no plan. */
 export async function provisionShared(
   maker: SharedMaker,
   { gateway }: PlanBody,
-  previous: { readonly shared: Held<SharedLimiter> | undefined } | undefined,
-): Promise<Held<SharedLimiter> | undefined> {
+  previous: SharedResources | undefined,
+): Promise<SharedResources> {
   const { openShared } = maker.dependencies
-  let found: Held<SharedLimiter> | undefined
+  let found: SharedResources = { shared: undefined, sharedCache: undefined }
   if (gateway?.shared === undefined || openShared === undefined) return found
   const { name, shared } = gateway
   await maker.attemptLater("gateway", async () => {
@@ -39,10 +49,22 @@ export async function provisionShared(
       )
     const authorities = ca === undefined ? undefined : await maker.readAuthorities("`shared redis`", ca.file)
     const settings: RedisSettings = { address, ca: authorities, insecure, waitMs: shared.waitMs }
-    found = maker.take(previous?.shared, digestOf({ ...settings, name }), () => {
-      const value = openShared(settings, `sallyport/${name}/`)
-      return { value, close: () => value.close() }
-    })
+    const prefix = `sallyport/${name}/`
+    const { cacheBytesMax } = shared
+    const counters = maker.take(previous?.shared, digestOf({ ...settings, name }), () =>
+      closing(openShared.limiter(settings, prefix)),
+    )
+    const cache =
+      cacheBytesMax === undefined
+        ? undefined
+        : maker.take(previous?.sharedCache, digestOf({ ...settings, name, cacheBytesMax }), () =>
+            closing(openShared.cache(settings, prefix, cacheBytesMax)),
+          )
+    found = { shared: counters, sharedCache: cache }
   })
   return found
+}
+
+function closing<T extends { close(): void }>(value: T): { value: T; close: () => void } {
+  return { value, close: () => value.close() }
 }

@@ -224,7 +224,7 @@ class Recorder implements Provision {
   }
 
   cache(): Cache {
-    return this.#table.dependencies.cache
+    return this.#use(({ resources, dependencies }) => resources.sharedCache?.value ?? dependencies.cache)
   }
 
   http(): OutgoingHttp {
