@@ -125,6 +125,10 @@ export class RedisConnection {
     this.#client.on("ready", () => {
       if (this.#away !== undefined) void this.#probeNow()
     })
+    // Without calls nothing else would find that the server is gone. One that only closes idle connections is back before the probe.
+    this.#client.on("close", () => {
+      if (this.#probe === undefined) this.#probeLater(probeEveryMs)
+    })
     this.#probeLater(probeEveryMs)
   }
 
@@ -145,7 +149,10 @@ export class RedisConnection {
   #probeLater(afterMs: number): void {
     if (this.#closed) return
     clearTimeout(this.#probe)
-    this.#probe = setTimeout(() => void this.#probeNow(), afterMs)
+    this.#probe = setTimeout(() => {
+      this.#probe = undefined
+      void this.#probeNow()
+    }, afterMs)
     this.#probe.unref()
   }
 
@@ -158,9 +165,10 @@ export class RedisConnection {
         Math.max(probeEveryMs, this.#settings.waitMs),
       )
       if (this.#closed) return
+      const wasAway = this.#away !== undefined
       this.#away = undefined
       this.#lastError = undefined
-      this.#settings.onChange?.(undefined)
+      if (wasAway) this.#settings.onChange?.(undefined)
     } catch (error) {
       // The server may be gone without closing its connections, and after a failover another one has taken its place.
       if (error instanceof NoReply && !this.#closed) client.disconnect(true)

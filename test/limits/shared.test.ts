@@ -126,6 +126,17 @@ describe("shared limiter", () => {
     expect(limiter.changes.at(-1)).toBeUndefined()
   })
 
+  it("knows without a call that the server is gone, each time, and reports each change once", async () => {
+    const limiter = await process()
+    for (const time of [1, 2, 3]) {
+      await redis.stop()
+      await until(() => limiter.away !== undefined)
+      redis = await startThrowAwayRedis([], redis.port)
+      await until(() => limiter.away === undefined)
+      expect(limiter.changes.filter((away) => away === undefined)).toHaveLength(1 + time)
+    }
+  })
+
   it("waits for a server that hangs only once, and not longer than `wait`", async () => {
     const limiter = await process(redis.url, 50)
     globalThis.process.kill(redis.pid, "SIGSTOP")
