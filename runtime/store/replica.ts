@@ -25,7 +25,7 @@ export interface ReplicaState {
   readonly connections: DatabaseState["connections"]
 }
 
-/** How long a replica rests after a failure; twice as long after each further one. */
+/** How long a replica rests after a failure, in milliseconds; twice as long after each further one. */
 const firstRestMs = 1_000
 const longestRestMs = 30_000
 /** Stores whose commits are remembered. */
@@ -141,7 +141,9 @@ export class Replica {
     const wasWell = this.#fault === undefined
     if (wasWell) this.#faultSinceMs = nowMs
     this.#fault = error
-    this.#restUntilMs = nowMs + Math.min(firstRestMs * 2 ** this.#failures, longestRestMs)
+    // Other stores of such a server may be the same as on the primary: their looks must not make it well at once, again and again.
+    const restMs = error instanceof OtherHistory ? longestRestMs : firstRestMs * 2 ** this.#failures
+    this.#restUntilMs = nowMs + Math.min(restMs, longestRestMs)
     this.#failures += 1
     return wasWell
   }

@@ -1,10 +1,11 @@
-import { afterEach, expect, test } from "vitest"
+import { afterEach, expect, onTestFinished, test, vi } from "vitest"
 import { Engine } from "../../runtime/check/engine.ts"
 import type { PageKey, TupleRow } from "../../runtime/check/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres, openReplicas } from "../../runtime/store/postgres.ts"
 import { rowOfTuple } from "../../runtime/store/read-tuples.ts"
+import { OtherHistory, Replica, type ReplicaServer } from "../../runtime/store/replica.ts"
 import { ReplicatedSource } from "../../runtime/store/replicated-source.ts"
 import { createStore } from "../../runtime/store/stores.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
@@ -372,6 +373,21 @@ describePostgres("tuples read from replicas", () => {
     expect(open("")().map(({ name }) => name)).toEqual(["r1:5432", "r2:5432"])
     expect(open("target_session_attrs=any")().map(({ name }) => name)).toEqual(["r1:5432", "r2:5432"])
   })
+})
+
+test.each([
+  ["a failure", new Error("gone"), 1_000],
+  ["another history", new OtherHistory("r", "a", 7), 30_000],
+])("after %s, no store makes a replica well before its rest is over", (_, error, restMs) => {
+  vi.useFakeTimers({ toFake: ["performance"] })
+  onTestFinished(() => void vi.useRealTimers())
+  const server: Partial<ReplicaServer> = { name: "r" }
+  const replica = new Replica(server as ReplicaServer)
+  replica.fails(error)
+  vi.advanceTimersByTime(restMs - 1)
+  expect([replica.startLook("a", 0), replica.startLook("b", 0)]).toEqual([false, false])
+  vi.advanceTimersByTime(1)
+  expect(replica.startLook("b", 0)).toBe(true)
 })
 
 const model = modelOf(`
