@@ -20,11 +20,16 @@ type CacheGet = Extract<Step, { kind: "cache-get" }>
 const caching = { values: ["internal", "external", "prefer-external"] }
 const vary: ChildRow = { many: true, text: "literal" }
 
-/** Warns that the gateway has only the cache of the process: `external` would be another one. */
+/** Warns that the place of the cache is a setting of the gateway, and not of a policy. */
 function noteExternal(use: Use): void {
   // `prefer-external` allows the internal cache, so it needs no finding.
   if (use.has("caching-type") && use.constant("caching-type") === "external")
-    use.context.host.report.add("SP7019", use.spanOf("caching-type"), "each process has its own cache", {})
+    use.context.host.report.add(
+      "SP7019",
+      use.spanOf("caching-type"),
+      "the cache is in each process, or in Redis with `cache` in `shared redis`",
+      {},
+    )
 }
 
 /** A value: an expression keeps its type, a text is a string. */
