@@ -102,7 +102,11 @@ function callerFindings(
 ): Finding[] {
   if (next === undefined)
     // When `auth` was removed as a whole, the caller loses nothing: without `auth` everybody may do everything.
-    return [open ? neutral("every caller may do that now") : closes("this caller is refused")]
+    return [
+      open
+        ? neutral("this caller loses nothing: the engine now gives every caller all rights")
+        : closes("this caller is refused"),
+    ]
   const before = old ?? nothing
   return [
     ...storeFindings("read", before.read, next.read),

@@ -17,14 +17,14 @@ export function otherIdentity(
           : "another user"
     if (before === undefined)
       return [
-        opens(`${whom} gets the credentials of the gateway, ${schemeWords[after.scheme]}`),
+        opens(`the gateway now authenticates to ${whom} ${schemeWords[after.scheme]}`),
         ...secretsIn(secretOf(after)),
       ]
     return [
       before.scheme === after.scheme
         ? opens(`the gateway authenticates as ${as} to ${whom}`)
         : opens(
-            `${whom} gets the credentials of the gateway ${schemeWords[after.scheme]} instead of ${schemeWords[before.scheme]}`,
+            `the gateway authenticates to ${whom} ${schemeWords[after.scheme]} instead of ${schemeWords[before.scheme]}`,
           ),
       ...secretsIn(secretOf(after), secretOf(before)),
     ]
@@ -32,10 +32,10 @@ export function otherIdentity(
 }
 
 const schemeWords: Readonly<Record<Authentication["scheme"], string>> = {
-  basic: "by user and password",
-  bearer: "by a token",
-  token: "by the token of a client",
-  certificate: "by a certificate",
+  basic: "with a user and password",
+  bearer: "with a bearer token",
+  token: "with a client token",
+  certificate: "with a certificate",
 }
 
 function secretOf(authentication: Authentication): Text | undefined {

@@ -58,16 +58,19 @@ export function scanParens(state: ScanState, open: number): ParensScan {
     code: "SP1007",
     start: open,
     end: open + 1,
-    detail: failure(text, scan, cut),
+    ...failure(text, scan, cut),
   }
   return { start: open + 1, close: cut, end: cut, problem }
 }
 
-function failure(text: string, scan: CelScan, cut: number): string {
-  if (scan.failed === "text" && scan.end <= cut) return "a string inside it is not closed"
+function failure(text: string, scan: CelScan, cut: number): Pick<TokenProblem, "detail" | "help"> {
+  if (scan.failed === "text" && scan.end <= cut) {
+    const detail = "no `)` closes this `(`: a string after it is not closed"
+    return { detail, help: "Add the quote that closes the string." }
+  }
   if (scan.failed === "bracket" && scan.end <= cut)
-    return `no \`)\` closes this \`(\` before the \`${text[scan.end]}\` that follows`
-  return "no `)` closes this `(`"
+    return { detail: `no \`)\` closes this \`(\` before the \`${text[scan.end]}\` that follows` }
+  return { detail: "no `)` closes this `(`" }
 }
 
 /** The offset where the lexer ends an unclosed `(`, at the latest where its scan failed. */

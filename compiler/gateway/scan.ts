@@ -139,6 +139,9 @@ export function lengthProblem(text: string, open: number, close: number): TokenP
   const length = close - open - 1
   const lines = length < celLinesMax ? 1 : text.slice(open, close).split("\n").length
   if (length <= celCharactersMax && lines <= celLinesMax) return undefined
-  const size = length > celCharactersMax ? `${length} characters` : `${lines} lines`
+  const size =
+    length > celCharactersMax
+      ? `${length} characters; the limit is ${celCharactersMax}`
+      : `${lines} lines; the limit is ${celLinesMax}`
   return { code: "SP1024", start: open, end: open + 1, detail: `this expression has ${size}` }
 }

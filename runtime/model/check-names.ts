@@ -11,6 +11,13 @@ const relationRuleText = "^[^:#@\\*\\s]{1,50}$"
 /** JSON tools lose or misinterpret a key of this name, so it is rejected although OpenFGA accepts it. */
 const poisoned = "__proto__"
 
+/** Why a name is refused. Where OpenFGA refuses it too, in its words. */
+function unlike(name: string, rule: string): string {
+  return name === poisoned
+    ? "has a name that JSON tools lose; choose another name."
+    : `does not match naming rule: '${rule}'.`
+}
+
 /** Checks the names of types, relations, conditions and parameters: valid, not reserved, and each type defined once. */
 export function checkNames(
   model: AuthorizationModel,
@@ -25,12 +32,7 @@ export function checkNames(
     if (type === "self" || type === "this") {
       findings.add("reserved-type-keywords", path, type, "a type cannot be named 'self' or 'this'.")
     } else if (!typeRules[rules].test(type) || type === poisoned) {
-      findings.add(
-        "invalid-name",
-        path,
-        type,
-        `type '${type}' does not match naming rule: '${typeRuleText}'.`,
-      )
+      findings.add("invalid-name", path, type, `type '${type}' ${unlike(type, typeRuleText)}`)
     }
     if (!first.has(type)) first.set(type, at)
     else again.set(type, [...(again.get(type) ?? []), at])
@@ -41,14 +43,14 @@ export function checkNames(
     for (const parameter of Object.keys(parameters ?? {}))
       checkParameterName(name, parameter, nameRules[rules], findings)
     if (nameRules[rules].test(name) && name !== poisoned) continue
-    const message = `condition '${name}' does not match naming rule: '${relationRuleText}'.`
+    const message = `condition '${name}' ${unlike(name, relationRuleText)}`
     findings.add("invalid-name", ["conditions", name], name, message)
   }
 }
 
 function checkParameterName(condition: string, name: string, rule: RegExp, findings: ModelFindings): void {
   if (rule.test(name)) return
-  const message = `parameter '${name}' of condition '${condition}' does not match naming rule: '${relationRuleText}'.`
+  const message = `parameter '${name}' of condition '${condition}' ${unlike(name, relationRuleText)}`
   findings.add("invalid-name", ["conditions", condition, "parameters", name], name, message)
 }
 
@@ -70,7 +72,7 @@ function checkRelationName(
   if (name === "self" || name === "this") {
     findings.add("reserved-relation-keywords", path, name, "a relation cannot be named 'self' or 'this'.")
   } else if (!rule.test(name) || name === poisoned) {
-    const message = `relation '${name}' of type '${type}' does not match naming rule: '${relationRuleText}'.`
+    const message = `relation '${name}' of type '${type}' ${unlike(name, relationRuleText)}`
     findings.add("invalid-name", path, name, message)
   }
 }

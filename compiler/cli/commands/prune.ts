@@ -22,7 +22,10 @@ const pruneLine: CommandLine<PruneArgs> = {
       "delete changes of the stores' feeds that are older, e.g. 30d; readers that are behind get 410 (at least 1h)",
     ],
     ["--plans <count>", "keep this many of the newest plans, and those that a process serves"],
-    ["--deleted <age>", "delete stores with their tuples, and subscriptions, that were deleted longer ago"],
+    [
+      "--deleted <age>",
+      "erase stores, with their tuples, and subscriptions that were deleted longer ago than this, e.g. 7d",
+    ],
     ["--dry-run", "only count what would be deleted"],
   ],
   examples: [

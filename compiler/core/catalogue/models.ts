@@ -203,7 +203,7 @@ export const models = area({
   SP4035: {
     severity: "error",
     title: "Name not allowed",
-    help: "Choose a shorter name: types may have 254 characters, relations and conditions 50.",
+    help: "Choose another name: at most 254 characters for a type, 50 for a relation or condition, and not `__proto__`.",
     why: "Names are part of every tuple and of the database index, so their length is limited.",
   },
   SP4036: {

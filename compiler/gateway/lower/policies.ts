@@ -119,8 +119,10 @@ export class Policies {
     const way = wayAround(steps, stepOf) ?? wayAround(onError, stepOf, touched(route.key))
     if (way === undefined) return
     this.#unproven += 1
-    const turns = way.turns.length === 0 ? "always" : `when ${way.turns.join(", ")}`
-    const detail = `a request for \`${route.key}\` can get to the step at ${way.end.origin} without authentication: ${turns}`
+    const detail =
+      way.turns.length === 0
+        ? `requests for \`${route.key}\` get to the step at ${way.end.origin} without any authentication`
+        : `a request for \`${route.key}\` can get to the step at ${way.end.origin} without authentication when ${way.turns.join(", ")}`
     report.add("SP7016", auth.span ?? route.span, detail, {
       related: [{ span: route.span, message: "the operation" }],
     })

@@ -23,7 +23,7 @@ export const claimRule: StatementRow = {
       ],
     },
   ],
-  docs: "A rule about a claim: it is present; it `has` all (or `any`) of these strings; or it `is` one of these strings. A string claim is a list separated by spaces or by `separator`; with `separator none` it is one value. Dots lead into objects.",
+  docs: "A rule about a claim: it is present; it `has` all (or `any`) of these strings; or it `is` one of these strings. A string claim is a list separated by spaces or by `separator`; with `separator none` it is one value. A dot in the name of a claim selects a member of an object: `address.country`.",
   example: 'claim scope has any "orders.read" "orders.write"',
 }
 

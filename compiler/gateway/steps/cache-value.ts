@@ -65,7 +65,7 @@ export const cacheValue: StepText<"cache-value"> = {
   },
   block: {
     place: ({ variable }) => `cache value ${variable}`,
-    wrapping: (_, removed) => lacking("now only on a cache miss; without it", removed),
-    unwrapping: (_, added) => always("on a cache hit too", added),
+    wrapping: (_, removed) => lacking("it now runs only on a cache miss; when it does not run", removed),
+    unwrapping: (_, added) => always("it now runs on a cache hit too", added),
   },
 }

@@ -74,10 +74,10 @@ export const parallel: StepText<"parallel"> = {
     wrapping: ({ until }, removed) =>
       until === "all"
         ? [neutral("it now runs at the same time as other branches")]
-        : lacking("now it may be cancelled when another branch succeeds first; without it", removed),
+        : lacking("it is now cancelled when another branch succeeds first; when it does not run", removed),
     unwrapping: ({ until }, added) =>
       until === "all"
         ? [neutral("it no longer runs at the same time as other branches")]
-        : always("independent of the other branches", added),
+        : always("it now runs whatever the other branches do", added),
   },
 }

@@ -134,7 +134,7 @@ export const contentJsonRows: readonly StatementRow[] = [
     keyword: "any-case",
     forms: [{ args: [] }],
     byDefault: "property names are case-sensitive",
-    docs: "Compares property names without upper and lower case. An object with two names that differ only in case is refused.",
+    docs: "Ignores upper and lower case in property names. An object with two names that differ only in case is refused.",
     example: "any-case",
   },
 ]

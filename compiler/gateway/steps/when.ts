@@ -48,8 +48,8 @@ export const when: StepText<"when"> = {
   changed: (before, after, plans) => [otherTest(before, after, plans)],
   block: {
     place: ({ test }, place) => `${place === "otherwise" ? "else of " : ""}when (${test.text})`,
-    wrapping: (_, removed) => lacking("only under a condition now; without it", removed),
-    unwrapping: (_, added) => always("no longer only under a condition", added),
+    wrapping: (_, removed) => lacking("it now runs only under a condition; when it does not run", removed),
+    unwrapping: (_, added) => always("it now runs without a condition", added),
   },
 }
 
