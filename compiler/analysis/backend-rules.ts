@@ -82,7 +82,7 @@ function targetChanges(before: Backend["targets"], after: Backend["targets"]): F
   if (added.length > 0)
     findings.push(
       opens(
-        `requests go to ${listWords(added)}${gone.length === old.length ? ` instead of ${listWords(gone)}` : " too"}, with what callers send`,
+        `requests go to ${listWords(added)}${gone.length === old.length ? ` instead of ${listWords(gone)}` : " too"}, with the headers and bodies that callers send`,
       ),
     )
   else if (gone.length > 0) findings.push(neutral(`requests no longer go to ${listWords(gone)}`))
@@ -107,12 +107,13 @@ export function otherBackend(
     before.startsWith("inline-") || after.startsWith("inline-")
       ? "requests go to another backend"
       : `requests go to \`${after}\` instead of \`${before}\``
-  if (old === undefined || next === undefined) return [opens(`${where}, with what callers send`)]
+  if (old === undefined || next === undefined)
+    return [opens(`${where}, with the headers and bodies that callers send`)]
   if (same(old.targets, next.targets))
     return [neutral(`${where}, at the same address`), ...compareFields(backendRules, old, next)]
   const besides = { ...old, targets: next.targets }
   return [
-    opens(`${where}, with what callers send`),
+    opens(`${where}, with the headers and bodies that callers send`),
     // The first finding about targets is left out, because the names already say where requests go.
     ...targetChanges(old.targets, next.targets).slice(1),
     ...compareFields(backendRules, besides, next),

@@ -88,7 +88,7 @@ const rules: FieldRules<Fields> = {
   },
   queryParameters: () =>
     neutral("policy documents get other query parameters from the template of the operation"),
-  outline: () => neutral("`on-error` gets other ids, positions or scopes of the policies in its documents"),
+  outline: () => neutral("in `on-error`, the error names other ids, positions or scopes of policies"),
 }
 
 /** Changes of the limits for WebSockets. Absent: only client or backend end the connection. */

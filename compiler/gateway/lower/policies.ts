@@ -122,7 +122,7 @@ export class Policies {
     const detail =
       way.turns.length === 0
         ? `requests for \`${route.key}\` get to the step at ${way.end.origin} without any authentication`
-        : `a request for \`${route.key}\` can get to the step at ${way.end.origin} without authentication when ${way.turns.join(", ")}`
+        : `a request for \`${route.key}\` can get to the step at ${way.end.origin} without authentication when ${way.turns.join(" and ")}`
     report.add("SP7016", auth.span ?? route.span, detail, {
       related: [{ span: route.span, message: "the operation" }],
     })

@@ -190,7 +190,10 @@ function readSubject(
   // `user:*` is every user, and a constant only: a caller must not be able to write the star.
   const wildcard = what === "user" && typeof text === "string" && id === "*"
   if (!wildcard && (id === "" || /[:#*\s]/.test(id))) {
-    const why = id === "" ? `the id of the ${what} is empty` : `\`${shown(id)}\` is not a valid id`
+    const why =
+      id === ""
+        ? `the id of the ${what} is empty`
+        : `\`${shown(id)}\` is not a valid id: it cannot contain a space, \`:\`, \`#\` or \`*\``
     report.add("SP5014", span, why)
     return undefined
   }

@@ -86,7 +86,7 @@ function refuseDetails(step: StepOf<"forward">, printing: Printing): void {
 
 /** The effect of each changed field. */
 const fieldRules: FieldRules<Fields<"forward">> = {
-  backend: () => opens("requests go to another backend, with what callers send"),
+  backend: () => opens("requests go to another backend, with the headers and bodies that callers send"),
   hashKey: () => neutral("targets are chosen by another key"),
   timeoutMs: (before, after) => {
     // No limit is the largest time.

@@ -129,10 +129,11 @@ export const quotaText: StepText<"quota"> = {
     const volume = `quota ${bytesMax === undefined ? "calls" : "bytes"}`
     return [`${volume} ${scopeOfCounter(counter)}`, volume]
   },
-  added: ({ callsMax, bytesMax, keys }) =>
-    closes(
-      `requests beyond ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${countText(callsMax)} calls`} in a period by ${limitKeyWords(keys)} get 403`,
-    ),
+  added: ({ callsMax, bytesMax, periodSeconds, keys }) => {
+    const volume = callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${countText(callsMax)} calls`
+    const period = periodSeconds === 0 ? "in total" : `per ${durationWords(periodSeconds * 1000)}`
+    return closes(`each ${keysWords(keys)} may use ${volume} ${period}; requests beyond that get 403`)
+  },
   removed: ({ keys }) => opens(`quotas are no longer counted by ${limitKeyWords(keys)}`),
   changed: {
     callsMax: (before, after) => volumeChange(before, after, (max) => `${countText(max)} calls`),
@@ -167,7 +168,7 @@ function volumeChange<Max extends Count>(
   after: Max | undefined,
   words: (max: Max) => string,
 ): Finding {
-  const summary = `${after === undefined ? "any number" : words(after)} instead of ${before === undefined ? "any number" : words(before)} may be used in a period`
+  const summary = `${after === undefined ? "any number" : words(after)} instead of ${before === undefined ? "any number" : words(before)} may be used`
   const more = after === undefined || (before !== undefined && grows(before, after))
   return more ? opens(summary) : closes(summary)
 }

@@ -147,7 +147,8 @@ export const setBackend: StepText<"set-backend"> = {
   print: ({ target }) => targetText(target),
   identities: () => ["set-backend"],
   added: ({ target }) => otherTarget(target),
-  removed: () => opens("requests go to the route's own backend, with what callers send"),
+  removed: () =>
+    opens("requests go to the route's own backend, with the headers and bodies that callers send"),
   changed: {
     target: (before, after) =>
       // Only the shares differ: each request could have met each of these backends before.
@@ -179,7 +180,7 @@ function targetText(target: Target): Printed {
 function otherTarget(target: Target): Finding {
   return "url" in target && target.raw
     ? opens("an expression decides where requests go")
-    : opens("requests may go to another backend, with what callers send")
+    : opens("requests may go to another backend, with the headers and bodies that callers send")
 }
 
 /** The part of a target that is independent of the shares: the possible backends. */

@@ -68,13 +68,16 @@ function otherTest(before: StepOf<"when">, after: StepOf<"when">, plans: Compare
   const left = relation === "wider" ? [] : plans.effectsOf(after.matched, after.otherwise)
   const taken = relation === "narrower" ? [] : plans.effectsOf(after.otherwise, after.matched)
   for (const risk of ["opens", "breaking", "closes"] as const)
-    for (const [findings, whom] of [
-      [left, "those it leaves out"],
-      [taken, "those it takes in"],
+    for (const [findings, where] of [
+      [left, "no longer true"],
+      [taken, "now true"],
     ] as const) {
       const found = findings.find((each) => each.risk === risk)
       if (found !== undefined)
-        return { risk, why: `the condition is true for ${words} requests; for ${whom}, ${found.why}` }
+        return {
+          risk,
+          why: `the condition is true for ${words} requests; where it is ${where}, ${found.why}`,
+        }
     }
   return neutral(`the condition is true for ${words} requests`)
 }
