@@ -17,7 +17,7 @@ interface Half {
 /** Counts how the calls of the last seconds ended, so that readiness says what callers see. */
 export class CallRecord {
   #now: Half = { startedMs: 0, calls: 0, failed: 0 }
-  #before: Half = this.#now
+  #before: Half = { startedMs: 0, calls: 0, failed: 0 }
   #reason = ""
 
   succeeded(): void {
