@@ -26,10 +26,7 @@ export interface KeyTable {
 /** Keys issued at run time, which can change at any time. `find` takes the SHA-256 of a key as text with one character per byte. */
 export interface IssuedKeys {
   /** `look`: only a query, not a use of the key. */
-  find(
-    digest: string,
-    look?: boolean,
-  ): { readonly digest: Buffer; readonly owner: Subscriber | string } | undefined
+  find(digest: string, look?: boolean): Subscriber | string | undefined
   readonly complete: boolean
 }
 
@@ -75,8 +72,9 @@ export function createKeyTable(
     find(key, look) {
       if (!isPossible(key)) return undefined
       const digest = digestOf(key)
-      const found = table.get(digest) ?? issued.find(digest, look)
-      return found !== undefined && isSame(found.digest, digest) ? found.owner : undefined
+      const found = table.get(digest)
+      if (found === undefined) return issued.find(digest, look)
+      return isSame(found.digest, digest) ? found.owner : undefined
     },
     get complete() {
       return issued.complete

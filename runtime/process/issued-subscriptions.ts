@@ -95,22 +95,17 @@ export class IssuedSubscriptions implements IssuedKeys {
   }
 
   /** The subscription of a key. `look`: without noting the use, for explanations. */
-  find(
-    digest: string,
-    look = false,
-  ): { readonly digest: Buffer; readonly owner: Subscriber | string } | undefined {
+  find(digest: string, look = false): Subscriber | string | undefined {
     const nowMs = this.#now()
     const found = this.#table.find(digest, nowMs)
     if (found === undefined) return undefined
-    const bytes = Buffer.from(digest, "latin1")
     const { state, subscriber } = found
-    if (state !== "active")
-      return { digest: bytes, owner: `the subscription \`${subscriber.name}\` is ${state}` }
-    if (look) return { digest: bytes, owner: subscriber }
+    if (state !== "active") return `the subscription \`${subscriber.name}\` is ${state}`
+    if (look) return subscriber
     const last = this.#used.get(digest)
     // At most once a second, because this runs on every call.
     if (last === undefined || nowMs - last.getTime() >= 1_000) this.#used.set(digest, new Date(nowMs))
-    return { digest: bytes, owner: subscriber }
+    return subscriber
   }
 
   async close(): Promise<void> {

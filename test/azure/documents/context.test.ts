@@ -17,8 +17,7 @@ const table: IssuedKeys = {
   complete: true,
   find: (wanted) => {
     for (const [key, owner] of Object.entries(issued)) {
-      const digest = hash("sha256", key, "buffer")
-      if (digest.toString("latin1") === wanted) return { digest, owner }
+      if (hash("sha256", key, "binary") === wanted) return owner
     }
     return undefined
   },
