@@ -27,16 +27,7 @@ export class FileWatch {
     clearInterval(this.#timer)
     this.#timer = undefined
     this.#marks = new Map(files.map(({ path, mark }) => [path, mark]))
-    if (files.length === 0) return
-    // On a busy machine a look takes longer than the interval, and two at once would find the same change.
-    const look = () => {
-      if (this.#isLooking) return
-      this.#isLooking = true
-      void this.#look().finally(() => {
-        this.#isLooking = false
-      })
-    }
-    this.#timer = setInterval(look, this.#everyMs).unref()
+    if (files.length > 0) this.#timer = setInterval(() => void this.#look(), this.#everyMs).unref()
   }
 
   close(): void {
@@ -45,6 +36,9 @@ export class FileWatch {
 
   /** Looks at all files. Polling works on every file system, also on mounted secrets whose links are replaced. */
   async #look(): Promise<void> {
+    // On a busy machine a look takes longer than the interval, and two at once would find the same change.
+    if (this.#isLooking) return
+    this.#isLooking = true
     let changed = false
     const marks = this.#marks
     for (const [file, before] of marks) {
@@ -53,6 +47,7 @@ export class FileWatch {
       marks.set(file, now)
       changed = true
     }
+    this.#isLooking = false
     if (changed && marks === this.#marks) this.#onChange()
   }
 }
