@@ -4,7 +4,7 @@ import { Engine } from "../../runtime/check/engine.ts"
 import { Evaluation } from "../../runtime/check/evaluate/evaluation.ts"
 import { readRequest } from "../../runtime/check/evaluate/request.ts"
 import { Graph } from "../../runtime/check/graph/graph.ts"
-import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
+import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import {
   type CheckRequest,
   firstCommit,
@@ -12,8 +12,8 @@ import {
   packRows,
   type TupleRow,
 } from "../../runtime/check/ports.ts"
-import { lowerModel } from "../../runtime/model/lower.ts"
 import { Random } from "../naive/random.ts"
+import { model } from "./document-model.ts"
 
 // Checks in process over a store of a million tuples: from ids that are known already, and from the request's strings.
 
@@ -30,57 +30,6 @@ const kinds: readonly (readonly [kind: string, bar?: number])[] = [
 ]
 const rounds = 7
 const roundMs = 250
-
-const direct = (...types: { type: string; relation?: string }[]) => ({ directly_related_user_types: types })
-const from = (tupleset: string, relation: string) => ({
-  tupleToUserset: { tupleset: { relation: tupleset }, computedUserset: { relation } },
-})
-
-const model = loadModel(
-  lowerModel({
-    schema_version: "1.1",
-    type_definitions: [
-      { type: "user" },
-      {
-        type: "group",
-        relations: { member: { this: {} } },
-        metadata: { relations: { member: direct({ type: "user" }, { type: "group", relation: "member" }) } },
-      },
-      {
-        type: "folder",
-        relations: {
-          parent: { this: {} },
-          viewer: { union: { child: [{ this: {} }, from("parent", "viewer")] } },
-        },
-        metadata: {
-          relations: {
-            parent: direct({ type: "folder" }),
-            viewer: direct({ type: "user" }, { type: "group", relation: "member" }),
-          },
-        },
-      },
-      {
-        type: "doc",
-        relations: {
-          parent: { this: {} },
-          owner: { this: {} },
-          viewer: {
-            union: {
-              child: [{ this: {} }, { computedUserset: { relation: "owner" } }, from("parent", "viewer")],
-            },
-          },
-        },
-        metadata: {
-          relations: {
-            parent: direct({ type: "folder" }),
-            owner: direct({ type: "user" }),
-            viewer: direct({ type: "user" }, { type: "group", relation: "member" }),
-          },
-        },
-      },
-    ],
-  }),
-)
 
 function rowsOf(random: Random): TupleRow[] {
   const rows: TupleRow[] = []

@@ -10,7 +10,8 @@ import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
-import { createWorld, model, storeId, unrelated } from "./cold/world.ts"
+import { createWorld, storeId, unrelated } from "./cold/world.ts"
+import { model } from "./document-model.ts"
 
 const clientCount = 8
 const memoryBytes = 16 * 2 ** 30

@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Taken } from "../../runtime/limits/limiter.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { randomCall } from "./random-call.ts"
 
 function limiterAt(start = 0, keysMax = 1000) {
   const clock = { ms: start }
@@ -232,16 +233,7 @@ describe("memory limiter", () => {
   ])(
     "counts as a list of all calls does, for any amounts, gaps and limits of several keys, %s",
     (_, later) => {
-      const call = fc.record({
-        key: fc.integer({ min: 0, max: 3 }),
-        gap: fc.oneof(
-          fc.integer({ min: 0, max: 50 }),
-          fc.integer({ min: 0, max: 3000 }),
-          fc.constantFrom(0, 60_000, 59_999, 61_000, 1000),
-        ),
-        amount: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(70_000_000, 5_000_000_000)),
-        max: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(9_000_000_000)),
-      })
+      const call = randomCall(4)
       fc.assert(
         fc.property(
           fc.array(call, { maxLength: 300 }),

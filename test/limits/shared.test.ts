@@ -9,6 +9,7 @@ import { takeScript } from "../../runtime/limits/take-script.ts"
 import { RedisConnection } from "../../runtime/redis/redis-connection.ts"
 import { readRedisUrl } from "../../runtime/redis/redis-url.ts"
 import { startThrowAwayRedis, type ThrowAwayRedis } from "../support/throw-away-redis.ts"
+import { randomCall } from "./random-call.ts"
 
 let redis: ThrowAwayRedis
 const closers: (() => void)[] = []
@@ -63,16 +64,7 @@ describe("shared limiter", () => {
     const { Redis } = await import("ioredis")
     const client = new Redis(redis.url)
     closers.push(() => client.disconnect())
-    const call = fc.record({
-      key: fc.integer({ min: 0, max: 2 }),
-      gap: fc.oneof(
-        fc.integer({ min: 0, max: 50 }),
-        fc.integer({ min: 0, max: 3000 }),
-        fc.constantFrom(0, 60_000, 59_999, 61_000, 1000),
-      ),
-      amount: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(70_000_000, 5_000_000_000)),
-      max: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(9_000_000_000)),
-    })
+    const call = randomCall(3)
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(call, { maxLength: 80 }), async (calls) => {

@@ -1,60 +1,6 @@
 import type { Client } from "pg"
-import { loadModel } from "../../../runtime/check/loaded-model.ts"
 import type { CheckRequest } from "../../../runtime/check/ports.ts"
-import { lowerModel } from "../../../runtime/model/lower.ts"
 import { Random } from "../../naive/random.ts"
-
-const direct = (...types: { type: string; relation?: string }[]) => ({ directly_related_user_types: types })
-const from = (tupleset: string, relation: string) => ({
-  tupleToUserset: { tupleset: { relation: tupleset }, computedUserset: { relation } },
-})
-
-/** Documents in folders in folders, shared with users and with groups in groups. */
-export const model = loadModel(
-  lowerModel({
-    schema_version: "1.1",
-    type_definitions: [
-      { type: "user" },
-      {
-        type: "group",
-        relations: { member: { this: {} } },
-        metadata: { relations: { member: direct({ type: "user" }, { type: "group", relation: "member" }) } },
-      },
-      {
-        type: "folder",
-        relations: {
-          parent: { this: {} },
-          viewer: { union: { child: [{ this: {} }, from("parent", "viewer")] } },
-        },
-        metadata: {
-          relations: {
-            parent: direct({ type: "folder" }),
-            viewer: direct({ type: "user" }, { type: "group", relation: "member" }),
-          },
-        },
-      },
-      {
-        type: "doc",
-        relations: {
-          parent: { this: {} },
-          owner: { this: {} },
-          viewer: {
-            union: {
-              child: [{ this: {} }, { computedUserset: { relation: "owner" } }, from("parent", "viewer")],
-            },
-          },
-        },
-        metadata: {
-          relations: {
-            parent: direct({ type: "folder" }),
-            owner: direct({ type: "user" }),
-            viewer: direct({ type: "user" }, { type: "group", relation: "member" }),
-          },
-        },
-      },
-    ],
-  }),
-)
 
 /** Numbers of objects for about a million tuples with 370,000 names. */
 const perMillion = { users: 100_000, groups: 20_000, folders: 50_000, docs: 200_000 }
