@@ -16,7 +16,8 @@ import { type PostgresPair, startPostgresPair } from "../support/postgres-pair.t
 import { startThrowAwayRedis, type ThrowAwayRedis } from "../support/throw-away-redis.ts"
 import type { Client } from "./client.ts"
 
-const token = "a-token-for-a-fleet-of-machines"
+/** The control token of every machine. */
+export const token = "a-token-for-a-fleet-of-machines"
 
 /** Calls that `/limited` and `/paid` let pass, for each caller. */
 export const callsMax = 12
@@ -70,11 +71,11 @@ export class Machine {
     this.#process = start(
       this.#folder,
       {
+        SALLYPORT_LOG_LEVEL: "warn",
         ...this.#env,
         SALLYPORT_TEST_ADDRESS: this.#address,
         SALLYPORT_CONTROL_LISTEN: `127.0.0.1:${this.#ports.control}`,
         SALLYPORT_CONTROL_TOKEN: token,
-        SALLYPORT_LOG_LEVEL: "warn",
         NODE_OPTIONS: `--import=${projectRoot}test/machines/own-address.mjs`,
       },
       "serve",
@@ -92,7 +93,7 @@ export class Machine {
     this.#process?.child.kill(name)
   }
 
-  /** Warnings and errors that it has logged, as JSON lines. */
+  /** What it has logged, as JSON lines: warnings and errors, unless its environment sets another level. */
   get log(): string {
     return `${this.#process?.output.out ?? ""}${this.#process?.output.err ?? ""}`
   }

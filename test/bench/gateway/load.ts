@@ -27,7 +27,7 @@ const connections = 32
 const ticksPerSecond = Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }))
 
 /** CPU time of a process with all its threads, in µs. */
-function cpuOf(pid: number): number {
+export function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /s, "")
     .split(" ")
