@@ -18,6 +18,8 @@ export interface RedisScript {
 }
 
 const probeEveryMs = 500
+/** The probe does not find that a right is missing, so that each success would be followed by a failed call. */
+const afterMissingRightMs = 30_000
 const reconnectMsMax = 1000
 const connectMs = 2000
 /** Keys that a probe of a cluster writes: so many that they are on all nodes of a small cluster. */
@@ -71,7 +73,7 @@ export class RedisConnection {
       return await withinMs(command(this.client), this.#settings.waitMs)
     } catch (error) {
       const reason = redisReason(error, this.#lastError)
-      this.fail(reason)
+      this.#fail(reason, missingRight(messageOf(error)) === undefined ? probeEveryMs : afterMissingRightMs)
       throw new Error(reason)
     }
   }
@@ -92,11 +94,11 @@ export class RedisConnection {
   }
 
   /** Opens the breaker. */
-  fail(reason: string): void {
+  #fail(reason: string, probeAfterMs: number): void {
     if (this.#away !== undefined || this.#closed) return
     this.#away = reason
     this.#settings.onChange?.(reason)
-    this.#probeLater(probeEveryMs)
+    this.#probeLater(probeAfterMs)
   }
 
   close(): void {
@@ -271,8 +273,6 @@ async function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
 const meanings: Readonly<Record<string, string>> = {
   WRONGPASS: "it refuses the user or password; check the URL of Redis",
   NOAUTH: "it requires a password; add it to the URL of Redis",
-  NOPERM:
-    'the user may not run this; allow the commands that the manual lists in "Shared limits", on the keys `sallyport/*`',
   READONLY: "it is a replica that takes no writes",
   OOM: "its memory is full; raise `maxmemory` or set another `maxmemory-policy`",
   LOADING: "it is loading its data",
@@ -285,7 +285,9 @@ const meanings: Readonly<Record<string, string>> = {
 
 /** Words for an error of the client. `last`: the last error of the connection, which says more than the failure of a command. */
 function redisReason(error: unknown, last: string | undefined): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
+  const right = missingRight(message)
+  if (right !== undefined) return right
   const code = /^(?:-)?([A-Z]+)\b/.exec(message)?.[1] ?? ""
   const meaning = meanings[code]
   if (meaning !== undefined) return `${meaning} (${code})`
@@ -293,4 +295,20 @@ function redisReason(error: unknown, last: string | undefined): string {
     /enableOfflineQueue|max retries per request|Connection is closed|All sentinels|Failed to refresh slots|None of startup/i
   if (hidden.test(message)) return last ?? "it cannot be reached"
   return message
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** What the user of the connection may not do, for an error that says so: of a command, or of one in a script by Redis 7.0, or by later ones and Valkey. */
+function missingRight(message: string): string | undefined {
+  if (!/^NOPERM|^ERR (The user executing the script can't|ACL failure in script)/.test(message))
+    return undefined
+  const command = /the '([^']+)' command/.exec(message)?.[1]
+  const what = /\bkeys?\b/.test(message)
+    ? "use a key"
+    : `run ${command === undefined ? "a command of a script" : `\`${command}\``}`
+  const help = 'allow the commands that the manual lists in "Shared limits", on the keys `sallyport/*`'
+  return `the user may not ${what}; ${help} (NOPERM)`
 }

@@ -181,6 +181,30 @@ describe("a shared cache", () => {
     expect(textOf(await cache.get("n999"))?.length).toBe(50_000)
   })
 
+  test("names a right that is missing, and does not try again at each probe", async () => {
+    const user = ["--user", "app", "on", ">p", "~sallyport/*", "+set", "+eval", "+evalsha", "+get"]
+    const guarded = await startThrowAwayRedis(user)
+    try {
+      const cache = await process(`redis://app:p@127.0.0.1:${guarded.port}`)
+      // In a script Redis 7.0 does not name the command.
+      expect(await cache.set("a", bytes(10), 60_000)).toBe(true)
+      expect(cache.away).toMatch(
+        /^the user may not run .*allow the commands that the manual lists.* \(NOPERM\)$/,
+      )
+      await sleep(800)
+      expect(cache.away).toMatch(/NOPERM/)
+      await guarded.command("ACL", "SETUSER", "app", ...["+hdel", "+hget", "+hincrby", "+hset", "+pttl"])
+      await guarded.command("CLIENT", "KILL", "USER", "app")
+      await until(() => cache.away === undefined)
+      expect(await cache.get("b")).toBeUndefined()
+      await guarded.command("ACL", "SETUSER", "app", "-get")
+      expect(await cache.get("a")).toBeDefined()
+      expect(cache.away).toContain("the user may not run `get`;")
+    } finally {
+      await guarded.stop()
+    }
+  })
+
   test("needs no more than the rights that the manual names", async () => {
     const page = readFileSync("runtime/docs/production.md", "utf8")
     const rights = page
