@@ -133,7 +133,7 @@ function declarations<Item>(
       return [
         changeOf(
           { ...about, action: "added", after: table.words(name, next) },
-          neutral("no effect by itself: the routes that use it are listed as changes of their own"),
+          neutral("no effect by itself: the statements that use it are listed as changes of their own"),
         ),
       ]
     if (old !== undefined && next === undefined)

@@ -83,8 +83,7 @@ class BearerAccess implements Access {
     if (credential === undefined) throw new ApiError("bearer_token_missing", "missing bearer token")
     const caller = this.#keys.find(credential)
     if (caller !== undefined) return caller
-    if (this.#issuers.length === 0 || !tokenForm.test(credential))
-      throw new ApiError("unauthenticated", "unauthenticated")
+    if (this.#issuers.length === 0 || !tokenForm.test(credential)) throw unknownCredential()
     return this.#verify(credential, this.#inOrder(credential), 0, undefined)
   }
 
@@ -95,7 +94,7 @@ class BearerAccess implements Access {
     refusal: ApiError | undefined,
   ): Caller | Promise<Caller> {
     const issuer = issuers[at]
-    if (issuer === undefined) throw refusal ?? new ApiError("unauthenticated", "unauthenticated")
+    if (issuer === undefined) throw refusal ?? unknownCredential()
     const judge = (verification: Verification): Caller | Promise<Caller> => {
       if (verification.kind === "verified") return this.#callerOf(issuer, verification.claims)
       return this.#verify(token, issuers, at + 1, worseOf(refusal, refusalOf(verification)))
@@ -123,6 +122,11 @@ class BearerAccess implements Access {
     const first = this.#issuerOf.get(issOf(token))
     return first === undefined ? this.#issuers : [first, ...this.#issuers.filter((each) => each !== first)]
   }
+}
+
+/** The code is OpenFGA's. The message does not say which of the two it is: a caller without a key must not learn which keys exist. */
+function unknownCredential(): ApiError {
+  return new ApiError("unauthenticated", "unknown key, or a token that no issuer of the engine accepts")
 }
 
 /** RFC 6750 section 2.1: `Bearer`, one space, and a token without spaces. Undefined for everything else. */

@@ -180,6 +180,10 @@ describe("lines to try", () => {
     const other = { ...(plan?.plan as PlanBody), routes: {}, authz: null }
     const trials = trialsOf(other, { ...places, authz: [] }, {}, "gateway.conf")
     expect(trials.map(({ text }) => text)).toEqual(["request a token, as from Keycloak"])
+    const [issuer] = Object.values(other.issuers)
+    const elsewhere = { ...issuer, source: { discovery: "https://id.example" } } as NonNullable<typeof issuer>
+    const own = { ...other, issuers: { elsewhere } }
+    expect(trialsOf(own, { ...places, authz: [] }, {}, "gateway.conf")).toEqual([])
     const small = tryText({ ...other, issuers: {} }, { ...places, authz: [] }, {}, "gateway.conf")
     expect(small).toMatch(/^\nChanges saved in gateway\.conf /)
   })

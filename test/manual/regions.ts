@@ -76,7 +76,10 @@ export const slugOf = (heading: string) =>
     .replace(/[^\p{L}\d\s_-]/gu, "")
     .replace(/ /g, "-")
 
-/** A region for one statement is its home; else it is at home where the statements of the first of its blocks are. */
+/**
+ * A region for one statement is its home. Without one, the first of its blocks names the page, and the first region of that page which has the
+ * statement is its home: readers of `auth jwt` are not sent down to `auth introspection`.
+ */
 function homesOf(pages: readonly SourcePage[]): Homes {
   const homes = new Map<string, { page: string; slug: string }>()
   const regions = pages.flatMap((page) => regionsOf(page).map((name) => ({ page, name })))
@@ -90,9 +93,13 @@ function homesOf(pages: readonly SourcePage[]): Homes {
   for (const block of language) {
     const home = regions.find(({ name }) => name === `statements of ${block.name}`)
     if (home === undefined) throw new Error(`no page has the region \`statements of ${block.name}\``)
+    const onPage = regions
+      .filter(({ page }) => page === home.page)
+      .flatMap(({ name }) => listedBlock(name) ?? [])
     for (const statement of block.statements) {
-      if (homes.has(keyOf(statement))) continue
-      homes.set(keyOf(statement), { page: home.page.path, slug: slugOf(headingIn(block, statement)) })
+      const key = keyOf(statement)
+      const first = onPage.find(({ statements }) => statements.some((each) => keyOf(each) === key)) ?? block
+      if (!homes.has(key)) homes.set(key, { page: home.page.path, slug: slugOf(headingIn(first, statement)) })
     }
   }
   return homes
@@ -120,6 +127,12 @@ function headingIn(block: BlockReference, { keyword }: StatementReference): stri
   return block.name === "file" ? `\`${keyword}\`` : `\`${keyword}\` in ${block.title}`
 }
 
+/** The block whose statements a region lists. */
+function listedBlock(region: string): BlockReference | undefined {
+  const [, block] = /^statements of (.+)$/.exec(region) ?? []
+  return block === undefined ? undefined : blockOf(block)
+}
+
 function blockOf(name: string): BlockReference {
   const found = language.find((block) => block.name === name)
   if (found === undefined) throw new Error(`there is no block \`${name}\``)
@@ -135,8 +148,8 @@ function statementOf(keyword: string, block: string): StatementReference {
 function regionText(name: string, links: Links, pages: readonly SourcePage[]): string {
   const single = singleOf(name)
   if (single !== undefined) return statementText(headingOf(single, links.page), single.statement, links)
-  const [, block] = /^statements of (.+)$/.exec(name) ?? []
-  if (block !== undefined) return blockText(blockOf(block), links)
+  const listed = listedBlock(name)
+  if (listed !== undefined) return blockText(listed, links)
   const [, digits] = /^findings ([\d ]+)$/.exec(name) ?? []
   if (digits !== undefined) return findingsText(digits.split(" "))
   const [, folder] = /^pages of (.+)$/.exec(name) ?? []

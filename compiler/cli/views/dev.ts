@@ -61,7 +61,7 @@ export function trialsOf(
   const gateway = places.gateway[0] === undefined ? undefined : `http://${places.gateway[0]}`
   const engine = places.authz[0] === undefined ? undefined : `http://${places.authz[0]}`
   return [
-    ...(Object.keys(plan.issuers).length === 0 ? [] : [tokenTrial(places.identity)]),
+    ...(usesIdentity(plan, places.identity) ? [tokenTrial(places.identity)] : []),
     ...(gateway === undefined
       ? []
       : [...orderTrials(plan, gateway), ...catalogTrials(plan, gateway, env), ...keyTrials(plan)]),
@@ -76,6 +76,15 @@ function planTrial(entry: string): Trial {
     text: "what would a changed file do? (exit code 2: there are changes) Nothing is applied",
     line: `sed 's/ per 1m by/ per 2m by/' ${entry} > next.conf; npx sallyport plan --config next.conf; rm next.conf`,
   }
+}
+
+/** Whether tokens of the provider of `dev` may be accepted: an issuer names it, or names a URL that only the environment gives. */
+function usesIdentity({ issuers }: PlanBody, identity: string): boolean {
+  return Object.values(issuers).some(
+    ({ source }) =>
+      "discovery" in source &&
+      (typeof source.discovery !== "string" || source.discovery.startsWith(identity)),
+  )
 }
 
 function tokenTrial(identity: string): Trial {
