@@ -21,8 +21,13 @@ export interface Queryable {
   ): Promise<readonly Row[]>
 }
 
+/** Statements with their parameters. */
+export type Statements = readonly (readonly [PreparedStatement, readonly unknown[]])[]
+
 /** A transaction; for migrations it also runs scripts (several statements without parameters). */
 export interface Transaction extends Queryable {
+  /** Sends its last statements and the commit in one round trip. Resolves to the rows of each. */
+  commitWith(statements: Statements): Promise<readonly (readonly SqlRow[])[]>
   script(text: string): Promise<void>
 }
 
@@ -75,9 +80,7 @@ export interface Database extends Queryable {
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Sends the statements as one transaction in one round trip, its commit included. Resolves to the rows of each. */
-  batch(
-    statements: readonly (readonly [PreparedStatement, readonly unknown[]])[],
-  ): Promise<readonly (readonly SqlRow[])[]>
+  batch(statements: Statements): Promise<readonly (readonly SqlRow[])[]>
   /**
    * Calls back with notices of other sessions on a channel. Uses a connection of its own and reconnects when it is lost. Returns a function
    * that stops listening. Absent when there are no other sessions.

@@ -9,6 +9,7 @@ import type {
   PreparedStatement,
   Queryable,
   SqlRow,
+  Statements,
   Transaction,
   TransactionOptions,
 } from "./database.ts"
@@ -132,16 +133,10 @@ export class SqlDatabase implements Database {
     return this.#repeating((client) => this.#send<Row>(client, statement, parameters))
   }
 
-  batch(
-    statements: readonly (readonly [PreparedStatement, readonly unknown[]])[],
-  ): Promise<readonly (readonly SqlRow[])[]> {
+  batch(statements: Statements): Promise<readonly (readonly SqlRow[])[]> {
     return this.#repeating(async (client) => {
-      // The commit travels with the statements. When one of them has failed, the server rolls back at the commit.
-      const all = [[this.#beginning(begin), []], ...statements, [commit, []]] as const
-      const sent = all.map(([statement, parameters]) => this.#send(client, statement, parameters))
-      // Until all have ended the connection is in use. The first failure is the cause of the others.
-      await Promise.allSettled(sent)
-      return (await Promise.all(sent)).slice(1, -1)
+      const rows = await this.#sendLast(client, [[this.#beginning(begin), []], ...statements])
+      return rows.slice(1)
     })
   }
 
@@ -222,16 +217,35 @@ export class SqlDatabase implements Database {
     // Not awaited, so that it travels with the first statement. When it fails, that statement fails too.
     const begun = send(this.#beginning(snapshot ? beginSnapshot : begin, statementMs))
     begun.catch(() => undefined)
+    let ended = false
+    const commitWith = (statements: Statements) => {
+      ended = true
+      return this.#sendLast(client, statements, statementMs)
+    }
     let result: T
     try {
-      result = await work({ query: send, script })
+      result = await work({ query: send, script, commitWith })
       await begun
     } catch (error) {
-      if (!(error instanceof SourceUnavailable)) await send(rollback)
+      if (!ended && !(error instanceof SourceUnavailable)) await send(rollback)
       throw error
     }
-    await send(commit)
+    if (!ended) await send(commit)
     return result
+  }
+
+  /** The commit travels with the statements. When one of them has failed, the server rolls back at the commit. */
+  async #sendLast(
+    client: Client,
+    statements: Statements,
+    statementMs?: number,
+  ): Promise<readonly (readonly SqlRow[])[]> {
+    const sent = [...statements, [commit, []] as const].map(([statement, parameters]) =>
+      this.#send(client, statement, parameters, statementMs),
+    )
+    // Until all have ended the connection is in use. The first failure is the cause of the others.
+    await Promise.allSettled(sent)
+    return (await Promise.all(sent)).slice(0, -1)
   }
 
   /** A pooler refuses timeouts for the session, and a later one would get them with the next transaction. */

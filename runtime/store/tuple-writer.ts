@@ -15,6 +15,8 @@ import {
 const groupTuplesMax = 1000
 /** Stores whose last write is remembered. */
 const storesMax = 1_000
+/** Bulks of the process that are written at the same time: the server inserts the tuples of one while it logs those of the other. */
+const bulksMax = 2
 /** A transaction that took longer waited for a slow server, not for the lock. */
 const pauseMsMax = 20
 
@@ -24,18 +26,9 @@ interface WaitingWrite {
   readonly reject: (error: unknown) => void
 }
 
-/** Many tuples, which are a group by themselves. */
-interface WaitingBulk {
-  readonly rows: readonly TupleRow[]
-  readonly resolve: (outcome: BulkResult | WriteConflict | undefined) => void
-  readonly reject: (error: unknown) => void
-}
-
-type Waiting = WaitingWrite | WaitingBulk
-
 /** The requests of one store in order, while there are any. */
 interface StoreQueue {
-  readonly items: Waiting[]
+  readonly items: WaitingWrite[]
   /** Called after a request was added. */
   onAdded: () => void
 }
@@ -63,6 +56,10 @@ export class TupleWriter {
   readonly #applied: (storeId: string, changes: readonly TupleChange[]) => void
   readonly #waiting = new Map<string, StoreQueue>()
   readonly #last = new Map<string, LastWrite>()
+  readonly #waitingBulks: (() => void)[] = []
+  #bulks = 0
+  /** Whether all tuples of the last bulk were new. A repeated import finds existing ones in most. */
+  #expectNew = true
 
   /** `applied` is called once for each committed revision, whole and in order, before its requests resolve. */
   constructor(database: Database, applied: (storeId: string, changes: readonly TupleChange[]) => void) {
@@ -75,12 +72,31 @@ export class TupleWriter {
     return new Promise((resolve, reject) => this.#add(storeId, { request, resolve, reject }))
   }
 
-  /** Writes the tuples that do not exist, see `bulkWrite`. It takes its turn among the writes, so that revisions are applied in order. */
-  bulkWrite(storeId: string, rows: readonly TupleRow[]): Promise<BulkResult | WriteConflict | undefined> {
-    return new Promise((resolve, reject) => this.#add(storeId, { rows, resolve, reject }))
+  /**
+   * Writes the tuples that do not exist, see `bulkWrite`. It does not wait for the queue of its store, which has to wait for it only while it
+   * has the lock.
+   */
+  async bulkWrite(
+    storeId: string,
+    rows: readonly TupleRow[],
+  ): Promise<BulkResult | WriteConflict | undefined> {
+    if (this.#bulks === bulksMax) await new Promise<void>((resolve) => this.#waitingBulks.push(resolve))
+    else this.#bulks += 1
+    try {
+      const written = await bulkWrite(this.#database, storeId, rows, this.#expectNew)
+      if (written === undefined || "conflict" in written) return written
+      this.#expectNew = written.changes.length === rows.length
+      this.#ended(storeId, written.at.revision, 0, 0)
+      this.#committed(storeId, written.changes)
+      return written
+    } finally {
+      const next = this.#waitingBulks.shift()
+      if (next === undefined) this.#bulks -= 1
+      else next()
+    }
   }
 
-  #add(storeId: string, item: Waiting): void {
+  #add(storeId: string, item: WaitingWrite): void {
     const waiting = this.#waiting.get(storeId)
     if (waiting !== undefined) {
       waiting.items.push(item)
@@ -94,33 +110,15 @@ export class TupleWriter {
 
   async #drain(storeId: string, queue: StoreQueue): Promise<void> {
     const { items } = queue
-    for (let first = items[0]; first !== undefined; first = items[0]) {
-      if ("rows" in first) {
-        items.shift()
-        await this.#writeBulk(storeId, first)
-      } else {
-        const gathering = gather(queue, this.#last.get(storeId))
-        if (gathering !== undefined) await gathering
-        await this.#writeGroup(storeId, items)
-      }
+    while (items.length > 0) {
+      const gathering = gather(queue, this.#last.get(storeId))
+      if (gathering !== undefined) await gathering
+      await this.#writeGroup(storeId, items)
     }
     this.#waiting.delete(storeId)
   }
 
-  async #writeBulk(storeId: string, { rows, resolve, reject }: WaitingBulk): Promise<void> {
-    try {
-      const written = await bulkWrite(this.#database, storeId, rows)
-      if (written !== undefined && "changes" in written) {
-        this.#ended(storeId, written.at.revision, 0, 0)
-        this.#committed(storeId, written.changes)
-      }
-      resolve(written)
-    } catch (error) {
-      reject(error)
-    }
-  }
-
-  async #writeGroup(storeId: string, items: Waiting[]): Promise<void> {
+  async #writeGroup(storeId: string, items: WaitingWrite[]): Promise<void> {
     const group = takeGroup(items)
     const startMs = performance.now()
     try {
@@ -184,11 +182,10 @@ function gather(queue: StoreQueue, last: LastWrite | undefined): Promise<void> |
 }
 
 /** Takes as many requests as fit from the head of the queue, up to the first that shares a key with an earlier one. */
-function takeGroup(queue: Waiting[]): readonly WaitingWrite[] {
+function takeGroup(queue: WaitingWrite[]): readonly WaitingWrite[] {
   const keys = new Set<string>()
   const group: WaitingWrite[] = []
   for (const waiting of queue) {
-    if ("rows" in waiting) break
     const { request } = waiting
     const rows = [...request.deletes, ...request.writes]
     if (group.length > 0 && keys.size + rows.length > groupTuplesMax) break

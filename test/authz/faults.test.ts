@@ -70,7 +70,11 @@ class FaultyDatabase implements Database {
       this.#database.transaction((inner) => {
         const query: Transaction["query"] = (statement, parameters) =>
           this.#run(() => inner.query(statement, parameters))
-        return work({ query, script: (text) => inner.script(text) })
+        return work({
+          query,
+          script: (text) => inner.script(text),
+          commitWith: (statements) => this.#run(() => inner.commitWith(statements)),
+        })
       }, options),
     )
 
