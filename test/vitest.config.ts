@@ -6,13 +6,15 @@ import { RoomByRoom } from "./support/room-by-room.ts"
 import { openRunFolder } from "./support/run-folder.ts"
 import { Tally } from "./support/tally.ts"
 
-/** The random tests, which `npm run test:long` runs again with other worlds and more of them. */
-const random = [
+/** The random tests, which `npm run test:long` runs again with other worlds and more of them, and those of which `npm test` runs a part. */
+const more = [
   "test/check/{differential,list-differential,permuted,concurrent,explain-random,explain-nearest,fixpoint,history}.test.ts",
-  "test/authz/fuzz.test.ts",
+  "test/authz/{bulk-write,cases,fuzz,limits,sdk,targets,watch}.test.ts",
   "test/authzen/random.test.ts",
+  "test/azure/convert/same-values.test.ts",
   "test/diff/{models,properties}.test.ts",
-  "test/gateway-conf/mutations.test.ts",
+  "test/e2e/{azure-wing,init}.test.ts",
+  "test/gateway-conf/{mutations,single-mistakes}.test.ts",
   "test/gateway/path-confusion.test.ts",
   "test/hardening/{mutated-documents,mutations}.test.ts",
   "test/http/differential.test.ts",
@@ -21,8 +23,15 @@ const random = [
   "test/openapi/unmatched-pattern.test.ts",
   "test/pattern/against-regexp.test.ts",
   "test/process/lost-schedules.test.ts",
+  "test/syntax/hostile.test.ts",
+  "test/usage/{quotas,recorder}.test.ts",
+  "test/validation/pieces.test.ts",
 ]
-const { SALLYPORT_TEST_QUERIES = "1000000", SALLYPORT_TEST_SEED = "1000001" } = process.env
+const {
+  SALLYPORT_TEST_QUERIES = "1000000",
+  SALLYPORT_TEST_SEED = "1000001",
+  SALLYPORT_TEST_LONG = "1",
+} = process.env
 
 /** What `npm run test:fast` leaves to `npm test`: what needs a database, starts processes, or takes seconds of CPU time. */
 const slow = [
@@ -48,14 +57,14 @@ process.env["UV_THREADPOOL_SIZE"] ??= "64"
 
 openRunFolder()
 
-/** `npm test` runs test/<room>/, `npm run test:fast` (mode `fast`) the quick part of it, `npm run test:long` (mode `long`) test/long/ and the random tests. */
+/** `npm test` runs test/<room>/, `npm run test:fast` (mode `fast`) the quick part of it, `npm run test:long` (mode `long`) test/long/, the random tests, and all of what `npm test` runs a part of. */
 export default defineConfig(({ mode }) => ({
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
-    include: mode === "long" ? ["test/long/**/*.test.ts", ...random] : ["test/**/*.test.ts"],
+    include: mode === "long" ? ["test/long/**/*.test.ts", ...more] : ["test/**/*.test.ts"],
     exclude: mode === "long" ? [] : ["test/long/**", ...(mode === "fast" ? slow : [])],
     globalSetup: ["test/support/build.ts", "test/support/shared-databases.ts"],
-    env: mode === "long" ? { SALLYPORT_TEST_QUERIES, SALLYPORT_TEST_SEED } : {},
+    env: mode === "long" ? { SALLYPORT_TEST_QUERIES, SALLYPORT_TEST_SEED, SALLYPORT_TEST_LONG } : {},
     reporters: ["default", new Tally()],
     // No fresh module graph per file: measured six times faster than the default on many small
     // files. Processes rather than threads, because some tests kill or fill what they run in.

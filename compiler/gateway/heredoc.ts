@@ -1,4 +1,4 @@
-import { endOfLine, indentOf, lineEnd, quotable, type ScanState, type TokenProblem } from "./scan.ts"
+import { indentOf, lineEnd, lineOf, quotable, type ScanState, type TokenProblem } from "./scan.ts"
 import { scanContent, type TextScan } from "./texts.ts"
 
 /** A scanned heredoc. `indent` is the number of spaces before its closing tag. */
@@ -20,7 +20,7 @@ export function scanHeredoc(state: ScanState, start: number): HeredocScan | unde
   const tag = tagPattern.exec(text)?.[0]
   if (tag === undefined) return undefined
   const afterTag = start + 2 + tag.length
-  const firstLineEnd = endOfLine(state, afterTag)
+  const firstLineEnd = lineOf(state, afterTag).end
   const rest = text.slice(afterTag, firstLineEnd)
   const closing = closingAfter(state, tag, firstLineEnd)
   if (closing === undefined) return unclosed(state, start, tag, rest)

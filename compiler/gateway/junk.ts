@@ -1,6 +1,6 @@
 import { oddCharacterAt, tellOdd } from "../core/odd-characters.ts"
 import { unseen } from "../core/shown.ts"
-import { endOfLine, quotable, type ScanState, scanCel, type TokenProblem } from "./scan.ts"
+import { lineOf, quotable, type ScanState, scanCel, type TokenProblem } from "./scan.ts"
 
 /** The detail of a finding for another language's comment marker. */
 export function noComment(mark: string): string {
@@ -30,7 +30,7 @@ export function scanJunk(state: ScanState, start: number): JunkScan {
   if (control.test(text)) return { end: control.lastIndex, problem: undefined }
   const odd = oddCharacterAt(text, start)
   if (odd !== undefined) return oddPiece(text, start, odd.kind === "look-alike")
-  const comment = foreignComment(text, start)
+  const comment = foreignComment(state, start)
   if (comment !== undefined) return comment
   if (sign === "'") return singleQuoted(state, start)
   if (typographic.test(sign)) return typographicQuoted(state, start)
@@ -61,9 +61,9 @@ function oddPiece(text: string, start: number, inWord: boolean): JunkScan {
 }
 
 /** A line that begins like a comment of another language. Nothing on it is read as a statement. */
-function foreignComment(text: string, start: number): JunkScan | undefined {
-  const line = text.lastIndexOf("\n", start - 1) + 1
-  commentMark.lastIndex = line
+function foreignComment(state: ScanState, start: number): JunkScan | undefined {
+  const { text } = state
+  commentMark.lastIndex = lineOf(state, start).start
   const mark = commentMark.exec(text)?.[1]
   if (mark === undefined) return undefined
   const end = text.indexOf("\n", start)
@@ -99,14 +99,14 @@ function typographicQuoted(state: ScanState, start: number): JunkScan {
  * closes nothing.
  */
 function quoteEnd(state: ScanState, start: number, closing: RegExp): number | undefined {
-  const found = closing.exec(state.text.slice(start + 1, endOfLine(state, start)))
+  const found = closing.exec(state.text.slice(start + 1, lineOf(state, start).end))
   return found === null || found[0].endsWith("#") ? undefined : start + found.index + 2
 }
 
 /** A `${…}` without quotes. It is skipped as a whole, because it may contain any character. */
 function interpolation(state: ScanState, start: number): JunkScan {
   const { text } = state
-  const limit = endOfLine(state, start)
+  const limit = lineOf(state, start).end
   const scan = state.budget < 0 ? undefined : scanCel(text, start + 2, limit, "}")
   if (scan === undefined || scan.failed !== undefined) {
     state.budget -= limit - start

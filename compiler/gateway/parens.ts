@@ -1,10 +1,10 @@
 import {
   type CelScan,
   celCharactersMax,
-  endOfLine,
   indentOf,
   lengthProblem,
   lineEnd,
+  lineOf,
   type ScanState,
   scanCel,
   type TokenProblem,
@@ -43,7 +43,7 @@ const searchMax = 4 * celCharactersMax
 export function scanParens(state: ScanState, open: number): ParensScan {
   const { text } = state
   const exhausted = state.budget < 0
-  const ownEnd = endOfLine(state, open)
+  const ownEnd = lineOf(state, open).end
   const limit = exhausted ? ownEnd : Math.min(text.length, open + searchMax)
   const scan = scanCel(text, open + 1, limit, ")")
   if (scan.failed === undefined) {

@@ -25,7 +25,7 @@ export interface ScanState {
   budget: number
   /** First words of lines that could close a heredoc, with their offsets in order. Built for the first heredoc. */
   closings: Map<string, number[]> | undefined
-  /** The most recent line. Searching its end for every token of a very long line would be quadratic. */
+  /** The most recent line. Searching its ends for every token of a very long line would be quadratic. */
   line: { readonly start: number; readonly end: number }
 }
 
@@ -41,11 +41,11 @@ export function lineEnd(text: string, offset: number): number {
   return at > offset && text.charCodeAt(at - 1) === 13 ? at - 1 : at
 }
 
-/** The same with a cache, for scanners that call it for every token. */
-export function endOfLine(state: ScanState, offset: number): number {
+/** Both ends of a line with a cache, for scanners that need them for every token. */
+export function lineOf(state: ScanState, offset: number): ScanState["line"] {
   if (offset < state.line.start || offset > state.line.end)
-    state.line = { start: offset, end: lineEnd(state.text, offset) }
-  return state.line.end
+    state.line = { start: state.text.lastIndexOf("\n", offset - 1) + 1, end: lineEnd(state.text, offset) }
+  return state.line
 }
 
 /** A user's text for a message: its first line, cut if it is too long. */

@@ -1,4 +1,4 @@
-import { type CelScan, endOfLine, type ScanState, scanCel, type TokenProblem } from "./scan.ts"
+import { type CelScan, lineOf, type ScanState, scanCel, type TokenProblem } from "./scan.ts"
 
 /** A part of a text as written: literal, or the source of an expression without its `${` and `}`. Empty literals are left out. */
 export interface ScannedSegment {
@@ -22,7 +22,7 @@ const quotedSpecial = /["\\$\n]/g
  */
 export function scanQuoted(state: ScanState, start: number): TextScan {
   const { text } = state
-  const limit = endOfLine(state, start)
+  const limit = lineOf(state, start).end
   const pieces = new Pieces(start + 1)
   let at = start + 1
   for (;;) {

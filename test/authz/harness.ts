@@ -11,7 +11,7 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { declareStores } from "../../runtime/store/plans.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
-import { describeDatabases } from "../store/databases.ts"
+import { describeDatabase } from "../store/databases.ts"
 
 /** A served API over an own database. */
 export interface Served {
@@ -152,9 +152,9 @@ export async function call(
   }
 }
 
-/** The same tests against the API on PostgreSQL and on the embedded database. */
+/** Tests against the API on a database. */
 export function describeServed(name: string, body: (served: () => Served) => void): void {
-  describeDatabases(name, (database) => {
+  describeDatabase(name, (database) => {
     describe("served", () => {
       let served: Served & { listeners: AuthzListeners }
       beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { authzLimits } from "../../runtime/authz/ports.ts"
 import type { Database, Queryable } from "../../runtime/store/database.ts"
-import { describeDatabases } from "../store/databases.ts"
+import { describeDatabase } from "../store/databases.ts"
 import { type EventClient, openEvents } from "./event-client.ts"
 import { describeServed, documentModel, type Served, serve } from "./harness.ts"
 
@@ -214,7 +214,7 @@ async function loseAfter(database: Database, storeId: string, revision: number):
   })
 }
 
-describeDatabases("a thousand watchers of one process", (database) => {
+describeDatabase("a thousand watchers of one process", (database) => {
   const watchers = 1_000
   const commits = 20
   const counted = { statements: 0 }

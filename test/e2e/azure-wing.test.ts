@@ -6,6 +6,7 @@ import { createMigratedDatabase, type TestDatabase } from "../postgres.ts"
 import { copyEmbedded } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { postgresMissing } from "../support/postgres-binaries.ts"
+import { sampled } from "../support/random-run.ts"
 import { eventually, freePorts, start } from "./sallyport-process.ts"
 
 // compiler/azure and runtime/azure are a quarter of the code. What a process loads is read from V8's coverage of the files in dist/, and what these
@@ -63,7 +64,8 @@ async function databaseFor(folder: string): Promise<TestDatabase | undefined> {
   return undefined
 }
 
-describe.each(projects)("a project $what", ({ statement, fromWing }) => {
+describe.each(projects)("a project $what", (project) => {
+  const { statement, fromWing } = project
   let folder = ""
   let ports: readonly number[] = []
   let database: TestDatabase | undefined
@@ -111,6 +113,8 @@ describe.each(projects)("a project $what", ({ statement, fromWing }) => {
     expectWing(await sourcesOf("validate"), /^compiler\/azure\/wing\.ts$/)
   })
 
+  // Commands that run on take seconds of CPU time each.
+  if (!sampled(projects, 2).includes(project)) return
   test("dev, and serve on what it left", async () => {
     const backends = `127.0.0.1:${ports[3]},127.0.0.1:${ports[4]}`
     const dev = await sourcesOf("dev", "--identity", `127.0.0.1:${ports[2]}`, "--backends", backends)

@@ -7,6 +7,7 @@ import { createMigratedDatabase } from "../postgres.ts"
 import { copyEmbedded } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { postgresMissing } from "../support/postgres-binaries.ts"
+import { sampled } from "../support/random-run.ts"
 import { bash, type Example, emptyPlace, quickNpx } from "./example.ts"
 import { patternOf, squeeze, tour } from "./readme.ts"
 import { start } from "./sallyport-process.ts"
@@ -18,24 +19,30 @@ test("init knows every folder of models/examples", () => {
   expect(readdirSync(`${projectRoot}models/examples`).sort()).toEqual(Object.keys(examples).sort())
 })
 
-describe.each(Object.keys(examples))("the example %s", (name) => {
-  const read = (path: string) => readFileSync(`${projectRoot}models/examples/${name}/${path}`, "utf8")
+const names = Object.keys(examples)
+const read = (name: string, path: string) =>
+  readFileSync(`${projectRoot}models/examples/${name}/${path}`, "utf8")
 
+describe.each(names)("the example %s", (name) => {
   test("has 10 to 60 lines of configuration, and a README that shows statuses", () => {
-    const lines = read("gateway.conf").trimEnd().split("\n").length
+    const lines = read(name, "gateway.conf").trimEnd().split("\n").length
     expect(lines).toBeGreaterThanOrEqual(10)
     expect(lines).toBeLessThanOrEqual(60)
-    const calls = tour(read("README.md")).filter(({ line }) => line.startsWith("curl -i"))
+    const calls = tour(read(name, "README.md")).filter(({ line }) => line.startsWith("curl -i"))
     expect(calls.length).toBeGreaterThan(1)
     for (const { line, output } of calls) expect(output, line).toMatch(/^HTTP\/1\.1 \d{3} /)
   })
 
+  test("is written by `init` without findings", () => written(name))
+})
+
+describe.each(sampled(names, 3))("the example %s", (name) => {
   test("does what its README shows, from `init` on", async () => {
     const place = await written(name)
     const before = filesOf(place.folder)
     const dev = await started(place)
     await dev.printed(/\nSallyport runs \(serial 1, .*\nChanges saved in gateway\.conf /s)
-    for (const { line, output } of tour(read("README.md"))) {
+    for (const { line, output } of tour(read(name, "README.md"))) {
       const out =
         line === "npx sallyport dev"
           ? dev.output.out

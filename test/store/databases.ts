@@ -9,6 +9,7 @@ import { createMigratedDatabase, describePostgres, type TestDatabase } from "../
 import { askShared } from "../support/ask-shared.ts"
 import { describePgbouncer, type Pgbouncer, startPgbouncer } from "../support/pgbouncer.ts"
 import { postgresMissing } from "../support/postgres-binaries.ts"
+import { isLong } from "../support/random-run.ts"
 import { migratedFolder } from "../support/shared-databases.ts"
 
 let own: Promise<string> | undefined
@@ -51,8 +52,23 @@ function closing(database: Database, more: () => Promise<void>): Database {
   })
 }
 
+type Body = (database: () => Database) => void
+
 /** The same tests on both adapters, and through a pooler, each with a migrated database of its own. */
-export function describeDatabases(name: string, body: (database: () => Database) => void): void {
+export function describeDatabases(name: string, body: Body): void {
+  describeServer(name, body)
+  describePooler(name, body)
+  describeEmbedded(name, body)
+}
+
+/** Tests that do not depend on the adapter, as test/store has those that do: in `npm test` on PostgreSQL where there is a server. */
+export function describeDatabase(name: string, body: Body): void {
+  if (isLong) describeDatabases(name, body)
+  else if (postgresMissing === undefined) describeServer(name, body)
+  else describeEmbedded(name, body)
+}
+
+function describeServer(name: string, body: Body): void {
   describePostgres(`${name} on PostgreSQL`, () => {
     let database: Database
     let created: TestDatabase
@@ -66,6 +82,9 @@ export function describeDatabases(name: string, body: (database: () => Database)
     })
     body(() => database)
   })
+}
+
+function describePooler(name: string, body: Body): void {
   describePgbouncer(`${name} through pgbouncer in transaction mode`, () => {
     let database: Database
     let created: TestDatabase
@@ -82,6 +101,9 @@ export function describeDatabases(name: string, body: (database: () => Database)
     })
     body(() => database)
   })
+}
+
+function describeEmbedded(name: string, body: Body): void {
   describe(`${name} on the embedded database`, () => {
     let database: Database
     let folder: string

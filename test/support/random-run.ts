@@ -18,6 +18,14 @@ export function scaled(per10000: number): number {
   return Math.ceil((queries * per10000) / 10_000)
 }
 
+/** Whether this is `npm run test:long`, which has time for everything. */
+export const isLong = process.env["SALLYPORT_TEST_LONG"] !== undefined
+
+/** All of these in `npm run test:long`; in `npm test` the first ones, where the others take long and differ little. */
+export function sampled<Item>(items: readonly Item[], count: number): readonly Item[] {
+  return isLong ? items : items.slice(0, count)
+}
+
 /** Has the run say what was asked. */
 export function tellAsked({ task }: TestContext, asked: Readonly<Record<string, number>>): void {
   task.meta.asked = asked

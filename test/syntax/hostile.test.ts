@@ -4,6 +4,7 @@ import { Report } from "../../compiler/core/diagnostic.ts"
 import { SourceFile } from "../../compiler/core/source.ts"
 import type { Block, Statement } from "../../compiler/gateway/ast.ts"
 import { parseGateway } from "../../compiler/gateway/parser.ts"
+import { scaled } from "../support/random-run.ts"
 
 function read(text: string): { report: Report; statements: readonly Statement[] } {
   const report = new Report()
@@ -79,7 +80,7 @@ describe("a hostile file", () => {
         ).includes('"broken":true')
         if (broken) expect(report.blocked).toBe(true)
       }),
-      { numRuns: 5_000 },
+      { numRuns: scaled(2_000) },
     )
   })
 })

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import type { Database } from "../../runtime/store/database.ts"
 import { Quotas, type QuotasSettings } from "../../runtime/usage/quotas.ts"
-import { describeDatabases } from "../store/databases.ts"
+import { describeDatabase } from "../store/databases.ts"
 import { breakable } from "./breakable.ts"
 
 const started: Quotas[] = []
@@ -44,7 +44,7 @@ async function passed(
   return count
 }
 
-describeDatabases("quotas", (database) => {
+describeDatabase("quotas", (database) => {
   it("let exactly so many calls pass in a process, also at once, and tell when there are more", async () => {
     nowMs = Date.parse("2026-03-10T00:00:00Z")
     const quotas = quotasOf(database())

@@ -13,7 +13,7 @@ import { UsageRecorder, type UsageRecorderSettings } from "../../runtime/usage/r
 import { quantile } from "../../runtime/usage/sketch.ts"
 import { type MeteredCall, UsageTally } from "../../runtime/usage/tally.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
-import { describeDatabases } from "../store/databases.ts"
+import { describeDatabase } from "../store/databases.ts"
 import { breakable } from "./breakable.ts"
 import { callOf } from "./calls.ts"
 
@@ -35,7 +35,7 @@ async function calls(database: Database, api: string): Promise<number> {
   return (await groups(database, [], api)).reduce((sum, group) => sum + group.calls, 0)
 }
 
-describeDatabases("usage", (database) => {
+describeDatabase("usage", (database) => {
   it("is summed by what is asked, with bytes, latencies and what is billed at which price", async () => {
     const recorder = recorderOf(database())
     for (let index = 1; index <= 100; index += 1)
