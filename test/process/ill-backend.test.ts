@@ -66,4 +66,32 @@ api both { path "/both"; auth none; backend both; GET "/" }`
     await expect.poll(() => call(ports, "/both")).toBe("well")
     expect(await seen()).toMatchObject({ warnings: [], isDegraded: false })
   })
+
+  it("that one process cannot call is in the status that another process shows", async () => {
+    const ill = await target()
+    ill.status = 500
+    const { url, drop } = await createMigratedDatabase()
+    stops.push(drop)
+    const ports = await freePorts()
+    const gateway = await start(url, { ...ports, control: (await freePorts()).control }, {}, ["gateway"])
+    stops.push(() => gateway.close())
+    const operator = await start(url, ports, {}, ["authz", "control"])
+    stops.push(() => operator.close())
+    const more = `
+backend ill { target "${ill.url}"; breaker 1 failures in 1m open 1h { status 500 } }
+api ill { path "/ill"; auth none; backend ill; GET "/" }`
+    expect(await operator.apply(planOf(ports, "hello", more), author)).toMatchObject({ kind: "done" })
+    await expect.poll(() => call(ports, "/ill").catch(() => "")).toBe("500")
+    expect(await call(ports, "/ill")).toBe("503")
+    // A process reports at once when its plan changes; its breakers stay.
+    expect(await operator.apply(planOf(ports, "hello again", more), author)).toMatchObject({ kind: "done" })
+    const seen = async () => {
+      const { processes } = (await control(ports, "GET", "/v1/status")).body as unknown as StatusAnswer
+      return processes.map(({ roles, state, reasons }) => [roles.join(), state, reasons]).sort()
+    }
+    await expect.poll(seen).toEqual([
+      ["authz,control", "active", []],
+      ["gateway", "degraded", ["backend ill: none of its targets is healthy (its requests get 503)"]],
+    ])
+  })
 })
