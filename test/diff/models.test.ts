@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { comparePlans } from "../../compiler/diff/compare-plans.ts"
-import { isImplied } from "../../compiler/gateway/steps/require.ts"
+import { isImplied } from "../../compiler/gateway/relation-order.ts"
 import { changesText } from "../../compiler/render/changes.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
