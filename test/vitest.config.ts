@@ -35,7 +35,7 @@ const {
 
 /** What `npm run test:fast` leaves to `npm test`: what needs a database, starts processes, or takes seconds of CPU time. */
 const slow = [
-  "test/{process,store,usage,authz,authzen,e2e,house,hardening,machines,manual}/**",
+  "test/{process,workers,store,usage,authz,authzen,e2e,house,hardening,machines,manual}/**",
   "test/azure/{liquid,convert/{same-steps,same-values},csharp/bounds}.test.ts",
   "test/cache/room.test.ts",
   "test/check/{budget,concurrent,differential,explain-bounds,explain-random,list-conformance,list-differential,permuted}.test.ts",

@@ -1,4 +1,5 @@
 import type { Runtime, RuntimeSettings } from "../../runtime/process/settings.ts"
+import type { ParentRuntime, ParentSettings } from "../../runtime/workers/parent.ts"
 import { CliError } from "./command.ts"
 
 /** The exports of `runtime/main.ts`, loaded when a command needs them: the help must not load a server. */
@@ -8,6 +9,21 @@ export const loadRuntime = () => import("../../runtime/main.ts")
 export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> {
   const [main, { modelText }] = await Promise.all([loadRuntime(), import("../model/model-text.ts")])
   return main.startRuntime({ modelText, ...settings }).catch(rethrowForPeople)
+}
+
+/** Starts a parent with its workers. An error that the user can fix is a `CliError`. */
+export async function startParent(settings: ParentSettings): Promise<ParentRuntime> {
+  const workers = await import("../../runtime/workers/parent.ts")
+  return workers.startParent(settings).catch(rethrowForPeople)
+}
+
+/** Runs as a worker of a parent, until the parent ends it. */
+export async function runWorker(settings: RuntimeSettings): Promise<void> {
+  const [workers, { modelText }] = await Promise.all([
+    import("../../runtime/workers/worker.ts"),
+    import("../model/model-text.ts"),
+  ])
+  await workers.runWorker({ modelText, ...settings }).catch(rethrowForPeople)
 }
 
 /** Errors with a message for the user. */

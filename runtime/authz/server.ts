@@ -33,6 +33,8 @@ interface AuthzOptions {
   readonly serving?: ((local: string | undefined) => boolean) | undefined
   /** Listeners that give up their address when a new one needs it; absent: none. */
   readonly leaving?: readonly Listener[] | undefined
+  /** Whether requests wait until the listener is activated, instead of getting 503 (default: false). */
+  readonly awaitsActivation?: boolean | undefined
 }
 
 /** Open listeners. */
@@ -189,7 +191,7 @@ function settle(
  * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one address cannot be opened; then none is open
  */
 export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
-  const { api, serving, leaving = [] } = options
+  const { api, serving, leaving = [], awaitsActivation = false } = options
   const listeners: Listener[] = []
   const close = async (graceMs = 0) => {
     const closed = Promise.all(listeners.map((listener) => listener.close(graceMs)))
@@ -198,7 +200,12 @@ export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners>
   }
   try {
     for (const address of options.listen)
-      listeners.push(await openListener(address, { ...engineListener(api, address.host, serving), leaving }))
+      listeners.push(
+        await openListener(address, {
+          ...engineListener(api, address.host, serving),
+          ...{ leaving, awaitsActivation },
+        }),
+      )
   } catch (error) {
     await close()
     throw error

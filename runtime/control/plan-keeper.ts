@@ -25,8 +25,8 @@ import { isSamePlan, RefusedPlan, RefusedSerial, unreadable } from "./refused-pl
 
 /** A plan that is ready to replace the running one. Call exactly one of the two methods, once. */
 export interface Prepared {
-  /** Makes it the running plan. Cannot fail: every step that can fail came before. */
-  activate(stores: ReadonlyMap<string, DeclaredStore>): void
+  /** Makes it the running plan. Cannot fail: every step that can fail came before. A promise resolves when all workers serve it. */
+  activate(stores: ReadonlyMap<string, DeclaredStore>): Promise<void> | undefined
   discard(): Promise<void>
 }
 
@@ -150,7 +150,7 @@ export class PlanKeeper {
   async serveFile(plan: Plan): Promise<void> {
     const prepared = await this.#settings.servable.prepare(plan)
     try {
-      prepared.activate(await declareStores(this.#settings.database, plan.plan))
+      await prepared.activate(await declareStores(this.#settings.database, plan.plan))
       this.#served = plan.plan
     } catch (error) {
       await prepared.discard()
@@ -210,7 +210,7 @@ export class PlanKeeper {
       await prepared.discard()
       return { kind: "stale", current: inserted.current === undefined ? null : recordOf(inserted.current) }
     }
-    prepared.activate(inserted.stores)
+    await prepared.activate(inserted.stores)
     this.#nowServes(inserted, plan)
     const { who, commit, message } = author
     const optional = { commit: commit ?? undefined, message: message ?? undefined }
@@ -281,7 +281,7 @@ export class PlanKeeper {
         await prepared.discard()
         throw error
       })
-      prepared.activate(stores)
+      await prepared.activate(stores)
       this.#nowServes(newer, stored.plan)
       log.info({ serial: newer.serial, digest: newer.digest }, "serving plan")
       return undefined
@@ -320,7 +320,7 @@ export class PlanKeeper {
     if (typeof kept === "string") return this.#keptFailed(kept)
     try {
       const prepared = await servable.prepare(kept.plan)
-      prepared.activate(new Map())
+      await prepared.activate(new Map())
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       return this.#keptFailed(`plan ${kept.identity.serial}, kept on disk, cannot be served: ${reason}`)

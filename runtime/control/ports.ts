@@ -34,7 +34,7 @@ export interface Readiness {
 export interface HealthPorts {
   readiness(): Promise<Readiness>
   /** The metrics page. */
-  metrics(): string
+  metrics(): Promise<string>
 }
 
 /** The operations of the control API; runtime/main implements them. Methods reject with `Unavailable` when the database does not answer. */

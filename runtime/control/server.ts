@@ -281,7 +281,7 @@ function addHealthRoutes(app: FastifyInstance, ports: HealthPorts): void {
       .send(warnings.length === 0 ? { ready, reasons } : { ready, reasons, warnings })
   })
   app.get("/metrics", async (_, reply) =>
-    reply.type("text/plain; version=0.0.4; charset=utf-8").send(ports.metrics()),
+    reply.type("text/plain; version=0.0.4; charset=utf-8").send(await ports.metrics()),
   )
 }
 

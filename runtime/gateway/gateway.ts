@@ -9,7 +9,7 @@ import { type Listener, leftGraceMs, openListener } from "../http/server/listene
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
-import type { LimiterStats, LocalLimiter, SharedCounts } from "../limits/limiter.ts"
+import type { BoundedLimiter, LimiterStats, SharedCounts } from "../limits/limiter.ts"
 import { SharedLimiter } from "../limits/shared-limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
 import type { Plan } from "../plan/plan.ts"
@@ -39,7 +39,7 @@ import { Tunnels } from "./tunnels/tunnels.ts"
 export interface GatewayOptions {
   readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
-  readonly limiter: LocalLimiter
+  readonly limiter: BoundedLimiter
   /** Called when the Redis with the shared counters or with the shared cache becomes unavailable, with the reason, or available again. */
   readonly onShared?: (what: "limits" | "cache", server: string, away: string | undefined) => void
   /** Absent: plans with quotas are refused. */
@@ -63,6 +63,8 @@ export interface GatewayOptions {
   readonly patience?: Partial<Patience>
   /** Interval for checking files, in milliseconds (default: 2000). */
   readonly filesEveryMs?: number
+  /** Whether requests on a new address wait until its plan runs (default: they get 503). */
+  readonly awaitsPlan?: boolean
 }
 
 /** The result of applying a plan. */
@@ -137,6 +139,7 @@ interface GatewayListenerSettings {
   readonly refused: RefusalReport
   /** Listeners that the next plan does not have: they release their address when it conflicts. */
   readonly leaving: readonly Listener[]
+  readonly awaitsActivation: boolean
 }
 
 /** Reports bytes that were refused before they were a request; `peer` is the client's socket address. */
@@ -371,6 +374,7 @@ class RunningGateway implements Gateway {
           newId,
           refused: this.#refused,
           leaving,
+          awaitsActivation: this.#options.awaitsPlan === true,
         }
         opened.push(await openGatewayListener(address, settings))
       } catch (error) {
@@ -456,12 +460,12 @@ function listenError(plan: Plan, address: Address, error: NodeJS.ErrnoException)
  * @throws when the address cannot be opened, with the code of the system (`EADDRINUSE`)
  */
 function openGatewayListener(address: Address, settings: GatewayListenerSettings): Promise<Listener> {
-  const { headerBytesMax, headMs, handle, leaving } = settings
+  const { headerBytesMax, headMs, handle, leaving, awaitsActivation } = settings
   return openListener(address, {
     limits: { headerBytesMax, headMs, requestMs: 0 },
     service: { kind: "handler", handle, webSockets: true },
     answerRaw: answererOf(settings),
-    leaving,
+    ...{ leaving, awaitsActivation },
   })
 }
 

@@ -41,12 +41,17 @@ export interface LimiterStats {
   readonly bytes: number
 }
 
-/** Counters of one process. */
-export interface LocalLimiter extends Limiter {
-  take(counter: string, key: string, callsMax: number, periodSeconds: number, amount?: number): Taken
+/** Counters with a bound on their keys. */
+export interface BoundedLimiter extends Limiter {
   /** Keys per counter. Beyond it a new key takes the place of the one with the fewest calls. May change at any time. */
   keysMax: number
   stats(): LimiterStats
+}
+
+/** Counters of one process, which reply at once. */
+export interface LocalLimiter extends BoundedLimiter {
+  take(counter: string, key: string, callsMax: number, periodSeconds: number, amount?: number): Taken
+  enter(counter: string, key: string, max: number): (() => void) | undefined
 }
 
 /** The state of counters that processes share. */

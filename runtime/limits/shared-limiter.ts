@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { RedisConnection } from "../redis/redis-connection.ts"
-import type { Limiter, LocalLimiter, SharedCounts, Taken } from "./limiter.ts"
+import type { Limiter, SharedCounts, Taken } from "./limiter.ts"
 import { SharedSlots } from "./shared-slots.ts"
 import { takeScript } from "./take-script.ts"
 
@@ -14,23 +14,24 @@ interface PendingTake {
   readonly periodMs: number
   readonly amount: number
   readonly taken: (taken: Taken) => void
-  readonly locally: () => Taken
+  /** Counts it in this process instead. */
+  readonly locally: () => void
 }
 
 /**
  * Counters that all processes with one Redis share. The windows are those of sliding-windows.ts, by the clock of the server. The takes of one turn of the
- * event loop are sent together. While Redis is unavailable, each process counts on its own.
+ * event loop are sent together. While Redis is unavailable, each process counts on its own; the workers of one machine count together.
  */
 export class SharedLimiter implements Limiter, SharedCounts {
   localTakes = 0
   readonly #connection: RedisConnection
-  readonly #local: LocalLimiter
+  readonly #local: Limiter
   readonly #prefix: string
   readonly #slots: SharedSlots
   #pending: PendingTake[] = []
 
   /** `prefix`: of all keys on the server, the same in all processes that count together. */
-  constructor(connection: RedisConnection, local: LocalLimiter, prefix: string) {
+  constructor(connection: RedisConnection, local: Limiter, prefix: string) {
     this.#connection = connection
     this.#local = local
     this.#prefix = prefix
@@ -58,13 +59,17 @@ export class SharedLimiter implements Limiter, SharedCounts {
       this.#enqueue({
         key: this.#keyOf(counter, key, periodSeconds),
         periodMs: periodSeconds * 1000,
-        ...{ callsMax, amount, taken, locally },
+        ...{ callsMax, amount, taken },
+        locally: () => taken(locally()),
       }),
     )
   }
 
   add(counter: string, key: string, periodSeconds: number, amount: number): void {
-    const locally = () => this.#takeLocally(counter, key, Number.POSITIVE_INFINITY, periodSeconds, amount)
+    const locally = () => {
+      this.localTakes += 1
+      this.#local.add(counter, key, periodSeconds, amount)
+    }
     if (this.#connection.away !== undefined) locally()
     else
       this.#enqueue({
@@ -109,7 +114,7 @@ export class SharedLimiter implements Limiter, SharedCounts {
       )
     } catch {
       // The connection has kept the reason, and calls for the state report it.
-      for (const { taken, locally } of takes) taken(locally())
+      for (const { locally } of takes) locally()
       return
     }
     const numbers = reply as readonly number[]
@@ -123,15 +128,26 @@ export class SharedLimiter implements Limiter, SharedCounts {
     })
   }
 
-  #takeLocally(counter: string, key: string, callsMax: number, periodSeconds: number, amount: number): Taken {
+  #takeLocally(
+    counter: string,
+    key: string,
+    callsMax: number,
+    periodSeconds: number,
+    amount: number,
+  ): Taken | Promise<Taken> {
     this.localTakes += 1
-    return { ...this.#local.take(counter, key, callsMax, periodSeconds, amount), local: true }
+    const taken = this.#local.take(counter, key, callsMax, periodSeconds, amount)
+    return taken instanceof Promise ? taken.then(asLocal) : asLocal(taken)
   }
 
   /** Callers' names do not leave the process, and keys have one length. */
   #keyOf(counter: string, key: string, periodSeconds: number): string {
     return `${this.#prefix}limit/${digestOf(`${periodSeconds} ${counter}\u0000${key}`)}`
   }
+}
+
+function asLocal(taken: Taken): Taken {
+  return { ...taken, local: true }
 }
 
 function digestOf(text: string): string {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto"
 import type { RedisConnection } from "../redis/redis-connection.ts"
-import type { Limiter, LocalLimiter } from "./limiter.ts"
+import type { Limiter } from "./limiter.ts"
 
 /** A slot that is not renewed for this long is free again: its process is gone. */
 export const leaseMs = 15_000
@@ -36,13 +36,13 @@ type Leave = () => void
 /** Slots of concurrency limits that all processes share, as leases: those of a process that was killed are free after 15 seconds. */
 export class SharedSlots {
   readonly #connection: RedisConnection
-  readonly #local: LocalLimiter
+  readonly #local: Limiter
   readonly #prefix: string
   /** The members of this process, by key. */
   readonly #held = new Map<string, Set<string>>()
   #renewal: NodeJS.Timeout | undefined
 
-  constructor(connection: RedisConnection, local: LocalLimiter, prefix: string) {
+  constructor(connection: RedisConnection, local: Limiter, prefix: string) {
     this.#connection = connection
     this.#local = local
     this.#prefix = prefix

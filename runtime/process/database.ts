@@ -84,6 +84,7 @@ function addDatabaseMetrics(metrics: Metrics, database: Database): void {
     "1 while the database can be used, 0 while statements are rejected.",
     [],
     () => [[[], database.state.unavailable === undefined ? 1 : 0]],
+    "min",
   )
 }
 

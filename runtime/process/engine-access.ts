@@ -18,6 +18,8 @@ export interface EngineAccessSettings extends Outside {
   readonly onReload: (error: LoadError | undefined) => void
   /** Interval of checks for changed files, in milliseconds (default: 2000). */
   readonly filesEveryMs?: number | undefined
+  /** The key of this process, when it is made elsewhere (default: a random one). */
+  readonly ownKey?: string | undefined
 }
 
 /** The callers of a plan that does not run yet. */
@@ -34,6 +36,11 @@ interface Provisioned {
   readonly files: readonly SeenFile[]
 }
 
+/** A key with which a process calls an engine for operators. */
+export function newOwnKey(): string {
+  return randomBytes(32).toString("base64url")
+}
+
 const everything: Grants = { read: "*", write: "*", manage: true }
 
 /**
@@ -44,12 +51,13 @@ export class EngineAccess {
   /** Value of the `Authorization` header of this process. */
   readonly authorization: string
   readonly #settings: EngineAccessSettings
-  readonly #ownKey = randomBytes(32).toString("base64url")
+  readonly #ownKey: string
   readonly #watch: FileWatch
   #current: Provisioned | undefined
 
   constructor(settings: EngineAccessSettings) {
     this.#settings = settings
+    this.#ownKey = settings.ownKey ?? newOwnKey()
     this.authorization = `Bearer ${this.#ownKey}`
     this.#watch = new FileWatch(() => void this.#reload(), settings.filesEveryMs)
   }

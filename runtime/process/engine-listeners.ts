@@ -21,11 +21,19 @@ export class EngineListeners {
   readonly #api: AuthzApi
   readonly #access: EngineAccess
   readonly #onError: (error: unknown) => void
+  readonly #awaitsPlan: boolean
   #open = new Map<string, AuthzListeners>()
   readonly #left = new WeakSet<AuthzListeners>()
 
-  constructor(parts: Omit<AuthzParts, "access">, access: EngineAccess, onError: (error: unknown) => void) {
+  /** `awaitsPlan`: requests on a new address wait until its plan runs, instead of getting 503. */
+  constructor(
+    parts: Omit<AuthzParts, "access">,
+    access: EngineAccess,
+    onError: (error: unknown) => void,
+    awaitsPlan = false,
+  ) {
     this.#access = access
+    this.#awaitsPlan = awaitsPlan
     this.#api = new AuthzApi({ ...parts, access: () => access.access })
     this.#onError = onError
   }
@@ -39,8 +47,7 @@ export class EngineListeners {
   door(): EngineDoor | undefined {
     const [address] = this.addresses()
     if (address === undefined) return undefined
-    const host = address.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:")
-    return { url: `http://${host}`, authorization: this.#access.authorization }
+    return { url: `http://${loopbackOf(address)}`, authorization: this.#access.authorization }
   }
 
   /** Call it when the database lost commits, because models may be among them. */
@@ -73,7 +80,8 @@ export class EngineListeners {
       if (this.#open.has(key)) continue
       try {
         const serving = (local?: string) => this.#serves(opened.get(key), local)
-        opened.set(key, await startAuthz({ api: this.#api, listen: [address], serving, leaving }))
+        const how = { serving, leaving, awaitsActivation: this.#awaitsPlan }
+        opened.set(key, await startAuthz({ api: this.#api, listen: [address], ...how }))
       } catch (error) {
         await discard()
         throw refused(plan, key, error as NodeJS.ErrnoException)
@@ -132,8 +140,16 @@ export class EngineListeners {
       this.#left.add(listeners)
       listeners.close(leftGraceMs).catch(this.#onError)
     }
-    for (const [key, listeners] of opened) this.#open.set(key, listeners)
+    for (const [key, listeners] of opened) {
+      this.#open.set(key, listeners)
+      for (const listener of listeners.listeners) listener.activate()
+    }
   }
+}
+
+/** How this machine reaches a listener, by its `host:port`. */
+export function loopbackOf(address: string): string {
+  return address.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:")
 }
 
 function refused(plan: Plan, address: string, error: NodeJS.ErrnoException): PlanRefused {

@@ -20,8 +20,9 @@ const silentSecondsMax = 30
 
 /** Reports this process to the fleet: every five seconds, and at once when its plan changes. */
 export class Heartbeat {
+  /** The name of this process in the fleet. */
+  readonly id = newId()
   readonly #settings: HeartbeatSettings
-  readonly #id = newId()
   readonly #startedAt = new Date()
   #timer: NodeJS.Timeout | undefined
   /** The report in progress. Connections of a pool may overtake each other, so send one report at a time, and none after the removal. */
@@ -60,7 +61,7 @@ export class Heartbeat {
     const { database, roles, version, state } = this.#settings
     const { serial, error, ...own } = state()
     await reportProcess(database, {
-      id: this.#id,
+      id: this.id,
       role: roles.join(","),
       version,
       activeSerial: serial,
@@ -93,7 +94,7 @@ export class Heartbeat {
     const startedAt = this.#startedAt.toISOString()
     const { serial, error, subscriptions, refusedSerial, ...own } = state()
     return {
-      ...{ id: this.#id, host: hostname(), pid: process.pid, roles: [...roles], version, startedAt },
+      ...{ id: this.id, host: hostname(), pid: process.pid, roles: [...roles], version, startedAt },
       ...{
         seenAt: now,
         serial,
@@ -110,6 +111,6 @@ export class Heartbeat {
     this.#stopped = true
     clearInterval(this.#timer)
     await this.#speaking
-    await removeProcess(this.#settings.database, this.#id).catch(() => undefined)
+    await removeProcess(this.#settings.database, this.id).catch(() => undefined)
   }
 }

@@ -3,6 +3,7 @@ import { SubscriptionDesk } from "../control/subscription-desk.ts"
 import { UsageDesk } from "../control/usage-desk.ts"
 import type { Finished, Observer } from "../gateway/observer.ts"
 import type { PlanBody } from "../plan/plan.ts"
+import type { QuotaCounters } from "../policies/ports.ts"
 import type { Database } from "../store/database.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
@@ -11,6 +12,14 @@ import { UsageRecorder } from "../usage/recorder.ts"
 import type { MeteredCall } from "../usage/tally.ts"
 import type { HistoryLosses } from "./history-losses.ts"
 import { IssuedSubscriptions } from "./issued-subscriptions.ts"
+
+/** Quotas of this process, or of the whole machine. */
+export interface ProcessQuotas extends Required<QuotaCounters> {
+  /** Why usage cannot be written; undefined if it can. */
+  readonly error: string | undefined
+  start(): Promise<void>
+  close(): Promise<void>
+}
 
 /** The dependencies of metering. */
 export interface MeteringSettings {
@@ -22,19 +31,21 @@ export interface MeteringSettings {
   /** Folder for usage that could not be written to the database. */
   readonly spoolFolder: string
   readonly losses: HistoryLosses
+  /** Absent: this process reserves calls on its own. */
+  readonly quotas?: ProcessQuotas | undefined
 }
 
 /** Issued subscriptions, usage and quotas of a process. */
 export class Metering {
   readonly issued: IssuedSubscriptions
   readonly usage: UsageRecorder
-  readonly quotas: Quotas
+  readonly quotas: ProcessQuotas
   readonly observer: Observer
   readonly subscriptionDesk: SubscriptionDesk
   readonly usageDesk: UsageDesk
 
   /** Usage, quotas and issued subscriptions of one process. */
-  constructor({ database, log, metrics, plan, spoolFolder, losses }: MeteringSettings) {
+  constructor({ database, log, metrics, plan, spoolFolder, losses, quotas }: MeteringSettings) {
     this.issued = new IssuedSubscriptions({
       database,
       onHistoryLost: losses.ofSubscriptions,
@@ -51,11 +62,7 @@ export class Metering {
           ? log.info("usage is written to the database again")
           : log.warn({ error }, "usage cannot be written to the database"),
     })
-    this.quotas = new Quotas({
-      database,
-      spoolFolder: join(spoolFolder, "quotas"),
-      onHistoryLost: losses.ofQuotas,
-    })
+    this.quotas = quotas ?? openQuotas(database, spoolFolder, losses)
     this.observer = new UsageObserver((call) => this.usage.add(call), plan)
     this.subscriptionDesk = new SubscriptionDesk({ database, plan, changed: () => this.issued.refresh() })
     this.usageDesk = new UsageDesk({ database, plan, flush: () => this.usage.flush() })
@@ -75,14 +82,21 @@ export class Metering {
   }
 }
 
+/** The quotas of a process, which reserves calls in the database. */
+export function openQuotas(database: Database, spoolFolder: string, losses: HistoryLosses): ProcessQuotas {
+  return new Quotas({
+    database,
+    spoolFolder: join(spoolFolder, "quotas"),
+    onHistoryLost: losses.ofQuotas,
+  })
+}
+
 /** Metrics of usage. */
 function addMetrics(metrics: Metrics, issued: IssuedSubscriptions, usage: UsageRecorder): void {
-  metrics.gauge("sallyport_issued_keys", "Keys of issued subscriptions known to this process.", [], () => [
-    [[], issued.keys],
-  ])
-  metrics.gauge("sallyport_usage_spooled_batches", "Batches of usage waiting on disk.", [], () => [
-    [[], usage.spooled],
-  ])
+  const keysHelp = "Keys of issued subscriptions known to this process."
+  metrics.gauge("sallyport_issued_keys", keysHelp, [], () => [[[], issued.keys]], "max")
+  const spooledHelp = "Batches of usage waiting on disk."
+  metrics.gauge("sallyport_usage_spooled_batches", spooledHelp, [], () => [[[], usage.spooled]], "max")
   metrics.observableCounter("sallyport_usage_lost_calls", "Calls that were not metered.", [], () => [
     [[], usage.lost],
   ])

@@ -3,33 +3,22 @@ import type { StatusAnswer } from "../control/api.ts"
 import type { PlanKeeper } from "../control/plan-keeper.ts"
 import { type ControlPorts, type HealthPorts, type Readiness, Unavailable } from "../control/ports.ts"
 import { type Control, startControl, startHealth } from "../control/server.ts"
-import type { Gateway } from "../gateway/gateway.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Database } from "../store/database.ts"
 import { countPrunable, prune } from "../store/prune.ts"
 import type { Log } from "../telemetry/log.ts"
-import type { Metrics } from "../telemetry/metrics.ts"
-import type { DatabaseServers } from "./database-servers.ts"
-import type { EngineListeners } from "./engine-listeners.ts"
+import type { ControlView } from "./control-view.ts"
 import type { Heartbeat } from "./heartbeat.ts"
 import type { Metering } from "./metering.ts"
-import { awayReasons } from "./process-state.ts"
-import type { RefusedRequests } from "./refused-requests.ts"
 import { StartError } from "./start-error.ts"
-import type { WarmStores } from "./warm-stores.ts"
 
 /** The parts of the process behind the control API. */
 export interface ControlParts {
   readonly database: Database
-  readonly warm: Pick<WarmStores, "status">
-  readonly servers: Pick<DatabaseServers, "replicas" | "capabilities">
   readonly keeper: PlanKeeper
   readonly heartbeat: Heartbeat
-  readonly metrics: Metrics
-  readonly gateway: Gateway | undefined
-  readonly listeners: EngineListeners | undefined
   readonly readiness: () => Promise<Readiness>
-  readonly refused: RefusedRequests
+  readonly view: ControlView
   readonly metering: Pick<Metering, "subscriptionDesk" | "usageDesk">
 }
 
@@ -54,7 +43,7 @@ export async function openControl(
     throw new StartError("the role `control` needs a token", "Set SALLYPORT_CONTROL_TOKEN.")
   if (control === undefined) return undefined
   const { listen, token = "" } = control
-  const health = { readiness: parts.readiness, metrics: () => parts.metrics.render() }
+  const health = { readiness: parts.readiness, metrics: () => parts.view.metrics() }
   try {
     return operates
       ? await startControl({ listen, token, hosts, log }, { ...health, ...portsOf(parts) })
@@ -78,51 +67,25 @@ function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts> {
       prune: (retention, cursor) => prune(parts.database, retention, cursor),
       countPrunable: (retention) => countPrunable(parts.database, retention),
     },
-    explain: async (question) => parts.gateway?.explain(question),
-    refusal: (id) => parts.refused.find(id),
-    engine: () => parts.listeners?.door(),
+    explain: (question) => parts.view.explain(question),
+    refusal: (id) => parts.view.refusal(id),
+    engine: () => parts.view.engine(),
     status: () => statusOf(parts),
   }
 }
 
 /** Without the database this process reports only itself, because operators need `status` most at such a time. */
 async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
-  const { heartbeat, keeper } = parts
-  const own = { traffic: trafficOf(parts.gateway), database: databaseOf(parts), engine: parts.warm.status }
+  const { heartbeat, keeper, view } = parts
+  const { warnings, ...own } = await view.status()
   try {
     const processes = await heartbeat.fleet()
     const [newest] = await keeper.history(1)
-    return { serial: newest?.serial ?? null, processes, warnings: awayReasons(parts), ...own }
+    return { serial: newest?.serial ?? null, processes, warnings, ...own }
   } catch (error) {
     if (!(error instanceof SourceUnavailable || error instanceof Unavailable)) throw error
     const away = `the database is unavailable: only the process that was asked is shown (${error.message})`
-    const warnings = [away, ...awayReasons(parts)]
-    return { serial: null, processes: [heartbeat.own()], warnings, ...own }
-  }
-}
-
-function databaseOf({ database, servers }: ControlParts): StatusAnswer["database"] {
-  const { server = null, connections } = database.state
-  return {
-    ...{ kind: database.kind, server, connections },
-    replicas: servers.replicas().map(({ reason = null, forMs: _, ...replica }) => ({ ...replica, reason })),
-    capabilities: servers.capabilities().map(({ reason = null, without = null, ...each }) => ({
-      ...{ ...each, reason, without },
-    })),
-  }
-}
-
-/** The traffic of this process; errors are left out, because they are in the state of each part. */
-function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {
-  if (gateway === undefined) return null
-  const { running, tunnels, backends, decisionPoints } = gateway.state()
-  const targets = Object.entries(backends).map(([name, all]) => [name, all.map((each) => ({ ...each }))])
-  const points = Object.entries(decisionPoints).map(([name, { lastError: _, ...each }]) => [name, each])
-  return {
-    requests: running,
-    tunnels,
-    backends: Object.fromEntries(targets),
-    decisionPoints: Object.fromEntries(points),
+    return { serial: null, processes: [heartbeat.own()], warnings: [away, ...warnings], ...own }
   }
 }
 

@@ -20,13 +20,16 @@ export function openEngine(
     readonly engine: Engine
     readonly stores: PlanStores
     readonly http: HttpClient
+    /** Of a worker: the key with which its parent calls the engine. */
+    readonly ownKey?: string | undefined
   },
 ): EngineListeners {
-  const { database, engine, stores, http } = parts
+  const { database, engine, stores, http, ownKey } = parts
   const access = new EngineAccess({
     createVerifier: verifierMaker(log, http),
     environment: env,
     folder: cwd,
+    ownKey,
     onReload: (error) =>
       error === undefined
         ? log.info("keys of the callers of the engine were reloaded")
@@ -52,6 +55,8 @@ export function openEngine(
     },
     access,
     (error) => log.warn({ err: error }, "closing an engine listener failed"),
+    // A new worker shares addresses that other workers already serve, so its clients expect an answer.
+    ownKey !== undefined,
   )
 }
 

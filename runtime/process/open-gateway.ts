@@ -4,6 +4,7 @@ import type { HttpClient } from "../http/client/http-client.ts"
 import { createVerifier, type IssuerSettings } from "../identity/issuer.ts"
 import { createKeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
+import type { BoundedLimiter } from "../limits/limiter.ts"
 import { createMemoryLimiter } from "../limits/memory.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metering } from "./metering.ts"
@@ -42,6 +43,8 @@ export function openGateway(
     readonly metering: Metering
     readonly observer: Observer
     readonly http: HttpClient
+    /** Absent: this process counts on its own. */
+    readonly limiter?: BoundedLimiter | undefined
   },
 ): Gateway {
   const { log } = settings
@@ -51,7 +54,7 @@ export function openGateway(
     http,
     createVerifier: verifierMaker(log, http),
     createKeyTable: (entries) => createKeyTable(entries, issued),
-    limiter: createMemoryLimiter(),
+    limiter: parts.limiter ?? createMemoryLimiter(),
     onShared: (what, redis, reason) =>
       reason === undefined
         ? log.info({ redis }, sharedWords[what].shared)
@@ -60,6 +63,8 @@ export function openGateway(
     authorizerOf: (plan) => stores.authorizerOf(plan),
     observer,
     environment: settings.env,
+    // A new worker shares addresses that other workers already serve, so its clients expect an answer.
+    awaitsPlan: parts.limiter !== undefined,
     folder: settings.cwd,
     onReload: (error) =>
       error === undefined

@@ -11,7 +11,6 @@ import type { DatabaseServers } from "./database-servers.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { HistoryLosses } from "./history-losses.ts"
 import type { IssuedSubscriptions } from "./issued-subscriptions.ts"
-import type { Metering } from "./metering.ts"
 import type { RelationChanges } from "./relation-changes.ts"
 import { addTrafficMetrics } from "./traffic-metrics.ts"
 import type { WarmStores } from "./warm-stores.ts"
@@ -69,13 +68,17 @@ export function processState(parts: StatefulParts): ProcessState {
 
 /** The report of this process to the fleet. */
 export function reportOf(
-  parts: Omit<StatefulParts, "keeper" | "issued" | "usage" | "quotas"> & { readonly keeper: PlanKeeper },
-  { issued, usage, quotas }: Metering,
+  parts: Omit<StatefulParts, "keeper" | "issued" | "usage" | "quotas"> & {
+    readonly keeper: Pick<PlanKeeper, "serial" | "error" | "refusedSerial" | "kept">
+  },
+  metering: Pick<StatefulParts, "usage" | "quotas"> & {
+    readonly issued: Pick<IssuedSubscriptions, "error" | "revision">
+  },
 ): ReportedState {
   const { serial, error, refusedSerial } = parts.keeper
-  const subscriptions = parts.gateway === undefined ? null : issued.revision
+  const subscriptions = parts.gateway === undefined ? null : metering.issued.revision
   return {
-    ...processState({ ...parts, issued, usage, quotas }),
+    ...processState({ ...parts, ...metering }),
     serial,
     error,
     subscriptions,
@@ -121,28 +124,30 @@ function pointsAway(points: ReturnType<Gateway["state"]>["decisionPoints"]): str
 
 /** `sallyport_plan_serial`: differs between processes only while one of them does not follow an apply. Absent without a plan. */
 function addPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "serial">): void {
-  metrics.gauge("sallyport_plan_serial", "Serial of the plan that the process serves.", [], () =>
-    keeper.serial === null ? [] : [[[], keeper.serial]],
-  )
+  const help = "Serial of the plan that the process serves."
+  const read = () => (keeper.serial === null ? [] : [[[], keeper.serial] as const])
+  metrics.gauge("sallyport_plan_serial", help, [], read, "max")
 }
 
 /** `sallyport_kept_plan_age_seconds`: present only while the plan comes from disk. */
 function addKeptPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "keptAt">): void {
   const help = "Age of the plan served from disk while the database is unavailable."
-  metrics.gauge("sallyport_kept_plan_age_seconds", help, [], () => {
+  const read = () => {
     const { keptAt } = keeper
-    return keptAt === undefined ? [] : [[[], (Date.now() - keptAt.getTime()) / 1_000]]
-  })
+    return keptAt === undefined ? [] : [[[], (Date.now() - keptAt.getTime()) / 1_000] as const]
+  }
+  metrics.gauge("sallyport_kept_plan_age_seconds", help, [], read, "max")
 }
 
 /** `sallyport_state`: 1 for the state of the process; and the number of reasons. */
 function addStateMetric(metrics: Metrics, state: () => ProcessState): void {
-  metrics.gauge("sallyport_state", "1 for the state the process is in.", ["state"], () => {
+  const read = () => {
     const now = state().state
     return (["active", "degraded", "draining"] as const).map(
       (each) => [[each], each === now ? 1 : 0] as const,
     )
-  })
+  }
+  metrics.gauge("sallyport_state", "1 for the state the process is in.", ["state"], read, "max")
   metrics.gauge("sallyport_degraded_reasons", "Number of reasons why the process is degraded.", [], () => [
     [[], state().reasons.length],
   ])

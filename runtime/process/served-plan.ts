@@ -42,6 +42,7 @@ export function servedBy(parts: ServingParts): Servable {
             parts.warm.served(stores, parts.stores.readyWhenWarm)
             gateway?.activate()
             listeners?.activate()
+            return undefined
           },
           async discard() {
             await Promise.all([gateway?.discard(), listeners?.discard()])

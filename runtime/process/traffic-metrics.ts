@@ -1,7 +1,7 @@
 import type { Gateway } from "../gateway/gateway.ts"
 import type { LimiterStats, SharedCounts } from "../limits/limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
-import type { Metrics } from "../telemetry/metrics.ts"
+import type { Merging, Metrics } from "../telemetry/metrics.ts"
 
 /**
  * Traffic of this process and the health of its targets and decision points, read for each scrape. Labels are names and targets of the
@@ -55,17 +55,19 @@ interface Asked {
 
 /** Metrics of what the gateway asks: targets of backends and decision points. */
 function addAskedMetrics(metrics: Metrics, { prefix, outstanding, up, labels, states }: Asked): void {
-  const gauge = (name: string, help: string, value: (state: Omit<PdpState, "lastError">) => number) =>
-    metrics.gauge(`${prefix}_${name}`, help, labels, () =>
-      states().map(([values, state]) => [values, value(state)] as const),
-    )
-  gauge("outstanding", outstanding, (state) => state.outstanding)
-  gauge("up", up, ({ health }) => (health === "down" ? 0 : 1))
-  gauge(
-    "breaker",
-    "State of the breaker: 0 closed or none, 1 half open, 2 open.",
-    ({ breaker }) => breakerNumbers[breaker],
-  )
+  const gauge = (
+    name: string,
+    help: string,
+    merging: Merging,
+    value: (state: Omit<PdpState, "lastError">) => number,
+  ) => {
+    const read = () => states().map(([values, state]) => [values, value(state)] as const)
+    metrics.gauge(`${prefix}_${name}`, help, labels, read, merging)
+  }
+  gauge("outstanding", outstanding, "sum", (state) => state.outstanding)
+  gauge("up", up, "min", ({ health }) => (health === "down" ? 0 : 1))
+  const breaker = "State of the breaker: 0 closed or none, 1 half open, 2 open."
+  gauge("breaker", breaker, "max", (state) => breakerNumbers[state.breaker])
 }
 
 /** Metrics of the cache. */
@@ -92,8 +94,8 @@ function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["stat
   )
 }
 
-/** Metrics of limits. */
-function addLimitMetrics(metrics: Metrics, stats: () => LimiterStats): void {
+/** The counts of limits in memory. */
+export function addLimitMetrics(metrics: Metrics, stats: () => LimiterStats): void {
   metrics.gauge("sallyport_limit_keys", "Callers that the limits of this process count.", [], () => [
     [[], stats().keys],
   ])
@@ -119,6 +121,7 @@ function addSharedMetrics(metrics: Metrics, shared: () => SharedCounts | undefin
     "0 while the Redis of `limits { shared redis }` is unavailable, else 1.",
     [],
     present(({ away }) => (away === undefined ? 1 : 0)),
+    "min",
   )
   metrics.observableCounter(
     "sallyport_limit_local_takes_total",

@@ -43,15 +43,21 @@ export function createLog(options: LogOptions = {}): Log {
   )
 }
 
+/** The bytes that a system writes to a pipe without mixing them with those of another process (PIPE_BUF of Linux). */
+const atomicBytes = 4096
+
 /**
  * The logger of the access log. It collects lines up to 8 KiB and writes at least once a second, because a write per request costs more than the rest of
- * the line. `flush` writes the remaining lines; call it when the gateway closes.
+ * the line. `flush` writes the remaining lines; call it when the gateway closes. `worker`: the process id, where several
+ * workers write to the same output.
  */
-export function createAccessLog(): { readonly log: Log; flush(): void; close(): void } {
-  const stream = destination({ dest: 1, sync: true, minLength: 8192 })
+export function createAccessLog(worker?: number): { readonly log: Log; flush(): void; close(): void } {
+  const isAlone = worker === undefined
+  const size = isAlone ? { minLength: 8192 } : { minLength: atomicBytes / 2, maxWrite: atomicBytes }
+  const stream = destination({ dest: 1, sync: true, ...size })
   const log = pino(
     {
-      base: null,
+      base: isAlone ? null : { worker },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },

@@ -18,6 +18,19 @@ export interface Family<Series> {
 /** Reads the values of a family: label values and a number for each series. */
 export type ReadValues = () => Iterable<readonly [labelValues: readonly string[], value: number]>
 
+/** How the gauges of several processes become one: by their sum, or by the largest or smallest value. */
+export type Merging = "sum" | "max" | "min"
+
+/** The current values of one metric: samples by the text that names the series, such as `requests_total{route="a"}`. */
+export interface MetricFamily {
+  readonly name: string
+  readonly help: string
+  readonly kind: "counter" | "gauge" | "histogram"
+  /** Counters and histograms: `sum`. */
+  readonly merging: Merging
+  readonly samples: readonly (readonly [series: string, value: number])[]
+}
+
 /** Limit on the series of a family. Further label values are counted together under `other`, so that callers cannot grow the page without limit. */
 const seriesMax = 2_000
 const labelLengthMax = 200
@@ -31,7 +44,7 @@ export const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
  * the page is requested.
  */
 export class Metrics {
-  readonly #families: { render(): string }[] = []
+  readonly #families: { read(): MetricFamily }[] = []
   readonly #names = new Set<string>()
 
   /** @throws Error if the name is taken: a bug. */
@@ -49,9 +62,9 @@ export class Metrics {
     return this.#add(name, new SeriesTable(name, help, "histogram", labels, () => new Buckets(bounds)))
   }
 
-  /** A value that goes up and down, read when the page is requested. */
-  gauge(name: string, help: string, labels: readonly string[], read: ReadValues): void {
-    this.#add(name, new ReadFamily(name, help, "gauge", labels, read))
+  /** A value that goes up and down, read when the page is requested. `merging` (default: sum): over the workers of a machine. */
+  gauge(name: string, help: string, labels: readonly string[], read: ReadValues, merging?: Merging): void {
+    this.#add(name, new ReadFamily(name, help, "gauge", labels, read, merging))
   }
 
   /** A value that only grows while the process runs and that other code counts. It is read when the page is requested. */
@@ -59,12 +72,17 @@ export class Metrics {
     this.#add(name, new ReadFamily(name, help, "counter", labels, read))
   }
 
-  /** The page, content type `text/plain; version=0.0.4`. */
-  render(): string {
-    return this.#families.map((family) => family.render()).join("")
+  /** The current values of all metrics. */
+  read(): MetricFamily[] {
+    return this.#families.map((family) => family.read())
   }
 
-  #add<Kind extends { render(): string }>(name: string, family: Kind): Kind {
+  /** The page, content type `text/plain; version=0.0.4`. */
+  render(): string {
+    return metricsPage(this.read())
+  }
+
+  #add<Kind extends { read(): MetricFamily }>(name: string, family: Kind): Kind {
     if (this.#names.has(name)) throw new Error(`metric ${name} is declared twice`)
     this.#names.add(name)
     this.#families.push(family)
@@ -72,45 +90,65 @@ export class Metrics {
   }
 }
 
+/** The metrics page of these values, in the Prometheus text format. */
+export function metricsPage(families: readonly MetricFamily[]): string {
+  return families
+    .map(({ name, help, kind, samples }) => {
+      const lines = samples.map(([series, value]) => `${series} ${numberText(value)}\n`)
+      return head(name, help, kind) + lines.join("")
+    })
+    .join("")
+}
+
+type Sample = MetricFamily["samples"][number]
+
 /** A family whose values are read when the page is requested. */
 class ReadFamily {
-  readonly #name: string
-  readonly #head: string
+  readonly #family: Omit<MetricFamily, "samples">
   readonly #labels: readonly string[]
   readonly #read: ReadValues
 
-  constructor(name: string, help: string, kind: string, labels: readonly string[], read: ReadValues) {
-    this.#name = name
-    this.#head = head(name, help, kind)
+  constructor(
+    name: string,
+    help: string,
+    kind: MetricFamily["kind"],
+    labels: readonly string[],
+    read: ReadValues,
+    merging: Merging = "sum",
+  ) {
+    this.#family = { name, help, kind, merging }
     this.#labels = labels
     this.#read = read
   }
 
-  render(): string {
-    let text = this.#head
-    let rows = 0
+  read(): MetricFamily {
+    const samples: Sample[] = []
     for (const [values, value] of this.#read()) {
-      if (++rows > seriesMax) break
-      text += `${this.#name}${labelText(this.#labels, values)} ${numberText(value)}\n`
+      if (samples.length >= seriesMax) break
+      samples.push([this.#family.name + labelText(this.#labels, values), value])
     }
-    return text
+    return { ...this.#family, samples }
   }
 }
 
-interface Renders {
-  render(name: string, labels: readonly string[], values: readonly string[]): string
+interface ReadsSamples {
+  samples(name: string, labels: readonly string[], values: readonly string[]): Sample[]
 }
 
-class SeriesTable<Series extends Renders> implements Family<Series> {
-  readonly #name: string
-  readonly #head: string
+class SeriesTable<Series extends ReadsSamples> implements Family<Series> {
+  readonly #family: Omit<MetricFamily, "samples">
   readonly #labels: readonly string[]
   readonly #make: () => Series
   readonly #table = new Map<string, { readonly values: readonly string[]; readonly series: Series }>()
 
-  constructor(name: string, help: string, kind: string, labels: readonly string[], make: () => Series) {
-    this.#name = name
-    this.#head = head(name, help, kind)
+  constructor(
+    name: string,
+    help: string,
+    kind: MetricFamily["kind"],
+    labels: readonly string[],
+    make: () => Series,
+  ) {
+    this.#family = { name, help, kind, merging: "sum" }
     this.#labels = labels
     this.#make = make
   }
@@ -127,27 +165,27 @@ class SeriesTable<Series extends Renders> implements Family<Series> {
     return series
   }
 
-  render(): string {
-    let text = this.#head
-    for (const { values, series } of this.#table.values())
-      text += series.render(this.#name, this.#labels, values)
-    return text
+  read(): MetricFamily {
+    const samples = [...this.#table.values()].flatMap(({ values, series }) =>
+      series.samples(this.#family.name, this.#labels, values),
+    )
+    return { ...this.#family, samples }
   }
 }
 
-class Sum implements Counter, Renders {
+class Sum implements Counter, ReadsSamples {
   #value = 0
 
   add(amount = 1): void {
     this.#value += amount
   }
 
-  render(name: string, labels: readonly string[], values: readonly string[]): string {
-    return `${name}${labelText(labels, values)} ${numberText(this.#value)}\n`
+  samples(name: string, labels: readonly string[], values: readonly string[]): Sample[] {
+    return [[name + labelText(labels, values), this.#value]]
   }
 }
 
-class Buckets implements Histogram, Renders {
+class Buckets implements Histogram, ReadsSamples {
   readonly #bounds: readonly number[]
   readonly #counts: Float64Array
   #sum = 0
@@ -164,16 +202,15 @@ class Buckets implements Histogram, Renders {
     this.#sum += value
   }
 
-  render(name: string, labels: readonly string[], values: readonly string[]): string {
-    let text = ""
+  samples(name: string, labels: readonly string[], values: readonly string[]): Sample[] {
     let count = 0
-    this.#counts.forEach((inBucket, index) => {
+    const buckets = [...this.#counts].map((inBucket, index): Sample => {
       count += inBucket
       const bound = index < this.#bounds.length ? String(this.#bounds[index]) : "+Inf"
-      text += `${name}_bucket${labelText([...labels, "le"], [...values, bound])} ${count}\n`
+      return [`${name}_bucket${labelText([...labels, "le"], [...values, bound])}`, count]
     })
     const own = labelText(labels, values)
-    return `${text}${name}_sum${own} ${numberText(this.#sum)}\n${name}_count${own} ${count}\n`
+    return [...buckets, [`${name}_sum${own}`, this.#sum], [`${name}_count${own}`, count]]
   }
 }
 
@@ -206,9 +243,8 @@ export function addProcessMetrics(metrics: Metrics): void {
     const { user, system } = process.cpuUsage()
     return [[[], (user + system) / 1e6]]
   })
-  metrics.gauge("process_start_time_seconds", "Start of the process since the epoch.", [], () => [
-    [[], startSeconds],
-  ])
+  const startHelp = "Start of the process since the epoch."
+  metrics.gauge("process_start_time_seconds", startHelp, [], () => [[[], startSeconds]], "min")
   metrics.gauge(
     "nodejs_eventloop_lag_seconds",
     "Event-loop delay since the last reading.",
@@ -224,5 +260,6 @@ export function addProcessMetrics(metrics: Metrics): void {
       delay.reset()
       return readings
     },
+    "max",
   )
 }

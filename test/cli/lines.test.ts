@@ -231,7 +231,12 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
   status: [[[], { format: "json" }, { format: "json" }]],
   serve: [
-    [[], {}, { source: undefined, roles: ["gateway", "authz", "control"] }],
+    [[], {}, { source: undefined, roles: ["gateway", "authz", "control"], workers: 1 }],
+    [[], { workers: "4" }, { workers: 4 }],
+    [[], { workers: "auto" }, { workers: "auto" }],
+    [[], { workers: "0" }, /not a number of processes: 0/],
+    [[], { workers: "257" }, /not a number of processes: 257/],
+    [[], { workers: "two" }, /not a number of processes: two/],
     [[], { only: "control, gateway" }, { roles: ["gateway", "control"] }],
     [[], { plan: "p.json", only: "authz" }, { source: { kind: "plan", file: "p.json" }, roles: ["authz"] }],
     [[], { config: "a/b.conf" }, { source: { kind: "text", project: { folder: "a/", entry: "b.conf" } } }],

@@ -1,7 +1,15 @@
+import cluster from "node:cluster"
 import { resolve } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { RuntimeSettings } from "../../../runtime/process/settings.ts"
-import { CliError, type CommandLine, command, exitCode, type OptionValues } from "../command.ts"
+import {
+  CliError,
+  type CommandLine,
+  command,
+  type ExitCode,
+  exitCode,
+  type OptionValues,
+} from "../command.ts"
 import { controlTokenOf, tokenFile } from "../control-token.ts"
 import { databaseOf } from "../database-settings.ts"
 import type { Io } from "../io.ts"
@@ -9,7 +17,8 @@ import { type ProjectArgs, readProject, textOf } from "../options.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { compileProject, demandEntry, planIn } from "../project.ts"
 import { controlListenOf, hostsOf, keepPlanOf, logLevelOf, version } from "../settings.ts"
-import { startRuntime } from "../start.ts"
+import { runWorker, startParent, startRuntime } from "../start.ts"
+import { coresForUs, notifySupervisor } from "../supervised.ts"
 
 /** The roles of a process. */
 export const roles = ["gateway", "authz", "control"] as const
@@ -22,6 +31,8 @@ interface ServeArgs {
     | { readonly kind: "text"; readonly project: ProjectArgs }
     | undefined
   readonly roles: readonly ServeRole[]
+  /** Worker processes; 1: this process serves alone. */
+  readonly workers: number | "auto"
 }
 
 const serveLine: CommandLine<ServeArgs> = {
@@ -32,6 +43,10 @@ const serveLine: CommandLine<ServeArgs> = {
       "compile this file and serve it instead of the newest plan in the database; it is not watched: restart, or run `sallyport apply`, after changes",
     ],
     ["--only <roles>", "roles of this process, separated by commas: gateway, authz, control (default: all)"],
+    [
+      "--workers <number>",
+      "number of worker processes that share the listeners and the limits of this machine, 1–256; `auto`: one for each core (default: 1, this process serves alone)",
+    ],
   ],
   examples: [
     [
@@ -43,10 +58,12 @@ const serveLine: CommandLine<ServeArgs> = {
       "sallyport serve --only gateway",
       "run one of several gateways; another process has the control listener",
     ],
+    ["sallyport serve --workers auto", "use all cores of the machine"],
   ],
   parse: (_, options) => ({
     source: sourceOf(options),
     roles: readRoles(options["only"]),
+    workers: readWorkers(textOf(options, "workers")),
   }),
 }
 
@@ -70,13 +87,34 @@ function readRoles(only: unknown): readonly ServeRole[] {
   return roles.filter((role) => words.includes(role))
 }
 
+const workersMax = 256
+
+function readWorkers(given = "1"): number | "auto" {
+  if (given === "auto") return given
+  const count = /^\d{1,3}$/.test(given) ? Number(given) : 0
+  if (count >= 1 && count <= workersMax) return count
+  throw new CliError(
+    `--workers is not a number of processes: ${given}`,
+    `Write 1–${workersMax}, or \`auto\`.`,
+  )
+}
+
 /** Serves until the process is stopped, then finishes the requests in progress. */
 export const serve = command(serveLine, async (args, io) => {
+  if (cluster.isWorker) return serveAsWorker(args, io)
   // Before the start, so that a signal during a slow start is not lost.
   const stopped = io.untilStopped()
   const settings = await settingsOf(args, io)
-  const runtime = await startRuntime(settings)
+  const workers = args.workers === "auto" ? await coresForUs() : args.workers
   const { log, roles } = settings
+  const { adoptSockets, unusedSockets } = await import("../../../runtime/http/server/inherited-sockets.ts")
+  const { addresses, descriptors, troubles } = adoptSockets(io.env, process.pid)
+  if (addresses.length > 0) log.info({ sockets: addresses }, "listening sockets were passed to this process")
+  for (const reason of troubles) log.warn({ reason }, "passed sockets are not used")
+  const runtime =
+    workers > 1
+      ? await startParent({ ...settings, workers, sockets: descriptors })
+      : await startRuntime(settings)
   log.info({ version, roles, ...runtime.addresses(), control: runtime.controlUrl }, "started")
   if (args.source?.kind === "text")
     log.info(
@@ -84,14 +122,38 @@ export const serve = command(serveLine, async (args, io) => {
     )
   // Not an error: the process is useful as soon as the missing part is there, and readiness says so to a load balancer.
   for (const reason of await runtime.notReady()) log.warn(`not ready: ${reason}`)
-  await stopped
+  if (workers === 1)
+    for (const socket of unusedSockets()) log.warn({ socket }, "no listener uses this passed socket")
+  await notifySupervisor(io.env, (reason) => log.warn({ reason }, "the supervisor was not notified"))
+  const failure = await ("failed" in runtime ? Promise.race([stopped, runtime.failed]) : stopped)
   log.info("shutting down: running requests are completed, new ones are refused")
   await runtime.close()
+  if (failure !== undefined) throw new CliError(failure.message, failure.help)
   return exitCode.ok
 })
 
+/** A worker gets plans from its parent, which has the control listener. */
+async function serveAsWorker(args: ServeArgs, io: Io): Promise<ExitCode> {
+  const { adoptSockets } = await import("../../../runtime/http/server/inherited-sockets.ts")
+  // The descriptor before them is the channel to the parent.
+  adoptSockets({ ...io.env, LISTEN_PID: String(process.pid) }, process.pid, 4)
+  const { log, ...settings } = await baseSettingsOf(args, io)
+  await runWorker({ ...settings, log: log.child({ worker: process.pid }), control: undefined })
+  return exitCode.ok
+}
+
 async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
   const plan = await planFrom(args.source, io)
+  const settings = await baseSettingsOf(args, io)
+  return {
+    ...settings,
+    control: await controlOf(args, io, settings.log),
+    ...(plan === undefined ? {} : { plan }),
+  }
+}
+
+/** The settings of every process of `serve`. */
+async function baseSettingsOf(args: ServeArgs, io: Io): Promise<Omit<RuntimeSettings, "control" | "plan">> {
   const level = logLevelOf(io, "info")
   const database = databaseOf(io)
   const { createLog } = await import("../../../runtime/telemetry/log.ts")
@@ -101,9 +163,7 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
     // For a database server, `migrate` updates the schema once for all processes. The embedded database has only this process.
     migrate: "folder" in database,
     roles: args.roles,
-    control: await controlOf(args, io, log),
     hosts: await hostsOf(io),
-    ...(plan === undefined ? {} : { plan }),
     env: io.env,
     cwd: io.cwd,
     ...(io.env["SALLYPORT_SPOOL"] ? { spoolFolder: resolve(io.cwd, io.env["SALLYPORT_SPOOL"]) } : {}),

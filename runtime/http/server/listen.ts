@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { type AddressInfo, Server } from "node:net"
+import { takeInherited } from "./inherited-sockets.ts"
 
 /** Host and port to listen on. */
 interface Where {
@@ -65,7 +66,9 @@ export function isReachedBy(addresses: readonly Where[], local = ""): boolean {
 }
 
 async function listen<Kind extends Server>(server: Kind, { host, port }: Where): Promise<Bound<Kind>> {
-  server.listen({ host, port })
+  const inherited = await takeInherited({ host, port })
+  if (inherited === undefined) server.listen({ host, port })
+  else server.listen(inherited)
   await once(server, "listening")
   const bound = server.address() as AddressInfo
   return { server, address: { host: bound.address, port: bound.port } }

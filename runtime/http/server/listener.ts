@@ -46,6 +46,8 @@ export interface ListenerSettings {
   readonly guard?: Guard
   /** Listeners that release their address when it conflicts. */
   readonly leaving?: readonly Listener[]
+  /** Whether its requests wait until it is activated, discarded or closed. Absent: the handler gets them at once. */
+  readonly awaitsActivation?: boolean
 }
 
 /** How long requests may run on an address that the plan does not contain (any more). */
@@ -88,6 +90,7 @@ export class Listener {
   /** From now on it serves all connections that reach it. */
   activate(): void {
     this.#state.before = undefined
+    this.#state.release()
   }
 
   /**
@@ -107,6 +110,7 @@ export class Listener {
   /** Accepts no new connections. Existing ones end with the response they wait for, or with the next one, at the latest after `graceMs`. */
   close(graceMs: number): Promise<void> {
     this.#state.closing = true
+    this.#state.release()
     this.#closed ??= closeServer(this.opened.server, graceMs).then(this.#end)
     return this.#closed
   }
@@ -117,6 +121,27 @@ class State implements ListenerDoor {
   closing = false
   /** Addresses of the listeners it replaces; undefined once it is activated. */
   before: readonly Address[] | undefined = []
+  /** Requests that wait for the activation. */
+  #waiting: (() => void)[] | undefined
+
+  constructor(awaitsActivation: boolean) {
+    if (awaitsActivation) this.#waiting = []
+  }
+
+  /** The handler, which gets no request before `release`. */
+  afterRelease(handle: Handle): Handle {
+    if (this.#waiting === undefined) return handle
+    return (incoming, target) => {
+      if (this.#waiting === undefined) handle(incoming, target)
+      else this.#waiting.push(() => handle(incoming, target))
+    }
+  }
+
+  release(): void {
+    const waiting = this.#waiting ?? []
+    this.#waiting = undefined
+    for (const serve of waiting) serve()
+  }
 
   serves(local: string | undefined): boolean {
     return this.before === undefined || isReachedBy(this.before, local)
@@ -128,7 +153,7 @@ class State implements ListenerDoor {
  * @throws the system's error when it cannot be opened (`EADDRINUSE`, `EACCES` …, with `address` and `port`)
  */
 export async function openListener(asked: Address, settings: ListenerSettings): Promise<Listener> {
-  const state = new State()
+  const state = new State(settings.awaitsActivation === true)
   const { server, end } = await serverOf(settings, state)
   takeAllRequests(server, settings.answerRaw)
   const leaving = (settings.leaving ?? []).map((each) => each.opened)
@@ -148,10 +173,10 @@ interface Built {
 type Take = (request: IncomingMessage, response: ServerResponse) => void
 
 /** The server of a listener: with Fastify's routes, with one route for all paths, or without Fastify. */
-async function serverOf(settings: ListenerSettings, listener: ListenerDoor): Promise<Built> {
+async function serverOf(settings: ListenerSettings, listener: State): Promise<Built> {
   const { service } = settings
   if (service.kind === "routes") return withRoutes(settings, service.app)
-  const { handle } = service
+  const handle = listener.afterRelease(service.handle)
   const take = (request: IncomingMessage, reply: ServerResponse, target: string) =>
     handle({ request, reply, listener, upgrade: undefined }, target)
   if (service.kind === "bare-handler") return withoutFastify(settings, take)

@@ -1,0 +1,75 @@
+import type { RefusalAnswer, StatusAnswer } from "../control/api.ts"
+import type { EngineDoor } from "../control/ports.ts"
+import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
+import type { Gateway } from "../gateway/gateway.ts"
+import type { Database } from "../store/database.ts"
+import type { Metrics } from "../telemetry/metrics.ts"
+import type { DatabaseServers } from "./database-servers.ts"
+import { awayReasons } from "./process-state.ts"
+import type { Serving } from "./serving.ts"
+
+/** What operators see of the parts that serve requests, in this process or in its workers. */
+export interface ControlView {
+  /** The metrics page. */
+  metrics(): Promise<string>
+  /** Undefined: there is no gateway. */
+  explain(question: RequestQuestion): Promise<RequestExplanation | undefined>
+  /** Undefined: the request is not remembered. */
+  refusal(id: string): Promise<RefusalAnswer | undefined>
+  engine(): EngineDoor | undefined
+  status(): Promise<OwnStatus>
+}
+
+/** The part of `status` that is not about the fleet. `warnings`: unavailable services. */
+export type OwnStatus = Pick<StatusAnswer, "traffic" | "engine" | "database" | "warnings">
+
+/** The view of the parts in this process. */
+export function viewOf(
+  serving: Pick<Serving, "gateway" | "listeners" | "refused" | "warm" | "servers">,
+  { database, metrics }: { readonly database: Database; readonly metrics: Metrics },
+): ControlView {
+  const { gateway, listeners, refused, warm, servers } = serving
+  return {
+    metrics: async () => metrics.render(),
+    explain: async (question) => gateway?.explain(question),
+    refusal: (id) => refused.find(id),
+    engine: () => listeners?.door(),
+    status: async () => ({
+      traffic: trafficOf(gateway),
+      database: databaseOf(database, servers),
+      engine: warm.status,
+      warnings: awayReasons({ gateway, listeners }),
+    }),
+  }
+}
+
+/** The state of a database; without `servers`, nothing is known but its own connections. */
+export function databaseOf(
+  database: Pick<Database, "kind" | "state">,
+  servers?: Pick<DatabaseServers, "replicas" | "capabilities">,
+): StatusAnswer["database"] {
+  const { server = null, connections } = database.state
+  const replicas = servers?.replicas() ?? []
+  const capabilities = servers?.capabilities() ?? []
+  return {
+    ...{ kind: database.kind, server, connections },
+    replicas: replicas.map(({ reason = null, forMs: _, ...replica }) => ({ ...replica, reason })),
+    capabilities: capabilities.map(({ reason = null, without = null, ...each }) => ({
+      ...{ ...each, reason, without },
+    })),
+  }
+}
+
+/** Errors are left out, because they are in the state of each part. */
+function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {
+  if (gateway === undefined) return null
+  const { running, tunnels, backends, decisionPoints } = gateway.state()
+  const targets = Object.entries(backends).map(([name, all]) => [name, all.map((each) => ({ ...each }))])
+  const points = Object.entries(decisionPoints).map(([name, { lastError: _, ...each }]) => [name, each])
+  return {
+    requests: running,
+    tunnels,
+    backends: Object.fromEntries(targets),
+    decisionPoints: Object.fromEntries(points),
+  }
+}

@@ -1,0 +1,109 @@
+import { Engine } from "../check/engine.ts"
+import type { Servable } from "../control/plan-keeper.ts"
+import type { Gateway } from "../gateway/gateway.ts"
+import { HttpClient } from "../http/client/http-client.ts"
+import type { BoundedLimiter } from "../limits/limiter.ts"
+import type { PlanBody } from "../plan/plan.ts"
+import type { Database } from "../store/database.ts"
+import { TupleWriter } from "../store/tuple-writer.ts"
+import { createAccessLog, type Log } from "../telemetry/log.ts"
+import type { Metrics } from "../telemetry/metrics.ts"
+import { type DatabaseServers, openDatabaseServers } from "./database-servers.ts"
+import type { EngineListeners } from "./engine-listeners.ts"
+import { HistoryLosses } from "./history-losses.ts"
+import { Metering, type ProcessQuotas } from "./metering.ts"
+import { openEngine } from "./open-engine.ts"
+import { openGateway } from "./open-gateway.ts"
+import { PlanStores } from "./plan-stores.ts"
+import type { RefusedRequests } from "./refused-requests.ts"
+import type { RelationChanges } from "./relation-changes.ts"
+import { makeObservers } from "./request-observer.ts"
+import { servedBy } from "./served-plan.ts"
+import { type RuntimeSettings, spoolOf } from "./settings.ts"
+import { WarmStores } from "./warm-stores.ts"
+
+/** What a worker does not have of its own: counters of the machine, and the key with which its parent calls the engine. */
+export interface SharedByWorkers {
+  readonly limiter: BoundedLimiter
+  readonly quotas: ProcessQuotas
+  readonly engineKey: string
+}
+
+/** The parts of a process that serve requests; `gateway` and `listeners` are undefined where it does not have the role. */
+export interface Serving {
+  readonly gateway: Gateway | undefined
+  readonly listeners: EngineListeners | undefined
+  readonly metering: Metering
+  readonly servers: DatabaseServers
+  readonly warm: WarmStores
+  readonly losses: HistoryLosses
+  readonly refused: RefusedRequests
+  readonly relations: RelationChanges
+  readonly http: HttpClient
+  /** Runs plans on these parts. */
+  readonly servable: Servable
+  /** Accepts no new requests, and waits for those in progress, at most `graceMs`. */
+  stop(graceMs: number): Promise<void>
+  /** Writes what was counted. Call it after `stop`. */
+  close(): Promise<void>
+}
+
+/** Builds the engine, the gateway and what they need. They listen when the first plan is activated. */
+export function openServing(
+  settings: RuntimeSettings,
+  parts: {
+    readonly database: Database
+    readonly metrics: Metrics
+    /** The running plan. */
+    readonly plan: () => PlanBody | null
+    readonly shared?: SharedByWorkers
+  },
+): Serving {
+  const { log, roles } = settings
+  const { database, metrics, plan, shared } = parts
+  const http = new HttpClient()
+  const losses = new HistoryLosses(metrics, log)
+  const servers = openDatabaseServers(settings.database, database, log, metrics)
+  const engine = new Engine(servers.source, { onHistoryLost: losses.ofTuples })
+  // The engine of this process gets the writes of `grant` and `revoke` at once.
+  const stores = new PlanStores(engine, new TupleWriter(database, (...commit) => engine.applied(...commit)))
+  const warm = new WarmStores(engine, log)
+  const { requestLog, closeRequestLog } = requestLogOf(settings, shared !== undefined)
+  const measured = { database, metrics, losses, log, spoolFolder: spoolOf(settings), plan }
+  const metering = new Metering({ ...measured, quotas: shared?.quotas })
+  const observing = { metrics, log, requestLog, stores, metering, database }
+  const { observer, refused, relations } = makeObservers(observing)
+  const ports = { database, engine, stores, metering, observer, http }
+  const gateway = roles.includes("gateway")
+    ? openGateway(settings, { ...ports, limiter: shared?.limiter })
+    : undefined
+  const listeners = roles.includes("authz")
+    ? openEngine(settings, { ...ports, ownKey: shared?.engineKey })
+    : undefined
+  losses.onLoss = () => listeners?.forgetModels()
+  return {
+    ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http },
+    servable: servedBy({ engine, stores, warm, gateway, listeners }),
+    async stop(graceMs) {
+      await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])
+    },
+    async close() {
+      await Promise.all([metering.close(), refused.close(), http.close()])
+      engine.close()
+      closeRequestLog?.()
+      await servers.close()
+    },
+  }
+}
+
+/** The log of requests, and how to end it when it is our own. `isWorker`: other workers write to the same output. */
+function requestLogOf(
+  { accessLog }: RuntimeSettings,
+  isWorker: boolean,
+): { requestLog?: Log; closeRequestLog?: () => void } {
+  if (accessLog === true) {
+    const { log, close } = createAccessLog(isWorker ? process.pid : undefined)
+    return { requestLog: log, closeRequestLog: close }
+  }
+  return typeof accessLog === "object" ? { requestLog: accessLog } : {}
+}

@@ -1,0 +1,91 @@
+import type { RefusalAnswer } from "../control/api.ts"
+import type { ApplyProblem } from "../control/ports.ts"
+import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
+import type { Taken } from "../limits/limiter.ts"
+import type { Plan } from "../plan/plan.ts"
+import type { QuotaAnswer, QuotaTerms } from "../policies/ports.ts"
+import type { OwnStatus } from "../process/control-view.ts"
+import type { DeclaredStore } from "../store/declared-stores.ts"
+import type { MetricFamily } from "../telemetry/metrics.ts"
+import type { Calls } from "./channel.ts"
+
+/** The plan that the parent serves, as its workers report it. `keptAt`: milliseconds since the epoch. */
+export interface ServedPlanNews {
+  readonly serial: number | null
+  readonly error: string | null
+  readonly refusedSerial: number | null
+  readonly kept: string | null
+  readonly keptAt: number | null
+}
+
+/** The stores of a plan by name, as JSON. */
+export type StoreEntries = readonly (readonly [string, DeclaredStore])[]
+
+/** The addresses on which a worker listens, as `host:port`. */
+export interface WorkerAddresses {
+  readonly gateway: readonly string[]
+  readonly authz: readonly string[]
+}
+
+/** The state of one worker, for `status`. */
+export interface WorkerState extends OwnStatus {
+  /** Why the worker waits for its stores: `ready when warm`. */
+  readonly cold: readonly string[]
+}
+
+/** What a worker does for its parent. */
+export interface WorkerCalls extends Calls {
+  /** Prepares a plan beside the running one. Returns why it cannot run; empty: call `activate` or `discard` next. */
+  prepare(plan: Plan): Promise<readonly ApplyProblem[]>
+  activate(stores: StoreEntries): WorkerAddresses
+  discard(): Promise<void>
+  /** Reports a change of the plan, after `activate`. */
+  planChanged(news: ServedPlanNews): void
+  subscriptionsChanged(): void
+  flushUsage(): Promise<void>
+  metrics(): readonly MetricFamily[]
+  state(): WorkerState | Promise<WorkerState>
+  explain(question: ExplainQuestion): Promise<RequestExplanation | undefined>
+  refusal(id: string): Promise<RefusalAnswer | undefined>
+  /** Replies while the event loop of the worker runs. */
+  ping(): void
+  /** Accepts no more requests, completes those in progress, and ends. */
+  close(graceMs: number): void
+}
+
+/** A question with its body in base64, because the channel carries JSON. */
+export type ExplainQuestion = Omit<RequestQuestion, "body"> & { readonly body: string | undefined }
+
+/** What the parent does for a worker: everything that is counted once for the machine. */
+export interface ParentCalls extends Calls {
+  /** The first call. `engineKey`: with it the parent calls the engine of any worker. */
+  hello(): { readonly engineKey: string }
+  /** The worker can prepare plans. `processId`: its name in the fleet. */
+  started(processId: string): void
+  /** The worker cannot start, for a reason that the user can fix. */
+  startFailed(message: string, help: string | undefined): void
+  take(counter: string, key: string, callsMax: number, periodSeconds: number, amount: number): Taken
+  add(counter: string, key: string, periodSeconds: number, amount: number): void
+  /** Takes a slot; null: all are taken. */
+  enter(counter: string, key: string, max: number): number | null
+  leave(slot: number): void
+  takeQuota(
+    terms: QuotaTerms,
+    key: string,
+    anchorMs: number,
+    calls: number,
+  ): QuotaAnswer | Promise<QuotaAnswer>
+  addQuota(terms: QuotaTerms, key: string, anchorMs: number, used: UsedQuota): void
+  lookAtQuota(terms: QuotaTerms, key: string, anchorMs: number): Promise<QuotaLook | undefined>
+}
+
+/** Usage of a quota. */
+export interface UsedQuota {
+  readonly calls: number
+  readonly bytes: number
+}
+
+/** The usage of a quota, and the seconds until it resets; null: never. */
+export interface QuotaLook extends UsedQuota {
+  readonly resetSeconds: number | null
+}

@@ -1,0 +1,239 @@
+import { PlanKeeper } from "../control/plan-keeper.ts"
+import type { ControlPorts, Readiness } from "../control/ports.ts"
+import type { Control } from "../control/server.ts"
+import { SubscriptionDesk } from "../control/subscription-desk.ts"
+import { UsageDesk } from "../control/usage-desk.ts"
+import { createMemoryLimiter } from "../limits/memory.ts"
+import { type ControlView, databaseOf } from "../process/control-view.ts"
+import { openDatabase } from "../process/database.ts"
+import { newOwnKey } from "../process/engine-access.ts"
+import { loopbackOf } from "../process/engine-listeners.ts"
+import { Heartbeat } from "../process/heartbeat.ts"
+import { HistoryLosses } from "../process/history-losses.ts"
+import { keptPlanOf } from "../process/kept-plan.ts"
+import { openQuotas, type ProcessQuotas } from "../process/metering.ts"
+import { openControl } from "../process/open-control.ts"
+import { addStateMetrics, readinessOf, reportOf } from "../process/process-state.ts"
+import { type Runtime, type RuntimeSettings, spoolOf } from "../process/settings.ts"
+import { StartError, startErrorOf } from "../process/start-error.ts"
+import { addLimitMetrics } from "../process/traffic-metrics.ts"
+import type { Database } from "../store/database.ts"
+import { removeProcess } from "../store/processes.ts"
+import { Metrics, metricsPage } from "../telemetry/metrics.ts"
+import { mergedMetrics, mergedStatus } from "./sums.ts"
+import { WorkerPool } from "./worker-pool.ts"
+
+/** How a parent process is started: as one process, and the number of its workers. */
+export interface ParentSettings extends RuntimeSettings {
+  readonly workers: number
+  /** Descriptors of listening sockets that a supervisor passed. */
+  readonly sockets: readonly number[]
+}
+
+/** A running parent with its workers. */
+export interface ParentRuntime extends Pick<Runtime, "controlUrl" | "addresses" | "notReady" | "close"> {
+  /** Resolves when workers end again and again, with the reason. Then call `close`. */
+  readonly failed: Promise<StartError>
+}
+
+/**
+ * Starts the parent of a machine: it operates (plans, control listener, metrics, shared counts) and serves no traffic. Its workers, which are the same
+ * program, serve the gateway and the engine on the same addresses.
+ * @throws StartError for problems that the user can fix
+ */
+export async function startParent(settings: ParentSettings): Promise<ParentRuntime> {
+  if ("folder" in settings.database)
+    throw new StartError(
+      "workers need PostgreSQL: the embedded database belongs to one process",
+      "Set SALLYPORT_DATABASE_URL to a PostgreSQL server, or omit --workers.",
+    )
+  if (!settings.roles.some((role) => role !== "control"))
+    throw new StartError(
+      "workers serve the roles `gateway` and `authz`, and this process has neither",
+      "Add one of these roles to --only, or omit --workers.",
+    )
+  const metrics = new Metrics()
+  const database = await openDatabase(settings.database, settings.log, metrics)
+  try {
+    return await start(settings, database, metrics)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function start(settings: ParentSettings, database: Database, metrics: Metrics): Promise<ParentRuntime> {
+  const { log, graceMs = 10_000, workers, version } = settings
+  // The workers have the other roles.
+  const roles = settings.roles.filter((role) => role === "control")
+  const losses = new HistoryLosses(metrics, log)
+  const quotas = openQuotas(database, spoolOf(settings), losses)
+  const engineKey = newOwnKey()
+  const { pool, failed } = poolOf(settings, { database, metrics, quotas, engineKey })
+  const keeper = new PlanKeeper({
+    ...{ database, log, servable: pool, disk: keptPlanOf(settings), onHistoryLost: losses.ofPlans },
+  })
+  const report = () => stateOf({ keeper, pool, losses, database, workers }, quotas)
+  const heartbeat = new Heartbeat({ database, roles, version, state: report })
+  addStateMetrics(metrics, { report, keeper, gateway: undefined, listeners: undefined })
+  keeper.onChange = () => {
+    const { serial, error, refusedSerial, kept, keptAt } = keeper
+    pool.planChanged({ serial, error, refusedSerial, kept: kept ?? null, keptAt: keptAt?.getTime() ?? null })
+    if (roles.length > 0) heartbeat.beat()
+  }
+  const readiness = readinessWith(pool, workers, keeper, (warm) =>
+    readinessOf(database, keeper, settings.plan !== undefined, warm),
+  )
+  let control: Control | undefined
+  const close = async () => {
+    await control?.close()
+    await keeper.close()
+    await pool.close(graceMs)
+    await heartbeat.stop()
+    await quotas.close()
+    await database.close()
+  }
+  try {
+    const view = viewOf(pool, database, metrics, engineKey)
+    const metering = desksOf(database, keeper, pool)
+    control = await openControl(settings, { database, keeper, heartbeat, readiness, view, metering })
+    await pool.start()
+    await quotas.start()
+    if (settings.plan === undefined) await keeper.start()
+    else await keeper.serveFile(settings.plan)
+  } catch (error) {
+    await close()
+    throw startErrorOf(error)
+  }
+  // A process without a role of its own is not part of the fleet.
+  if (roles.length > 0) heartbeat.start()
+  return {
+    controlUrl: control?.url,
+    addresses: () => pool.addresses,
+    notReady: async () => (await readiness()).reasons,
+    failed,
+    close,
+  }
+}
+
+/** The workers, with the limits of the machine. `failed` resolves when workers end again and again. */
+function poolOf(
+  { log, workers: count, sockets }: ParentSettings,
+  parts: {
+    readonly database: Database
+    readonly metrics: Metrics
+    readonly quotas: ProcessQuotas
+    readonly engineKey: string
+  },
+): { readonly pool: WorkerPool; readonly failed: Promise<StartError> } {
+  const { database, ...shared } = parts
+  const limiter = createMemoryLimiter()
+  addLimitMetrics(shared.metrics, () => limiter.stats())
+  let onHopeless: (reason: StartError) => void = () => undefined
+  const failed = new Promise<StartError>((resolve) => {
+    onHopeless = resolve
+  })
+  const pool = new WorkerPool({
+    ...{ count, log, limiter, sockets, ...shared },
+    // Otherwise an apply would wait for its report.
+    onEnded: (id) => void removeProcess(database, id).catch(() => undefined),
+    onHopeless,
+  })
+  return { pool, failed }
+}
+
+/**
+ * The readiness of the machine: `own`, and at least one worker that serves. With `ready when warm`, all of its first workers must have their stores in
+ * memory; one that replaces another loads them while the others serve.
+ */
+function readinessWith(
+  pool: WorkerPool,
+  workers: number,
+  keeper: Pick<PlanKeeper, "served">,
+  own: (warm: { readonly reasons: readonly string[] }) => Promise<Readiness>,
+): () => Promise<Readiness> {
+  let wasWarm = false
+  return async () => {
+    const cold = [...new Set((await pool.states()).flatMap((state) => state.cold))]
+    wasWarm ||= keeper.served !== null && pool.serving > 0 && cold.length === 0
+    const found = await own({ reasons: wasWarm ? [] : cold })
+    const missing = keeper.served === null ? undefined : missingOf(pool, workers)
+    if (missing === undefined) return found
+    if (pool.serving === 0) return { ...found, reasons: [...found.reasons, missing] }
+    return { ...found, warnings: [...found.warnings, missing] }
+  }
+}
+
+function missingOf(pool: WorkerPool, wanted: number): string | undefined {
+  return pool.serving === wanted ? undefined : `${pool.serving} of ${wanted} workers serve the plan`
+}
+
+/** The state of the parent itself; each worker reports its own. */
+function stateOf(
+  parts: {
+    readonly keeper: PlanKeeper
+    readonly pool: WorkerPool
+    readonly losses: HistoryLosses
+    readonly database: Database
+    readonly workers: number
+  },
+  quotas: { readonly error: string | undefined },
+): ReturnType<typeof reportOf> {
+  const { keeper, pool, database, workers } = parts
+  const nothing = { error: undefined }
+  const servers = { primary: database, reasons: () => [] }
+  const own = reportOf(
+    { ...parts, servers, gateway: undefined, listeners: undefined, relations: nothing },
+    { issued: { ...nothing, revision: 0 }, usage: { ...nothing, lost: 0 }, quotas },
+  )
+  const missing = keeper.served === null ? undefined : missingOf(pool, workers)
+  if (missing === undefined) return own
+  return {
+    ...own,
+    state: own.state === "active" ? "degraded" : own.state,
+    reasons: [...own.reasons, missing],
+  }
+}
+
+function desksOf(
+  database: Database,
+  keeper: PlanKeeper,
+  pool: WorkerPool,
+): { readonly subscriptionDesk: ControlPorts["subscriptions"]; readonly usageDesk: ControlPorts["usage"] } {
+  const plan = () => keeper.served
+  const changed = async () => {
+    for (const { channel } of pool.started) channel.tell("subscriptionsChanged")
+  }
+  const flush = async () => {
+    await Promise.all(pool.started.map(({ channel }) => channel.ask("flushUsage").catch(() => undefined)))
+  }
+  return {
+    subscriptionDesk: new SubscriptionDesk({ database, plan, changed }),
+    usageDesk: new UsageDesk({ database, plan, flush }),
+  }
+}
+
+/** The workers as one process. */
+function viewOf(pool: WorkerPool, database: Database, metrics: Metrics, engineKey: string): ControlView {
+  return {
+    metrics: async () => metricsPage(mergedMetrics([metrics.read(), ...(await pool.metrics())])),
+    explain: async ({ body, ...question }) => {
+      const [worker] = pool.started
+      return (
+        (await worker?.channel.ask("explain", { ...question, body: body?.toString("base64") })) ?? undefined
+      )
+    },
+    refusal: async (id) => {
+      const found = await Promise.all(
+        pool.started.map(({ channel }) => channel.ask("refusal", id).catch(() => undefined)),
+      )
+      return found.find((each) => each !== undefined && each !== null)
+    },
+    engine: () => {
+      const [address] = pool.addresses.authz
+      if (address === undefined) return undefined
+      return { url: `http://${loopbackOf(address)}`, authorization: `Bearer ${engineKey}` }
+    },
+    status: async () => mergedStatus(databaseOf(database), await pool.states()),
+  }
+}

@@ -1,0 +1,121 @@
+import type { StatusAnswer } from "../control/api.ts"
+import type { OwnStatus } from "../process/control-view.ts"
+import type { Merging, MetricFamily } from "../telemetry/metrics.ts"
+
+const merges: Readonly<Record<Merging, (a: number, b: number) => number>> = {
+  sum: (a, b) => a + b,
+  max: Math.max,
+  min: Math.min,
+}
+
+/** The metrics of several processes as those of one. Families and series keep the order in which they first appear. */
+export function mergedMetrics(processes: Iterable<readonly MetricFamily[]>): MetricFamily[] {
+  const families = new Map<string, { readonly family: MetricFamily; readonly samples: Map<string, number> }>()
+  for (const family of [...processes].flat()) {
+    const known = families.get(family.name)
+    const samples = known?.samples ?? new Map<string, number>()
+    if (known === undefined) families.set(family.name, { family, samples })
+    const merge = merges[family.merging]
+    for (const [series, value] of family.samples) {
+      const before = samples.get(series)
+      samples.set(series, before === undefined ? value : merge(before, value))
+    }
+  }
+  return [...families.values()].map(({ family, samples }) => ({ ...family, samples: [...samples] }))
+}
+
+/** The part of a process' metrics that stays true after its end: what it counted. */
+export function countedMetrics(families: readonly MetricFamily[]): MetricFamily[] {
+  return families.filter(({ kind }) => kind !== "gauge")
+}
+
+/** The status of several workers as that of one process. `own`: the database as the parent sees it. */
+export function mergedStatus(own: StatusAnswer["database"], workers: readonly OwnStatus[]): OwnStatus {
+  const databases = workers.map(({ database }) => database)
+  const { replicas, capabilities } = databases[0] ?? own
+  return {
+    traffic: mergedTraffic(workers.map(({ traffic }) => traffic)),
+    database: { ...own, replicas, capabilities, connections: connectionsOf([own, ...databases]) },
+    engine: mergedEngine(workers.map(({ engine }) => engine)),
+    warnings: [...new Set(workers.flatMap(({ warnings }) => warnings))],
+  }
+}
+
+type Connections = StatusAnswer["database"]["connections"]
+
+function connectionsOf(databases: readonly StatusAnswer["database"][]): Connections {
+  const sumOf = (name: keyof Connections) =>
+    databases.reduce((sum, { connections }) => sum + connections[name], 0)
+  return { max: sumOf("max"), size: sumOf("size"), inUse: sumOf("inUse"), waiting: sumOf("waiting") }
+}
+
+/** Each worker has its own copy of the tuples, so memory is a sum; a store is loaded when the last worker has loaded it. */
+function mergedEngine(workers: readonly StatusAnswer["engine"][]): StatusAnswer["engine"] {
+  const sumOf = (read: (engine: StatusAnswer["engine"]) => number) =>
+    workers.reduce((sum, engine) => sum + read(engine), 0)
+  const loading = new Map<string, number | null>()
+  for (const { store, part } of workers.flatMap((engine) => engine.loading)) {
+    const known = loading.get(store)
+    loading.set(store, known === undefined || part === null ? part : known && Math.min(known, part))
+  }
+  return {
+    memoryBytes: sumOf(({ memoryBytes }) => memoryBytes),
+    memoryBytesMax: sumOf(({ memoryBytesMax }) => memoryBytesMax),
+    whole: Math.max(0, ...workers.map(({ whole }) => whole)),
+    paged: Math.max(0, ...workers.map(({ paged }) => paged)),
+    loading: [...loading].map(([store, part]) => ({ store, part })),
+  }
+}
+
+type Traffic = NonNullable<StatusAnswer["traffic"]>
+type Target = Traffic["decisionPoints"][string]
+
+/** The traffic of several processes as that of one; null: none of them has a gateway. */
+function mergedTraffic(processes: Iterable<StatusAnswer["traffic"]>): StatusAnswer["traffic"] {
+  let sum: Traffic | null = null
+  for (const traffic of processes) {
+    if (traffic === null) continue
+    sum = sum === null ? traffic : both(sum, traffic)
+  }
+  return sum
+}
+
+function both(a: Traffic, b: Traffic): Traffic {
+  return {
+    requests: a.requests + b.requests,
+    tunnels: a.tunnels + b.tunnels,
+    backends: entriesOf(a.backends, b.backends, (ours, theirs) =>
+      ours.map((target, index) => sameTarget(target, theirs[index])),
+    ),
+    decisionPoints: entriesOf(a.decisionPoints, b.decisionPoints, sameTarget),
+  }
+}
+
+function entriesOf<Value>(
+  a: Readonly<Record<string, Value>>,
+  b: Readonly<Record<string, Value>>,
+  merge: (ours: Value, theirs: Value) => Value,
+): Record<string, Value> {
+  const merged = Object.entries(a).map(([name, ours]) => {
+    const theirs = Object.hasOwn(b, name) ? b[name] : undefined
+    return [name, theirs === undefined ? ours : merge(ours, theirs)] as const
+  })
+  return { ...b, ...Object.fromEntries(merged) }
+}
+
+/** Worst first. */
+const healths: readonly Target["health"][] = ["down", "unknown", "up"]
+const breakers: readonly Target["breaker"][] = ["open", "half-open", "closed", "none"]
+
+/** The worst state that one of two processes sees: a problem of one worker is not hidden by the others. */
+function sameTarget(a: Target, b: Target | undefined): Target {
+  if (b === undefined || a.origin !== b.origin) return a
+  const worst = <State>(order: readonly State[], one: State, other: State) =>
+    order.find((state) => state === one || state === other) ?? one
+  return {
+    origin: a.origin,
+    health: worst(healths, a.health, b.health),
+    breaker: worst(breakers, a.breaker, b.breaker),
+    outstanding: a.outstanding + b.outstanding,
+  }
+}

@@ -1,0 +1,195 @@
+import cluster from "node:cluster"
+import { PlanRefused, type Prepared } from "../control/plan-keeper.ts"
+import { createMemoryLimiter } from "../limits/memory.ts"
+import type { PlanBody } from "../plan/plan.ts"
+import { type ControlView, viewOf } from "../process/control-view.ts"
+import { openDatabase } from "../process/database.ts"
+import { Heartbeat } from "../process/heartbeat.ts"
+import { addStateMetrics, reportOf } from "../process/process-state.ts"
+import { openServing, type Serving } from "../process/serving.ts"
+import type { RuntimeSettings } from "../process/settings.ts"
+import { StartError } from "../process/start-error.ts"
+import type { Database } from "../store/database.ts"
+import { Metrics } from "../telemetry/metrics.ts"
+import type { ParentCalls, ServedPlanNews, WorkerCalls } from "./calls.ts"
+import { Channel } from "./channel.ts"
+import { MachineLimiter, MachineQuotas } from "./machine-counters.ts"
+
+type ToParent = Channel<ParentCalls, WorkerCalls>
+
+/**
+ * Runs as a worker of a parent: serves the gateway and the engine, with the plans that the parent sends. Resolves when it has ended: because the
+ * parent asked for it, or because the parent has ended.
+ */
+export async function runWorker(settings: RuntimeSettings): Promise<void> {
+  const parent = openChannel()
+  const { graceMs = 10_000 } = settings
+  let askedToEnd: (graceMs: number) => void = () => undefined
+  const end = new Promise<number>((resolve) => {
+    askedToEnd = resolve
+    // The parent has ended. Nobody can bring a new plan, and the next parent needs the addresses.
+    process.once("disconnect", () => {
+      parent.close()
+      resolve(graceMs)
+    })
+  })
+  const metrics = new Metrics()
+  let database: Database | undefined
+  try {
+    database = await openDatabase(settings.database, settings.log, metrics)
+    await serveUntil(end, askedToEnd, { settings, parent, database, metrics })
+  } catch (error) {
+    const { message, help } = error as Error & { readonly help?: string }
+    await parent.ask("startFailed", message, help).catch(() => undefined)
+    // The parent shows it, once for all workers.
+    if (!(error instanceof StartError)) throw error
+    process.exitCode = 1
+  } finally {
+    await database?.close()
+    // The channel would keep the process alive.
+    if (process.connected) process.disconnect()
+  }
+}
+
+function openChannel(): ToParent {
+  // A terminal and systemd signal all processes at once; the parent ends its workers in order.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined)
+  // Otherwise Node ends a worker at once when its parent ends, and its requests would be lost.
+  if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
+  return new Channel({
+    send: (message, onSent) => void process.send?.(message, undefined, undefined, onSent),
+    onMessage: (receive) => void process.on("message", receive),
+  })
+}
+
+interface WorkerParts {
+  readonly settings: RuntimeSettings
+  readonly parent: ToParent
+  readonly database: Database
+  readonly metrics: Metrics
+}
+
+async function serveUntil(
+  end: Promise<number>,
+  askedToEnd: (graceMs: number) => void,
+  { settings, parent, database, metrics }: WorkerParts,
+): Promise<void> {
+  const { version } = settings
+  const roles = settings.roles.filter((role) => role !== "control")
+  const { engineKey } = await parent.ask("hello")
+  const limiter = new MachineLimiter(parent, createMemoryLimiter())
+  const shared = { limiter, quotas: new MachineQuotas(parent), engineKey }
+  const plan = new PlanOfParent()
+  const own = { ...settings, roles }
+  const serving = openServing(own, { database, metrics, plan: () => plan.served, shared })
+  const { gateway, listeners, metering, warm } = serving
+  const parts = { ...serving, keeper: plan }
+  const report = () => reportOf(parts, metering)
+  const heartbeat = new Heartbeat({ database, roles, version, state: report })
+  addStateMetrics(metrics, { ...parts, report })
+  plan.onChange = () => heartbeat.beat()
+  const view = viewOf(serving, { database, metrics })
+  parent.serve({
+    ...planCalls(serving, plan),
+    ...viewCalls(view, warm),
+    metrics: () => metrics.read(),
+    close: askedToEnd,
+  })
+  try {
+    if (gateway !== undefined) await metering.start()
+    heartbeat.start()
+    parent.tell("started", heartbeat.id)
+    const graceMs = await end
+    listeners?.endWatches()
+    warm.close()
+    await serving.stop(graceMs)
+  } finally {
+    await heartbeat.stop()
+    await serving.close()
+  }
+}
+
+/** The plan of this worker, as far as the parent has told. */
+class PlanOfParent {
+  served: PlanBody | null = null
+  onChange: () => void = () => undefined
+  #news: ServedPlanNews = { serial: null, error: null, refusedSerial: null, kept: null, keptAt: null }
+
+  set news(news: ServedPlanNews) {
+    this.#news = news
+    this.onChange()
+  }
+
+  get serial(): number | null {
+    return this.served === null ? null : this.#news.serial
+  }
+
+  get error(): string | null {
+    return this.#news.error
+  }
+
+  get refusedSerial(): number | null {
+    return this.#news.refusedSerial
+  }
+
+  get kept(): string | undefined {
+    return this.#news.kept ?? undefined
+  }
+
+  get keptAt(): Date | undefined {
+    return this.#news.keptAt === null ? undefined : new Date(this.#news.keptAt)
+  }
+}
+
+function planCalls(
+  { servable, gateway, listeners, metering }: Serving,
+  current: PlanOfParent,
+): Pick<
+  WorkerCalls,
+  "prepare" | "activate" | "discard" | "planChanged" | "subscriptionsChanged" | "flushUsage"
+> {
+  let ready: { readonly prepared: Prepared; readonly body: PlanBody } | undefined
+  const take = () => {
+    const taken = ready
+    ready = undefined
+    if (taken === undefined) throw new Error("no plan is prepared")
+    return taken
+  }
+  return {
+    async prepare(plan) {
+      try {
+        ready = { prepared: await servable.prepare(plan), body: plan.plan }
+        return []
+      } catch (error) {
+        if (error instanceof PlanRefused) return error.problems
+        throw error
+      }
+    },
+    activate(stores) {
+      const { prepared, body } = take()
+      void prepared.activate(new Map(stores))
+      current.served = body
+      current.onChange()
+      return { gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }
+    },
+    discard: () => take().prepared.discard(),
+    planChanged(news) {
+      current.news = news
+    },
+    subscriptionsChanged: () => void metering.issued.refresh(),
+    flushUsage: () => metering.usage.flush(),
+  }
+}
+
+function viewCalls(
+  view: ControlView,
+  warm: Serving["warm"],
+): Pick<WorkerCalls, "state" | "explain" | "refusal" | "ping"> {
+  return {
+    state: async () => ({ ...(await view.status()), cold: warm.reasons }),
+    explain: ({ body, ...question }) =>
+      view.explain({ ...question, body: body === undefined ? undefined : Buffer.from(body, "base64") }),
+    refusal: (id) => view.refusal(id),
+    ping: () => undefined,
+  }
+}

@@ -1,0 +1,244 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer, type Server, type ServerResponse } from "node:http"
+import { availableParallelism, tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
+import { coresForUs } from "../../compiler/cli/supervised.ts"
+import { run } from "../cli/run.ts"
+import { eventually, type SallyportProcess } from "../e2e/sallyport-process.ts"
+import { describePostgres } from "../postgres.ts"
+import { machine, workersOf } from "./machine.ts"
+
+describePostgres("serve --workers 4", () => {
+  const here = machine()
+  let serving: SallyportProcess
+  let backend: Server
+  /** Called with each response of the backend, which ends it. */
+  let atBackend: (response: ServerResponse) => void = (response) => void response.end("backend")
+
+  const configured = (answer: string, more = "") => `
+gateway shop { listen 127.0.0.1:${here.ports[0]}; trust none }
+authz { listen 127.0.0.1:${here.ports[1]}; store acme { model "acme.fga" } }
+secret ann_key = env(ANN_KEY)
+subscription ann { api metered; key ann_key }
+api status { path "/status"; auth none; GET "/" { respond 200 { body text "${answer}" } } }
+api slow { path "/slow"; auth none; backend "http://127.0.0.1:${here.ports[3]}"; GET "/" { concurrency 2 by "all" } }
+api limited { path "/limited"; auth none; limit 10 per 1h by ip; GET "/" { respond 200 } }
+api metered { path "/metered"; auth subscription; quota 7 calls per 1d by subscription; GET "/" { respond 200 } }
+${more}`
+  const statuses = async (path: string, calls: number, headers: Record<string, string> = {}) => {
+    // A connection for each, so that the system gives them to different workers.
+    const close = { connection: "close" }
+    const all = Array.from({ length: calls }, () => here.gateway(path, { headers: { ...close, ...headers } }))
+    return (await Promise.all(all)).map(({ status }) => status)
+  }
+  const count = (statuses: readonly number[], wanted: number) =>
+    statuses.filter((status) => status === wanted).length
+  const answers = async () =>
+    (
+      await Promise.all(Array.from({ length: 40 }, () => here.gateway("/status").then((each) => each.text())))
+    ).sort()
+
+  beforeAll(async () => {
+    backend = createServer((_, response) => atBackend(response))
+    await new Promise<void>((resolve) => backend.listen(here.ports[3], "127.0.0.1", resolve))
+    here.writeFile(
+      "acme.fga",
+      "model\n  schema 1.1\ntype user\ntype order\n  relations\n    define viewer: [user]\n",
+    )
+    here.write(configured("one"))
+    serving = here.serve("--workers", "4")
+    await serving.printed(/"started"/)
+  })
+
+  afterAll(() => {
+    backend.closeAllConnections()
+    backend.close()
+  })
+
+  test("apply swaps the plan on all workers before it replies; each reports to the fleet", async () => {
+    expect(await here.sallyport("apply", "--yes", "--wait", "60s")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("All 5 processes serve it."),
+    })
+    expect(new Set(await answers())).toEqual(new Set(["one"]))
+    await here.ready()
+    const { processes, traffic } = await here.status()
+    expect(processes.map(({ roles }) => roles.join()).sort()).toEqual([
+      "control",
+      ...Array(4).fill("gateway,authz"),
+    ])
+    expect(processes.find(({ roles }) => roles.includes("control"))?.pid).toBe(serving.child.pid)
+    expect(traffic).toMatchObject({ requests: 0, backends: {} })
+  })
+
+  test("a limit of 10 lets exactly 10 of 40 requests pass, and metrics are summed", async () => {
+    const found = await statuses("/limited", 40)
+    expect([count(found, 200), count(found, 429)]).toEqual([10, 30])
+    const series = (status: string) =>
+      `sallyport_requests_total{api="limited",version="",route="GET /limited",status="${status}"}`
+    expect(await here.metric(series("2xx"))).toBe(10)
+    expect(await here.metric(series("4xx"))).toBe(30)
+    expect(await here.metric("sallyport_limit_keys")).toBe(1)
+    expect(await here.metric(`sallyport_workers{state="serving"}`)).toBe(4)
+  })
+
+  test("a quota of 7 lets exactly 7 of 30 requests pass, and usage counts each once", async () => {
+    const found = await statuses("/metered", 30, { "x-api-key": "key-of-ann" })
+    expect([count(found, 200), count(found, 403)]).toEqual([7, 23])
+    const usage = await here.sallyport("usage", "--json")
+    expect(usage.code).toBe(0)
+    expect(usage.out).toContain("30")
+  })
+
+  test("concurrency holds over workers, and a killed worker gives its slots back", async () => {
+    const held: ServerResponse[] = []
+    atBackend = (response) => void held.push(response)
+    const running = [here.gateway("/slow"), here.gateway("/slow")]
+    const outcomes = Promise.allSettled(running)
+    await expect.poll(() => held.length).toBe(2)
+    expect(new Set(await statuses("/slow", 8))).toEqual(new Set([429]))
+    const before = await workersOf(here, 4)
+    // A request that is in progress in one worker ends with it; those of others go on.
+    for (const pid of before) process.kill(pid, "SIGKILL")
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"])
+    const after = await eventually(async () => {
+      const now = await workersOf(here, 4)
+      return now.some((pid) => before.includes(pid)) ? undefined : now
+    })
+    expect(after).toHaveLength(4)
+    atBackend = (response) => void response.end("backend")
+    await eventually(async () => ((await here.gateway("/slow")).status === 200 ? true : undefined))
+    expect(await here.metric("sallyport_workers_replaced_total")).toBe(4)
+    // What the ended workers had counted stays in the sums, and limits go on.
+    expect(
+      await here.metric(
+        `sallyport_requests_total{api="limited",version="",route="GET /limited",status="2xx"}`,
+      ),
+    ).toBe(10)
+    expect(new Set(await statuses("/limited", 8))).toEqual(new Set([429]))
+    expect(new Set(await answers())).toEqual(new Set(["one"]))
+  })
+
+  test("one worker is killed while others answer: only its own requests fail", async () => {
+    const held: ServerResponse[] = []
+    atBackend = (response) => void held.push(response)
+    const [pid] = await workersOf(here, 4)
+    const running = Array.from({ length: 2 }, () => here.gateway("/slow").then((each) => each.text()))
+    const outcomes = Promise.allSettled(running)
+    await expect.poll(() => held.length).toBe(2)
+    process.kill(pid as number, "SIGKILL")
+    for (const response of held) response.end("backend")
+    const lost = (await outcomes).filter(({ status }) => status === "rejected").length
+    // The kernel chose who accepted them.
+    expect(lost).toBeLessThanOrEqual(2)
+    atBackend = (response) => void response.end("backend")
+    await here.ready()
+    expect(new Set(await answers())).toEqual(new Set(["one"]))
+    await workersOf(here, 4)
+  })
+
+  test("apply while requests arrive: none fails, and each gets the old or the new plan", async () => {
+    let over = false
+    const seen = new Set<string>()
+    const load = Array.from({ length: 4 }, async () => {
+      while (!over) {
+        const response = await here.gateway("/status")
+        seen.add(`${response.status} ${await response.text()}`)
+      }
+    })
+    here.write(configured("two"))
+    expect(await here.sallyport("apply", "--yes", "--wait", "60s")).toMatchObject({ code: 0 })
+    expect(new Set(await answers())).toEqual(new Set(["two"]))
+    over = true
+    await Promise.all(load)
+    expect([...seen].sort()).toEqual(["200 one", "200 two"])
+  })
+
+  test("a plan that workers cannot run is refused, and all keep the previous one", async () => {
+    here.write(
+      configured(
+        "three",
+        'secret other = env(NOT_SET)\napi other { path "/other"; auth subscription; GET "/" { respond 200 } }\nsubscription bob { api other; key other }',
+      ),
+    )
+    const refused = await here.sallyport("apply", "--yes", "--no-wait")
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("NOT_SET") })
+    // Each worker refuses for the same reason, which is shown once.
+    expect(refused.err.match(/NOT_SET/g)).toHaveLength(1)
+    expect(new Set(await answers())).toEqual(new Set(["two"]))
+    here.write(configured("two"))
+  })
+
+  test("the engine, explanations and refusals are those of any worker", async () => {
+    expect(
+      await here.sallyport("tuple", "write", "user:ann", "viewer", "order:1", "--store", "acme"),
+    ).toMatchObject({ code: 0 })
+    expect(await here.sallyport("check", "user:ann", "viewer", "order:1", "--store", "acme")).toMatchObject({
+      code: 0,
+    })
+    expect(await here.sallyport("explain", "request", "GET", "/status")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("route GET /status"),
+    })
+    const refused = await here.gateway("/limited", { headers: { connection: "close" } })
+    expect(refused.status).toBe(429)
+    const id = refused.headers.get("x-request-id") as string
+    expect(await here.sallyport("explain", "request", "--id", id)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("limit"),
+    })
+  })
+
+  test("when it is stopped, requests in progress are completed and all workers end", async () => {
+    const held: ServerResponse[] = []
+    atBackend = (response) => void held.push(response)
+    const pids = await workersOf(here, 4)
+    const running = here.gateway("/slow").then((each) => each.text())
+    await expect.poll(() => held.length).toBe(1)
+    const stopped = serving.stop()
+    await eventually(() =>
+      here.gateway("/status").then(
+        () => undefined,
+        () => true,
+      ),
+    )
+    held[0]?.end("completed")
+    expect(await running).toBe("completed")
+    expect(await stopped).toBe(0)
+    for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow("ESRCH")
+    expect(serving.output.err).toBe("")
+    // Each line of the log is whole, although five processes wrote it.
+    for (const line of serving.output.out.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow()
+  })
+})
+
+test("workers need PostgreSQL, and a number of them", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-workers-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const env = { SALLYPORT_CONTROL_TOKEN: "a-token-for-the-tests-of-workers" }
+  expect(await run({ cwd: folder, env }, "serve", "--workers", "2")).toMatchObject({
+    code: 1,
+    err: `error: workers need PostgreSQL: the embedded database belongs to one process
+help: Set SALLYPORT_DATABASE_URL to a PostgreSQL server, or omit --workers.
+`,
+  })
+  for (const words of ["0", "many", "1000"])
+    expect(await run({ cwd: folder, env }, "serve", "--workers", words)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("--workers is not a number of processes"),
+    })
+})
+
+test("the number of cores respects a container's limit of CPU time", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "sallyport-cores-")), "cpu.max")
+  onTestFinished(() => rmSync(dirname(file), { recursive: true, force: true }))
+  const all = availableParallelism()
+  expect(await coresForUs(file)).toBe(all)
+  writeFileSync(file, "max 100000\n")
+  expect(await coresForUs(file)).toBe(all)
+  writeFileSync(file, "150000 100000\n")
+  expect(await coresForUs(file)).toBe(Math.min(2, all))
+  writeFileSync(file, "50000 100000\n")
+  expect(await coresForUs(file)).toBe(1)
+})
