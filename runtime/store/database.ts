@@ -37,8 +37,6 @@ export interface TransactionOptions {
   readonly snapshot?: boolean
   /** Timeout of each statement, instead of the database's own; 0: no timeout. */
   readonly statementMs?: number
-  /** How long the server waits for its next statement before it ends the transaction (default: 30 s). */
-  readonly idleMs?: number
 }
 
 /** For migrations, whose statements must not time out on our side either. */

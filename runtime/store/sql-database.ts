@@ -207,16 +207,15 @@ export class SqlDatabase implements Database {
   async #transact<T>(
     client: Client,
     work: (transaction: Transaction) => Promise<T>,
-    options: TransactionOptions,
+    { snapshot, statementMs }: TransactionOptions,
   ): Promise<T> {
-    const { snapshot, statementMs } = options
     const send: Queryable["query"] = (statement, parameters = []) =>
       this.#send(client, statement, parameters, statementMs)
     const script = async (text: string) => {
       await this.#send(client, { name: "", text }, undefined, statementMs)
     }
     // Not awaited, so that it travels with the first statement. When it fails, that statement fails too.
-    const begun = send(this.#beginning(snapshot ? beginSnapshot : begin, options))
+    const begun = send(this.#beginning(snapshot ? beginSnapshot : begin, statementMs))
     begun.catch(() => undefined)
     let ended = false
     const commitWith = (statements: Statements) => {
@@ -250,16 +249,14 @@ export class SqlDatabase implements Database {
   }
 
   /** A pooler refuses timeouts for the session, and a later one would get them with the next transaction. */
-  #beginning({ text }: PreparedStatement, options: TransactionOptions = {}): PreparedStatement {
-    const { pooled, statementMs: defaultMs } = this.#options
-    const serverMs = serverTimeoutOf(options.statementMs ?? defaultMs)
-    const settings = [
-      ...(pooled ? [`; set local statement_timeout = ${serverMs}`] : []),
-      ...(pooled || options.idleMs !== undefined
-        ? [`; set local idle_in_transaction_session_timeout = ${options.idleMs ?? idleMs}`]
-        : []),
-    ]
-    return { name: "", text: text + settings.join("") }
+  #beginning({ text }: PreparedStatement, statementMs = this.#options.statementMs): PreparedStatement {
+    const serverMs = serverTimeoutOf(statementMs)
+    return {
+      name: "",
+      text: this.#options.pooled
+        ? `${text}; set local statement_timeout = ${serverMs}; set local idle_in_transaction_session_timeout = ${idleMs}`
+        : text,
+    }
   }
 
   /** Acquires a client or throws a fault. Pass the client to `#using`, which releases it. */

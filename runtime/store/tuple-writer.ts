@@ -36,8 +36,6 @@ interface StoreQueue {
 /** The end of this process's last transaction in a store. */
 interface LastWrite {
   readonly revision: number
-  /** Other processes write to the store too. */
-  readonly shared: boolean
   /** Requests that were in the transaction, or waiting at its end. */
   readonly requests: number
   /** Until when the next transaction waits for as many, by `performance.now()`. */
@@ -49,10 +47,9 @@ interface LastWrite {
  * together; separately they would only wait for the store's row. Requests of a group share no keys, so each succeeds or fails as if it were
  * alone.
  *
- * While other processes write to the store too, a transaction mostly waits for the lock. So it takes all requests that have come until it
- * has the lock. And the next one lets the clients of the last one send their next requests before it begins: it waits for as many requests,
- * for at most the time that the last one took. The others have the lock meanwhile. Otherwise each process would divide its few requests into
- * groups of half the size, and groups take turns.
+ * While other processes write to the store too, a transaction mostly waits for the lock. So the next one lets the clients of the last one
+ * send their next requests before it begins: it waits for as many requests, for at most the time that the last one took. The others have the
+ * lock meanwhile. Without the pause, each process would divide its few requests into groups of half the size, and groups take turns.
  */
 export class TupleWriter {
   readonly #database: Database
@@ -89,8 +86,7 @@ export class TupleWriter {
       const written = await bulkWrite(this.#database, storeId, rows, this.#expectNew)
       if (written === undefined || "conflict" in written) return written
       this.#expectNew = written.changes.length === rows.length
-      const last = this.#last.get(storeId) ?? { shared: false, requests: 0 }
-      this.#ended(storeId, { ...last, revision: written.at.revision }, 0)
+      this.#ended(storeId, written.at.revision, 0, 0)
       this.#committed(storeId, written.changes)
       return written
     } finally {
@@ -123,27 +119,24 @@ export class TupleWriter {
   }
 
   async #writeGroup(storeId: string, items: WaitingWrite[]): Promise<void> {
-    let group: readonly WaitingWrite[] | undefined
-    const take = () => {
-      group = takeGroup(items)
-      return group.map(({ request }) => request)
-    }
+    const group = takeGroup(items)
     const startMs = performance.now()
     try {
-      const written = await writeTupleGroup(this.#database, storeId, take, this.#last.get(storeId)?.shared)
-      const taken = group ?? []
+      const written = await writeTupleGroup(
+        this.#database,
+        storeId,
+        group.map(({ request }) => request),
+      )
       if (written !== undefined) {
-        const shared = this.#isShared(storeId, written)
-        const requests = taken.length + items.length
-        this.#ended(storeId, { revision: written.after, shared, requests }, performance.now() - startMs)
+        const tookMs = this.#isShared(storeId, written) ? performance.now() - startMs : 0
+        this.#ended(storeId, written.after, group.length + items.length, tookMs)
         this.#committed(storeId, written.changes)
       }
-      taken.forEach(({ resolve }, index) => {
+      group.forEach(({ resolve }, index) => {
         resolve(written?.results[index])
       })
     } catch (error) {
-      // Without the lock, it is the turn of those that would have been in the group.
-      for (const { reject } of group ?? takeGroup(items)) reject(error)
+      for (const { reject } of group) reject(error)
     }
   }
 
@@ -153,11 +146,11 @@ export class TupleWriter {
     return last !== undefined && last.revision !== before
   }
 
-  #ended(storeId: string, write: Omit<LastWrite, "untilMs">, tookMs: number): void {
+  #ended(storeId: string, revision: number, requests: number, pauseMs: number): void {
     // The map is in order of the last writes.
     this.#last.delete(storeId)
-    const untilMs = write.shared ? performance.now() + Math.min(tookMs, pauseMsMax) : 0
-    this.#last.set(storeId, { ...write, untilMs })
+    const untilMs = performance.now() + Math.min(pauseMs, pauseMsMax)
+    this.#last.set(storeId, { revision, requests, untilMs })
     for (const oldest of this.#last.keys()) {
       if (this.#last.size <= storesMax) break
       this.#last.delete(oldest)

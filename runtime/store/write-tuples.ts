@@ -1,5 +1,5 @@
 import type { Commit, TupleChange, TupleRow } from "../check/ports.ts"
-import type { Database, PreparedStatement, SqlRow, Statements } from "./database.ts"
+import type { Database, PreparedStatement, SqlRow } from "./database.ts"
 import { newStamp } from "./ids.ts"
 import { stampOfStore } from "./tuple-source.ts"
 
@@ -101,44 +101,23 @@ type WriteRow = [ordinal: number, revision: number | null, differs: boolean | nu
 /** Columns of the statement's input; the first three are request, deleted, strict. */
 type Columns = [number[], boolean[], boolean[], string[], string[], string[], string[], string[], string[]]
 
-/** The lock of a process that is cut off from the server ends then, in milliseconds. */
-const lockedIdleMs = 2_000
-
-/**
- * Carries out requests with disjoint keys, as one transaction and one revision. Other processes write to a `shared` store too, so this
- * waits for the lock, and then calls `take` for the requests that have come until now. Otherwise everything travels in one round trip.
- */
+/** Carries out requests with disjoint keys, as one transaction and one revision. */
 export async function writeTupleGroup(
   database: Database,
   storeId: string,
-  take: () => readonly WriteRequest[],
-  shared = false,
+  requests: readonly WriteRequest[],
 ): Promise<GroupResult | undefined> {
-  const stamp = newStamp()
-  const lock = [lockStore, [storeId]] as const
-  if (!shared) {
-    const requests = take()
-    const [locked, written] = await database.batch([lock, ...statementsOf(storeId, requests, stamp)])
-    return resultOf(requests, locked, { stamp, rows: written })
-  }
-  let requests: readonly WriteRequest[] | undefined
-  return database.transaction(
-    async (transaction) => {
-      const locked = await transaction.query(...lock)
-      requests ??= take()
-      const [written] = await transaction.commitWith(statementsOf(storeId, requests, stamp))
-      return resultOf(requests, locked, { stamp, rows: written })
-    },
-    { idleMs: lockedIdleMs },
-  )
-}
-
-function statementsOf(storeId: string, requests: readonly WriteRequest[], stamp: string): Statements {
+  const columns = columnsOf(requests)
   const deletes = requests.some((request) => request.deletes.length > 0)
-  return [
-    [writeGroup, [storeId, ...columnsOf(requests), stamp]],
+  const stamp = newStamp()
+  const [locked, written] = (await database.batch([
+    [lockStore, [storeId]],
+    [writeGroup, [storeId, ...columns, stamp]],
     ...(deletes ? [[removeDeleted, [storeId]] as const] : []),
-  ]
+  ])) as readonly [readonly SqlRow[], readonly SqlRow[]]
+  const revision = locked[0]?.[0] as number | undefined
+  if (revision === undefined) return undefined
+  return resultOf(requests, revision, { stamp, rows: written as readonly WriteRow[] })
 }
 
 /** Deletions come before writes; the ordinal is the row's number, from 1. */
@@ -164,13 +143,9 @@ function columnsOf(requests: readonly WriteRequest[]): Columns {
 
 function resultOf(
   requests: readonly WriteRequest[],
-  locked: readonly SqlRow[] | undefined,
-  written: { readonly stamp: string; readonly rows: readonly SqlRow[] | undefined },
-): GroupResult | undefined {
-  const before = locked?.[0]?.[0] as number | undefined
-  if (before === undefined) return undefined
-  const { stamp } = written
-  const rows = (written.rows ?? []) as readonly WriteRow[]
+  before: number,
+  { stamp, rows }: { readonly stamp: string; readonly rows: readonly WriteRow[] },
+): GroupResult {
   const unfit = new Map(rows.map(([ordinal, , differs]) => [ordinal, differs === true]))
   const previous = { revision: before, stamp: rows.find(([ordinal]) => ordinal === -1)?.[3] ?? "" }
   const revision = rows.find(([ordinal]) => ordinal === 0)?.[1] ?? undefined

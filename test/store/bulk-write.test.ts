@@ -6,7 +6,7 @@ import type { Database, Transaction } from "../../runtime/store/database.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createStore, deleteStore } from "../../runtime/store/stores.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
-import { type WriteRequest, type WriteResult, writeTupleGroup } from "../../runtime/store/write-tuples.ts"
+import { type WriteResult, writeTupleGroup } from "../../runtime/store/write-tuples.ts"
 import { createMigratedDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
 import { unpackRows } from "../support/unpack-rows.ts"
 import { describeDatabases } from "./databases.ts"
@@ -116,8 +116,9 @@ describePostgres("bulk write beside other writers", () => {
   })
 
   const write = async (id: string, writes: readonly TupleRow[], deletes: readonly TupleRow[] = []) => {
-    const request: WriteRequest = { writes, deletes, onDuplicate: "error", onMissing: "error" }
-    const group = await writeTupleGroup(other, id, () => [request])
+    const group = await writeTupleGroup(other, id, [
+      { writes, deletes, onDuplicate: "error", onMissing: "error" },
+    ])
     return group?.results[0]
   }
 
