@@ -142,9 +142,24 @@ export class ConnectionPool {
 }
 
 /**
- * Ends a connection whose replies may never come; ending it gracefully would wait for them. The property is not in the public types of
- * node-postgres.
+ * Ends a connection whose replies may never come; ending it gracefully would wait for them.
  */
 export function cutClient(client: Client): void {
-  ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
+  streamOf(client).destroy()
+}
+
+/** What `send` sends before it returns or awaits travels in one write: each one is a system call, and wakes the server. */
+export function sendTogether<T>(client: Client, send: () => T): T {
+  const stream = streamOf(client)
+  stream.cork()
+  try {
+    return send()
+  } finally {
+    stream.uncork()
+  }
+}
+
+/** The property is not in the public types of node-postgres. */
+function streamOf(client: Client): Duplex {
+  return (client as unknown as { connection: { stream: Duplex } }).connection.stream
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { type Client, type ClientConfig, types } from "pg"
 import { SourceUnavailable } from "../check/ports.ts"
 import { CallRecord } from "./call-record.ts"
-import { ConnectionPool, cutClient } from "./connection-pool.ts"
+import { ConnectionPool, cutClient, sendTogether } from "./connection-pool.ts"
 import type {
   Database,
   DatabaseState,
@@ -214,17 +214,20 @@ export class SqlDatabase implements Database {
     const script = async (text: string) => {
       await this.#send(client, { name: "", text }, undefined, statementMs)
     }
-    // Not awaited, so that it travels with the first statement. When it fails, that statement fails too.
-    const begun = send(this.#beginning(snapshot ? beginSnapshot : begin, statementMs))
-    begun.catch(() => undefined)
     let ended = false
     const commitWith = (statements: Statements) => {
       ended = true
       return this.#sendLast(client, statements, statementMs)
     }
+    let begun: Promise<unknown> | undefined
     let result: T
     try {
-      result = await work({ query: send, script, commitWith })
+      result = await sendTogether(client, () => {
+        // Not awaited, so that it travels with the first statement. When it fails, that statement fails too.
+        begun = send(this.#beginning(snapshot ? beginSnapshot : begin, statementMs))
+        begun.catch(() => undefined)
+        return work({ query: send, script, commitWith })
+      })
       await begun
     } catch (error) {
       if (!ended && !(error instanceof SourceUnavailable)) await send(rollback)
@@ -240,8 +243,10 @@ export class SqlDatabase implements Database {
     statements: Statements,
     statementMs?: number,
   ): Promise<readonly (readonly SqlRow[])[]> {
-    const sent = [...statements, [commit, []] as const].map(([statement, parameters]) =>
-      this.#send(client, statement, parameters, statementMs),
+    const sent = sendTogether(client, () =>
+      [...statements, [commit, []] as const].map(([statement, parameters]) =>
+        this.#send(client, statement, parameters, statementMs),
+      ),
     )
     // Until all have ended the connection is in use. The first failure is the cause of the others.
     await Promise.allSettled(sent)
