@@ -1,20 +1,8 @@
-import { spawn } from "node:child_process"
-import { expect, test } from "vitest"
-import { projectRoot } from "../structure/tree.ts"
+import { expect, inject, test } from "vitest"
+import { runTool, type ToolResult } from "../support/run-tool.ts"
 
-/**
- * `[what, program below node_modules, arguments]`; each exits with 0, and its output says what is wrong. One after the other, and the
- * type checker in one thread: otherwise it needs 1.3 GB. It keeps in node_modules/.cache what it knows, and checks again what has changed.
- */
+/** `[what, program below node_modules, arguments]`; each exits with 0, and its output says what is wrong. One after the other, to need less memory. */
 const tools: [string, string, string[]][] = [
-  [
-    "the types are sound",
-    "typescript/bin/tsc",
-    [
-      ...["--noEmit", "--pretty", "false", "--singleThreaded"],
-      ...["--incremental", "--tsBuildInfoFile", "node_modules/.cache/types.tsbuildinfo"],
-    ],
-  ],
   [
     "format and lint are clean",
     "@biomejs/biome/bin/biome",
@@ -23,24 +11,11 @@ const tools: [string, string, string[]][] = [
   ["no file, export or dependency is unused", "knip/bin/knip.js", ["--no-progress"]],
 ]
 
-/** With a bound V8 collects earlier: knip takes 190 MB instead of 400. */
-const heap = "--max-old-space-size=250"
+test("the types are sound", () => expectSuccess(inject("types")))
 
-test.each(tools)("%s", async (_, program, flags) => {
-  const { code, output } = await run([heap, `${projectRoot}node_modules/${program}`, ...flags])
+test.each(tools)("%s", async (_, program, flags) => expectSuccess(await runTool(program, flags)))
+
+function expectSuccess({ code, output }: ToolResult): void {
   expect(code === 0 ? "" : output).toBe("")
   expect(code).toBe(0)
-})
-
-async function run(words: string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, words, { cwd: projectRoot, stdio: ["ignore", "pipe", "pipe"] })
-  let output = ""
-  child.stdout.on("data", (text) => {
-    output += text
-  })
-  child.stderr.on("data", (text) => {
-    output += text
-  })
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve))
-  return { code, output }
 }
