@@ -159,21 +159,21 @@ const isMore = (before: Limit, after: Limit): boolean => after === null || (befo
 const bound =
   (what: string) =>
   (before: Limit, after: Limit): Finding =>
-    isMore(before, after) ? opens(`more ${what} are accepted`) : closes(`more ${what} are refused`)
+    isMore(before, after) ? opens(`more ${what} are accepted`) : closes(`only fewer ${what} are accepted`)
 
 /** Comparison of a size; a larger one lets more data in. */
 const size =
   (what: string) =>
   (before: number, after: number): Finding =>
-    after > before ? opens(`larger ${what} are accepted`) : closes(`larger ${what} are refused`)
+    after > before ? opens(`larger ${what} are accepted`) : closes(`only smaller ${what} are accepted`)
 
 /** Comparison of the length of a list. A longer one reveals nothing that pages would not. */
 const cut =
   (what: string) =>
   (before: Limit, after: Limit): Finding =>
     isMore(before, after)
-      ? neutral(`lists of ${what} may be longer`)
-      : closes(`lists of ${what} are cut sooner`)
+      ? neutral(`lists may have more ${what}`)
+      : closes(`lists of ${what} are cut after fewer ${what}`)
 
 /** Comparison of a deadline. More time admits nobody, so it is neutral. */
 const time =
@@ -189,7 +189,7 @@ const limitRules: FieldRules<EngineLimits> = {
   requestMs: time("requests", "get 504"),
   tuplesPerWriteMax: bound("tuples in one write"),
   contextualTuplesMax: bound("contextual tuples"),
-  conditionContextBytesMax: size("contexts of tuples"),
+  conditionContextBytesMax: size("contexts of conditions"),
   typesPerModelMax: bound("types in a model that is written through the API"),
   modelBytesMax: size("models that are written through the API"),
   checksPerBatchMax: bound("checks in a batch"),
@@ -202,8 +202,10 @@ const limitRules: FieldRules<EngineLimits> = {
   changesPageSizeMax: bound("changes on a page"),
   changesHorizonMs: (before, after) =>
     // A horizon delays changes on purpose, e.g. until replicas have them: without it, readers see them sooner.
-    after > before ? closes("changes are reported later") : opens("changes are reported sooner"),
-  watchersMax: bound("watchers of a process"),
+    after > before
+      ? closes("readers get changes of tuples later")
+      : opens("readers get changes of tuples sooner"),
+  watchersMax: bound("watchers at a time in each process"),
   assertionsMax: bound("assertions of a model"),
   assertionsBytesMax: size("sets of assertions"),
   assertionTuplesMax: bound("contextual tuples of an assertion"),
@@ -287,25 +289,27 @@ function compareCors(before: EngineCors, after: EngineCors): UnplacedChange[] {
 }
 
 const corsRules: FieldRules<EngineCors> = {
-  origins: corsRule("origins:", "may call the engine"),
+  origins: corsRule("web pages of", "call the engine"),
   headers: (before, after, items) =>
     items.before.origins.length === 0 || items.after.origins.length === 0
       ? // When `cors` begins or ends as a whole, its origins already say who is affected.
         []
-      : corsRule("the request headers", "may be sent by web pages")(before, after),
+      : corsRule("the request headers", "be sent by web pages")(before, after),
 }
 
 /** `*` covers every name, so replacing names by it only opens. */
-function corsRule(what: string, verb: string) {
+function corsRule(what: string, action: string) {
   return (before: readonly string[], after: readonly string[]): Finding[] => {
-    if (after.includes("*")) return [opens(`${what} any name ${verb}`)]
+    if (after.includes("*")) return [opens(`${what} any name may ${action}`)]
     const { added, removed } = uncovered(before, after)
     return [
-      ...(added.length === 0 ? [] : [opens(`${what} ${listWords(added)} ${verb}`)]),
+      ...(added.length === 0 ? [] : [opens(`${what} ${listWords(added)} may ${action}`)]),
       ...(removed.length === 0
         ? []
         : [
-            closes(`${what} ${removed.includes("*") ? "other names" : listWords(removed)} no longer ${verb}`),
+            closes(
+              `${what} ${removed.includes("*") ? "other names" : listWords(removed)} may no longer ${action}`,
+            ),
           ]),
     ]
   }

@@ -225,11 +225,17 @@ function parameterChanges(old: Condition, next: Condition): Finding {
     (name) => names(old).includes(name) && !same(old.parameters?.[name], next.parameters?.[name]),
   )
   const parts = [
-    ...(added.length === 0 ? [] : [`the tuple or the check must now provide ${listWords(added)}`]),
-    ...(removed.length === 0 ? [] : [`${listWords(removed)} in stored tuples is no longer a parameter`]),
+    ...(added.length === 0
+      ? []
+      : [`the tuple or the check must now provide ${listWords(added.map((name) => `\`${name}\``))}`]),
+    ...(removed.length === 0
+      ? []
+      : [`${listWords(removed.map((name) => `\`${name}\``))} in stored tuples is no longer a parameter`]),
     ...(retyped.length === 0
       ? []
-      : [`${listWords(retyped)} has another type, so values in stored tuples may be invalid`]),
+      : [
+          `the parameter ${listWords(retyped.map((name) => `\`${name}\``))} has another type, so values in stored tuples may be invalid`,
+        ]),
   ]
   return breaking(parts.join("; "))
 }

@@ -31,7 +31,8 @@ export const pdpRules: FieldRules<PdpPlan> = {
     opens(
       "the gateway sends it other credentials: its decisions may differ; if it refuses them, callers get 503",
     ),
-  breaker: () => neutral("the breaker works differently while it fails"),
+  breaker: () =>
+    neutral("the circuit breaker stops and resumes questions at other times while the decision point fails"),
 }
 
 /** The statements of a decision point, by field of the plan. */

@@ -102,7 +102,11 @@ function exceeds({ budgets, slots }: Matched, report: Report): boolean {
     const tooMany = all[atMost]
     if (tooMany === undefined) continue
     found = true
-    report.add("SP3016", tooMany[1].span, `${all.length} are given; the maximum is ${atMost}`)
+    report.add(
+      "SP3016",
+      tooMany[1].span,
+      `the statement lists ${all.length} items here; the maximum is ${atMost}`,
+    )
   }
   return found
 }

@@ -47,6 +47,14 @@ function amountWords(amount: Amount): string {
   return `tokens ${amount.tokens.estimatePrompt === false ? "reported" : "estimated"}`
 }
 
+/** The amount per call, for readers of a plan. */
+function unitsText(amount: Amount): string {
+  if (typeof amount === "number" || "expression" in amount) return amountWords(amount)
+  return amount.tokens.estimatePrompt === false
+    ? "the number of tokens that the backend reports"
+    : "an estimated number of tokens"
+}
+
 /** Whether a number is larger, or may be larger because an expression yields it per request. */
 export function grows(before: Amount, after: Amount): boolean {
   return typeof before === "object" || typeof after === "object" || after > before
@@ -54,7 +62,7 @@ export function grows(before: Amount, after: Amount): boolean {
 
 /** A change in the amount per call. A number of tokens cannot be compared with a number of calls. */
 export function incrementChange(before: Amount | undefined, after: Amount | undefined): Finding {
-  const words = `a call now counts as ${amountWords(after ?? 1)} instead of ${amountWords(before ?? 1)}`
+  const words = `a call now counts as ${unitsText(after ?? 1)} instead of ${unitsText(before ?? 1)}`
   return grows(after ?? 1, before ?? 1) ? opens(words) : closes(words)
 }
 

@@ -56,8 +56,8 @@ function lintIntersection(
 ): Lint[] {
   const sides = child.map((each) => subjects.ofPart(each, relation))
   if (sides.some((side) => side.size === 0) || subjects.ofPart(rewrite, relation).size > 0) return []
-  const shown = sides.map(kindsText).join(", and ")
-  const detail = `no user can be on all sides of \`and\` in \`${relation.name}\`: they contain ${shown}`
+  const shown = sides.map((side) => `only ${kindsText(side)}`).join(", and ")
+  const detail = `no user can be on all sides of \`and\` in \`${relation.name}\`: the sides contain ${shown}`
   return [{ code: "SP4041", path, detail }]
 }
 

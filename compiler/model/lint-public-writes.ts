@@ -61,7 +61,7 @@ export function lintPublicWrites(index: ModelIndex, subjects: Subjects): Lint[] 
 function lintOf(kind: string, relation: IndexedRelation, source: IndexedRelation): Lint {
   const type = kind.slice(0, -2)
   const path = wildcardPath(type, source)
-  const effect = `lets a single tuple make every \`${type}\` \`${relation.name}\` of a \`${relation.type}\``
+  const effect = `lets a single tuple give \`${relation.name}\` of a \`${relation.type}\` to every \`${type}\``
   if (source === relation) return { code: "SP4042", path, detail: `\`${kind}\` ${effect}` }
   const related = [{ path, message: `\`${kind}\` is listed here` }]
   const detail = `\`${kind}\` in \`${source.type}#${source.name}\` ${effect}`

@@ -330,7 +330,7 @@ class Conversion {
     if (right[kind] === true) return kind === "texts" ? [...new Set(plain as string[])] : plain
     const expected = {
       limit: "a number",
-      count: "a whole number",
+      count: "a whole number of 0 or more",
       texts: "a list of strings",
       flag: "`true` or `false`",
     }[kind]

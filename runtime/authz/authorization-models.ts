@@ -85,7 +85,8 @@ function formatParameter(text: string | null): "json" | "dsl" {
   throw new ApiError("validation_error", "format: json or dsl is expected")
 }
 
-const noText = () => new ApiError("unsupported_media_type", "this server takes and gives models as JSON only")
+const noText = () =>
+  new ApiError("unsupported_media_type", "this server accepts and returns models only as JSON")
 
 function printed(modelText: ModelText, model: AuthorizationModel): string {
   const text = modelText.print(model)
@@ -107,7 +108,8 @@ function textModel(
   if (!isUtf8(bytes)) throw new ApiError("invalid_authorization_model", "the text is not UTF-8")
   const source = bytes.toString("utf8")
   // PostgreSQL cannot store NUL, which a comment may contain.
-  if (source.includes("\0")) throw new ApiError("invalid_authorization_model", "the text has a NUL")
+  if (source.includes("\0"))
+    throw new ApiError("invalid_authorization_model", "the text contains a NUL character")
   const read = modelText.read(source)
   if ("model" in read) return { model: read.model, source }
   const lines = read.problems.map(({ line, column, message }) => `${line}:${column}: ${message}`)

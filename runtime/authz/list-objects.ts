@@ -88,7 +88,7 @@ function* linesOf(found: ObjectStream, ending: ReturnType<typeof endingOf>): Gen
   if (ending.continuation_token === undefined) return
   const error =
     found.truncated === "deadline"
-      ? new ApiError("deadline_exceeded", "Request Deadline Exceeded: the list goes on")
+      ? new ApiError("deadline_exceeded", "Request Deadline Exceeded: the list has more entries")
       : new ApiError("resource_exhausted", "the list is longer than this server returns in one response")
   yield `${JSON.stringify(found.truncated === undefined ? ending : { ...streamError(error), ...ending })}\n`
 }

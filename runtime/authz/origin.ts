@@ -19,7 +19,10 @@ export function originHeaders(request: IncomingMessage, cors: () => AuthzCors): 
   const { origins } = cors()
   if (origins.includes("*")) return ["Access-Control-Allow-Origin", "*", ...exposed]
   if (origins.includes(origin)) return ["Access-Control-Allow-Origin", origin, "Vary", "Origin", ...exposed]
-  throw new ApiError("forbidden", "web pages of this origin are not allowed to call")
+  throw new ApiError(
+    "forbidden",
+    "web pages of this origin are not allowed to call the engine; add the origin to `cors` in `authz` of gateway.conf",
+  )
 }
 
 const exposed = [

@@ -51,7 +51,7 @@ export class ParserState {
 
   protected found(): string {
     const { kind, start, end } = this.lexer
-    return kind === "end" ? "but the expression ends" : `\`${excerpt(this.source.slice(start, end))}\` found`
+    return kind === "end" ? "but the expression ends" : `found \`${excerpt(this.source.slice(start, end))}\``
   }
 
   protected here(message: string): void {

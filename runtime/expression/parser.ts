@@ -55,7 +55,7 @@ export class CelParser extends ParserState {
       else if (this.isSign("?")) {
         this.here("a conditional inside a conditional needs parentheses: `a ? (b ? c : d) : e`")
         throw StopParsing
-      } else this.here(`\`:\` expected, ${this.found()}`)
+      } else this.here(`expected \`:\`, ${this.found()}`)
       last = this.binary(1)
     }
     for (const { condition, whenTrue, height } of parts.reverse()) {
@@ -159,7 +159,7 @@ export class CelParser extends ParserState {
       case ".":
         this.lexer.next()
         if (this.isSign("name")) return this.nameOrCall(true, start)
-        this.here(`a name expected, ${this.found()}`)
+        this.here(`expected a name, ${this.found()}`)
         return this.gap(start, end)
       default:
         return this.missingValue()
@@ -169,7 +169,7 @@ export class CelParser extends ParserState {
   private missingValue(): TreeNode {
     const { kind, start, end } = this.lexer
     const sign = kind === "?" ? "; optional access is not part of the language" : ""
-    if (kind !== "bad") this.here(`a value expected, ${this.found()}${sign}`)
+    if (kind !== "bad") this.here(`expected a value, ${this.found()}${sign}`)
     if (kind === "bad" || kind === "quoted" || kind === "?" || kind === ":") this.lexer.next()
     return this.gap(start, kind === "bad" ? end : start)
   }
@@ -214,7 +214,7 @@ export class CelParser extends ParserState {
       return operand
     }
     if (kind !== "name" && kind !== "quoted") {
-      this.here(`a name expected, ${this.found()}`)
+      this.here(`expected a name, ${this.found()}`)
       return operand
     }
     const field = value as string
@@ -299,10 +299,10 @@ export class CelParser extends ParserState {
     this.lexer.next()
     while (!this.isSign(closer) && !this.isSign("end")) {
       read()
-      if (!this.isSign(",") && !this.isSign(closer)) this.recover(`\`,\` or \`${closer}\` expected`)
+      if (!this.isSign(",") && !this.isSign(closer)) this.recover(`expected \`,\` or \`${closer}\``)
       if (!this.isSign(",")) return
       this.lexer.next()
-      if (closer === ")" && this.isSign(closer)) this.here("a value expected, `)` found")
+      if (closer === ")" && this.isSign(closer)) this.here("expected a value, found `)`")
     }
   }
 
@@ -328,7 +328,7 @@ export class CelParser extends ParserState {
       const key = this.expression()
       height = Math.max(height, this.height)
       if (this.isSign(":")) this.lexer.next()
-      else this.here(`\`:\` expected, ${this.found()}`)
+      else this.here(`expected \`:\`, ${this.found()}`)
       entries.push({ key, value: this.expression() })
       height = Math.max(height, this.height)
     })
@@ -352,7 +352,7 @@ export class CelParser extends ParserState {
   /** Consumes the closing bracket, or reports that it is missing. Returns the offset after it. */
   private close(closer: ")" | "]" | "}"): number {
     this.nesting--
-    if (!this.isSign(closer)) this.recover(`\`${closer}\` expected`)
+    if (!this.isSign(closer)) this.recover(`expected \`${closer}\``)
     if (this.isSign(closer)) this.lexer.next()
     return this.lexer.endBefore
   }

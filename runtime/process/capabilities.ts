@@ -35,7 +35,10 @@ export class ServerCapabilities {
         this.#found = found
         for (const { name, reason, without = "Sallyport cannot work" } of found)
           if (reason !== undefined)
-            this.#log.warn({ capability: name, error: reason }, `missing in the database server: ${without}`)
+            this.#log.warn(
+              { capability: name, error: reason },
+              `the database server does not have a capability that Sallyport uses: ${without}`,
+            )
       },
       () => {
         if (this.#closed) return

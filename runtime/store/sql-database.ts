@@ -331,7 +331,9 @@ function usedUp(error: unknown, state: string): SourceUnavailable {
   if (isOfPooler(state)) return new SourceUnavailable(poolerText(state), { cause: error })
   const reason = error instanceof Error ? error.message : String(error)
   const coded = error instanceof SourceUnavailable ? reason : `${reason} (${state})`
-  return new SourceUnavailable(`rolled back ${attemptsMax} times: ${coded}`, { cause: error })
+  return new SourceUnavailable(`the database rolled back the transaction ${attemptsMax} times: ${coded}`, {
+    cause: error,
+  })
 }
 
 interface Hearing {

@@ -127,7 +127,7 @@ describe("models as text", () => {
     const refused = await post(store, text, "text/plain", jsonOnly)
     const wanted = {
       code: "unsupported_media_type",
-      message: "this server takes and gives models as JSON only",
+      message: "this server accepts and returns models only as JSON",
     }
     expect([refused.status, await refused.json()]).toEqual([415, wanted])
     const printed = await jsonOnly.call("GET", `/stores/${store}/authorization-models/${id}?format=dsl`)

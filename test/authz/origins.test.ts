@@ -47,7 +47,8 @@ describe("pages of other origins", () => {
       expect([posted.status, preflight.status]).toEqual([403, 403])
       expect(await posted.json()).toEqual({
         code: "forbidden",
-        message: "web pages of this origin are not allowed to call",
+        message:
+          "web pages of this origin are not allowed to call the engine; add the origin to `cors` in `authz` of gateway.conf",
       })
       expect(await count()).toBe(before)
       return

@@ -66,7 +66,7 @@ describe("findings", () => {
     ["size(i)", ["i: `size` takes `string`, `bytes`, `list`, `map` here, not `int`"]],
     ["l.all(x, x)", ["x: the condition of `all` must be `bool`, not `int`"]],
     ["i = 3", ["=: `=` is not a comparison; write `==`"]],
-    ["(i", [": `)` expected, but the expression ends"]],
+    ["(i", [": expected `)`, but the expression ends"]],
     ["i i", ["i: `i` is not allowed here"]],
     ["", [": the expression is empty"]],
     // Several mistakes at once, each once.
@@ -89,14 +89,14 @@ describe("findings", () => {
     [
       "(i > ) && s.startsWith('a' 'b') || l[",
       [
-        "): a value expected, `)` found",
-        "'b': `,` or `)` expected, `'b'` found",
-        ": a value expected, but the expression ends",
+        "): expected a value, found `)`",
+        "'b': expected `,` or `)`, found `'b'`",
+        ": expected a value, but the expression ends",
       ],
     ],
     [
       "[1, , 2] == l && {'a' 1, 'b': } == m",
-      [",: a value expected, `,` found", "1: `:` expected, `1` found", "}: a value expected, `}` found"],
+      [",: expected a value, found `,`", "1: expected `:`, found `1`", "}: expected a value, found `}`"],
     ],
     [
       "'a\\q' == s && \"\\u12\" == s",
@@ -105,7 +105,7 @@ describe("findings", () => {
         "\\u: `\\u` is not an escape; write a backslash as `\\\\`",
       ],
     ],
-    ["i > 1) && (s == 'a'", ["): there is no `(` for this `)`", ": `)` expected, but the expression ends"]],
+    ["i > 1) && (s == 'a'", ["): there is no `(` for this `)`", ": expected `)`, but the expression ends"]],
     ["i > 1]", ["]: there is no `[` for this `]`"]],
     ["s == 'a", ["'a: the string is not closed: `'` is missing"]],
     [
@@ -123,7 +123,7 @@ describe("findings", () => {
       "yes ? 1 ? 2 : 3 : 4",
       ["?: a conditional inside a conditional needs parentheses: `a ? (b ? c : d) : e`"],
     ],
-    ["l.all(x y)", ["y: `,` or `)` expected, `y` found"]],
+    ["l.all(x y)", ["y: expected `,` or `)`, found `y`"]],
     ["has(i)", ["has(i): `has` takes a field: `has(a.b)`"]],
     ["for == 1", ["for: `for` is a reserved word"]],
     ["s.nope().more() > 1", ["nope: unknown method `nope` on `string`"]],

@@ -15,7 +15,7 @@ function setBackend(use: Use): Used[] | undefined {
     return use.report(
       "SP7008",
       use.at,
-      "`set-backend-service` has neither or both of `backend-id` and `base-url`",
+      `\`set-backend-service\` needs either \`backend-id\` or \`base-url\`, and has ${use.has("backend-id") ? "both" : "neither"}`,
       "Write one of the two.",
     )
   if (id !== undefined) {

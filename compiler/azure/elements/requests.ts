@@ -186,7 +186,7 @@ function authorizationContext(use: Use): Used[] | undefined {
     return use.report(
       "SP7011",
       use.spanOf("identity-type"),
-      "credentials of users are not stored here",
+      '`identity-type="jwt"` is not supported: Sallyport does not store credentials of users',
       'Write `identity-type="managed"`, or get the token with `send-request`.',
     )
   const provider = use.text("provider-id")
@@ -213,7 +213,7 @@ function sendMessage(use: Use): Used[] | undefined {
     return use.report(
       "SP7008",
       use.at,
-      `\`${use.element.name}\` has neither or both of \`queue-name\` and \`topic-name\``,
+      `\`${use.element.name}\` needs either \`queue-name\` or \`topic-name\`, and has ${name === undefined ? "neither" : "both"}`,
       "Write one of the two.",
     )
   const namespace = use.text("namespace")

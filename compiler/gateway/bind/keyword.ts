@@ -49,12 +49,17 @@ export function reportKeyword(
     return
   }
   const keywords = blocks[name].rows.map((row) => row.keyword)
-  report.add("SP2001", span, `${blocks[name].title} has no \`${shown(text)}\`${didYouMean(text, keywords)}`, {
-    help: `Allowed here: ${listed(
-      keywords.map((keyword) => `\`${keyword}\``),
-      "and",
-    )}.`,
-  })
+  report.add(
+    "SP2001",
+    span,
+    `${blocks[name].title} has no statement \`${shown(text)}\`${didYouMean(text, keywords)}`,
+    {
+      help: `Allowed here: ${listed(
+        keywords.map((keyword) => `\`${keyword}\``),
+        "and",
+      )}.`,
+    },
+  )
 }
 
 /** The finding for a second word that only a later version supports, e.g. `auth policy`. */

@@ -87,7 +87,7 @@ function lowerAlgorithms({ block }: BoundStatement, report: Report): Issuer["alg
   if (isSecret ? hmac.length < names.length : hmac.length > 0) {
     const detail = isSecret
       ? "a shared secret works only with HS256, HS384 and HS512"
-      : `${listed(hmac, "and")} need a shared secret`
+      : `${listed(hmac, "and")} ${hmac.length === 1 ? "needs" : "need"} a shared secret`
     report.add("SP3041", headSpan(said.statement), detail)
     return undefined
   }
@@ -144,7 +144,7 @@ function reportBoth(one: BoundStatement, other: BoundStatement, report: Report):
     `\`${word}\` and \`${one.row.keyword}\` exclude each other`,
     {
       related: [{ span: other.statement.keyword.span, message: `\`${word}\`` }],
-      help: "Keep `discovery`, or `keys` and `issuer`.",
+      help: `Keep one of the two: \`${one.row.keyword}\` or \`${word}\`.`,
     },
   )
 }

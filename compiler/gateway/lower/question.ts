@@ -33,8 +33,8 @@ export function lowerAlternatives(
   const known = inside.filter((each) => each !== undefined)
   if (bound.broken || known.length < inside.length) return undefined
   if (known.length > 1) return known
-  context.report.add("SP2009", headSpan(bound.statement), `\`require ${word}\` is about several relations`, {
-    help: 'Write two lines at least, e.g. `viewer of "order:${path.id}" for "user:${jwt.sub}"`.',
+  context.report.add("SP2009", headSpan(bound.statement), `\`require ${word}\` needs at least two lines`, {
+    help: 'Add another line, e.g. `viewer of "order:${path.id}" for "user:${jwt.sub}"`.',
   })
   return undefined
 }
@@ -232,7 +232,7 @@ function fitsModel(model: StoreModel, question: Question, context: StepContext):
   context.report.add(
     "SP5013",
     userAt.span,
-    `no \`${subject}\` can be \`${relation.text}\` of \`${object.type}\``,
+    `the model never lets \`${subject}\` be \`${relation.text}\` of \`${object.type}\``,
     {
       related: at === undefined ? [] : [{ span: at, message: "the relation" }],
     },

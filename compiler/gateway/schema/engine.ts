@@ -204,12 +204,12 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("write-tuples", "count", "tuplesPerWriteMax", {
     byDefault: "100",
-    docs: "Most writes and deletes of one request in total.",
+    docs: "Maximum number of writes and deletes of one request in total.",
     example: "write-tuples 100",
   }),
   limit("contextual-tuples", "count", "contextualTuplesMax", {
     byDefault: "100",
-    docs: "Most contextual tuples of one check.",
+    docs: "Maximum number of contextual tuples of one check.",
     example: "contextual-tuples 100",
   }),
   limit("condition-context", "size", "conditionContextBytesMax", {
@@ -219,7 +219,7 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("model-types", "count", "typesPerModelMax", {
     byDefault: "100",
-    docs: "Most types of a model that is written through the API.",
+    docs: "Maximum number of types of a model that is written through the API.",
     example: "model-types 100",
   }),
   limit("model-size", "size", "modelBytesMax", {
@@ -229,7 +229,7 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("batch-checks", "count", "checksPerBatchMax", {
     byDefault: "50",
-    docs: "Most checks of one batch.",
+    docs: "Maximum number of checks of one batch.",
     example: "batch-checks 50",
   }),
   list(
@@ -251,7 +251,7 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("matrix-cells", "count", "matrixCellsMax", {
     byDefault: "10000",
-    docs: "Most cells of one matrix: users × relations × objects.",
+    docs: "Maximum number of cells of one matrix: users × relations × objects.",
     example: "matrix-cells 1000",
   }),
   limit("changes-page", "count", "changesPageSizeMax", {
@@ -266,12 +266,12 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("watchers", "count", "watchersMax", {
     byDefault: "5000",
-    docs: "Most clients that watch changes at the same time, in each process.",
+    docs: "Maximum number of clients that watch changes at the same time, in each process.",
     example: "watchers 10000",
   }),
   limit("assertions", "count", "assertionsMax", {
     byDefault: "100",
-    docs: "Most assertions of one model.",
+    docs: "Maximum number of assertions of one model.",
     example: "assertions 100",
   }),
   limit("assertions-size", "size", "assertionsBytesMax", {
@@ -281,14 +281,14 @@ export const engineLimitRows: readonly StatementRow[] = [
   }),
   limit("assertion-tuples", "count", "assertionTuplesMax", {
     byDefault: "20",
-    docs: "Most contextual tuples of one assertion.",
+    docs: "Maximum number of contextual tuples of one assertion.",
     example: "assertion-tuples 20",
   }),
   {
     keyword: "depth",
     forms: [{ args: [oneOf([word("none")], [slot("depthMax", "count", boundsOf("depthMax"))])] }],
     byDefault: "25",
-    docs: "Most usersets and `from` that a check follows in a row; deeper checks are refused as too complex.",
+    docs: "Maximum number of usersets and `from` that a check follows in a row; deeper checks are refused as too complex.",
     example: "depth 50",
   },
 ]

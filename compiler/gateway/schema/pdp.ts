@@ -43,7 +43,7 @@ export const pdpRows: readonly StatementRow[] = [
     keyword: "batch",
     forms: [{ args: [slot("count", "count", { min: 1, max: 10_000 })] }],
     byDefault: "50",
-    docs: "Most evaluations in one request. `filter`, `require any` and `require all` with more questions send several requests.",
+    docs: "Maximum number of evaluations in one request. `filter`, `require any` and `require all` with more questions send several requests.",
     example: "batch 200",
   },
   {

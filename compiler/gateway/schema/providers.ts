@@ -274,7 +274,7 @@ export const breakerRows: readonly StatementRow[] = [
     keyword: "status",
     forms: [{ args: [many(slot("status", "status", { min: 100, max: 599 }), 100)] }],
     byDefault: "500 to 599",
-    docs: "The statuses that count as failures. No response in time always counts.",
+    docs: "The statuses that count as failures. A target that does not respond in time always counts as failed.",
     example: "status 500 502 503 504",
   },
   {

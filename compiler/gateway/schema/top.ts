@@ -189,7 +189,7 @@ export const limitsRows: readonly StatementRow[] = [
     keyword: "headers",
     forms: [{ args: [slot("count", "count", { min: 1, max: 10_000 })] }],
     byDefault: "100",
-    docs: "Most header lines of a request; more get 431.",
+    docs: "Maximum number of header lines of a request; more get 431.",
     example: "headers 100",
   },
   {
@@ -203,7 +203,7 @@ export const limitsRows: readonly StatementRow[] = [
     keyword: "json-values",
     forms: [{ args: [slot("count", "count", { min: 1000, max: 100_000_000 })] }],
     byDefault: "60000",
-    docs: "Most values and names in a JSON body that a statement reads. A request with more gets 413, a response with more becomes 502. Reading JSON blocks all other requests for about 0.3 µs a value.",
+    docs: "Maximum number of values and names in a JSON body that a statement reads. A request with more gets 413, a response with more becomes 502. Reading JSON blocks all other requests for about 0.3 µs a value.",
     example: "json-values 500000",
   },
   {
@@ -309,7 +309,7 @@ export const productRows: readonly StatementRow[] = [
     keyword: "subscriptions",
     forms: [{ args: [slot("count", "count", { min: 1, max: 1_000_000 }), word("per"), word("owner")] }],
     byDefault: "no maximum",
-    docs: "Most issued subscriptions of one owner at a time.",
+    docs: "Maximum number of issued subscriptions of one owner at a time.",
     example: "subscriptions 3 per owner",
   },
   {

@@ -110,7 +110,7 @@ export const checkHeader: StepText<"check-header"> = {
     ignoreCase: (_, after) =>
       after === false
         ? closes("the comparison is now case-sensitive")
-        : opens("the comparison may ignore upper and lower case"),
+        : opens("the comparison may now ignore upper and lower case"),
     status: (before, after) =>
       breaking(`requests without it now get ${countText(after)} instead of ${countText(before)}`),
     message: () => neutral("requests without it get another message"),

@@ -138,7 +138,8 @@ function otherEnd(before: Fields<"deprecation">, after: Fields<"deprecation">): 
   // A version that is `removed` ends now, before every date.
   const end = ({ closed, sunset }: Fields<"deprecation">) => (closed ? (sunset ?? "now") : undefined)
   const [old, next] = [end(before), end(after)]
-  if (old === next) return neutral("responses announce something else")
+  if (old === next)
+    return neutral("responses announce the end or the successor of the version in another way")
   if (next === undefined) return opens(`requests no longer get 410 from ${old} on`)
   if (old === undefined || next === "now" || (old !== "now" && next < old))
     return breaking(

@@ -69,11 +69,11 @@ export const metric: StepText<"metric"> = {
     )
   },
   identities: ({ name }) => [`metric ${name}`],
-  added: ({ name }) => neutral(`\`${name}\` is counted`),
-  removed: ({ name }) => neutral(`\`${name}\` is no longer counted here`),
+  added: ({ name }) => neutral(`the counter \`${name}\` counts these requests`),
+  removed: ({ name }) => neutral(`the counter \`${name}\` no longer counts these requests`),
   changed: {
     name: (_, after) => neutral(`it is counted as \`${after}\``),
-    value: () => neutral("another amount is counted"),
+    value: () => neutral("each request adds another amount to the counter"),
     labels: () => neutral("the metric has other labels"),
   },
 }

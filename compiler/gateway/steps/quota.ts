@@ -52,7 +52,7 @@ export const quotaRows: readonly StatementRow[] = [
     keyword: "starts",
     forms: [{ args: [slot("date", "date")] }],
     byDefault: "with the subscription, else 1970-01-01",
-    docs: "The day (UTC) periods are counted from.",
+    docs: "The day (UTC) on which the first period starts.",
     example: "starts 2026-01-01",
   },
 ]

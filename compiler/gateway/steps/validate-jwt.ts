@@ -66,7 +66,7 @@ export const authJwtRows: readonly StatementRow[] = [
     several: true,
     forms: [{ args: [many(slot("audience", "data"), 100)] }],
     byDefault: "the issuer's",
-    docs: "Audiences of which a token must have one here, instead of the issuer's.",
+    docs: "Audiences that are accepted here instead of those of the issuer: a token must have one of them.",
     example: "audience orders-admin",
   },
   {
@@ -74,7 +74,7 @@ export const authJwtRows: readonly StatementRow[] = [
     several: true,
     forms: [{ args: [many(slot("value", "quoted"), 100)] }],
     byDefault: "the issuer's",
-    docs: "Values of `iss` of which a token must have one here, instead of the issuer's.",
+    docs: "Values of `iss` that are accepted here instead of that of the issuer.",
     example: 'issuer "https://id.example"',
   },
   {

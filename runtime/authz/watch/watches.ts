@@ -66,7 +66,7 @@ export class Watches {
   join(storeId: string, listener: ListenerState): Watch {
     const { watchersMax } = this.#options.limits()
     if (this.#closed || listener.closing)
-      throw new ApiError("unavailable", "this process ends; watch at another one")
+      throw new ApiError("unavailable", "this process is shutting down; watch at another process")
     if (this.#watches.size >= watchersMax)
       throw new ApiError(
         "unavailable",
