@@ -41,7 +41,8 @@ export interface WorkerCalls extends Calls {
   discard(): Promise<void>
   /** Reports a change of the plan, after `activate`. */
   planChanged(news: ServedPlanNews): void
-  subscriptionsChanged(): void
+  /** Resolves when the worker knows the change. */
+  subscriptionsChanged(): Promise<void>
   flushUsage(): Promise<void>
   metrics(): readonly MetricFamily[]
   state(): WorkerState | Promise<WorkerState>

@@ -101,11 +101,14 @@ export function countersFor(
 ): { readonly calls: CounterCalls; release(): void } {
   const slots = new Map<number, Exclude<Awaited<ReturnType<Limiter["enter"]>>, undefined>>()
   let last = 0
+  let isReleased = false
   const calls: CounterCalls = {
     take: (counter, key, callsMax, periodSeconds, amount) =>
       limiter.take(counter, key, callsMax, periodSeconds, amount),
     add: (counter, key, periodSeconds, amount) => limiter.add(counter, key, periodSeconds, amount),
     enter(counter, key, max) {
+      // The calls of a worker may be read after its end; nobody would leave this slot.
+      if (isReleased) return null
       const leave = limiter.enter(counter, key, max)
       if (leave === undefined) return null
       slots.set(++last, leave)
@@ -122,6 +125,7 @@ export function countersFor(
   return {
     calls,
     release() {
+      isReleased = true
       for (const leave of slots.values()) leave()
       slots.clear()
     },

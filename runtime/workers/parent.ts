@@ -23,6 +23,9 @@ import { Metrics, metricsPage } from "../telemetry/metrics.ts"
 import { mergedMetrics, mergedStatus } from "./sums.ts"
 import { WorkerPool } from "./worker-pool.ts"
 
+/** How long a call of an operator waits for a worker that does not reply. */
+const operatorMs = 2_000
+
 /** How a parent process is started: as one process, and the number of its workers. */
 export interface ParentSettings extends RuntimeSettings {
   readonly workers: number
@@ -201,11 +204,12 @@ function desksOf(
   pool: WorkerPool,
 ): { readonly subscriptionDesk: ControlPorts["subscriptions"]; readonly usageDesk: ControlPorts["usage"] } {
   const plan = () => keeper.served
+  // The operator's call ends when all workers know the change.
   const changed = async () => {
-    for (const { channel } of pool.started) channel.tell("subscriptionsChanged")
+    await Promise.all(pool.started.map((worker) => worker.askWithin(operatorMs, "subscriptionsChanged")))
   }
   const flush = async () => {
-    await Promise.all(pool.started.map(({ channel }) => channel.ask("flushUsage").catch(() => undefined)))
+    await Promise.all(pool.started.map((worker) => worker.askWithin(operatorMs, "flushUsage")))
   }
   return {
     subscriptionDesk: new SubscriptionDesk({ database, plan, changed }),
@@ -218,14 +222,15 @@ function viewOf(pool: WorkerPool, database: Database, metrics: Metrics, engineKe
   return {
     metrics: async () => metricsPage(mergedMetrics([metrics.read(), ...(await pool.metrics())])),
     explain: async ({ body, ...question }) => {
-      const [worker] = pool.started
+      const workers = pool.started
+      const worker = workers.find(({ serves }) => serves) ?? workers[0]
       return (
         (await worker?.channel.ask("explain", { ...question, body: body?.toString("base64") })) ?? undefined
       )
     },
     refusal: async (id) => {
       const found = await Promise.all(
-        pool.started.map(({ channel }) => channel.ask("refusal", id).catch(() => undefined)),
+        pool.started.map((worker) => worker.askWithin(operatorMs, "refusal", id)),
       )
       return found.find((each) => each !== undefined && each !== null)
     },

@@ -136,8 +136,10 @@ export class WorkerPool implements Servable {
 
   /** Metrics of all workers, and what those that ended had counted. */
   async metrics(): Promise<readonly (readonly MetricFamily[])[]> {
+    // A worker that ends while this waits is among the current ones, and counted once.
+    const retired = this.#retired
     const current = await Promise.all(this.started.map((worker) => worker.metrics()))
-    return [this.#retired, ...current]
+    return [retired, ...current]
   }
 
   /** Ends all workers: they complete the requests in progress, at most for `graceMs`. */
@@ -169,7 +171,9 @@ export class WorkerPool implements Servable {
       counters.release()
       this.#workers.delete(worker)
       this.#retired = mergedMetrics([this.#retired, countedMetrics(worker.lastMetrics)])
-      if (!this.#isClosing && !this.#isStarting) this.#ended(worker, end)
+      // Before it had started, its end is reported by `start`.
+      const isReported = this.#isStarting && worker.processId === undefined
+      if (!this.#isClosing && !isReported) this.#ended(worker, end)
     })
     return started
   }
@@ -188,7 +192,8 @@ export class WorkerPool implements Servable {
         void this.#serve(worker)
       },
       startFailed: (message, help) => {
-        worker.failure = { message, help }
+        // JSON has no `undefined`.
+        worker.failure = { message, help: help ?? undefined }
       },
     }
   }
@@ -200,12 +205,18 @@ export class WorkerPool implements Servable {
   async #serve(worker: WorkerProcess, before?: string): Promise<void> {
     const served = this.#served
     if (served === undefined || worker.hasEnded) return
-    const { problems, activate } = await worker.prepare(served.plan)
+    const { problems, activate, discard } = await worker.prepare(served.plan)
     if (problems.length === 0) {
-      await activate(served.stores)
+      // Another plan runs meanwhile: its activation includes this worker.
+      await (this.#served === served ? activate(served.stores) : discard())
       return
     }
-    if (worker.hasEnded || this.#isClosing) return
+    if (worker.hasEnded || this.#isClosing || this.#served !== served) return
+    if (worker.serves) {
+      // It must not continue with a previous plan. Its replacement tries again.
+      worker.kill("SIGKILL")
+      return
+    }
     const reason = problems.map(({ message }) => message).join("; ")
     const { log } = this.#settings
     if (reason !== before)

@@ -3,7 +3,7 @@ import type { ApplyProblem } from "../control/ports.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { MetricFamily } from "../telemetry/metrics.ts"
 import type { ParentCalls, StoreEntries, WorkerAddresses, WorkerCalls, WorkerState } from "./calls.ts"
-import { Channel } from "./channel.ts"
+import { Channel, ChannelClosed } from "./channel.ts"
 
 /** How a worker ended. */
 export interface WorkerEnd {
@@ -91,7 +91,10 @@ export class WorkerProcess {
     })
     await before
     const problems = await this.channel.ask("prepare", plan).catch((error: Error) => {
-      const message = `worker ${this.pid} could not prepare the plan: ${error.message}`
+      const message =
+        error instanceof ChannelClosed
+          ? `worker ${this.pid} ended while it prepared the plan. The log says how it ended. Apply the plan again; if a worker ends again, the plan may be the reason`
+          : `worker ${this.pid} could not prepare the plan: ${error.message}`
       return [{ path: "", message }]
     })
     if (problems.length > 0) over()
@@ -112,19 +115,30 @@ export class WorkerProcess {
       this.serves = true
     } catch {
       this.serves = false
+      // It has ended, or must not continue with the previous plan.
+      this.kill("SIGKILL")
     }
+  }
+
+  /** The reply of the worker; undefined when it has none within `ms`, or fails. For questions to all workers: a hung one must not delay the others. */
+  askWithin<Name extends keyof WorkerCalls & string>(
+    ms: number,
+    name: Name,
+    ...args: Parameters<WorkerCalls[Name]>
+  ): Promise<Awaited<ReturnType<WorkerCalls[Name]>> | undefined> {
+    return inTime(this.channel.ask(name, ...args), ms)
   }
 
   /** The values of its metrics; those of the last time while it is too busy. */
   async metrics(): Promise<readonly MetricFamily[]> {
-    const values = await inTime(this.channel.ask("metrics"))
+    const values = await this.askWithin(patienceMs, "metrics")
     if (values !== undefined) this.lastMetrics = values
     return this.lastMetrics
   }
 
   /** Its state; the last known one while it is too busy, and undefined before the first. */
   async state(): Promise<WorkerState | undefined> {
-    this.#lastState = (await inTime(this.channel.ask("state"))) ?? this.#lastState
+    this.#lastState = (await this.askWithin(patienceMs, "state")) ?? this.#lastState
     return this.#lastState
   }
 
@@ -145,10 +159,10 @@ export class WorkerProcess {
   }
 }
 
-async function inTime<T>(reply: Promise<T>): Promise<T | undefined> {
+async function inTime<T>(reply: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), patienceMs)
+    timer = setTimeout(() => resolve(undefined), ms)
   })
   try {
     return await Promise.race([reply, late])

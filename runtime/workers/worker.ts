@@ -1,7 +1,7 @@
 import cluster from "node:cluster"
 import { PlanRefused, type Prepared } from "../control/plan-keeper.ts"
 import { createMemoryLimiter } from "../limits/memory.ts"
-import type { PlanBody } from "../plan/plan.ts"
+import type { Plan, PlanBody } from "../plan/plan.ts"
 import { type ControlView, viewOf } from "../process/control-view.ts"
 import { openDatabase } from "../process/database.ts"
 import { Heartbeat } from "../process/heartbeat.ts"
@@ -11,9 +11,12 @@ import type { RuntimeSettings } from "../process/settings.ts"
 import { StartError } from "../process/start-error.ts"
 import type { Database } from "../store/database.ts"
 import { Metrics } from "../telemetry/metrics.ts"
-import type { ParentCalls, ServedPlanNews, WorkerCalls } from "./calls.ts"
+import type { ParentCalls, ServedPlanNews, StoreEntries, WorkerCalls } from "./calls.ts"
 import { Channel } from "./channel.ts"
 import { MachineLimiter, MachineQuotas } from "./machine-counters.ts"
+
+/** Time beyond the grace period after which a worker without a parent ends in any case: nobody else would free its addresses. */
+const overdueMs = 5_000
 
 type ToParent = Channel<ParentCalls, WorkerCalls>
 
@@ -31,6 +34,7 @@ export async function runWorker(settings: RuntimeSettings): Promise<void> {
     process.once("disconnect", () => {
       parent.close()
       resolve(graceMs)
+      setTimeout(() => process.exit(1), graceMs + overdueMs).unref()
     })
   })
   const metrics = new Metrics()
@@ -89,8 +93,9 @@ async function serveUntil(
   addStateMetrics(metrics, { ...parts, report })
   plan.onChange = () => heartbeat.beat()
   const view = viewOf(serving, { database, metrics })
+  const plans = planCalls(serving, plan)
   parent.serve({
-    ...planCalls(serving, plan),
+    ...plans.calls,
     ...viewCalls(view, warm),
     metrics: () => metrics.read(),
     close: askedToEnd,
@@ -102,6 +107,7 @@ async function serveUntil(
     const graceMs = await end
     listeners?.endWatches()
     warm.close()
+    await plans.end()
     await serving.stop(graceMs)
   } finally {
     await heartbeat.stop()
@@ -141,13 +147,18 @@ class PlanOfParent {
   }
 }
 
+/** The calls that change what a worker serves. `end`: call it before the parts of `serving` stop, which wait for a plan that is prepared. */
 function planCalls(
   { servable, gateway, listeners, metering }: Serving,
   current: PlanOfParent,
-): Pick<
-  WorkerCalls,
-  "prepare" | "activate" | "discard" | "planChanged" | "subscriptionsChanged" | "flushUsage"
-> {
+): {
+  readonly calls: Pick<
+    WorkerCalls,
+    "prepare" | "activate" | "discard" | "planChanged" | "subscriptionsChanged" | "flushUsage"
+  >
+  end(): Promise<void>
+} {
+  let isEnding = false
   let ready: { readonly prepared: Prepared; readonly body: PlanBody } | undefined
   const take = () => {
     const taken = ready
@@ -155,29 +166,41 @@ function planCalls(
     if (taken === undefined) throw new Error("no plan is prepared")
     return taken
   }
-  return {
-    async prepare(plan) {
+  const addresses = () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] })
+  const calls = {
+    async prepare(plan: Plan) {
       try {
-        ready = { prepared: await servable.prepare(plan), body: plan.plan }
-        return []
+        const prepared = await servable.prepare(plan)
+        ready = { prepared, body: plan.plan }
+        if (!isEnding) return []
+        await take().prepared.discard()
+        return [{ path: "", message: "the worker ends" }]
       } catch (error) {
         if (error instanceof PlanRefused) return error.problems
         throw error
       }
     },
-    activate(stores) {
+    activate(stores: StoreEntries) {
+      if (isEnding) return addresses()
       const { prepared, body } = take()
       void prepared.activate(new Map(stores))
       current.served = body
       current.onChange()
-      return { gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }
+      return addresses()
     },
     discard: () => take().prepared.discard(),
-    planChanged(news) {
+    planChanged(news: ServedPlanNews) {
       current.news = news
     },
-    subscriptionsChanged: () => void metering.issued.refresh(),
+    subscriptionsChanged: () => metering.issued.refresh(),
     flushUsage: () => metering.usage.flush(),
+  }
+  return {
+    calls,
+    async end() {
+      isEnding = true
+      if (ready !== undefined) await take().prepared.discard()
+    },
   }
 }
 
