@@ -74,7 +74,7 @@ describeServed("watch", (served) => {
     const other = await serve(served().database)
     const cold = await openEvents(`${other.base}/stores/${id}/watch?after=${middle}`)
     await write(served(), id, tuple(15))
-    await expect.poll(() => objectsOf(cold), { timeout: 5_000 }).toEqual(numbers(5, 16))
+    await expect.poll(() => objectsOf(cold)).toEqual(numbers(5, 16))
     cold.close()
     const old = (await other.call("GET", `/stores/${id}/watch?after=${start}`)).json
     expect(old.changes).toHaveLength(16)
@@ -234,9 +234,7 @@ describeDatabase("a thousand watchers of one process", (database) => {
       clients.push(...(await Promise.all(Array.from({ length: 100 }, () => openEvents(url)))))
     counted.statements = 0
     for (let at = 0; at < commits; at++) await write(served, id, tuple(at))
-    await expect
-      .poll(() => clients.every(({ events }) => events.length === commits), { timeout: 30_000 })
-      .toBe(true)
+    await expect.poll(() => clients.every(({ events }) => events.length === commits)).toBe(true)
     for (const client of clients) expect(objectsOf(client)).toEqual(numbers(0, commits))
     // The write's own, the reader's, and a poll now and then: far from a thousand times each.
     expect(counted.statements).toBeLessThan(commits * 20)

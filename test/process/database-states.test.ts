@@ -44,8 +44,6 @@ async function reasons(ports: Ports): Promise<string> {
   return (body["processes"] as { reasons: string[] }[]).flatMap((each) => each.reasons).join("\n")
 }
 
-const slow = { timeout: 30_000 }
-
 describePostgres("the states of a database", () => {
   test("a process that starts on a standby is not ready, and names it", async () => {
     const primary = await startThrowAwayPostgres()
@@ -81,10 +79,10 @@ describePostgres("the states of a database", () => {
       await write(ports)
       return reasons(ports)
     }
-    await expect.poll(told, slow).toMatch(/calls to the database failed: could not extend file.* \(53100\)/)
+    await expect.poll(told).toMatch(/calls to the database failed: could not extend file.* \(53100\)/)
     await sql("drop trigger full_disk on sallyport.changes")
     expect(await write(ports)).toBe(200)
-    await expect.poll(() => reasons(ports), slow).not.toContain("53100")
+    await expect.poll(() => reasons(ports)).not.toContain("53100")
   })
 
   test("storms of ended connections: the process is ready again at once", async () => {
@@ -96,10 +94,10 @@ describePostgres("the states of a database", () => {
       await sql(`select pg_terminate_backend(pid) from pg_stat_activity
         where pid <> pg_backend_pid() and datname = current_database() and backend_type = 'client backend'`)
       for (const status of await Promise.all(writes)) expect([200, 503]).toContain(status)
-      await expect.poll(() => write(ports), slow).toBe(200)
+      await expect.poll(() => write(ports)).toBe(200)
     }
-    await expect.poll(() => runtime.notReady(), slow).toEqual([])
-    await expect.poll(() => reasons(ports), slow).toBe("")
+    await expect.poll(() => runtime.notReady()).toEqual([])
+    await expect.poll(() => reasons(ports)).toBe("")
   })
 
   test("a long transaction that holds a store's row: writes end in time with the reason", async () => {
@@ -120,13 +118,13 @@ describePostgres("the states of a database", () => {
         await released
       })
     })
-    await expect.poll(() => check(ports), slow).toBe(200)
+    await expect.poll(() => check(ports)).toBe(200)
     expect(await write(ports)).toBe(504)
     expect(await check(ports)).toBe(200)
     expect(await runtime.notReady()).toEqual([])
-    await expect.poll(() => reasons(ports), slow).toMatch(/calls to the database failed: .*(timeout|in time)/)
+    await expect.poll(() => reasons(ports)).toMatch(/calls to the database failed: .*(timeout|in time)/)
     release()
     await held
-    await expect.poll(() => write(ports), slow).toBe(200)
+    await expect.poll(() => write(ports)).toBe(200)
   })
 })

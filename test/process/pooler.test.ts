@@ -61,12 +61,12 @@ describePgbouncer("a pooler in transaction mode", () => {
     const key = (made.body["keys"] as { primary: string }).primary
     const items = async () =>
       (await fetch(`http://127.0.0.1:${ports.gateway}/items`, { headers: { "x-api-key": key } })).status
-    await expect.poll(items, { timeout: 10_000 }).toBe(200)
+    await expect.poll(items).toBe(200)
     const paid = async () =>
       (await fetch(`http://127.0.0.1:${ports.gateway}/paid`, { headers: { "x-api-key": keyOf("paid") } }))
         .status
     expect([await paid(), await paid(), await paid(), await paid()]).toEqual([200, 200, 200, 403])
-    await expect.poll(() => other.serial(), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => other.serial()).toBe(1)
     expect(await one.notReady()).toEqual([])
     expect(one.lines.filter((line) => /pooler|prepared statement/.test(line))).toEqual([])
   })
@@ -88,12 +88,12 @@ describePgbouncer("a pooler in transaction mode", () => {
       await Promise.all(Array.from({ length: 20 }, () => control(ports, "GET", "/v1/plans?limit=5")))
       return (await runtime.notReady()).join("; ")
     }
-    await expect.poll(asking, { timeout: 20_000 }).toContain(help)
+    await expect.poll(asking).toContain(help)
     const status = async () => {
       await asking()
       return JSON.stringify((await control(ports, "GET", "/v1/status")).body)
     }
-    await expect.poll(status, { timeout: 20_000 }).toContain(help)
+    await expect.poll(status).toContain(help)
   })
 
   test("timeouts do not stay in the server's sessions, and its end is found within seconds", async () => {
@@ -119,6 +119,6 @@ describePgbouncer("a pooler in transaction mode", () => {
       await database.query(shown).catch(() => undefined)
       return database.state.unavailable
     }
-    await expect.poll(unavailable, { timeout: 10_000 }).toBeDefined()
+    await expect.poll(unavailable).toBeDefined()
   })
 })

@@ -27,7 +27,7 @@ describePostgres("a refused request", () => {
     const { request_id: id } = (await refused.json()) as { request_id: string }
     const ask = (at: typeof ports) => control(at, "GET", `/v1/refusals/${id}`)
     expect((await ask(ports)).status).toBe(200)
-    await expect.poll(async () => (await ask(other)).status, { timeout: 10_000 }).toBe(200)
+    await expect.poll(async () => (await ask(other)).status).toBe(200)
     const { body } = await ask(other)
     expect(body).toMatchObject({
       refusal: { id, status: 403, problem: "forbidden", decision: { object: "order:7", allowed: false } },

@@ -131,9 +131,7 @@ describePostgres("a primary and its standby in one URL", () => {
     // Nor is it used when the new one goes: it lacks what was written since.
     await standby.stop()
     await expect(database.query(insert)).rejects.toMatchObject({ name: "SourceUnavailable" })
-    await expect
-      .poll(() => database.state.unavailable, { timeout: 10_000 })
-      .toContain("was the primary before the last failover")
+    await expect.poll(() => database.state.unavailable).toContain("was the primary before the last failover")
   })
 
   test("a server that is made read-only is named, and used again when it accepts writes", async () => {
@@ -143,9 +141,9 @@ describePostgres("a primary and its standby in one URL", () => {
     const database = open(urlOf([server]))
     await database.query(insert)
     await admin(server, "alter system set default_transaction_read_only = on", "select pg_reload_conf()")
-    await expect.poll(() => database.query(insert).catch(String), { timeout: 10_000 }).toContain("(25006)")
+    await expect.poll(() => database.query(insert).catch(String)).toContain("(25006)")
     await expect
-      .poll(() => database.state.unavailable, { timeout: 10_000 })
+      .poll(() => database.state.unavailable)
       .toContain("is read-only (its default_transaction_read_only is on)")
     const writable = openPostgres(
       `${server.socketUrl("postgres")}&target_session_attrs=any&options=-c%20default_transaction_read_only%3Doff`,
