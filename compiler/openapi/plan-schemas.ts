@@ -128,13 +128,19 @@ export class PlanSchemas {
 
   #reportObstacles({ obstacles, unmatched, json, key, span }: SchemaEntry, overrides: SchemaOverrides): void {
     for (const obstacle of obstacles) this.#tell(obstacle, "SP8013", obstacle.span, obstacle.detail)
-    for (const each of unmatched) this.#tell(each, "SP8019", each.span, each.detail)
+    for (const each of unmatched) this.#tell(each, "SP8019", each.span, each.detail, each.help)
     const detail = overrideObstacle(json, overrides)
     if (detail !== undefined) this.#tell(`${key} ${overridesKey(overrides)}`, "SP8013", span, detail)
   }
 
-  #tell(about: unknown, code: "SP8013" | "SP8019", span: SchemaEntry["span"], detail: string): void {
-    if (!this.#reported.has(about)) this.#report.add(code, span, detail)
+  #tell(
+    about: unknown,
+    code: "SP8013" | "SP8019",
+    span: SchemaEntry["span"],
+    detail: string,
+    help?: string,
+  ): void {
+    if (!this.#reported.has(about)) this.#report.add(code, span, detail, help === undefined ? {} : { help })
     this.#reported.add(about)
   }
 }

@@ -37,6 +37,8 @@ export interface SchemaEntry {
 interface Obstacle {
   readonly span: Span
   readonly detail: string
+  /** Undefined: the help of the code. */
+  readonly help?: string
 }
 
 /** The validated message: requests need not contain `readOnly` properties, responses need not contain `writeOnly` ones. */
@@ -335,17 +337,17 @@ class Conversion {
       flag: "`true` or `false`",
     }[kind]
     const effect = annotations.has(name) ? "aside" : "wrong"
-    return this.#fields[effect](
-      value,
-      `\`${name}\` must be ${expected ?? `a ${kind}`}, found ${kindOf(value)}`,
-    )
+    // "a whole number …, found a number" would contradict itself.
+    const found = typeof plain === "number" ? `\`${plain}\`` : kindOf(value)
+    return this.#fields[effect](value, `\`${name}\` must be ${expected ?? `a ${kind}`}, found ${found}`)
   }
 
   /** An empty list of choices would accept no value. The author most likely meant no constraint. */
   #reportEmpty(name: string, { items, span }: DocumentList): void {
     if (items.length > 0 || name === "prefixItems") return
     const detail = `an empty \`${name}\` is not checked: no value could match it`
-    this.unmatched.push({ span, source: undefined, detail })
+    const help = `Add an entry to \`${name}\`, or remove it.`
+    this.unmatched.push({ span, source: undefined, detail, help })
   }
 
   /** The type, or a list of types. `file` of 2.0 is a body without a schema. */

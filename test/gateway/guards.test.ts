@@ -276,7 +276,7 @@ condition office(hour: int, door: bool) { hour < 18 && door }
     await until(() => running.log.length === 1)
     expect(running.log[0]).toMatchObject({
       cause:
-        "authorization engine: failed to evaluate relationship condition: 'office' - tuple 'order:1#viewer@user:ann' is missing context parameters '[door hour]'; `require` gives conditions no values but those stored with their tuples and those of its `context`",
+        "authorization engine: failed to evaluate relationship condition: 'office' - tuple 'order:1#viewer@user:ann' is missing context parameters '[door hour]'; conditions get only the values stored with their tuples and those of `context` in `require`",
       decision: { user: "user:ann", relation: "viewer", object: "order:1", allowed: false },
     })
   })

@@ -70,7 +70,7 @@ const tupleReadLine: CommandLine<TupleReadArgs> = {
     if (object === undefined && (options["user"] !== undefined || options["relation"] !== undefined)) {
       throw new CliError(
         "--user and --relation need --object",
-        "Add --object order:1, or with --user only the type: --object order:",
+        "Add the object: --object order:1. With --user, the type is enough: --object order:",
       )
     }
     // Found here, because the API's message names fields of the body and not these options.

@@ -30,13 +30,13 @@ export const files = area({
     severity: "error",
     title: "File too large",
     help: "Split the file into several ones.",
-    why: "A file may have 4 MiB, an OpenAPI document 32 MiB unless `size` after `openapi` changes it. The limit protects the memory of the compiler from a wrong path or a generated file.",
+    why: "A file may have at most 4 MiB, an OpenAPI document 32 MiB unless `size` after `openapi` changes it. The limit protects the memory of the compiler from a wrong path or a generated file.",
   },
   SP0006: {
     severity: "error",
     title: "Project too large",
     help: "Split the project, or include fewer files.",
-    why: "All files of a project together may have 128 MiB, and there may be 2,000 of them.",
+    why: "All files of a project together may have at most 128 MiB, and there may be at most 2,000 of them.",
   },
   SP0007: {
     severity: "error",

@@ -23,14 +23,14 @@ export const models = area({
   SP4004: {
     severity: "error",
     title: "Model file too large",
-    help: "Remove what is not needed; a model may have 100 types.",
-    why: "A model file may have 1 MiB, including comments. OpenFGA stores models of up to 256 KiB.",
+    help: "Remove what is not needed; a model may have at most 100 types.",
+    why: "A model file may have at most 1 MiB, including comments. OpenFGA stores models of up to 256 KiB.",
   },
   SP4005: {
     severity: "error",
     title: "Parentheses nested too deeply",
     help: "Define relations for parts of the expression.",
-    why: "Parentheses and brackets may be nested 64 deep.",
+    why: "Parentheses and brackets may be nested at most 64 deep.",
   },
   SP4006: {
     severity: "error",

@@ -36,7 +36,7 @@ export const openapi = area({
     severity: "error",
     title: "Document too large",
     help: "Split the API into several documents.",
-    why: "A document may have 4 million values, 100 levels, a million references and 100,000 operations. Each use of a YAML alias counts.",
+    why: "A document may have at most 4 million values, 100 levels, a million references and 100,000 operations. Each use of a YAML alias counts.",
   },
   SP8008: {
     severity: "error",

@@ -18,7 +18,7 @@ export const policies = area({
     severity: "error",
     title: "Policy document too large",
     help: "Split it: move parts of it into fragments.",
-    why: "A document may have 1,048,576 characters, 20,000 elements, 64 levels and 50 attributes per element.",
+    why: "A document may have at most 1,048,576 characters, 20,000 elements, 64 levels and 50 attributes per element.",
   },
   SP7004: {
     severity: "error",

@@ -144,13 +144,13 @@ export const syntax = area({
     severity: "error",
     title: "Expression too long",
     help: "Split the expression, or move a part of it into a named value.",
-    why: "An expression may have 16 KiB and 200 lines. A longer one usually has an unclosed bracket.",
+    why: "An expression may have at most 16 KiB and 200 lines. A longer one usually has an unclosed bracket.",
   },
   SP1025: {
     severity: "error",
     title: "Nesting too deep",
     help: "Move the inner statements into a policy, and `use` it.",
-    why: "Blocks may be nested 64 deep, and an `else` chain may have 64 parts. Deeper blocks are not read.",
+    why: "Blocks may be nested at most 64 deep, and an `else` chain may have at most 64 parts. Deeper blocks are not read.",
   },
   SP1026: {
     severity: "error",

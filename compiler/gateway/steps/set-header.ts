@@ -172,5 +172,5 @@ function otherAction(
   }
   if (after === "remove") return breaking(`responses no longer have ${shown}`)
   if (exclusive(before) && !exclusive(after)) return opens(`callers see the backend's ${shown}`)
-  return neutral(`callers get another ${shown}`)
+  return neutral(`callers get another value of ${shown}`)
 }

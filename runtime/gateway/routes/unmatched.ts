@@ -18,6 +18,6 @@ export function unmatched(
   if (match.kind === "unread") return problem("invalid-path", { cause: match.cause })
   if (match.kind === "none") return problem("not-found", { reason: "OperationNotFound" })
   return problem("invalid-path", {
-    cause: `the parameters of \`${match.route.path}\` are ambiguous`,
+    cause: `the path can be divided into the parameters of \`${match.route.path}\` in more than one way`,
   })
 }

@@ -97,7 +97,7 @@ export function questionFailure(error: unknown): Problem {
   // The client must not learn about tuples and conditions; the log has both.
   if (error instanceof UndecidedCheck)
     return problem("forbidden", {
-      cause: `authorization engine: ${error.message}; \`require\` gives conditions no values but those stored with their tuples and those of its \`context\``,
+      cause: `authorization engine: ${error.message}; conditions get only the values stored with their tuples and those of \`context\` in \`require\``,
     })
   if (error instanceof CheckError) {
     const cause = `authorization engine: ${error.code}: ${error.message}`
