@@ -9,7 +9,7 @@ import { eventually, type SallyportProcess } from "../e2e/sallyport-process.ts"
 import { describePostgres } from "../postgres.ts"
 import { machine, workersOf } from "./machine.ts"
 
-describePostgres("serve --workers 4", () => {
+describePostgres("serve --workers 2", () => {
   const here = machine()
   let serving: SallyportProcess
   let backend: Server
@@ -47,7 +47,7 @@ ${more}`
       "model\n  schema 1.1\ntype user\ntype order\n  relations\n    define viewer: [user]\n",
     )
     here.write(configured("one"))
-    serving = here.serve("--workers", "4")
+    serving = here.serve("--workers", "2")
     await serving.printed(/"started"/)
   })
 
@@ -59,14 +59,14 @@ ${more}`
   test("apply swaps the plan on all workers before it replies; each reports to the fleet", async () => {
     expect(await here.sallyport("apply", "--yes", "--wait", "60s")).toMatchObject({
       code: 0,
-      out: expect.stringContaining("All 5 processes serve it."),
+      out: expect.stringContaining("All 3 processes serve it."),
     })
     expect(new Set(await answers())).toEqual(new Set(["one"]))
     await here.ready()
     const { processes, traffic } = await here.status()
     expect(processes.map(({ roles }) => roles.join()).sort()).toEqual([
       "control",
-      ...Array(4).fill("gateway,authz"),
+      ...Array(2).fill("gateway,authz"),
     ])
     expect(processes.find(({ roles }) => roles.includes("control"))?.pid).toBe(serving.child.pid)
     expect(traffic).toMatchObject({ requests: 0, backends: {} })
@@ -80,7 +80,7 @@ ${more}`
     expect(await here.metric(series("2xx"))).toBe(10)
     expect(await here.metric(series("4xx"))).toBe(30)
     expect(await here.metric("sallyport_limit_keys")).toBe(1)
-    expect(await here.metric(`sallyport_workers{state="serving"}`)).toBe(4)
+    expect(await here.metric(`sallyport_workers{state="serving"}`)).toBe(2)
   })
 
   test("a quota of 7 lets exactly 7 of 30 requests pass, and usage counts each once", async () => {
@@ -98,18 +98,18 @@ ${more}`
     const outcomes = Promise.allSettled(running)
     await expect.poll(() => held.length).toBe(2)
     expect(new Set(await statuses("/slow", 8))).toEqual(new Set([429]))
-    const before = await workersOf(here, 4)
+    const before = await workersOf(here, 2)
     // A request that is in progress in one worker ends with it; those of others go on.
     for (const pid of before) process.kill(pid, "SIGKILL")
     expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"])
     const after = await eventually(async () => {
-      const now = await workersOf(here, 4)
+      const now = await workersOf(here, 2)
       return now.some((pid) => before.includes(pid)) ? undefined : now
     })
-    expect(after).toHaveLength(4)
+    expect(after).toHaveLength(2)
     atBackend = (response) => void response.end("backend")
     await eventually(async () => ((await here.gateway("/slow")).status === 200 ? true : undefined))
-    expect(await here.metric("sallyport_workers_replaced_total")).toBe(4)
+    expect(await here.metric("sallyport_workers_replaced_total")).toBe(2)
     // What the ended workers had counted stays in the sums, and limits go on.
     expect(
       await here.metric(
@@ -123,7 +123,7 @@ ${more}`
   test("one worker is killed while others answer: only its own requests fail", async () => {
     const held: ServerResponse[] = []
     atBackend = (response) => void held.push(response)
-    const [pid] = await workersOf(here, 4)
+    const [pid] = await workersOf(here, 2)
     const running = Array.from({ length: 2 }, () => here.gateway("/slow").then((each) => each.text()))
     const outcomes = Promise.allSettled(running)
     await expect.poll(() => held.length).toBe(2)
@@ -135,7 +135,7 @@ ${more}`
     atBackend = (response) => void response.end("backend")
     await here.ready()
     expect(new Set(await answers())).toEqual(new Set(["one"]))
-    await workersOf(here, 4)
+    await workersOf(here, 2)
   })
 
   test("apply while requests arrive: none fails, and each gets the old or the new plan", async () => {
@@ -193,7 +193,7 @@ ${more}`
   test("when it is stopped, requests in progress are completed and all workers end", async () => {
     const held: ServerResponse[] = []
     atBackend = (response) => void held.push(response)
-    const pids = await workersOf(here, 4)
+    const pids = await workersOf(here, 2)
     const running = here.gateway("/slow").then((each) => each.text())
     await expect.poll(() => held.length).toBe(1)
     const stopped = serving.stop()
@@ -208,7 +208,7 @@ ${more}`
     expect(await stopped).toBe(0)
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow("ESRCH")
     expect(serving.output.err).toBe("")
-    // Each line of the log is whole, although five processes wrote it.
+    // Each line of the log is whole, although three processes wrote it.
     for (const line of serving.output.out.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow()
   })
 })
