@@ -60,6 +60,8 @@ function openChannel(): ToParent {
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined)
   // Otherwise Node ends a worker at once when its parent ends, and its requests would be lost.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
+  // Node's own messages, for example for a new listener, fail when the parent was killed; `disconnect` follows.
+  cluster.worker?.on("error", () => undefined)
   return new Channel({
     send: (message, onSent) => void process.send?.(message, undefined, undefined, onSent),
     onMessage: (receive) => void process.on("message", receive),
