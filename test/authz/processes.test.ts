@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { AuthzApi } from "../../runtime/authz/api.ts"
 import { startAuthz } from "../../runtime/authz/server.ts"
@@ -12,17 +11,10 @@ import { createTupleSource } from "../../runtime/store/tuple-source.ts"
 import { createDatabase, createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { promptlyMs } from "../support/busy.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { until } from "../support/until.ts"
 import { type Called, documentModel, modelPlanOf, type Served, serve } from "./harness.ts"
 
 const ann = { user: "user:ann", relation: "owner", object: "document:1" }
-
-async function until(ask: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt += 1) {
-    if (await ask()) return
-    await sleep(50)
-  }
-  throw new Error("it did not come about within twenty seconds")
-}
 
 const check = (served: Served, store: string, tuple_key = ann): Promise<Called> =>
   served.call("POST", `/stores/${store}/check`, { tuple_key })

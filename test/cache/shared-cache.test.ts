@@ -12,6 +12,7 @@ import {
   startThrowAwayRedis,
   type ThrowAwayRedis,
 } from "../support/throw-away-redis.ts"
+import { until } from "../support/until.ts"
 
 const room = 16 * 2 ** 20
 let redis: ThrowAwayRedis
@@ -37,14 +38,6 @@ async function process(url = redis.url, clock = { aheadMs: 0 }): Promise<SharedC
   closers.push(() => cache.close())
   await until(() => cache.away === undefined)
   return cache
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let look = 0; look < 800; look += 1) {
-    if (await holds()) return
-    await sleep(10)
-  }
-  throw new Error("it did not happen")
 }
 
 const textOf = (cached: Cached | undefined) => cached?.bytes.toString()

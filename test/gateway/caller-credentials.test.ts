@@ -1,7 +1,8 @@
 import { scryptSync } from "node:crypto"
 import { afterEach, describe, expect, test } from "vitest"
 import type { StepOf } from "../../runtime/plan/steps.ts"
-import { type Answering, startUpstream, until } from "./harness.ts"
+import { until } from "../support/until.ts"
+import { type Answering, startUpstream } from "./harness.ts"
 import { cel, closeAll, closers, header, start } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
 

@@ -2,7 +2,8 @@ import { Agent, get } from "node:http"
 import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
 import { freePort } from "../support/free-port.ts"
-import { type Running, startGateway, startUpstream, until } from "./harness.ts"
+import { until } from "../support/until.ts"
+import { type Running, startGateway, startUpstream } from "./harness.ts"
 import { planOf } from "./plan-builder.ts"
 
 const closers: (() => unknown)[] = []

@@ -1,9 +1,10 @@
 import { connect } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
 import type { PdpPlan } from "../../runtime/plan/resources.ts"
+import { until } from "../support/until.ts"
 import { ann, asking, bodies, deciding, dynamic, even, order, question, saying, user } from "./asked-point.ts"
 import { authorizerOf } from "./authorizer.ts"
-import { type Answering, startRawUpstream, startUpstream, until } from "./harness.ts"
+import { type Answering, startRawUpstream, startUpstream } from "./harness.ts"
 import { closeAll, closers, jwt, tokenOf } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
-import { type Running, startGateway, startUpstream, type Upstream, until } from "./harness.ts"
+import { until } from "../support/until.ts"
+import { type Running, startGateway, startUpstream, type Upstream } from "./harness.ts"
 
 let upstream: Upstream
 let running: Running

@@ -6,14 +6,8 @@ import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
 import { LoadError } from "../../runtime/gateway/generation/load-error.ts"
 import { freePort } from "../support/free-port.ts"
-import {
-  type Running,
-  startGateway,
-  startRawUpstream,
-  startUpstream,
-  type Upstream,
-  until,
-} from "./harness.ts"
+import { until } from "../support/until.ts"
+import { type Running, startGateway, startRawUpstream, startUpstream, type Upstream } from "./harness.ts"
 import { type PlanDraft, planOf, type RouteDraft, type StepDraft } from "./plan-builder.ts"
 
 const closers: (() => unknown)[] = []

@@ -4,8 +4,8 @@ import { CheckError, type CheckRequest } from "../../runtime/check/ports.ts"
 import type { GatewayOptions } from "../../runtime/gateway/gateway.ts"
 import { MemorySource } from "../check/memory-source.ts"
 import { modelOf, tupleOf } from "../check/model.ts"
+import { until } from "../support/until.ts"
 import { authorizerOf } from "./authorizer.ts"
-import { until } from "./harness.ts"
 import {
   cel,
   closeAll,

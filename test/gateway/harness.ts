@@ -250,12 +250,3 @@ function parseAnswer(text: string, closed: boolean): RawAnswer {
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1] ?? 0)
   return { status, head, headers, body: end === -1 ? "" : final.slice(end + 4), text, closed }
 }
-
-/** Waits until something holds, looking often. */
-export async function until(holds: () => boolean, withinMs = 60_000): Promise<void> {
-  const end = performance.now() + withinMs
-  while (!holds()) {
-    if (performance.now() > end) throw new Error("it did not come to hold")
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}

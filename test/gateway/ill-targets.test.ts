@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http"
 import { afterEach, describe, expect, test } from "vitest"
 import type { TargetState } from "../../runtime/gateway/backends/target.ts"
 import type { Backend } from "../../runtime/plan/resources.ts"
-import { type Running, sendRaw, startGateway, startRawUpstream, startUpstream, until } from "./harness.ts"
+import { until } from "../support/until.ts"
+import { type Running, sendRaw, startGateway, startRawUpstream, startUpstream } from "./harness.ts"
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {

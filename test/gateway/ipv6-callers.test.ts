@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest"
 import type { QuotaCounters } from "../../runtime/policies/ports.ts"
-import { startUpstream, until } from "./harness.ts"
+import { until } from "../support/until.ts"
+import { startUpstream } from "./harness.ts"
 import { cel, closeAll, start } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
 

@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib"
 import { afterEach, describe, expect, test } from "vitest"
+import { until } from "../support/until.ts"
 import { inFrontOf, post, set } from "./content.ts"
-import { type Answering, sendRaw, startGateway, startUpstream, until } from "./harness.ts"
+import { type Answering, sendRaw, startGateway, startUpstream } from "./harness.ts"
 import { cel, closeAll, closers, parts, start } from "./one-route.ts"
 import { forwardTo, type StepDraft } from "./plan-builder.ts"
 

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest"
 import { CheckError, type CheckRequest, type TupleKey } from "../../runtime/check/ports.ts"
 import type { Authorizer } from "../../runtime/policies/policy.ts"
+import { until } from "../support/until.ts"
 import { authorizerOf } from "./authorizer.ts"
-import { type RawAnswer, startUpstream, until } from "./harness.ts"
+import { type RawAnswer, startUpstream } from "./harness.ts"
 import { cel, closeAll, closers, issuers, jwt, parts, start, tokenOf, verifier } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
 

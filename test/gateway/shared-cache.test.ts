@@ -3,7 +3,8 @@ import { type IncomingMessage, request } from "node:http"
 import { text } from "node:stream/consumers"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { startThrowAwayRedis, type ThrowAwayRedis } from "../support/throw-away-redis.ts"
-import { type Running, startGateway, startUpstream, until } from "./harness.ts"
+import { until } from "../support/until.ts"
+import { type Running, startGateway, startUpstream } from "./harness.ts"
 
 let redis: ThrowAwayRedis
 const stops: (() => Promise<unknown>)[] = []

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { startThrowAwayRedis, type ThrowAwayRedis } from "../support/throw-away-redis.ts"
-import { type Running, startGateway, until } from "./harness.ts"
+import { until } from "../support/until.ts"
+import { type Running, startGateway } from "./harness.ts"
 import type { StepDraft } from "./plan-builder.ts"
 
 let redis: ThrowAwayRedis

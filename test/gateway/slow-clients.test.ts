@@ -2,7 +2,8 @@ import { connect } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
 import { promptlyMs } from "../support/busy.ts"
-import { type Answering, type Running, startGateway, startUpstream, until } from "./harness.ts"
+import { until } from "../support/until.ts"
+import { type Answering, type Running, startGateway, startUpstream } from "./harness.ts"
 
 const closers: (() => Promise<void>)[] = []
 

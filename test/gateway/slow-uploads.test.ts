@@ -1,14 +1,7 @@
 import { connect, type Socket } from "node:net"
 import { afterEach, expect, test } from "vitest"
-import {
-  type Answering,
-  type Draft,
-  type Running,
-  sendRaw,
-  startGateway,
-  startUpstream,
-  until,
-} from "./harness.ts"
+import { until } from "../support/until.ts"
+import { type Answering, type Draft, type Running, sendRaw, startGateway, startUpstream } from "./harness.ts"
 import { issuers, jwt, verifier } from "./one-route.ts"
 import type { RouteDraft } from "./plan-builder.ts"
 

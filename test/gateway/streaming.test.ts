@@ -3,6 +3,7 @@ import { request as httpRequest } from "node:http"
 import { connect } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
+import { until } from "../support/until.ts"
 import {
   type Answering,
   type Running,
@@ -11,7 +12,6 @@ import {
   startRawUpstream,
   startUpstream,
   type Upstream,
-  until,
 } from "./harness.ts"
 import type { RouteDraft } from "./plan-builder.ts"
 

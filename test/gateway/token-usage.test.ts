@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib"
 import { afterEach, expect, test } from "vitest"
 import type { GatewayOptions } from "../../runtime/gateway/gateway.ts"
-import { type Answering, startUpstream, until } from "./harness.ts"
+import { until } from "../support/until.ts"
+import { type Answering, startUpstream } from "./harness.ts"
 import { closeAll, closers, start } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
+import { until } from "../support/until.ts"
 import { inFrontOf } from "./content.ts"
-import { sendRaw, until } from "./harness.ts"
+import { sendRaw } from "./harness.ts"
 import { cel, closeAll, header, key, keyDraft, parts, start, verifier } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
 

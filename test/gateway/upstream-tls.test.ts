@@ -3,7 +3,8 @@ import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 import { afterEach, expect, test } from "vitest"
-import { startGateway, until } from "./harness.ts"
+import { until } from "../support/until.ts"
+import { startGateway } from "./harness.ts"
 
 const folder = fileURLToPath(new URL("certificates/", import.meta.url))
 const file = (name: string) => readFileSync(`${folder}${name}`)

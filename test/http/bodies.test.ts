@@ -1,6 +1,6 @@
 import { Readable } from "node:stream"
 import { afterEach, describe, expect, test } from "vitest"
-import { until } from "../gateway/harness.ts"
+import { until } from "../support/until.ts"
 import { answer, ask, closeAll, get, Outcome, poolFor, startBackend } from "./pool-harness.ts"
 
 afterEach(closeAll)

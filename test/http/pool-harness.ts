@@ -6,7 +6,7 @@ import type {
   UpstreamError,
 } from "../../runtime/http/client/connections.ts"
 import { Http1Pool, type PoolSettings } from "../../runtime/http/client/http1/pool.ts"
-import { until } from "../gateway/harness.ts"
+import { until } from "../support/until.ts"
 
 const closers: (() => Promise<unknown>)[] = []
 

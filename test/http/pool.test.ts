@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
 import type { SentRequest } from "../../runtime/http/client/connections.ts"
-import { until } from "../gateway/harness.ts"
+import { until } from "../support/until.ts"
 import { answer, ask, closeAll, get, Outcome, poolFor, startBackend } from "./pool-harness.ts"
 
 afterEach(closeAll)

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import type { Taken } from "../../runtime/limits/limiter.ts"
@@ -9,6 +8,7 @@ import { takeScript } from "../../runtime/limits/take-script.ts"
 import { RedisConnection } from "../../runtime/redis/redis-connection.ts"
 import { readRedisUrl } from "../../runtime/redis/redis-url.ts"
 import { startThrowAwayRedis, type ThrowAwayRedis } from "../support/throw-away-redis.ts"
+import { until } from "../support/until.ts"
 import { randomCall } from "./random-call.ts"
 
 let redis: ThrowAwayRedis
@@ -39,14 +39,6 @@ async function process(
   closers.push(() => limiter.close())
   if (available) await until(() => changes.includes(undefined))
   return Object.assign(limiter, { changes })
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let look = 0; look < 800; look += 1) {
-    if (await holds()) return
-    await sleep(10)
-  }
-  throw new Error("it did not happen")
 }
 
 describe("shared limiter", () => {

@@ -14,10 +14,10 @@ import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, expect, test } from "vitest"
 import manifest from "../../package.json" with { type: "json" }
-import { until } from "../gateway/harness.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { freePort } from "../support/free-port.ts"
+import { until } from "../support/until.ts"
 
 interface Instruction {
   readonly word: string

@@ -7,8 +7,8 @@ import type { ExplainedStep, RequestExplanation } from "../../runtime/gateway/ex
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { run } from "../cli/run.ts"
 import { compiled } from "../diff/compiled.ts"
-import { until } from "../gateway/harness.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
+import { until } from "../support/until.ts"
 import { author, control, freePorts, keyOf, planOf, start, token } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []

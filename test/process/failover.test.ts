@@ -18,6 +18,7 @@ import { createDatabase, describePostgres } from "../postgres.ts"
 import { postgresProgram } from "../support/postgres-binaries.ts"
 import { startPostgresPair } from "../support/postgres-pair.ts"
 import { tellAsked } from "../support/random-run.ts"
+import { until } from "../support/until.ts"
 import { author, control, freePorts, keyOf, type Ports, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -213,14 +214,6 @@ async function changeElsewhere(at: Scene, count: number): Promise<void> {
       state: state === "active" ? "suspended" : "active",
       expiresAt,
     }))
-}
-
-async function until(what: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 600; attempt++) {
-    if (await what().catch(() => false)) return
-    await sleep(50)
-  }
-  throw new Error("it did not come about")
 }
 
 /** Brings back what was saved, as an operator does, while processes are at work. */

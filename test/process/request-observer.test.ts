@@ -3,8 +3,9 @@ import { RequestObserver } from "../../runtime/process/request-observer.ts"
 import { addTrafficMetrics } from "../../runtime/process/traffic-metrics.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { Metrics } from "../../runtime/telemetry/metrics.ts"
-import { startGateway, startUpstream, until } from "../gateway/harness.ts"
+import { startGateway, startUpstream } from "../gateway/harness.ts"
 import type { StepDraft } from "../gateway/plan-builder.ts"
+import { until } from "../support/until.ts"
 
 const refusal: StepDraft = {
   kind: "check-header",

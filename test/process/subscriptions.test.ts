@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, expect, it } from "vitest"
 import { migrateDatabase } from "../../runtime/main.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { promptlyMs } from "../support/busy.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { until } from "../support/until.ts"
 import { author, control, freePorts, keyOf, type Ports, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -65,15 +65,6 @@ async function create(ports: Ports, body: object): Promise<Keys> {
 
 const act = (ports: Ports, name: string, action: string, body: object = {}) =>
   control(ports, "POST", `/v1/subscriptions/${name}/${action}`, body)
-
-async function until(what: () => Promise<boolean>): Promise<number> {
-  const began = performance.now()
-  while (!(await what())) {
-    if (performance.now() - began > promptlyMs(10_000)) throw new Error("it does not come to that")
-    await sleep(5)
-  }
-  return performance.now() - began
-}
 
 describePostgres("subscriptions issued while a gateway runs", () => {
   it("open what they say, with either key, through their states; an illegal step is told what is possible", async () => {

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs"
-import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { afterEach, describe, expect, it } from "vitest"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
@@ -12,6 +11,7 @@ import {
   startThrowAwayRedis,
   startThrowAwaySentinel,
 } from "../support/throw-away-redis.ts"
+import { until } from "../support/until.ts"
 
 const closers: (() => unknown)[] = []
 
@@ -34,14 +34,6 @@ function limiterOf(url: string, settings: Partial<RedisSettings> = {}): SharedLi
   const limiter = new SharedLimiter(connection, createMemoryLimiter(), "sallyport/test/")
   closers.push(() => limiter.close())
   return limiter
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let look = 0; look < 3000; look += 1) {
-    if (await holds()) return
-    await sleep(10)
-  }
-  throw new Error("it did not happen")
 }
 
 const available = (...limiters: readonly SharedLimiter[]) =>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { startUpstream, type Upstream, until } from "../../gateway/harness.ts"
+import { startUpstream, type Upstream } from "../../gateway/harness.ts"
+import { until } from "../../support/until.ts"
 import { type Served, serveDocuments } from "./serving.ts"
 
 const told = `<on-error>

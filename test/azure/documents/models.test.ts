@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { type Answering, startUpstream, type Upstream, until } from "../../gateway/harness.ts"
+import { type Answering, startUpstream, type Upstream } from "../../gateway/harness.ts"
+import { until } from "../../support/until.ts"
 import { type Served, serveDocuments } from "./serving.ts"
 
 const open: { close(): Promise<void> }[] = []
