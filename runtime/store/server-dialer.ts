@@ -15,6 +15,8 @@ export interface DialOptions {
   readonly config?: ClientConfig | undefined
 }
 
+/** Far below the time after which a probe without a sign means that the server is down. */
+const passwordSignMs = 100
 /** SQLSTATE of a password that is wrong. */
 const wrongPassword = "28P01"
 /** SQLSTATE of a connection that pg_hba.conf does not allow, for example because it is (not) encrypted. */
@@ -169,7 +171,7 @@ export class ServerDialer {
       ...{ ...config, ...options.config },
       // The socket is connected, and encrypted: node-postgres is not to do it again, nor to read libpq's variables.
       ...{ stream: () => connected(socket), ssl: false, sslnegotiation: "postgres" },
-      password: () => this.#password(),
+      password: () => this.#password(onSign),
     } as ClientConfig)
     client.on("error", () => undefined)
     try {
@@ -186,8 +188,10 @@ export class ServerDialer {
     }
   }
 
-  async #password(): Promise<string> {
-    const password = await this.#options.password.read()
+  /** The server has asked and waits for us: a command that takes a second must not make it look silent. */
+  async #password(onSign: () => void): Promise<string> {
+    const waiting = setInterval(onSign, passwordSignMs)
+    const password = await this.#options.password.read().finally(() => clearInterval(waiting))
     if (password !== undefined) return password
     throw new Error(
       "the server asks for a password, and none is set: write it into the URL, or set SALLYPORT_DATABASE_PASSWORD_FILE",

@@ -43,6 +43,10 @@ describePostgres("a server that asks for a password", () => {
     expect(await ask({ passwordCommand: `"${process.execPath}" -e "console.log('first')"` })).toEqual([[1]])
   })
 
+  test("waits for a command that is slower than a server may be", async () => {
+    expect(await ask({ passwordCommand: "sh -c 'sleep 1.5; echo first'" })).toEqual([[1]])
+  })
+
   test.each<[PostgresOptions, RegExp]>([
     [{}, /the server asks for a password, and none is set/],
     [{ passwordFile: join(folder, "none") }, /the password file .*none cannot be read \(ENOENT\)/],
