@@ -1,11 +1,18 @@
 import { connect } from "node:net"
 import { text } from "node:stream/consumers"
-import { inject } from "vitest"
-import type { SharedDatabase } from "./shared-databases.ts"
 
-/** Asks the run for a database that all test files share; undefined where a file runs without our vitest configuration. */
+/**
+ * `postgres`: the connection string of a running server. `migrated`: the name of a migrated database on it, to be used as a template.
+ * `embedded`: a folder with a migrated database, to be copied. `data`: the data folder of an empty server, to be copied.
+ */
+export type SharedDatabase = "postgres" | "migrated" | "embedded" | "data"
+
+/** Where the socket is by which all processes of a run ask for what they share. */
+export const sharedVariable = "SALLYPORT_TEST_SHARED"
+
+/** Asks the run for what all test files share; undefined outside of a run with our vitest configuration. */
 export async function askShared(name: SharedDatabase): Promise<string | undefined> {
-  const path = inject("sharedDatabases") as string | undefined
+  const path = process.env[sharedVariable]
   if (path === undefined) return undefined
   const socket = connect(path)
   socket.end(name)

@@ -7,32 +7,20 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { Client } from "pg"
-import type { TestProject } from "vitest/node"
-import { startThrowAwayPostgres, type ThrowAwayPostgres } from "./throw-away-postgres.ts"
+import { type SharedDatabase, sharedVariable } from "./ask-shared.ts"
+import { initializedFolder, startThrowAwayPostgres, type ThrowAwayPostgres } from "./throw-away-postgres.ts"
 
 const program = fileURLToPath(new URL("../../compiler/cli/sallyport.mjs", import.meta.url))
-
-declare module "vitest" {
-  interface ProvidedContext {
-    /** Path of the socket by which test files ask for what the whole run shares: see `SharedDatabase`. */
-    sharedDatabases: string
-  }
-}
-
-/**
- * `postgres`: the connection string of a running server. `migrated`: the name of a migrated database on it, to be used as a template.
- * `embedded`: a folder with a migrated database, to be copied.
- */
-export type SharedDatabase = "postgres" | "migrated" | "embedded"
 
 /**
  * What is expensive to make is made once per run, when the first file asks for it. Test files run in other processes, so they
  * ask through a socket: they send the name, and the response is one JSON line, `{value}` or `{error}`.
  */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
+export async function setup(): Promise<() => Promise<void>> {
   let postgres: Promise<ThrowAwayPostgres> | undefined
   let migrated: Promise<string> | undefined
   let embedded: Promise<string> | undefined
+  let data: Promise<string> | undefined
   const make: Record<SharedDatabase, () => Promise<string>> = {
     async postgres() {
       postgres ??= startThrowAwayPostgres()
@@ -46,6 +34,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     embedded() {
       embedded ??= migratedFolder()
       return embedded
+    },
+    data() {
+      data ??= initializedFolder()
+      return data
     },
   }
   const path = join(tmpdir(), `sallyport-test-${process.pid}.sock`)
@@ -66,7 +58,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   })
   await new Promise<void>((resolve) => server.listen(path, resolve))
   server.unref()
-  project.provide("sharedDatabases", path)
+  process.env[sharedVariable] = path
   return async () => {
     server.close()
     await (await postgres?.catch(() => undefined))?.stop()

@@ -1,9 +1,10 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { type ChildProcess, type ExecFileOptions, execFile, spawn } from "node:child_process"
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
+import { askShared } from "./ask-shared.ts"
 import { freePort } from "./free-port.ts"
 import { postgresFolder, postgresMissing, postgresProgram, postgresUser } from "./postgres-binaries.ts"
 
@@ -61,8 +62,8 @@ export async function startThrowAwayPostgres(options: ThrowAwayOptions = {}): Pr
   if (user) chownSync(folder, user.uid, user.gid)
   const data = join(folder, "data")
   const as = { ...user, cwd: folder, env: { ...process.env, LC_ALL: "C", FOLDER: folder } }
-  const [program, make] = makingOf(data, options.standbyOf)
-  await promisify(execFile)(postgresProgram(program), make, as)
+  if (options.standbyOf === undefined) await makeEmpty(data, as)
+  else await makeStandby(data, options.standbyOf, as)
   for (const [name, text] of Object.entries(options.files ?? {})) {
     writeFileSync(join(data, name), text, { mode: 0o600 })
     if (user) chownSync(join(data, name), user.uid, user.gid)
@@ -113,20 +114,31 @@ export async function startThrowAwayPostgres(options: ThrowAwayOptions = {}): Pr
   }
 }
 
-/** What makes the folder: an empty server, or a copy of another one that goes on as its standby. */
-function makingOf(
-  data: string,
-  primary: ThrowAwayPostgres | undefined,
-): readonly [program: string, string[]] {
-  if (primary !== undefined)
-    return [
-      "pg_basebackup",
-      ["-D", data, "-d", primary.url("postgres"), "-R", "-X", "stream", "-c", "fast", "--no-sync"],
-    ]
-  return [
-    "initdb",
-    ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions"],
-  ]
+/** The data folder of an empty server. Removed when this process ends. */
+export async function initializedFolder(): Promise<string> {
+  const user = postgresUser()
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-pg-empty-"))
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
+  if (user) chownSync(folder, user.uid, user.gid)
+  await initialize(join(folder, "data"), { ...user, cwd: folder, env: { ...process.env, LC_ALL: "C" } })
+  return join(folder, "data")
+}
+
+/** A copy takes a sixth of the CPU time of `initdb`, half a second. Its system identifier is the same, which nothing here compares. */
+async function makeEmpty(data: string, as: ExecFileOptions): Promise<void> {
+  const shared = await askShared("data")
+  if (shared === undefined) return initialize(data, as)
+  await promisify(execFile)("cp", ["-R", shared, data], as)
+}
+
+async function initialize(data: string, as: ExecFileOptions): Promise<void> {
+  const flags = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions"]
+  await promisify(execFile)(postgresProgram("initdb"), flags, as)
+}
+
+async function makeStandby(data: string, primary: ThrowAwayPostgres, as: ExecFileOptions): Promise<void> {
+  const flags = ["-D", data, "-d", primary.url("postgres"), "-R", "-X", "stream", "-c", "fast", "--no-sync"]
+  await promisify(execFile)(postgresProgram("pg_basebackup"), flags, as)
 }
 
 /** Waits for the line by which the server says that it takes connections. Answers the pid. */
