@@ -79,6 +79,8 @@ async function build(digest, keepMs) {
     write: false,
     logLevel: "error",
   })
+  // Its process keeps half a gigabyte, and so does packing the database.
+  await esbuild.stop()
   await publishDatabase()
   publish(result, digest, keepMs)
 }
