@@ -66,7 +66,7 @@ function helpFor(pointer: string | undefined, tree: DocumentNode): string {
   const more = all.length > pointersShown ? ` and ${all.length - pointersShown} more` : ""
   return all.length === 0
     ? "Name a file with a JSON Schema; if it contains several, add the pointer to one of them."
-    : `Select one of its schemas:  ${all
+    : `Select one of its schemas: ${all
         .slice(0, pointersShown)
         .map((each) => `\`${shown(each)}\``)
         .join(", ")}${more}.`

@@ -6,7 +6,9 @@ import type { Use } from "../use.ts"
 export function isAddress(text: string, use: Use, span: Span): boolean {
   const hole = /<[^<>]*>/.exec(text)?.[0]
   const url = `\`${shown(text)}\``
-  if (!/^https?:\/\/[^/]/i.test(text)) use.report("SP7009", span, `${url} is not a URL`, "Write `https://…`.")
+  if (text === "") use.report("SP7009", span, "the URL is empty", "Write `https://…`.")
+  else if (!/^https?:\/\/[^/]/i.test(text))
+    use.report("SP7009", span, `${url} is not a URL`, "Write `https://…`.")
   else if (hole !== undefined)
     use.report(
       "SP7009",

@@ -233,7 +233,9 @@ export class ExchangeState implements BindingSource {
     // There is only one stream of it; waiting for a second one would never end.
     if (this.reading)
       throw new Refused(
-        problem("internal-error", { cause: "the body of the request was sent before, and was not kept" }),
+        problem("internal-error", {
+          cause: "the body of the request was already sent once, and not kept to be sent again",
+        }),
       )
     return readBody(this.openBody(Math.min(this.generation.bodyBytesMax, this.generation.bufferBytesMax)))
   }

@@ -58,7 +58,9 @@ export class LiveExchange extends ExchangeState implements Exchange {
   #refusalToSend(): Problem | undefined {
     if (this.over || this.failed) return problem("gateway-timeout", { cause: "the request has ended" })
     if (!this.reading || this.outgoingBody !== undefined) return undefined
-    return problem("bad-gateway", { cause: "the body of the request was sent before, and was not kept" })
+    return problem("bad-gateway", {
+      cause: "the body of the request was already sent once, and not kept to be sent again",
+    })
   }
 
   /** Cancels the call to a backend, and drops its response. `isLate`: because of a timeout. */

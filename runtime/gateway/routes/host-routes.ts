@@ -42,12 +42,15 @@ export class HostRoutes<R extends Hosted> {
   /** A path that servers read in different ways matches only when its route passes these forms and no reading leads to another route. */
   #judge(match: Match<R>, forms: PathForms, method: string, path: string, authority: string): HostMatch<R> {
     if (match.kind !== "found" || !passesAll(match.route.passes, forms))
-      return { kind: "unread", cause: `no route allows its ${formWords(forms)}` }
+      return { kind: "unread", cause: `no route allows the ${formWords(forms)} of the path` }
     const { route, parameters } = match
     const tables = [...this.#for(hostOf(authority)), this.#every]
     const readings = readingsOf(path, route.passes ?? noForms)
     if (readings === undefined)
-      return { kind: "unread", cause: `its ${formWords(forms)} could hide dot segments or an empty segment` }
+      return {
+        kind: "unread",
+        cause: `the ${formWords(forms)} of the path could hide dot segments or an empty segment`,
+      }
     for (const reading of readings)
       if (tables.some((table) => table.strays(reading, method, route, parameters)))
         return {
