@@ -86,7 +86,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   heartbeat.start()
   return {
     controlUrl: control?.url,
-    addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
+    addresses: serving.addresses,
     apply: async (plan, author) => keeper.apply(plan, (await keeper.history(1))[0] ?? null, author),
     seed: (store, tuples) => seedStore(database, listeners?.door(), store, tuples, http),
     serial: () => keeper.serial,

@@ -42,6 +42,8 @@ export interface Serving {
   readonly http: HttpClient
   /** Runs plans on these parts. */
   readonly servable: Servable
+  /** The addresses on which they listen, as `host:port`. */
+  addresses(): { readonly gateway: readonly string[]; readonly authz: readonly string[] }
   /** Accepts no new requests, and waits for those in progress, at most `graceMs`. */
   stop(graceMs: number): Promise<void>
   /** Writes what was counted. Call it after `stop`. */
@@ -84,6 +86,7 @@ export function openServing(
   return {
     ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http },
     servable: servedBy({ engine, stores, warm, gateway, listeners }),
+    addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
     async stop(graceMs) {
       await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])
     },

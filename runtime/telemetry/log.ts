@@ -43,7 +43,7 @@ export function createLog(options: LogOptions = {}): Log {
   )
 }
 
-/** The bytes that a system writes to a pipe without mixing them with those of another process (PIPE_BUF of Linux). */
+/** Linux writes up to this many bytes to a pipe as one piece, so lines of two processes do not mix (PIPE_BUF in pipe(7)). */
 const atomicBytes = 4096
 
 /**

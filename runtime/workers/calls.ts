@@ -18,6 +18,15 @@ export interface ServedPlanNews {
   readonly keptAt: number | null
 }
 
+/** Before the parent serves a plan. */
+export const noPlanNews: ServedPlanNews = {
+  serial: null,
+  error: null,
+  refusedSerial: null,
+  kept: null,
+  keptAt: null,
+}
+
 /** The stores of a plan by name, as JSON. */
 export type StoreEntries = readonly (readonly [string, DeclaredStore])[]
 

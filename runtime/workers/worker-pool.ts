@@ -8,7 +8,14 @@ import type { ProcessQuotas } from "../process/metering.ts"
 import { StartError } from "../process/start-error.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { MetricFamily, Metrics } from "../telemetry/metrics.ts"
-import type { ParentCalls, ServedPlanNews, StoreEntries, WorkerAddresses, WorkerState } from "./calls.ts"
+import {
+  noPlanNews,
+  type ParentCalls,
+  type ServedPlanNews,
+  type StoreEntries,
+  type WorkerAddresses,
+  type WorkerState,
+} from "./calls.ts"
 import { countersFor } from "./machine-counters.ts"
 import { Replacements, steadyMs } from "./replacements.ts"
 import { countedMetrics, mergedMetrics } from "./sums.ts"
@@ -43,7 +50,7 @@ export class WorkerPool implements Servable {
   /** Counts of workers that have ended. */
   #retired: readonly MetricFamily[] = []
   #served: { readonly plan: Plan; readonly stores: StoreEntries } | undefined
-  #news: ServedPlanNews = { serial: null, error: null, refusedSerial: null, kept: null, keptAt: null }
+  #news = noPlanNews
   #isClosing = false
   /** Whether a failed start is reported to the caller of `start`, instead of the log. */
   #isStarting = true

@@ -11,7 +11,13 @@ import type { RuntimeSettings } from "../process/settings.ts"
 import { StartError } from "../process/start-error.ts"
 import type { Database } from "../store/database.ts"
 import { Metrics } from "../telemetry/metrics.ts"
-import type { ParentCalls, ServedPlanNews, StoreEntries, WorkerCalls } from "./calls.ts"
+import {
+  noPlanNews,
+  type ParentCalls,
+  type ServedPlanNews,
+  type StoreEntries,
+  type WorkerCalls,
+} from "./calls.ts"
 import { Channel } from "./channel.ts"
 import { MachineLimiter, MachineQuotas } from "./machine-counters.ts"
 
@@ -121,7 +127,7 @@ async function serveUntil(
 class PlanOfParent {
   served: PlanBody | null = null
   onChange: () => void = () => undefined
-  #news: ServedPlanNews = { serial: null, error: null, refusedSerial: null, kept: null, keptAt: null }
+  #news = noPlanNews
 
   set news(news: ServedPlanNews) {
     this.#news = news
@@ -151,7 +157,7 @@ class PlanOfParent {
 
 /** The calls that change what a worker serves. `end`: call it before the parts of `serving` stop, which wait for a plan that is prepared. */
 function planCalls(
-  { servable, gateway, listeners, metering }: Serving,
+  { servable, addresses, metering }: Serving,
   current: PlanOfParent,
 ): {
   readonly calls: Pick<
@@ -168,7 +174,6 @@ function planCalls(
     if (taken === undefined) throw new Error("no plan is prepared")
     return taken
   }
-  const addresses = () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] })
   const calls = {
     async prepare(plan: Plan) {
       try {

@@ -1,11 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { createMigratedDatabase, type TestDatabase } from "../postgres.ts"
-import { copyEmbedded } from "../store/databases.ts"
+import { projectDatabase } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
-import { postgresMissing } from "../support/postgres-binaries.ts"
 import { sampled } from "../support/random-run.ts"
 import { eventually, freePorts, start } from "./sallyport-process.ts"
 
@@ -56,19 +54,11 @@ api things {
 }
 `
 
-/** On a server where there is one: an embedded database costs each command seconds of CPU time, and is no part of either wing. */
-async function databaseFor(folder: string): Promise<TestDatabase | undefined> {
-  if (postgresMissing === undefined) return createMigratedDatabase()
-  mkdirSync(join(folder, ".sallyport"), { mode: 0o700 })
-  await copyEmbedded(join(folder, ".sallyport"))
-  return undefined
-}
-
 describe.each(projects)("a project $what", (project) => {
   const { statement, fromWing } = project
   let folder = ""
   let ports: readonly number[] = []
-  let database: TestDatabase | undefined
+  let database: Awaited<ReturnType<typeof projectDatabase>> | undefined
   const expectWing = (sources: readonly string[], wing: RegExp) => {
     expect(sources.some((path) => path.startsWith("compiler/cli/"))).toBe(true)
     const ofWing = sources.filter(isOfWing)
@@ -100,7 +90,7 @@ describe.each(projects)("a project $what", (project) => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "sallyport-wing-"))
     ports = await freePorts(5)
-    database = await databaseFor(folder)
+    database = await projectDatabase(folder)
     writeFileSync(join(folder, "one.xml"), document)
     writeFileSync(join(folder, "gateway.conf"), gatewayConf(ports, statement))
   })

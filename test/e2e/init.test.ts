@@ -3,10 +3,8 @@ import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { examples } from "../../compiler/cli/commands/init.ts"
 import { run } from "../cli/run.ts"
-import { createMigratedDatabase } from "../postgres.ts"
-import { copyEmbedded } from "../store/databases.ts"
+import { projectDatabase } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
-import { postgresMissing } from "../support/postgres-binaries.ts"
 import { sampled } from "../support/random-run.ts"
 import { bash, type Example, emptyPlace, quickNpx } from "./example.ts"
 import { patternOf, squeeze, tour } from "./readme.ts"
@@ -73,18 +71,12 @@ async function written(name: string): Promise<Example> {
   return place
 }
 
-/** `dev` on a server where there is one: other tests have seen the embedded database. */
 async function started(place: Example) {
-  const database = postgresMissing === undefined ? await createMigratedDatabase() : undefined
-  if (database === undefined) await copyEmbedded(join(place.folder, ".sallyport"))
-  const dev = start(
-    place.folder,
-    { ...place.env, SALLYPORT_DATABASE_URL: database?.url ?? "" },
-    ...place.argv,
-  )
+  const database = await projectDatabase(place.folder)
+  const dev = start(place.folder, { ...place.env, SALLYPORT_DATABASE_URL: database.url }, ...place.argv)
   onTestFinished(async () => {
     await dev.stop("SIGKILL")
-    await database?.drop()
+    await database.drop()
   })
   return dev
 }

@@ -6,10 +6,8 @@ import { expect, onTestFinished, test } from "vitest"
 import { bash, quickNpx } from "../e2e/example.ts"
 import { patternOf, squeeze } from "../e2e/readme.ts"
 import { devIsReady, freePorts, startForTest } from "../e2e/sallyport-process.ts"
-import { createMigratedDatabase } from "../postgres.ts"
-import { copyEmbedded } from "../store/databases.ts"
+import { projectDatabase } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
-import { postgresMissing } from "../support/postgres-binaries.ts"
 import { type Fence, fences } from "./pages.ts"
 
 // A page that starts `sallyport dev` is lived through: its files (fences with `save=PATH`) are written to a folder, its services are
@@ -53,10 +51,12 @@ test.each(lived)("%s prints what it shows", async (_, all) => {
     pagePorts.reduce((changed, port, at) => changed.replaceAll(String(port), String(ports[at])), text)
   const folder = await folderOf(all, own)
   const [, , identity, control, first, second] = ports
+  const database = await projectDatabase(folder)
+  onTestFinished(() => database.drop())
   const env = {
     SALLYPORT_CONTROL_LISTEN: `127.0.0.1:${control}`,
     SALLYPORT_CONTROL_TOKEN: "",
-    SALLYPORT_DATABASE_URL: await databaseFor(folder),
+    SALLYPORT_DATABASE_URL: database.url,
   }
   for (const { line, output } of all.filter(({ language }) => language === "console").flatMap(stepsOf)) {
     const missing = programs.find(({ lines, there }) => !there && lines.test(line))
@@ -106,18 +106,6 @@ async function folderOf(all: readonly Fence[], own: (text: string) => string): P
   symlinkSync(`${projectRoot}node_modules/@openfga`, join(folder, "node_modules/@openfga"))
   symlinkSync(`${projectRoot}compiler/cli/sallyport.mjs`, join(folder, "node_modules/.bin/sallyport"))
   return folder
-}
-
-/** On a server where there is one: test/e2e/dev has seen the embedded database, which takes seconds of CPU time for each page. */
-async function databaseFor(folder: string): Promise<string> {
-  if (postgresMissing === undefined) {
-    const database = await createMigratedDatabase()
-    onTestFinished(() => database.drop())
-    return database.url
-  }
-  mkdirSync(join(folder, ".sallyport"), { mode: 0o700 })
-  await copyEmbedded(join(folder, ".sallyport"))
-  return ""
 }
 
 function startService(folder: string): void {

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from "node:fs/promises"
+import { cp, mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe } from "vitest"
@@ -50,6 +50,19 @@ function closing(database: Database, more: () => Promise<void>): Database {
       await more()
     },
   })
+}
+
+/**
+ * The database for a project in a folder whose commands are started: the connection string of a server where there is one, else the embedded
+ * database of the folder (then `url` is empty), which takes seconds of CPU time for each command. test/e2e/dev has the embedded one.
+ */
+export async function projectDatabase(
+  folder: string,
+): Promise<{ readonly url: string; drop(): Promise<void> }> {
+  if (postgresMissing === undefined) return createMigratedDatabase()
+  await mkdir(join(folder, ".sallyport"), { mode: 0o700, recursive: true })
+  await copyEmbedded(join(folder, ".sallyport"))
+  return { url: "", drop: async () => undefined }
 }
 
 type Body = (database: () => Database) => void

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
+import { isAlive } from "./is-alive.ts"
 
 /** Short, because PostgreSQL's socket is in it: macOS allows 103 bytes for the path of a socket. */
 const name = /^spt-(\d+)$/
@@ -42,15 +43,6 @@ function removeRunFolder(): void {
 /** What tests have left in the temporary folder of this run. */
 export function leftBehind(): string[] {
   return readdirSync(tmpdir()).filter((each) => !ofTools.includes(each))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    // EPERM: a process of somebody else.
-    return (error as NodeJS.ErrnoException).code !== "ESRCH"
-  }
 }
 
 function remove(folder: string): void {

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { Replacements } from "../../runtime/workers/replacements.ts"
 import { eventually } from "../e2e/sallyport-process.ts"
 import { describePostgres } from "../postgres.ts"
+import { isAlive } from "../support/is-alive.ts"
 import { machine, workersOf } from "./machine.ts"
 
 describePostgres("the end of", () => {
@@ -35,7 +36,7 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${here.ports[3]}";
     )
     held[0]?.end("completed")
     expect(await running).toBe("completed")
-    await expect.poll(() => pids.some(isAlive), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => pids.some(isAlive)).toBe(false)
   })
 
   test("all workers again and again: the process ends and says so", async () => {
@@ -80,14 +81,6 @@ test("the reason of the last worker is that of the process", () => {
     help: "Make it.",
   })
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 function killed(pid: number): void {
   try {

@@ -63,11 +63,10 @@ api hello { path "/"; auth none; GET "/" { respond 200 { body text "hello" } } }
   }
   /** The second process has its control listener at another address. */
   const elsewhere = () => `SALLYPORT_CONTROL_LISTEN=127.0.0.1:${here.ports[1]}`
-  const printed = (name: string, text: string) =>
-    expect.poll(() => file(name), { timeout: 30_000 }).toContain(text)
+  const printed = (name: string, text: string) => expect.poll(() => file(name)).toContain(text)
   const stop = async (name: string) => {
     end(name, "SIGTERM")
-    await expect.poll(() => code(name), { timeout: 30_000 }).toBe("0")
+    await expect.poll(() => code(name)).toBe("0")
   }
   const answer = () => here.gateway("/", { headers: { connection: "close" } }).then((each) => each.text())
 

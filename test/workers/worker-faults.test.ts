@@ -2,6 +2,7 @@ import { connect } from "node:net"
 import { expect, onTestFinished, test } from "vitest"
 import { eventually, freePorts, type SallyportProcess } from "../e2e/sallyport-process.ts"
 import { describePostgres } from "../postgres.ts"
+import { isAlive } from "../support/is-alive.ts"
 import { machine, workersOf } from "./machine.ts"
 
 describePostgres("workers whose end or pause comes at a bad time", () => {
@@ -68,12 +69,4 @@ function opens(port: number): Promise<boolean> {
     socket.once("connect", () => resolve(true)).once("error", () => resolve(false))
     socket.once("connect", () => socket.destroy())
   })
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }

@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises"
 import { type AddressInfo, Socket } from "node:net"
+import { addressText } from "../../plan/resources.ts"
 
 /** The first file descriptor that a supervisor passes (sd_listen_fds(3)). */
 const firstDescriptor = 3
@@ -68,13 +69,13 @@ function adopt(descriptor: number): string | undefined {
 
 /** `host:port` of the inherited sockets that no listener has used. */
 export function unusedSockets(): string[] {
-  return waiting.map(({ host, port }) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`))
+  return waiting.map(addressText)
 }
 
 const anyHosts = new Set(["0.0.0.0", "::"])
 
 /**
- * The inherited socket for an address, to pass to `Server.listen`; undefined: there is none. A host name matches the sockets of its addresses.
+ * The inherited socket for an address, to pass to `Server.listen`, or undefined if the supervisor passed none for it. A host name matches the sockets of its addresses.
  * `0.0.0.0` and `::` match each other, because systemd opens `[::]` for both.
  */
 export async function takeInherited(address: {
