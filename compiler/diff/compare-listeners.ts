@@ -1,11 +1,6 @@
 import { jsonValuesDefault } from "../../runtime/plan/json-scan.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import {
-  type Address,
-  addressText,
-  ipv6PrefixDefault,
-  limitKeysDefault,
-} from "../../runtime/plan/resources.ts"
+import { type Address, ipv6PrefixDefault, limitKeysDefault } from "../../runtime/plan/resources.ts"
 import {
   breaking,
   closes,
@@ -15,9 +10,10 @@ import {
   neutral,
   opens,
 } from "../analysis/finding.ts"
-import { listChanges, same } from "../analysis/same.ts"
+import { same } from "../analysis/same.ts"
 import { durationWords, sizeWords } from "../analysis/words.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
+import { listenerChanges, listenerWords } from "./listener-changes.ts"
 import { trustChanges } from "./trust-changes.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
@@ -40,7 +36,11 @@ export function compareGateways(plans: {
   return [
     ...(before.name === after.name ? [] : [renamed(before.name, after.name)]),
     // The gateway's own listener is meant for clients, the engine's is not: each side judges a new address by its own rule.
-    ...listenerChanges(gatewayScope, "gateway.listen", before.listen, after.listen, publicListener),
+    ...listenerChanges(
+      { scope: gatewayScope, path: "gateway.listen", reach: publicListener },
+      before.listen,
+      after.listen,
+    ),
     ...errorChanges(before.errors, after.errors),
     ...trustChanges(before.trust, after.trust, plans.after),
     ...limitChanges({ before: before.limits, after: after.limits }),
@@ -170,7 +170,11 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Unplac
       ...compareCallers(null, after?.auth ?? null).filter(({ subject }) => subject.kind === "caller"),
     ]
   const found = [
-    ...listenerChanges(authzScope, "authz.listen", before.listen, after.listen, engineListener(after)),
+    ...listenerChanges(
+      { scope: authzScope, path: "authz.listen", reach: engineListener(after) },
+      before.listen,
+      after.listen,
+    ),
     ...compareEngine(before, after),
   ]
   const subject = { kind: "authz", name: "" } as const
@@ -260,7 +264,7 @@ function sides(
 ): UnplacedChange[] {
   if (before === null && after === null) return []
   const side = (after ?? before) as Gateway | Authz
-  const listen = side.listen.map((address) => `listen ${addressText(address)}`).join("; ")
+  const listen = side.listen.map(listenerWords).join("; ")
   const words = listen === "" ? kind : `${kind} { ${listen} }`
   const about = {
     subject: { kind, name: "name" in side ? side.name : "" },
@@ -304,48 +308,6 @@ function renamed(before: string, after: string): UnplacedChange {
   )
 }
 
-/** Addresses. A removed one breaks its clients unless another listener covers it. */
-function listenerChanges(
-  scope: typeof gatewayScope | typeof authzScope,
-  path: string,
-  before: readonly Address[],
-  after: readonly Address[],
-  reach: (address: Address) => Finding,
-): UnplacedChange[] {
-  const { removed, added } = listChanges(before, after)
-  const about = (address: Address) =>
-    ({ subject: { kind: "listener", name: addressText(address) }, scope, path }) as const
-  const found = [
-    ...removed.map((address) =>
-      changeOf(
-        { ...about(address), action: "removed", before: `listen ${addressText(address)}` },
-        after.some((other) => takesOver(other, address))
-          ? neutral("another listener accepts its connections")
-          : breaking("clients can no longer connect to this address"),
-      ),
-    ),
-    ...added.map((address) =>
-      changeOf(
-        { ...about(address), action: "added", after: `listen ${addressText(address)}` },
-        reach(address),
-      ),
-    ),
-  ]
-  if (found.length > 0 || same(before, after)) return found
-  // The same addresses, but not the same text: a digest changed, so the difference must be said.
-  const words = (list: readonly Address[]) =>
-    list.map((address) => `listen ${addressText(address)}`).join("; ")
-  const [first] = after
-  return first === undefined
-    ? []
-    : [
-        changeOf(
-          { ...about(first), action: "changed", before: words(before), after: words(after) },
-          neutral("the same addresses, listed in another way"),
-        ),
-      ]
-}
-
 function publicListener(address: Address): Finding {
   return isLoopback(address.host)
     ? neutral("only clients on this machine reach it")
@@ -367,11 +329,6 @@ function engineListener(authz: Authz): (address: Address) => Finding {
 /** The addition to a finding when the engine answers without credentials. */
 function asksNobody({ auth }: Authz): string {
   return auth === null ? ", and it does not authenticate callers" : ""
-}
-
-/** `0.0.0.0` listens on every IPv4 address, `::` on every address. */
-function takesOver(wide: Address, { host, port }: Address): boolean {
-  return wide.port === port && (wide.host === "::" || (wide.host === "0.0.0.0" && !host.includes(":")))
 }
 
 /** Loopback is all of 127.0.0.0/8 (RFC 1122, section 3.2.1.3) and ::1. */

@@ -92,7 +92,11 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Unpla
       words: (name, { cert, key }) =>
         `certificate ${name} { cert ${referenceWords(cert)}; key ${referenceWords(key)} }`,
       // A reference is compared, not the certificate: its file is read when the plan is loaded.
-      changed: () => [opens("the gateway sends another client certificate: servers see another identity")],
+      changed: () => [
+        opens(
+          "the gateway shows another certificate: servers may see another identity, and clients may not trust it",
+        ),
+      ],
       routes: () => [],
     }),
     ...declarations("token", before.tokenClients ?? {}, after.tokenClients ?? {}, {

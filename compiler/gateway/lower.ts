@@ -15,7 +15,8 @@ import { GatewayHost } from "./lower/document-host.ts"
 import { Expressions } from "./lower/expression.ts"
 import { lowerIssuer } from "./lower/issuer.ts"
 import { KeyUses } from "./lower/key-uses.ts"
-import { checkClashes, errorsOf, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
+import { checkClashes, checkRedirects } from "./lower/listen.ts"
+import { errorsOf, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
 import { Origins } from "./lower/origins.ts"
 import { routeTables } from "./lower/outlines.ts"
 import { OwnCredentialPlans } from "./lower/own-credentials.ts"
@@ -89,6 +90,7 @@ export function lower(
   const described = describedIn(kept.keys())
   const routes = addDocuments(kept, described, steps, errorsOf(program.gateway), openapi, report)
   checkClashes(program, report)
+  checkRedirects(program, report)
 
   const stepTable = steps.table(usedIn(routes.values(), onUnmatched))
   const keyUses = new KeyUses(program, report)
@@ -100,12 +102,15 @@ export function lower(
   const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
   for (const part of [issuers, backendTable, authz]) values.needIn(part)
   const subscriptions = lowerSubscriptions(program, values, keyedApis(stepTable), keyUses, report)
+  const gateway = lowerGateway(program, values, report, onUnmatched)
+  const listeners = [...(gateway?.listen ?? []), ...(authz?.listen ?? [])]
+  const pdps = lowerPdps(shared, credentials, stepTable)
   const body: PlanBody = {
-    gateway: lowerGateway(program, values, report, onUnmatched),
+    gateway,
     authz,
     issuers,
     backends: backendTable,
-    ...credentials.tables(stepTable, backendTable, lowerPdps(shared, credentials, stepTable)),
+    ...credentials.tables({ listeners, steps: stepTable, backends: backendTable, pdps }),
     ...lowerCallerCredentials(program, values, stepTable, report),
     products: lowerProducts(program, report),
     subscriptions,

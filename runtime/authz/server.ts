@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Transport } from "../http/server/incoming.ts"
 import { internalLimits, OwnNames, refusalOf } from "../http/server/internal-guard.ts"
 import { type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
 import type { Address } from "../plan/resources.ts"
@@ -27,6 +28,9 @@ interface AuthzOptions {
   readonly api: AuthzApi
   /** Addresses, each with a listener of its own; port 0 takes a free one. */
   readonly listen: readonly Address[]
+  /** How clients reach these listeners (default: by plain HTTP). */
+  readonly transport?: Transport | undefined
+  readonly onHandshakeFailed?: ListenerSettings["onHandshakeFailed"] | undefined
   /**
    * Whether to answer requests on connections to `local`, an address of this machine; while it returns false they get 503. Absent: always.
    */
@@ -191,7 +195,7 @@ function settle(
  * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one address cannot be opened; then none is open
  */
 export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
-  const { api, serving, leaving = [], awaitsActivation = false } = options
+  const { api, serving, transport, onHandshakeFailed, leaving = [], awaitsActivation = false } = options
   const listeners: Listener[] = []
   const close = async (graceMs = 0) => {
     const closed = Promise.all(listeners.map((listener) => listener.close(graceMs)))
@@ -203,7 +207,7 @@ export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners>
       listeners.push(
         await openListener(address, {
           ...engineListener(api, address.host, serving),
-          ...{ leaving, awaitsActivation },
+          ...{ transport, onHandshakeFailed, leaving, awaitsActivation },
         }),
       )
   } catch (error) {

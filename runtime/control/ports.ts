@@ -62,6 +62,7 @@ export interface ControlPorts extends HealthPorts {
 
 /** The address of the engine for operators, and the credential of this process. */
 export interface EngineDoor {
+  /** On this machine. With `https:`, the certificate is for other names, and is not verified: nothing leaves the machine. */
   readonly url: string
   /** Value of the `Authorization` header. */
   readonly authorization: string

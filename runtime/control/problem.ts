@@ -69,6 +69,15 @@ function plainProblem(kind: ProblemKind, detail: string): { status: number; body
 
 /** The problem of a request that is refused before routing. */
 export function kindOf(name: Refusal["name"]): ProblemKind {
-  if (name === "invalid-request" || name === "invalid-path" || name === "invalid-header") return "bad-request"
-  return name === "body-too-large" ? "too-large" : name
+  switch (name) {
+    case "invalid-request":
+    case "invalid-path":
+    case "invalid-header":
+    case "https-required":
+      return "bad-request"
+    case "body-too-large":
+      return "too-large"
+    default:
+      return name
+  }
 }

@@ -209,6 +209,8 @@ async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promis
     upstream: "",
     disableRequestLogging: true,
     retryMethods: [],
+    // See `EngineDoor.url`.
+    undici: { connect: { rejectUnauthorized: false } },
     preHandler: async (_, reply) => {
       if (ports.engine() === undefined) {
         return sendProblem(

@@ -4,8 +4,10 @@ import { createMemoryCache } from "../cache/memory.ts"
 import { SharedCache } from "../cache/shared-cache.ts"
 import { HttpClient, type OutgoingHttp } from "../http/client/http-client.ts"
 import { type RawAnswerer, sendRaw } from "../http/server/connection-errors.ts"
-import type { Handle } from "../http/server/incoming.ts"
-import { type Listener, leftGraceMs, openListener } from "../http/server/listener.ts"
+import type { Handle, Transport } from "../http/server/incoming.ts"
+import { certificatesOf, type Listener, leftGraceMs, openListener } from "../http/server/listener.ts"
+import type { ShownCertificate } from "../http/server/server-certificates.ts"
+import { type HandshakeFailure, HandshakeFailures } from "../http/server/tls.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
@@ -28,6 +30,7 @@ import { type PipelineContext, serve } from "./exchange/pipeline.ts"
 import { renderProblem } from "./exchange/problem.ts"
 import { explainRequest } from "./explain/explain-request.ts"
 import type { RequestExplanation, RequestQuestion } from "./explain/request-explanation.ts"
+import { type Transports, transportsOf } from "./generation/certificates.ts"
 import { FileWatch } from "./generation/file-watch.ts"
 import { LoadError, listenReason } from "./generation/load-error.ts"
 import { type Provisioned, provision } from "./generation/provision.ts"
@@ -103,6 +106,9 @@ export interface GatewayState {
   /** Names of backends without an available target. */
   readonly backendsAway: readonly string[]
   readonly decisionPoints: Readonly<Record<string, PdpState>>
+  /** The certificates of its listeners. */
+  readonly certificates: readonly ShownCertificate[]
+  readonly handshakesFailed: HandshakeFailures["counts"]
 }
 
 /** A provisioned plan that is not in use yet. Exactly one of the two methods must be called, once; until then no other plan is prepared. */
@@ -135,6 +141,8 @@ interface GatewayListenerSettings {
   readonly headerBytesMax: number
   readonly headMs: number
   readonly handle: Handle
+  readonly transport: Transport | undefined
+  readonly onHandshakeFailed: (failure: HandshakeFailure) => void
   readonly newId: () => string
   readonly refused: RefusalReport
   /** Listeners that the next plan does not have: they release their address when it conflicts. */
@@ -170,6 +178,7 @@ class RunningGateway implements Gateway {
   >
   readonly #context: PipelineContext
   readonly #gatewayState = { draining: false }
+  readonly #handshakes = new HandshakeFailures()
   readonly #watch: FileWatch
   readonly #generations = new Set<Provisioned>()
   #listeners: Listener[] = []
@@ -265,6 +274,8 @@ class RunningGateway implements Gateway {
       shared: this.#current?.resources.shared?.value,
       sharedCache: this.#current?.resources.sharedCache?.value,
       issuers: Object.fromEntries(issuers),
+      certificates: certificatesOf(this.#listeners),
+      handshakesFailed: this.#handshakes.counts,
       backends: Object.fromEntries(backends.map(([name, { value }]) => [name, value.states()])),
       backendsAway: backends.filter(([, { value }]) => value.isAway).map(([name]) => name),
       decisionPoints: Object.fromEntries(
@@ -337,9 +348,10 @@ class RunningGateway implements Gateway {
     const dependencies = { ...this.#options, ...this.#shared, authorizer }
     const next = await provision(plan, { dependencies, gatewayState: this.#gatewayState }, previous)
     try {
-      const opened = await this.#open(plan)
+      const transports = transportsOf(plan, "gateway", next.resources.certificates)
+      const opened = await this.#open(plan, transports)
       return {
-        activate: () => this.#activate(plan, next, opened),
+        activate: () => this.#activate(plan, next, { opened, transports }),
         discard: async () => {
           next.generation.retire()
           await discardAll(opened)
@@ -360,7 +372,7 @@ class RunningGateway implements Gateway {
    * Opens the new listeners.
    * @throws LoadError; then none of them is open
    */
-  async #open(plan: Plan): Promise<Listener[]> {
+  async #open(plan: Plan, transports: Transports): Promise<Listener[]> {
     const opened: Listener[] = []
     const leaving = this.#leaving(plan)
     for (const address of plan.plan.gateway?.listen ?? []) {
@@ -371,6 +383,8 @@ class RunningGateway implements Gateway {
           headerBytesMax: headerBytesMaxOf(plan),
           headMs: patience.headMs,
           handle: this.#handle,
+          transport: transports.get(addressText(address)),
+          onHandshakeFailed: this.#handshakes.count,
           newId,
           refused: this.#refused,
           leaving,
@@ -386,7 +400,11 @@ class RunningGateway implements Gateway {
   }
 
   /** Replaces the plan, then closes the listeners that are no longer needed, so that there is always one. */
-  #activate(plan: Plan, next: Provisioned, opened: readonly Listener[]): Applied {
+  #activate(
+    plan: Plan,
+    next: Provisioned,
+    { opened, transports }: { readonly opened: readonly Listener[]; readonly transports: Transports },
+  ): Applied {
     const previous = this.#current
     this.#current = next
     this.#options.limiter.keysMax = plan.plan.gateway?.limits.limitKeysMax ?? limitKeysDefault
@@ -394,7 +412,10 @@ class RunningGateway implements Gateway {
     const gone = this.#leaving(plan)
     for (const listener of opened) listener.activate()
     this.#listeners = [...this.#listeners.filter((listener) => !gone.includes(listener)), ...opened]
-    for (const listener of this.#listeners) listener.headerBytesMax = headerBytesMaxOf(plan)
+    for (const listener of this.#listeners) {
+      listener.headerBytesMax = headerBytesMaxOf(plan)
+      listener.transport = transports.get(addressText(listener.asked)) ?? {}
+    }
     for (const listener of gone) void listener.close(leftGraceMs)
     previous?.generation.retire()
     this.#context.tunnels.keep((key) => Object.hasOwn(plan.plan.routes, key))
@@ -460,12 +481,12 @@ function listenError(plan: Plan, address: Address, error: NodeJS.ErrnoException)
  * @throws when the address cannot be opened, with the code of the system (`EADDRINUSE`)
  */
 function openGatewayListener(address: Address, settings: GatewayListenerSettings): Promise<Listener> {
-  const { headerBytesMax, headMs, handle, leaving, awaitsActivation } = settings
+  const { headerBytesMax, headMs, handle, transport, onHandshakeFailed, leaving, awaitsActivation } = settings
   return openListener(address, {
     limits: { headerBytesMax, headMs, requestMs: 0 },
     service: { kind: "handler", handle, webSockets: true },
     answerRaw: answererOf(settings),
-    ...{ leaving, awaitsActivation },
+    ...{ transport, onHandshakeFailed, leaving, awaitsActivation },
   })
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { address } from "./resources.ts"
+import { engineListener } from "./resources.ts"
 import { loadText, name } from "./text.ts"
 
 const milliseconds = z.number().int().min(1).max(86_400_000)
@@ -99,7 +99,7 @@ export const memoryBytesDefault = 512 * 1024 * 1024
 
 /** The engine's internal listener. `maxStalenessMs` null: no limit. `readyWhenWarm`: a process is ready when its stores are in memory. Stores name a model by digest. `auth` null: no authentication. */
 export const authz = z.strictObject({
-  listen: z.array(address).max(16),
+  listen: z.array(engineListener).max(16),
   public: z.boolean(),
   maxStalenessMs: milliseconds.nullable(),
   memoryBytes,

@@ -3,7 +3,7 @@ import { modelPlan } from "./authorization-model.ts"
 import { authz } from "./authz.ts"
 import {
   backend,
-  clientCertificate,
+  certificate,
   gateway,
   introspection,
   issuer,
@@ -34,8 +34,8 @@ export const planBody = z.strictObject({
   secrets: z.record(name, reference),
   issuers: z.record(name, issuer),
   backends: z.record(name, backend),
-  /** Client certificates and token clients by which the gateway authenticates itself; absent: none. */
-  certificates: z.record(name, clientCertificate).optional(),
+  /** Certificates of listeners, and certificates and token clients by which the gateway authenticates itself; absent: none. */
+  certificates: z.record(name, certificate).optional(),
   tokenClients: z.record(name, tokenClient).optional(),
   introspections: z.record(name, introspection).optional(),
   users: z.record(name, users).optional(),

@@ -227,6 +227,11 @@ class Integrity {
   /** What credentials name. */
   #credentials(): void {
     const { backends, secrets, tokenClients = {}, certificates = {} } = this.#plan
+    for (const side of ["gateway", "authz"] as const)
+      this.#plan[side]?.listen.forEach(({ tls }, index) => {
+        for (const each of tls?.certificates ?? [])
+          this.#has(certificates, each, `${side}.listen[${index}].tls.certificates`, "certificate")
+      })
     for (const [key, { secret }] of Object.entries(this.#plan.introspections ?? {}))
       this.#has(secrets, secret, `introspections.${key}.secret`, "secret")
     for (const [key, { users }] of Object.entries(this.#plan.users ?? {}))

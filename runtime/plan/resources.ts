@@ -17,6 +17,43 @@ export function addressText({ host, port }: { readonly host: string; readonly po
   return `${host.includes(":") ? `[${host}]` : host}:${port}`
 }
 
+/**
+ * TLS of a listener. The first certificate is for clients that name no host, or one that no certificate has; with `unknownHosts` such clients are
+ * refused. Absent `profile`: `intermediate`.
+ */
+const listenerTls = z.strictObject({
+  certificates: z.array(name).min(1).max(1000),
+  profile: z.literal("modern").optional(),
+  unknownHosts: z.literal("refuse").optional(),
+  /** Strict-Transport-Security (RFC 6797 §6.1) of every response; absent: none. */
+  hsts: z
+    .strictObject({
+      maxAgeSeconds: z.number().int().min(0).max(315_360_000),
+      subdomains: z.literal(true).optional(),
+      preload: z.literal(true).optional(),
+    })
+    .optional(),
+})
+export type ListenerTlsPlan = z.infer<typeof listenerTls>
+
+/** A listener of the engine. Absent `tls`: plain HTTP. */
+export const engineListener = address.extend({ tls: listenerTls.optional() })
+
+/** A public listener. `redirect`: requests by plain HTTP are redirected to this port, with `https:`. */
+const publicListener = engineListener.extend({
+  redirect: z.strictObject({ port: address.shape.port }).optional(),
+})
+export type ListenerPlan = z.infer<typeof publicListener>
+
+/** The scheme of a listener by its actual address (`host:port`), whose host may differ from that of the plan. */
+export function schemeOf(
+  listen: readonly Pick<ListenerPlan, "port" | "tls">[],
+  address: string,
+): "http" | "https" {
+  const port = Number(address.slice(address.lastIndexOf(":") + 1))
+  return listen.find((each) => each.port === port)?.tls === undefined ? "http" : "https"
+}
+
 /** Prefix length by which limits count IPv6 callers: a customer gets at least a /64 (RFC 6177) and can use all its addresses. */
 export const ipv6PrefixDefault = 64
 
@@ -57,7 +94,7 @@ const sharedCounters = z.strictObject({
 /** The public listener. `trust`: CIDRs of proxies whose X-Forwarded-For is trusted. */
 export const gateway = z.strictObject({
   name,
-  listen: z.array(address).min(1).max(16),
+  listen: z.array(publicListener).min(1).max(16),
   trust: z.array(z.string()).max(1000),
   /** Format of error responses: RFC 9457 problem bodies, or those of Azure API Management. */
   errors: z.enum(["problem", "apim"]),
@@ -71,13 +108,13 @@ export const gateway = z.strictObject({
 /** A named value: read from outside, or text that may use other values. Constants that are not needed at run time are inlined and not listed. */
 export const value = z.union([z.strictObject({ from: reference }), z.strictObject({ text: loadText })])
 
-/** A TLS client certificate of the gateway: PEM files, read again when they change. */
-export const clientCertificate = z.strictObject({
+/** A certificate of the gateway, for its listeners or as a client: PEM files, read again when they change. */
+export const certificate = z.strictObject({
   cert: z.strictObject({ file: z.string().min(1) }),
   key: z.strictObject({ file: z.string().min(1) }),
 })
-/** A certificate with its key that the gateway shows to backends and other services. */
-export type ClientCertificatePlan = z.infer<typeof clientCertificate>
+/** A certificate with its key that the gateway shows to clients, backends and other services. */
+export type CertificatePlan = z.infer<typeof certificate>
 
 /**
  * Gets tokens for the gateway by client credentials (RFC 6749 §4.4), from the token endpoint of a discovery document or from a given one. `inBody`:

@@ -4,6 +4,7 @@ import type { RequestExplanation, RequestQuestion } from "../gateway/explain/req
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Database } from "../store/database.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
+import { certificateWarnings } from "./certificate-state.ts"
 import type { DatabaseServers } from "./database-servers.ts"
 import { awayReasons } from "./process-state.ts"
 import type { Serving } from "./serving.ts"
@@ -38,7 +39,7 @@ export function viewOf(
       traffic: trafficOf(gateway),
       database: databaseOf(database, servers),
       engine: warm.status,
-      warnings: awayReasons({ gateway, listeners }),
+      warnings: [...awayReasons({ gateway, listeners }), ...certificateWarnings({ gateway, listeners })],
     }),
   }
 }

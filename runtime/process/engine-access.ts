@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { type Access, createAccess, type Grants } from "../authz/access.ts"
+import { readCertificate, type Transports, transportsOf } from "../gateway/generation/certificates.ts"
 import { FileWatch, type SeenFile } from "../gateway/generation/file-watch.ts"
 import { Held } from "../gateway/generation/held.ts"
 import { issuerSettingsOf } from "../gateway/generation/issuer-settings.ts"
@@ -10,6 +11,7 @@ import type { TokenVerifier } from "../identity/verifier.ts"
 import type { EngineAuth, EngineGrants } from "../plan/authz.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
+import type { ClientCertificate } from "../policies/exchange.ts"
 
 /** What the engine's listeners need to authenticate callers. */
 export interface EngineAccessSettings extends Outside {
@@ -24,6 +26,7 @@ export interface EngineAccessSettings extends Outside {
 
 /** The callers of a plan that does not run yet. */
 export interface PreparedAccess {
+  readonly transports: Transports
   activate(): void
   discard(): void
 }
@@ -33,6 +36,8 @@ interface Provisioned {
   readonly access: Access | undefined
   readonly authzenUrl: string | undefined
   readonly verifiers: ReadonlyMap<string, Held<TokenVerifier>>
+  /** How clients reach each listener, by `host:port`. */
+  readonly transports: Transports
   readonly files: readonly SeenFile[]
 }
 
@@ -54,6 +59,8 @@ export class EngineAccess {
   readonly #ownKey: string
   readonly #watch: FileWatch
   #current: Provisioned | undefined
+  /** Called when changed files were read again, with how clients reach each listener from now on. */
+  onTransports: (transports: Transports) => void = () => undefined
 
   constructor(settings: EngineAccessSettings) {
     this.#settings = settings
@@ -84,6 +91,7 @@ export class EngineAccess {
   async prepare(plan: Plan): Promise<PreparedAccess> {
     const next = await this.#provision(plan)
     return {
+      transports: next.transports,
       activate: () => {
         const before = this.#current
         this.#current = next
@@ -112,6 +120,7 @@ export class EngineAccess {
         return
       }
       prepared.activate()
+      this.onTransports(prepared.transports)
       this.#settings.onReload(undefined)
     } catch (error) {
       this.#settings.onReload(error instanceof LoadError ? error : new LoadError([String(error)]))
@@ -129,6 +138,7 @@ export class EngineAccess {
         for (const key of source.inline) if ("secret" in key) wanted.add(key.secret)
     }
     const references = await resolveReferences(plan, wanted, this.#settings)
+    const { transports, files } = await this.#transports(plan)
     const url = authz?.authzen.url ?? null
     const verifiers = this.#verifiers(plan, references)
     try {
@@ -137,7 +147,8 @@ export class EngineAccess {
         access: auth === null ? undefined : this.#access(auth, references, verifiers),
         authzenUrl: url === null ? undefined : references.text(url),
         verifiers,
-        files: references.files,
+        transports,
+        files: [...references.files, ...files],
       }
     } catch (error) {
       for (const held of verifiers.values()) held.release()
@@ -145,6 +156,28 @@ export class EngineAccess {
       const message = error instanceof Error ? error.message : String(error)
       throw new LoadError([origin === undefined ? message : `${origin}: ${message}`])
     }
+  }
+
+  /** @throws LoadError with all certificates that cannot be used */
+  async #transports(plan: Plan): Promise<Pick<Provisioned, "transports" | "files">> {
+    const listen = plan.plan.authz?.listen ?? []
+    const files: SeenFile[] = []
+    const problems: string[] = []
+    const certificates = new Map<string, ClientCertificate>()
+    for (const name of new Set(listen.flatMap(({ tls }) => tls?.certificates ?? []))) {
+      const certificate = plan.plan.certificates?.[name]
+      if (certificate === undefined) continue
+      try {
+        certificates.set(
+          name,
+          await readCertificate(name, certificate, { dependencies: this.#settings, files }),
+        )
+      } catch (error) {
+        problems.push(`${plan.origins[`certificates.${name}`] ?? "authz"}: ${(error as Error).message}`)
+      }
+    }
+    if (problems.length > 0) throw new LoadError(problems)
+    return { transports: transportsOf(plan, "authz", certificates), files }
   }
 
   /** A verifier for each issuer; one with the same settings is kept, with its keys. */

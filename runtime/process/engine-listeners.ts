@@ -3,9 +3,12 @@ import type { AuthzParts } from "../authz/ports.ts"
 import { type AuthzListeners, startAuthz } from "../authz/server.ts"
 import { PlanRefused } from "../control/plan-keeper.ts"
 import type { EngineDoor } from "../control/ports.ts"
+import type { Transports } from "../gateway/generation/certificates.ts"
 import { listenReason } from "../gateway/generation/load-error.ts"
 import { isReachedBy } from "../http/server/listen.ts"
-import { leftGraceMs } from "../http/server/listener.ts"
+import { certificatesOf, leftGraceMs } from "../http/server/listener.ts"
+import type { ShownCertificate } from "../http/server/server-certificates.ts"
+import { HandshakeFailures } from "../http/server/tls.ts"
 import type { Plan } from "../plan/plan.ts"
 import { type Address, addressText } from "../plan/resources.ts"
 import type { EngineAccess } from "./engine-access.ts"
@@ -24,6 +27,8 @@ export class EngineListeners {
   readonly #awaitsPlan: boolean
   #open = new Map<string, AuthzListeners>()
   readonly #left = new WeakSet<AuthzListeners>()
+  readonly #handshakes = new HandshakeFailures()
+  #transports: Transports = new Map()
 
   /** `awaitsPlan`: requests on a new address wait until its plan runs, instead of getting 503. */
   constructor(
@@ -36,6 +41,7 @@ export class EngineListeners {
     this.#awaitsPlan = awaitsPlan
     this.#api = new AuthzApi({ ...parts, access: () => access.access })
     this.#onError = onError
+    access.onTransports = (transports) => this.#reach(transports)
   }
 
   /** `host:port` of each. */
@@ -45,14 +51,28 @@ export class EngineListeners {
 
   /** An address of this process' engine. A listener on all addresses is reached by the loopback address. */
   door(): EngineDoor | undefined {
-    const [address] = this.addresses()
-    if (address === undefined) return undefined
-    return { url: `http://${loopbackOf(address)}`, authorization: this.#access.authorization }
+    const [first] = this.#open
+    const address = first?.[1].addresses[0]
+    if (first === undefined || address === undefined) return undefined
+    const scheme = this.#transports.get(first[0])?.tls === undefined ? "http" : "https"
+    return {
+      url: `${scheme}://${loopbackOf(addressText(address))}`,
+      authorization: this.#access.authorization,
+    }
   }
 
   /** Call it when the database lost commits, because models may be among them. */
   forgetModels(): void {
     this.#api.models.forget()
+  }
+
+  /** The certificates of its listeners. */
+  get certificates(): readonly ShownCertificate[] {
+    return certificatesOf([...this.#open.values()].flatMap(({ listeners }) => listeners))
+  }
+
+  get handshakesFailed(): HandshakeFailures["counts"] {
+    return this.#handshakes.counts
   }
 
   /** State of the issuers of the engine's callers. */
@@ -80,7 +100,11 @@ export class EngineListeners {
       if (this.#open.has(key)) continue
       try {
         const serving = (local?: string) => this.#serves(opened.get(key), local)
-        const how = { serving, leaving, awaitsActivation: this.#awaitsPlan }
+        const how = {
+          ...{ serving, leaving, awaitsActivation: this.#awaitsPlan },
+          transport: access.transports.get(key),
+          onHandshakeFailed: this.#handshakes.count,
+        }
         opened.set(key, await startAuthz({ api: this.#api, listen: [address], ...how }))
       } catch (error) {
         await discard()
@@ -90,8 +114,16 @@ export class EngineListeners {
     const activate = () => {
       access.activate()
       this.#activate(wanted, opened)
+      this.#reach(access.transports)
     }
     return { activate, discard }
+  }
+
+  /** Sets how clients reach the listeners. */
+  #reach(transports: Transports): void {
+    this.#transports = transports
+    for (const [key, { listeners }] of this.#open)
+      for (const listener of listeners) listener.transport = transports.get(key) ?? {}
   }
 
   /** Number of requests that watch a store. */

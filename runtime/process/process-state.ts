@@ -7,6 +7,7 @@ import { schemaState } from "../store/migrate.ts"
 import { addProcessMetrics, type Metrics } from "../telemetry/metrics.ts"
 import type { Quotas } from "../usage/quotas.ts"
 import type { UsageRecorder } from "../usage/recorder.ts"
+import { addCertificateMetrics } from "./certificate-state.ts"
 import type { DatabaseServers } from "./database-servers.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { HistoryLosses } from "./history-losses.ts"
@@ -160,7 +161,7 @@ export function addStateMetrics(
     readonly report: () => ProcessState
     readonly keeper: Pick<PlanKeeper, "keptAt" | "serial">
     readonly gateway: Gateway | undefined
-    readonly listeners: Pick<EngineListeners, "watchers"> | undefined
+    readonly listeners: Pick<EngineListeners, "watchers" | "certificates" | "handshakesFailed"> | undefined
   },
 ): void {
   addProcessMetrics(metrics)
@@ -168,6 +169,7 @@ export function addStateMetrics(
   addPlanMetric(metrics, parts.keeper)
   addKeptPlanMetric(metrics, parts.keeper)
   addTrafficMetrics(metrics, parts.gateway)
+  addCertificateMetrics(metrics, parts)
   const { listeners } = parts
   if (listeners !== undefined)
     metrics.gauge("sallyport_watchers", "Requests that watch a store.", [], () => [[[], listeners.watchers]])

@@ -4,6 +4,7 @@ import type { Control } from "../control/server.ts"
 import { SubscriptionDesk } from "../control/subscription-desk.ts"
 import { UsageDesk } from "../control/usage-desk.ts"
 import { createMemoryLimiter } from "../limits/memory.ts"
+import { schemeOf } from "../plan/resources.ts"
 import { type ControlView, databaseOf } from "../process/control-view.ts"
 import { openDatabase } from "../process/database.ts"
 import { newOwnKey } from "../process/engine-access.ts"
@@ -97,7 +98,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
     await database.close()
   }
   try {
-    const view = viewOf(pool, database, metrics, engineKey)
+    const view = viewOf(pool, keeper, database, metrics, engineKey)
     const metering = desksOf(database, keeper, pool)
     control = await openControl(settings, { database, keeper, heartbeat, readiness, view, metering })
     await pool.start()
@@ -218,7 +219,13 @@ function desksOf(
 }
 
 /** The workers as one process. */
-function viewOf(pool: WorkerPool, database: Database, metrics: Metrics, engineKey: string): ControlView {
+function viewOf(
+  pool: WorkerPool,
+  keeper: PlanKeeper,
+  database: Database,
+  metrics: Metrics,
+  engineKey: string,
+): ControlView {
   return {
     metrics: async () => metricsPage(mergedMetrics([metrics.read(), ...(await pool.metrics())])),
     explain: async ({ body, ...question }) => {
@@ -237,7 +244,8 @@ function viewOf(pool: WorkerPool, database: Database, metrics: Metrics, engineKe
     engine: () => {
       const [address] = pool.addresses.authz
       if (address === undefined) return undefined
-      return { url: `http://${loopbackOf(address)}`, authorization: `Bearer ${engineKey}` }
+      const scheme = schemeOf(keeper.served?.authz?.listen ?? [], address)
+      return { url: `${scheme}://${loopbackOf(address)}`, authorization: `Bearer ${engineKey}` }
     },
     status: async () => mergedStatus(databaseOf(database), await pool.states()),
   }

@@ -89,7 +89,7 @@ const incoming = {
   request: { method: "GET" } as IncomingMessage,
   reply: {} as ServerResponse,
   upgrade: undefined,
-  listener: { closing: false },
+  listener: { closing: false, transport: {} },
 }
 
 function exchange(): LiveExchange {

@@ -35,6 +35,20 @@ export function planOf(
   return compiled(projectText(ports, greeting, more, ""), relations, documents)
 }
 
+/** The same project, whose gateway and engine serve HTTPS with the certificate in `own.pem` and `own.key`. */
+export function planWithTls(ports: Ports): Plan {
+  const text = projectText(
+    ports,
+    "hello",
+    'certificate own { cert file("own.pem"); key file("own.key") }',
+    "",
+  )
+  return compiled(
+    text.replace(/listen (\S+?)([;\s])/g, "listen $1 { tls { certificate own } }$2"),
+    "define viewer: [user]",
+  )
+}
+
 /** The same project with statements in `authz`, and declarations they need. */
 export function planOfEngine(
   ports: Ports,

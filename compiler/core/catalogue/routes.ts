@@ -182,4 +182,10 @@ export const routes = area({
     help: "Write `{name}` for one segment, `{name*}` for the rest of the path.",
     why: "Other routers use `:id` and `*` for parameters. Here they are plain characters, so the route matches only requests with exactly these characters in the path.",
   },
+  SP3044: {
+    severity: "error",
+    title: "No HTTPS listener to redirect to",
+    help: "Add `listen 0.0.0.0:443 { tls { certificate NAME } }`, or write the port: `redirect https 443`.",
+    why: "`redirect https` sends clients to the port of the first listener with `tls`. Write the port if a proxy in front of the gateway accepts HTTPS.",
+  },
 })

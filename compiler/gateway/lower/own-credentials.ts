@@ -2,7 +2,8 @@ import { digestOf } from "../../../runtime/plan/canonical.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type {
   BackendAuthentication,
-  ClientCertificatePlan,
+  CertificatePlan,
+  ListenerPlan,
   PdpAuthentication,
   TokenClientPlan,
 } from "../../../runtime/plan/resources.ts"
@@ -33,12 +34,20 @@ interface Said {
   readonly certificate: string | undefined
 }
 
+/** The parts of a plan that use credentials. */
+interface CredentialUsers {
+  readonly listeners: readonly Pick<ListenerPlan, "tls">[]
+  readonly steps: PlanBody["steps"]
+  readonly backends: PlanBody["backends"]
+  readonly pdps: NonNullable<PlanBody["pdps"]>
+}
+
 /** Certificates and token clients, declared by name or inside of backends. The plan gets those in use. */
 export class OwnCredentialPlans {
   readonly #program: Program
   readonly #values: Values
   readonly #report: Report
-  readonly #certificates = new Map<string, ClientCertificatePlan>()
+  readonly #certificates = new Map<string, CertificatePlan>()
   readonly #clients = new Map<string, TokenClientPlan>()
 
   /** Declarations are read first, so that a backend may use one that is declared below it. */
@@ -104,14 +113,16 @@ export class OwnCredentialPlans {
     return { authorization, certificate: certificate?.args.word("certificate")?.text }
   }
 
-  /** The decision points, and the credentials that they, steps and backends use, with the secrets they need. */
-  tables(
-    steps: PlanBody["steps"],
-    backends: PlanBody["backends"],
-    pdps: NonNullable<PlanBody["pdps"]>,
-  ): Pick<PlanBody, "certificates" | "tokenClients" | "pdps"> {
+  /** The decision points, and the credentials that they, listeners, steps and backends use, with the secrets they need. */
+  tables({
+    listeners,
+    steps,
+    backends,
+    pdps,
+  }: CredentialUsers): Pick<PlanBody, "certificates" | "tokenClients" | "pdps"> {
     // Only what is in use: a file that no route needs must not prevent the start.
     const certificates = new Set(this.#readBy(steps))
+    for (const { tls } of listeners) for (const name of tls?.certificates ?? []) certificates.add(name)
     const clients = new Set<string>()
     for (const step of Object.values(steps)) {
       const authentication = "authentication" in step ? step.authentication : undefined

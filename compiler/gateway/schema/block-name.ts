@@ -2,6 +2,9 @@
 export type BlockName =
   | "file"
   | "gateway"
+  | "listen"
+  | "engine listen"
+  | "listen tls"
   | "limits"
   | "shared redis"
   | "authz"

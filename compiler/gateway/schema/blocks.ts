@@ -61,9 +61,12 @@ import {
 } from "./scopes.ts"
 import { inboundRows, onErrorRows, operationRespond, outboundRows, respondRows } from "./steps.ts"
 import {
+  engineListenRows,
   fileRows,
   gatewayRows,
   limitsRows,
+  listenRows,
+  listenTlsRows,
   productRows,
   sharedRows,
   storeRows,
@@ -75,6 +78,9 @@ import { policyXml, xmlRows } from "./xml.ts"
 export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   file: { title: "a file", rows: fileRows },
   gateway: { title: "`gateway`", rows: [...gatewayRows, ...everyScope] },
+  listen: { title: "`listen`", rows: listenRows },
+  "engine listen": { title: "`listen` of the engine", rows: engineListenRows },
+  "listen tls": { title: "`tls` of a listener", rows: listenTlsRows },
   limits: { title: "`limits`", rows: limitsRows },
   "shared redis": { title: "`shared redis`", rows: sharedRows },
   authz: { title: "`authz`", rows: authzRows },

@@ -11,7 +11,7 @@ export const certificate: StatementRow = {
   forms: [
     { args: [slot("name", "name", { to: ["certificate"] })], block: "certificate", blockRequired: true },
   ],
-  docs: "A client certificate of the gateway, with its key. Both files are read again when they change.",
+  docs: "A certificate with its key, for listeners with `tls`, and as the gateway's client certificate for `authenticate certificate`. Both files are read again when they change.",
   example: 'certificate edge { cert file("certs/edge.pem"); key file("certs/edge.key") }',
 }
 

@@ -56,6 +56,7 @@ export const authzRows: readonly StatementRow[] = [
     ...listen,
     required: false,
     byDefault: "no listener: only `require` and `filter` use the engine",
+    forms: [{ args: [many(slot("address", "address"), 16)], block: "engine listen" }],
     example: "listen 127.0.0.1:8080",
   },
   {

@@ -82,6 +82,7 @@ export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
   SP3011: "project",
   SP3012: { keywords: ["without"] },
   SP3013: "project",
+  SP3044: { keywords: ["redirect"] },
   SP3014: { keywords: ["listen"] },
   SP3015: { keywords: ["listen"] },
   SP3016: "project",

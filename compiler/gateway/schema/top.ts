@@ -1,6 +1,6 @@
 import { certificate, introspection, token, users } from "./credentials.ts"
 import { pdp } from "./pdp.ts"
-import { many, oneOf, type StatementRow, slot, word } from "./row.ts"
+import { many, oneOf, optional, type StatementRow, slot, word } from "./row.ts"
 import { xml } from "./xml.ts"
 
 /** Top-level statements of a file: all declarations. */
@@ -133,10 +133,77 @@ export const listen: StatementRow = {
   keyword: "listen",
   several: true,
   required: true,
-  forms: [{ args: [many(slot("address", "address"), 16)] }],
-  docs: "Addresses and ports to listen on; IPv6 in brackets.",
+  forms: [{ args: [many(slot("address", "address"), 16)], block: "listen" }],
+  docs: "Addresses and ports to listen on; IPv6 in brackets. Without a block, clients use plain HTTP.",
   example: "listen 127.0.0.1:8000 [::1]:8000",
 }
+
+const listenTls: StatementRow = {
+  keyword: "tls",
+  forms: [{ args: [], block: "listen tls", blockRequired: true }],
+  byDefault: "plain HTTP",
+  docs: "Clients connect with TLS. A client that uses plain HTTP here gets 400.",
+  example: "tls { certificate shop; hsts 365d }",
+}
+
+/** In the block of a `listen` of the engine. */
+export const engineListenRows: readonly StatementRow[] = [listenTls]
+
+/** In the block of a `listen` of the gateway. */
+export const listenRows: readonly StatementRow[] = [
+  listenTls,
+  {
+    keyword: "redirect",
+    forms: [
+      { args: [word("https"), optional(slot("port", "count", { min: 1, max: 65_535, label: "PORT" }))] },
+    ],
+    byDefault: "requests are served",
+    docs: "Redirects every request (308) to the same URL with `https:`, on this port (default: that of the first `listen` with `tls`). Requests that a proxy of `trust` received by HTTPS are served.",
+    example: "redirect https",
+  },
+]
+
+export const listenTlsRows: readonly StatementRow[] = [
+  {
+    keyword: "certificate",
+    several: true,
+    required: true,
+    forms: [
+      { args: [many(slot("certificate", "reference", { to: ["certificate"], label: "CERTIFICATE" }), 100)] },
+    ],
+    docs: "Certificates, declared with `certificate NAME`. The host that a client names selects one: first by an exact name, then by a wildcard. The first certificate is for all other clients. The files are read again when they change, without closing connections.",
+    example: "certificate shop wildcard",
+  },
+  {
+    keyword: "profile",
+    forms: [{ args: [slot("choice", "choice", { choices: ["modern", "intermediate"] })] }],
+    byDefault: "intermediate",
+    docs: "Protocol versions and ciphers, as Mozilla recommends them: `modern` is TLS 1.3 only, `intermediate` also TLS 1.2 with forward secrecy.",
+    example: "profile modern",
+  },
+  {
+    keyword: "unknown-host",
+    forms: [{ args: [slot("choice", "choice", { choices: ["first", "refuse"] })] }],
+    byDefault: "first",
+    docs: "What clients get that name no host, or a host that no certificate has: the first certificate, or no connection.",
+    example: "unknown-host refuse",
+  },
+  {
+    keyword: "hsts",
+    forms: [
+      {
+        args: [
+          slot("time", "duration", { min: 0, max: 315_360_000_000, wholeSeconds: true }),
+          optional(slot("subdomains", "choice", { choices: ["subdomains"] })),
+          optional(slot("preload", "choice", { choices: ["preload"] })),
+        ],
+      },
+    ],
+    byDefault: "none",
+    docs: "Adds Strict-Transport-Security to every response: for this time browsers use only HTTPS for the host, and with `subdomains` for all below it. `preload` asks for a place on the list that browsers ship with. It cannot be taken back before the time is over.",
+    example: "hsts 365d subdomains",
+  },
+]
 
 export const gatewayRows: readonly StatementRow[] = [
   listen,

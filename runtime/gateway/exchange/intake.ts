@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http"
+import { TLSSocket } from "node:tls"
 import { FramingFields, lineFault, originForm, type RequestFault } from "../../http/server/request-fault.ts"
 import type { PathForms } from "../../plan/resources.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
@@ -54,8 +55,12 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
   if (place === undefined) return problem("invalid-path")
   const peerAddress = request.socket.remoteAddress ?? ""
   const address = rules.addresses.of(peerAddress, fields.forwardedFor)
+  const isSecured = request.socket instanceof TLSSocket
   const scheme =
-    (address.trusted ? lastWord(fields.forwardedProto) : undefined) === "https" ? "https" : "http"
+    ((address.trusted ? lastWord(fields.forwardedProto) : undefined) ?? (isSecured ? "https" : "http")) ===
+    "https"
+      ? "https"
+      : "http"
   const headers = fields.endToEnd()
   const peer = rules.addresses.of(peerAddress, undefined).ip
   addForwarding(headers, fields, { trusted: address.trusted, peer, scheme, authority, via: rules.via })

@@ -15,7 +15,7 @@ import type { OpenTunnel, TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
 import type { Tunnels } from "../tunnels/tunnels.ts"
 import { upgradeRefusal } from "../tunnels/upgrade-refusal.ts"
 import { answererOf, elementOf, placeOf } from "./answered-by.ts"
-import { takeIn } from "./intake.ts"
+import { type Intake, takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import { apimMessage, problemStatus } from "./problem.ts"
 import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
@@ -77,6 +77,11 @@ class Passage implements Timed, TunnelKeeper {
       return
     }
     exchange.take(intake)
+    const { redirectPort } = exchange.listener.transport
+    if (redirectPort !== undefined && intake.scheme === "http") {
+      this.#settle(redirectToHttps(intake, redirectPort), ignore)
+      return
+    }
     const match = generation.routes.find(exchange.method, intake.path, intake.authority)
     if (this.#sharing(match)) return
     if (match.kind !== "found") this.#refuse(unmatched(match, generation.errors))
@@ -323,6 +328,16 @@ function errorOf(found: Problem, exchange: LiveExchange): ExchangeError {
     policyId: element?.id ?? "",
     status: problemStatus(found),
   }
+}
+
+const httpsPort = 443
+
+/** The same URL with `https:`. A Host without a name, as HTTP/1.0 allows, has no URL to redirect to. */
+function redirectToHttps({ authority, path, query }: Intake, port: number): Outcome {
+  if (authority === "") return problem("https-required", { cause: "plain HTTP without Host" })
+  const host = authority.replace(/:\d*$/, "")
+  const location = `https://${host}${port === httpsPort ? "" : `:${port}`}${path}${query === "" ? "" : `?${query}`}`
+  return { kind: "answer", status: 308, headers: ["location", location], body: undefined }
 }
 
 /** A write after the client has disconnected also emits `close`, which is handled; without a listener the error would end the process. */

@@ -24,6 +24,11 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
     "Invalid header",
     "A header that may be given once is given twice, or a header is malformed.",
   ),
+  "https-required": row(
+    400,
+    "HTTPS required",
+    "This port accepts only HTTPS. Repeat the request with https: in the URL.",
+  ),
   unauthorized: row(401, "Unauthorized", "Valid credentials are required."),
   "insufficient-scope": row(
     403,

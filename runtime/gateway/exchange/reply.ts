@@ -82,6 +82,8 @@ export function writeHead(exchange: ExchangeState, head: Head, lines: string[], 
   const { status, reason } = head
   for (const line of answerLines) lines.push(line)
   lines.push("x-request-id", exchange.id)
+  const { strictTransport } = exchange.listener.transport
+  if (strictTransport !== undefined) addStrictTransport(lines, strictTransport)
   if (close || exchange.listener.closing) lines.push("connection", "close")
   exchange.status = status
   try {
@@ -98,6 +100,13 @@ export function writeHead(exchange: ExchangeState, head: Head, lines: string[], 
     reply.end(exchange.method === "HEAD" ? undefined : body)
     return false
   }
+}
+
+/** Browsers use only the first Strict-Transport-Security field (RFC 6797 §8.1), so the listener's replaces that of the backend. */
+function addStrictTransport(lines: string[], value: string): void {
+  for (let at = lines.length - 2; at >= 0; at -= 2)
+    if ((lines[at] as string).toLowerCase() === "strict-transport-security") lines.splice(at, 2)
+  lines.push("strict-transport-security", value)
 }
 
 /** How much of the client's body is unread. A client that waits for `100 Continue` may never send it, and then the connection cannot be reused. */

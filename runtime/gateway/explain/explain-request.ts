@@ -221,7 +221,7 @@ function exchangeOf(question: RequestQuestion, { generation, waiting }: Ready): 
   return new LiveExchange(
     {
       ...{ request: message, reply: new ServerResponse(message), upgrade: undefined },
-      listener: { closing: false },
+      listener: { closing: false, transport: {} },
     },
     generation,
     waiting,

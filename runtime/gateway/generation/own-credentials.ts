@@ -1,14 +1,12 @@
-import { createPrivateKey, X509Certificate } from "node:crypto"
 import type { RequestSender } from "../../http/client/http-client.ts"
 import { TokenClient, type TokenClientSettings } from "../../identity/token-client.ts"
 import { digestOf } from "../../plan/canonical.ts"
-import { fileReason } from "../../plan/file-reason.ts"
 import type { PlanBody } from "../../plan/plan.ts"
-import type { ClientCertificatePlan } from "../../plan/resources.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
+import { readCertificate } from "./certificates.ts"
 import type { SeenFile } from "./file-watch.ts"
 import type { Held } from "./held.ts"
-import { type Outside, type References, readPlanFile } from "./references.ts"
+import type { Outside, References } from "./references.ts"
 
 /** The gateway's own credentials, by their names in the plan. */
 export interface OwnCredentials {
@@ -35,7 +33,7 @@ export async function provisionCredentials(
   const certificates = new Map<string, ClientCertificate>()
   for (const [name, certificate] of Object.entries(plan.certificates ?? {})) {
     await maker.attemptLater(`certificates.${name}`, async () => {
-      const read = await readCertificate(maker, name, certificate)
+      const read = await readCertificate(name, certificate, maker)
       const before = previous?.certificates.get(name)
       // Keeps the object of an unchanged certificate, because steps compare what they looked up by identity.
       const same = before?.cert === read.cert && before.key === read.key
@@ -65,49 +63,4 @@ export async function provisionCredentials(
     })
   }
   return { certificates, tokenClients }
-}
-
-/** Reads certificate and key and checks that they belong together: otherwise every connection would fail later. */
-async function readCertificate(
-  maker: CredentialMaker,
-  name: string,
-  { cert, key }: ClientCertificatePlan,
-): Promise<ClientCertificate> {
-  const read = async ({ file }: { readonly file: string }): Promise<string> => {
-    try {
-      const { file: seen, text } = await readPlanFile(maker.dependencies, file)
-      maker.files.push(seen)
-      return text
-    } catch (error) {
-      throw new Error(`certificate \`${name}\`: \`${file}\` cannot be read: ${fileReason(error)}`)
-    }
-  }
-  const found = { cert: await read(cert), key: await read(key) }
-  const wrong = pairProblem(found, { cert: cert.file, key: key.file })
-  if (wrong !== undefined) throw new Error(`certificate \`${name}\`: ${wrong}`)
-  return found
-}
-
-/** Why the pair cannot be used, with the remedy. */
-function pairProblem(
-  { cert, key }: ClientCertificate,
-  files: { readonly cert: string; readonly key: string },
-): string | undefined {
-  const certificate = attempt(() => new X509Certificate(cert))
-  if (certificate === undefined)
-    return `\`${files.cert}\` contains no PEM certificate; one starts with \`-----BEGIN CERTIFICATE-----\``
-  const secret = attempt(() => createPrivateKey(key))
-  if (secret === undefined)
-    return `\`${files.key}\` contains no PEM key without a password; remove the password with \`openssl pkey\``
-  return certificate.checkPrivateKey(secret)
-    ? undefined
-    : `the key in \`${files.key}\` does not belong to the certificate in \`${files.cert}\`; use two files that belong together`
-}
-
-function attempt<T>(make: () => T): T | undefined {
-  try {
-    return make()
-  } catch {
-    return undefined
-  }
 }

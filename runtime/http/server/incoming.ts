@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import type { ServerTls } from "./tls.ts"
 
 /** The connection of a client that waits for its WebSocket. */
 export interface WaitingSocket {
@@ -8,9 +9,20 @@ export interface WaitingSocket {
   takeOver(): Buffer
 }
 
+/** How clients reach a listener. */
+export interface Transport {
+  /** Absent: plain HTTP. */
+  readonly tls?: ServerTls | undefined
+  /** Requests by plain HTTP are redirected to this port, with `https:`. Absent: they are served. */
+  readonly redirectPort?: number | undefined
+  /** Value of the Strict-Transport-Security field of every response (RFC 6797 §6.1). Absent: none. */
+  readonly strictTransport?: string | undefined
+}
+
 /** The state of a listener for its requests. `closing`: responses close their connections, so that no other request follows. */
 export interface ListenerState {
   readonly closing: boolean
+  readonly transport: Transport
 }
 
 /** As `ListenerState`, and which connections it serves. */

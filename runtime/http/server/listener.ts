@@ -1,11 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import { Server as NetServer } from "node:net"
+import { Server as NetServer, type Socket } from "node:net"
+import { TLSSocket } from "node:tls"
 import { type FastifyInstance, type FastifyServerOptions, fastify } from "fastify"
 import { type Address, addressText } from "../../plan/resources.ts"
 import { noteAnswer, type RawAnswerer, takeAllRequests } from "./connection-errors.ts"
-import type { Handle, ListenerDoor } from "./incoming.ts"
+import type { Handle, ListenerDoor, Transport } from "./incoming.ts"
 import { judgeRequest, type OwnNames, type Refusal } from "./internal-guard.ts"
 import { giveBack, isReachedBy, type Opened, openServer } from "./listen.ts"
+import type { RequestFault } from "./request-fault.ts"
+import type { ShownCertificate } from "./server-certificates.ts"
+import type { HandshakeFailure, TlsHooks } from "./tls.ts"
 import { takeUpgrades } from "./upgrades.ts"
 
 /** Timeouts and size limits of a listener. */
@@ -46,6 +50,10 @@ export interface ListenerSettings {
   readonly guard?: Guard
   /** Listeners that release their address when it conflicts. */
   readonly leaving?: readonly Listener[]
+  /** How clients reach it until `transport` is set (default: by plain HTTP). */
+  readonly transport?: Transport | undefined
+  /** Called when a connection ends before its TLS handshake is complete. */
+  readonly onHandshakeFailed?: ((failure: HandshakeFailure) => void) | undefined
   /** Whether its requests wait until it is activated, discarded or closed. Absent: the handler gets them at once. */
   readonly awaitsActivation?: boolean
 }
@@ -102,30 +110,59 @@ export class Listener {
     void this.close(graceMs)
   }
 
+  get transport(): Transport {
+    return this.#state.transport
+  }
+
+  /** How clients reach it from now on. Connections that are open keep their TLS, or stay unencrypted. */
+  set transport(transport: Transport) {
+    this.#state.transport = transport
+  }
+
   set headerBytesMax(bytes: number) {
     // Node reads it for each new connection.
     ;(this.opened.server as unknown as { maxHeaderSize: number }).maxHeaderSize = bytes
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    // Handshakes that are not complete would keep the server open.
+    const force = setTimeout(() => {
+      for (const socket of this.#state.secured) socket.destroy()
+    }, graceMs)
+    await closeServer(this.opened.server, graceMs)
+    clearTimeout(force)
+    await this.#end()
   }
 
   /** Accepts no new connections. Existing ones end with the response they wait for, or with the next one, at the latest after `graceMs`. */
   close(graceMs: number): Promise<void> {
     this.#state.closing = true
     this.#state.release()
-    this.#closed ??= closeServer(this.opened.server, graceMs).then(this.#end)
+    this.#closed ??= this.#close(graceMs)
     return this.#closed
   }
+}
+
+/** The certificates of listeners, each once. */
+export function certificatesOf(listeners: readonly Listener[]): ShownCertificate[] {
+  const shown = listeners.flatMap(({ transport }) => transport.tls?.certificates ?? [])
+  return [...new Map(shown.map((each) => [each.name, each])).values()]
 }
 
 /** The state of a listener, as its requests see it. */
 class State implements ListenerDoor {
   closing = false
+  transport: Transport
+  /** Connections that use TLS, in or after their handshake: the HTTP server knows only those after it. */
+  readonly secured = new Set<Socket>()
   /** Addresses of the listeners it replaces; undefined once it is activated. */
   before: readonly Address[] | undefined = []
   /** Requests that wait for the activation. */
   #waiting: (() => void)[] | undefined
 
-  constructor(awaitsActivation: boolean) {
-    if (awaitsActivation) this.#waiting = []
+  constructor({ awaitsActivation, transport = {} }: ListenerSettings) {
+    this.transport = transport
+    if (awaitsActivation === true) this.#waiting = []
   }
 
   /** The handler, which gets no request before `release`. */
@@ -153,8 +190,9 @@ class State implements ListenerDoor {
  * @throws the system's error when it cannot be opened (`EADDRINUSE`, `EACCES` …, with `address` and `port`)
  */
 export async function openListener(asked: Address, settings: ListenerSettings): Promise<Listener> {
-  const state = new State(settings.awaitsActivation === true)
+  const state = new State(settings)
   const { server, end } = await serverOf(settings, state)
+  takeConnections(server, settings, state)
   takeAllRequests(server, settings.answerRaw)
   const leaving = (settings.leaving ?? []).map((each) => each.opened)
   const opened = await openServer(server, asked, leaving).catch(async (error: unknown) => {
@@ -163,6 +201,43 @@ export async function openListener(asked: Address, settings: ListenerSettings): 
   })
   state.before = opened.before.map((each) => each.address)
   return new Listener(asked, opened, state, end)
+}
+
+/**
+ * Puts TLS before the HTTP server. The server gets the encrypted connections as it gets the others, so its timeouts, its end and its handling of
+ * errors are the same for both.
+ */
+function takeConnections(
+  server: Server,
+  { answerRaw, onHandshakeFailed }: ListenerSettings,
+  state: State,
+): void {
+  const served = server.listeners("connection") as ((socket: Socket) => void)[]
+  const serve = (socket: Socket): void => {
+    for (const each of served) each.call(server, socket)
+  }
+  const hooks: TlsHooks = {
+    secured: serve,
+    plainHttp: (socket) => answerRaw(socket, plainHttpFault),
+    failed: (failure) => onHandshakeFailed?.(failure),
+  }
+  server.removeAllListeners("connection")
+  server.on("connection", (socket: Socket) => {
+    const { tls } = state.transport
+    // `upgrades.ts` returns connections that are encrypted already.
+    if (tls === undefined || socket instanceof TLSSocket) {
+      serve(socket)
+      return
+    }
+    state.secured.add(socket)
+    socket.once("close", () => state.secured.delete(socket))
+    tls.take(socket, hooks)
+  })
+}
+
+const plainHttpFault: RequestFault = {
+  name: "https-required",
+  cause: "the client sent HTTP without TLS to a port that accepts only HTTPS",
 }
 
 interface Built {

@@ -3,6 +3,7 @@ export const faultStatus = {
   "invalid-request": 400,
   "invalid-path": 400,
   "invalid-header": 400,
+  "https-required": 400,
   "method-not-allowed": 405,
   "request-timeout": 408,
   "body-too-large": 413,

@@ -8,6 +8,7 @@ export type ProblemName =
   | "invalid-request"
   | "invalid-path"
   | "invalid-header"
+  | "https-required"
   | "unauthorized"
   | "insufficient-scope"
   | "forbidden"

@@ -1,0 +1,184 @@
+import {
+  type Address,
+  addressText,
+  type ListenerPlan,
+  type ListenerTlsPlan,
+} from "../../runtime/plan/resources.ts"
+import { breaking, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { same } from "../analysis/same.ts"
+import { durationWords, listWords } from "../analysis/words.ts"
+import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
+
+/** Whose listeners are compared, and who reaches a new address. */
+interface Side {
+  readonly scope: UnplacedChange["scope"]
+  readonly path: string
+  readonly reach: (address: Address) => Finding
+}
+
+/** Addresses, and how clients reach them. A removed address breaks its clients unless another listener covers it. */
+export function listenerChanges(
+  { scope, path, reach }: Side,
+  before: readonly ListenerPlan[],
+  after: readonly ListenerPlan[],
+): UnplacedChange[] {
+  const about = (address: Address) =>
+    ({ subject: { kind: "listener", name: addressText(address) }, scope, path }) as const
+  const at = (list: readonly ListenerPlan[], address: Address) =>
+    list.find((each) => addressText(each) === addressText(address))
+  const removed = before.filter((each) => at(after, each) === undefined)
+  const added = after.filter((each) => at(before, each) === undefined)
+  const changed = after.flatMap((next) => {
+    const old = at(before, next)
+    if (old === undefined || same(old, next)) return []
+    const words = { before: listenerWords(old), after: listenerWords(next) }
+    return [changeOf({ ...about(next), action: "changed", ...words }, transportFindings(old, next))]
+  })
+  const found = [
+    ...removed.map((each) => {
+      const other = after.find((wide) => takesOver(wide, each))
+      return changeOf(
+        { ...about(each), action: "removed", before: listenerWords(each) },
+        other === undefined
+          ? breaking("clients can no longer connect to this address")
+          : [neutral("another listener accepts its connections"), ...transportFindings(each, other)],
+      )
+    }),
+    ...added.map((each) =>
+      changeOf({ ...about(each), action: "added", after: listenerWords(each) }, reach(each)),
+    ),
+    ...changed,
+  ]
+  if (found.length > 0 || same(before, after)) return found
+  // The same addresses, but not the same text: a digest changed, so the difference must be said.
+  const words = (list: readonly ListenerPlan[]) => list.map(listenerWords).join("; ")
+  const [first] = after
+  return first === undefined
+    ? []
+    : [
+        changeOf(
+          { ...about(first), action: "changed", before: words(before), after: words(after) },
+          neutral("the same addresses, listed in another way"),
+        ),
+      ]
+}
+
+/** A listener as it is written in gateway.conf. */
+export function listenerWords({ tls, redirect, ...address }: ListenerPlan): string {
+  const inside = [
+    ...(tls === undefined ? [] : [`tls { ${tlsWords(tls)} }`]),
+    ...(redirect === undefined ? [] : [`redirect https ${redirect.port}`]),
+  ]
+  return `listen ${addressText(address)}${inside.length === 0 ? "" : ` { ${inside.join("; ")} }`}`
+}
+
+function tlsWords({ certificates, profile, unknownHosts, hsts }: ListenerTlsPlan): string {
+  return [
+    `certificate ${certificates.join(" ")}`,
+    ...(profile === undefined ? [] : [`profile ${profile}`]),
+    ...(unknownHosts === undefined ? [] : [`unknown-host ${unknownHosts}`]),
+    ...(hsts === undefined ? [] : [hstsWords(hsts)]),
+  ].join("; ")
+}
+
+function hstsWords({ maxAgeSeconds, subdomains, preload }: NonNullable<ListenerTlsPlan["hsts"]>): string {
+  const more = `${subdomains === true ? " subdomains" : ""}${preload === true ? " preload" : ""}`
+  return `hsts ${durationWords(maxAgeSeconds * 1000)}${more}`
+}
+
+/** What another way to reach the same address means for clients. */
+function transportFindings(before: ListenerPlan, after: ListenerPlan): Finding[] {
+  return [...tlsFindings(before.tls, after.tls), ...redirectFindings(before.redirect, after.redirect)]
+}
+
+function tlsFindings(before: ListenerPlan["tls"], after: ListenerPlan["tls"]): Finding[] {
+  if (before === undefined)
+    return after === undefined
+      ? []
+      : [breaking("clients must use HTTPS at this address: plain HTTP gets 400")]
+  if (after === undefined)
+    return [
+      opens("requests, with their tokens and keys, are no longer encrypted at this address"),
+      breaking("clients can no longer connect by HTTPS at this address"),
+    ]
+  return [
+    ...certificateFindings(before.certificates, after.certificates),
+    ...profileFindings(before.profile, after.profile),
+    ...unknownHostFindings(before.unknownHosts, after.unknownHosts),
+    ...hstsFindings(before.hsts, after.hsts),
+  ]
+}
+
+function certificateFindings(before: readonly string[], after: readonly string[]): Finding[] {
+  const gone = before.filter((each) => !after.includes(each))
+  const fresh = after.filter((each) => !before.includes(each))
+  const named = (names: readonly string[]) => listWords(names.map((name) => `\`${name}\``))
+  const [oldFirst, nextFirst] = [before[0], after[0]]
+  const found = [
+    ...(gone.length === 0 ? [] : [breaking(`hosts of the certificate ${named(gone)} may have none`)]),
+    ...(fresh.length === 0 ? [] : [neutral(`hosts of the certificate ${named(fresh)} have one`)]),
+    ...(oldFirst === nextFirst
+      ? []
+      : [
+          breaking(
+            `clients that name no host get the certificate \`${nextFirst}\` instead of \`${oldFirst}\``,
+          ),
+        ]),
+  ]
+  if (found.length > 0 || same(before, after)) return found
+  return [neutral("for a host that several certificates have, another one may be used")]
+}
+
+function profileFindings(before: ListenerTlsPlan["profile"], after: ListenerTlsPlan["profile"]): Finding[] {
+  if (before === after) return []
+  return [
+    after === "modern"
+      ? breaking("clients without TLS 1.3 can no longer connect")
+      : opens("clients may also use TLS 1.2"),
+  ]
+}
+
+function unknownHostFindings(
+  before: ListenerTlsPlan["unknownHosts"],
+  after: ListenerTlsPlan["unknownHosts"],
+): Finding[] {
+  if (before === after) return []
+  return [
+    after === "refuse"
+      ? breaking("clients that name no host, or one without a certificate, can no longer connect")
+      : neutral("clients that name no host, or one without a certificate, get the first certificate"),
+  ]
+}
+
+/** Browsers obey the last field they received: a shorter time or fewer hosts let them use plain HTTP again, the opposite forbids it. */
+function hstsFindings(before: ListenerTlsPlan["hsts"], after: ListenerTlsPlan["hsts"]): Finding[] {
+  if (same(before, after)) return []
+  const weaker =
+    (after?.maxAgeSeconds ?? 0) < (before?.maxAgeSeconds ?? 0) ||
+    (before?.subdomains === true && after?.subdomains !== true)
+  const stronger =
+    (after?.maxAgeSeconds ?? 0) > (before?.maxAgeSeconds ?? 0) ||
+    (after?.subdomains === true && before?.subdomains !== true)
+  return [
+    ...(weaker ? [opens("browsers may use plain HTTP again, for some hosts or sooner")] : []),
+    ...(stronger
+      ? [breaking("browsers use only HTTPS, for more hosts or longer; this cannot be taken back")]
+      : []),
+    ...(weaker || stronger ? [] : [neutral("only the request to be on the browsers' common list differs")]),
+  ]
+}
+
+function redirectFindings(before: ListenerPlan["redirect"], after: ListenerPlan["redirect"]): Finding[] {
+  if (same(before, after)) return []
+  if (after === undefined) return [opens("requests by plain HTTP are served again, unencrypted")]
+  return [
+    before === undefined
+      ? breaking("requests by plain HTTP get 308 to HTTPS instead of their response")
+      : neutral(`redirects name port ${after.port} instead of ${before.port}`),
+  ]
+}
+
+/** `0.0.0.0` listens on every IPv4 address, `::` on every address. */
+function takesOver(wide: Address, { host, port }: Address): boolean {
+  return wide.port === port && (wide.host === "::" || (wide.host === "0.0.0.0" && !host.includes(":")))
+}

@@ -1,0 +1,198 @@
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { Address, ListenerPlan, ListenerTlsPlan } from "../../../runtime/plan/resources.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import { bytesOf } from "../bind/addresses.ts"
+import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import type { Program } from "../program.ts"
+
+/** One address of a `listen`, with the block that applies to all its addresses. */
+interface Listener {
+  readonly address: Address
+  readonly span: Span
+  readonly block: BoundBlock | undefined
+}
+
+/** Limit of the plan; no real host has that many addresses. */
+const listenersMax = 16
+
+/** The listeners of the gateway: those that redirect need one with TLS, or a port. */
+export function publicListeners(program: Program, report: Report): ListenerPlan[] {
+  const listeners = listenersOf(program.gateway?.block, report)
+  const secured = sorted(listeners.filter(({ block }) => statementOf(block, "tls") !== undefined))[0]
+  return sorted(listeners).map(({ address, block }) => {
+    const tls = tlsOf(block, report)
+    const redirect = statementOf(block, "redirect")
+    if (redirect === undefined) return { ...address, ...tls }
+    const port = redirect.args.value<number>("port") ?? secured?.address.port
+    return { ...address, ...tls, ...(port === undefined ? {} : { redirect: { port } }) }
+  })
+}
+
+/** The listeners of the engine. `mustBePrivate`: it has no `auth`, so only addresses inside are allowed. */
+export function engineListeners(
+  program: Program,
+  mustBePrivate: boolean,
+  report: Report,
+): NonNullable<PlanBody["authz"]>["listen"] {
+  const listeners = listenersOf(program.authz?.block, report)
+  if (mustBePrivate) for (const listener of listeners) checkPrivate(listener, report)
+  return sorted(listeners).map(({ address, block }) => ({ ...address, ...tlsOf(block, report) }))
+}
+
+/** Reports redirects that lead nowhere, each once. */
+export function checkRedirects(program: Program, report: Report): void {
+  const statements = statementsOf(program.gateway?.block, "listen")
+  const isSecured = statements.some(({ block, broken }) => broken || statementOf(block, "tls") !== undefined)
+  for (const { block } of statements) {
+    const redirect = statementOf(block, "redirect")
+    if (redirect === undefined || redirect.broken) continue
+    const tls = statementOf(block, "tls")
+    if (tls !== undefined)
+      report.add(
+        "SP2017",
+        headSpan(redirect.statement),
+        "`redirect https` has no effect on a listener with `tls`",
+        {
+          related: [{ span: headSpan(tls.statement), message: "its `tls`" }],
+        },
+      )
+    else if (!isSecured && redirect.args.get("port") === undefined)
+      report.add("SP3044", headSpan(redirect.statement), "no `listen` of this gateway has a `tls` block")
+  }
+}
+
+/** TLS of a listener. Absent: plain HTTP. */
+function tlsOf(block: BoundBlock | undefined, report: Report): { readonly tls?: ListenerTlsPlan } {
+  const tls = statementOf(block, "tls")
+  const certificates = statementsOf(tls?.block, "certificate").flatMap(({ args }) =>
+    args.words("certificate"),
+  )
+  const names = [...new Set(certificates.map(({ text }) => text))]
+  if (tls === undefined || names.length === 0) return {}
+  const choice = (keyword: string) => statementOf(tls.block, keyword)?.args.word("choice")?.text
+  const hsts = statementOf(tls.block, "hsts")
+  return {
+    tls: {
+      certificates: names,
+      ...(choice("profile") === "modern" ? { profile: "modern" } : {}),
+      ...(choice("unknown-host") === "refuse" ? { unknownHosts: "refuse" } : {}),
+      ...(hsts === undefined ? {} : hstsOf(hsts, report)),
+    },
+  }
+}
+
+const yearMs = 365 * 86_400_000
+
+/** The field as RFC 6797 defines it; `preload` is a rule of the browsers' common list (hstspreload.org). */
+function hstsOf({ args, statement }: BoundStatement, report: Report): Pick<ListenerTlsPlan, "hsts"> {
+  const maxAgeMs = args.value<number>("time")
+  if (maxAgeMs === undefined) return {}
+  const has = (slot: string): boolean => args.word(slot) !== undefined
+  if (has("preload") && maxAgeMs < yearMs)
+    report.add(
+      "SP2017",
+      headSpan(statement),
+      "browsers do not put this host on their list, because `preload` needs at least `365d`",
+    )
+  return {
+    hsts: {
+      maxAgeSeconds: maxAgeMs / 1000,
+      ...(has("subdomains") ? { subdomains: true } : {}),
+      ...(has("preload") ? { preload: true } : {}),
+    },
+  }
+}
+
+/** Reports addresses, of the gateway and the engine, that cannot be listened on at the same time. */
+export function checkClashes(program: Program, report: Report): void {
+  // Both sides in one list: the gateway and the engine cannot share a port either.
+  const all = [program.gateway, program.authz].flatMap((side) => listenersOf(side?.block, report))
+  all.forEach((later, index) => {
+    const earlier = all.slice(0, index).find((each) => clash(each.address, later.address))
+    if (earlier === undefined) return
+    const same = earlier.address.host === later.address.host
+    const detail = same
+      ? "another listener already uses this address"
+      : `\`${later.address.host}\` and \`${earlier.address.host}\` overlap on port ${later.address.port}`
+    report.add("SP3015", later.span, detail, {
+      related: [{ span: earlier.span, message: "the other listener" }],
+    })
+  })
+}
+
+/** All addresses of a block, as far as the plan can have them. */
+function listenersOf(within: BoundBlock | undefined, report: Report): Listener[] {
+  const listeners = statementsOf(within, "listen").flatMap(({ args, block }) =>
+    args.all("address").map(({ argument, value }) => ({
+      ...{ address: value as Address, span: argument.span, block },
+    })),
+  )
+  const tooMany = listeners[listenersMax]
+  if (tooMany !== undefined)
+    report.add(
+      "SP3016",
+      tooMany.span,
+      `there are ${listeners.length} addresses; the maximum is ${listenersMax}`,
+    )
+  // The rest is cut, so that the plan stays valid and one mistake is one finding.
+  return listeners.slice(0, listenersMax)
+}
+
+/** In the order of their addresses: that of statements must not change the plan. */
+function sorted(listeners: readonly Listener[]): Listener[] {
+  // Port as text of one width: the order of texts is then the order of numbers.
+  const key = ({ address: { host, port } }: Listener): string => `${host} ${String(port).padStart(5, "0")}`
+  return listeners.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
+}
+
+/** An engine without `auth` may be reached from inside only. */
+function checkPrivate({ address, span }: Listener, report: Report): void {
+  const where = reachOf(address.host)
+  if (where === "inside") return
+  const why =
+    where === "everywhere"
+      ? `\`${address.host}\` listens on every interface`
+      : where === "unknown"
+        ? `the address of \`${address.host}\` is only known on the machine that runs the gateway`
+        : `\`${address.host}\` is a public address`
+  report.add("SP3014", span, why)
+}
+
+/** Loopback, private (RFC 1918, RFC 4193), link-local and shared (RFC 6598) addresses count as inside. */
+function reachOf(host: string): "inside" | "everywhere" | "outside" | "unknown" {
+  if (host === "localhost" || host === "localhost.") return "inside"
+  const bytes = bytesOf(host)
+  // A host name, or a value of the environment: nobody can say here who reaches it.
+  if (bytes === undefined) return "unknown"
+  if (bytes.every((byte) => byte === 0)) return "everywhere"
+  // `::ffff:10.0.0.1` is an IPv4 address in IPv6 notation (RFC 4291, section 2.5.5.2).
+  const mapped =
+    bytes.length === 16 &&
+    bytes.slice(0, 10).every((byte) => byte === 0) &&
+    bytes[10] === 255 &&
+    bytes[11] === 255
+  const [a = 0, b = 0] = mapped ? bytes.slice(12) : bytes
+  if (bytes.length === 4 || mapped) {
+    const inside =
+      a === 127 ||
+      a === 10 ||
+      (a === 172 && b >= 16 && b < 32) ||
+      (a === 192 && b === 168) ||
+      (a === 169 && b === 254) ||
+      (a === 100 && b >= 64 && b < 128)
+    return inside ? "inside" : "outside"
+  }
+  const loopback = bytes.slice(0, 15).every((byte) => byte === 0) && bytes[15] === 1
+  // `fc00::/7` (RFC 4193) and `fe80::/10` (RFC 4291).
+  return loopback || (a & 0xfe) === 0xfc || (a === 0xfe && (b & 0xc0) === 0x80) ? "inside" : "outside"
+}
+
+/** `0.0.0.0` occupies a port on every IPv4 address, `::` on every address. */
+function clash(a: Address, b: Address): boolean {
+  if (a.port !== b.port) return false
+  if (a.host === b.host) return true
+  const isV4 = (host: string): boolean => !host.includes(":")
+  const covers = (wide: string, host: string): boolean => wide === "::" || (wide === "0.0.0.0" && isV4(host))
+  return covers(a.host, b.host) || covers(b.host, a.host)
+}

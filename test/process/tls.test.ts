@@ -1,0 +1,80 @@
+import { copyFile, mkdtemp, rm } from "node:fs/promises"
+import { request } from "node:https"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, expect, it } from "vitest"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
+import { Authority } from "../support/certificates.ts"
+import { until } from "../support/until.ts"
+import { author, control, freePorts, planOf, planWithTls, start } from "./project.ts"
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+interface Shown {
+  readonly status: number | undefined
+  readonly certificate: string
+}
+
+/** Requests `path` by HTTPS. */
+function get(port: number, path: string, ca: string): Promise<Shown> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: "127.0.0.1", port, path, ca, servername: "own.example", agent: false },
+      (response) => {
+        const { socket } = response as unknown as { socket: import("node:tls").TLSSocket }
+        const { fingerprint256: certificate } = socket.getPeerCertificate()
+        response.resume()
+        response.on("end", () => resolve({ status: response.statusCode, certificate }))
+      },
+    )
+    sent.on("error", reject)
+    sent.end()
+  })
+}
+
+describePostgres("a process whose gateway and engine serve HTTPS", () => {
+  it("serves both, operators reach the engine, renewed files are used, and `status` and metrics show the end", async () => {
+    const cwd = await mkdtemp(join(tmpdir(), "sallyport-tls-"))
+    stops.push(() => rm(cwd, { recursive: true }))
+    const authority = new Authority(cwd)
+    authority.sign("own", ["own.example"], { days: 5 })
+    const { url, drop } = await createMigratedDatabase()
+    stops.push(drop)
+    const ports = await freePorts()
+    const runtime = await start(url, ports, { cwd })
+    stops.push(() => runtime.close())
+    await runtime.apply(planOf(ports), author)
+    await runtime.apply(planWithTls(ports), author)
+
+    const { pem } = authority
+    const [gateway, engine] = [
+      await get(ports.gateway, "/hello", pem),
+      await get(ports.authz, "/healthz", pem),
+    ]
+    expect([gateway.status, engine.status]).toEqual([200, 200])
+    expect(await (await fetch(`http://127.0.0.1:${ports.authz}/healthz`)).status).toBe(400)
+    expect((await control(ports, "GET", "/authz/stores")).status).toBe(200)
+    expect(await runtime.seed("acme", [{ user: "user:bob", relation: "viewer", object: "order:2" }])).toBe(1)
+
+    const warnings = async () => (await control(ports, "GET", "/v1/status")).body["warnings"] as string[]
+    expect(await warnings()).toEqual([
+      expect.stringMatching(/^certificate own \(own\.example\) expires in [45] days, on \d{4}-\d\d-\d\d: /),
+    ])
+    const metrics = await (await fetch(`http://127.0.0.1:${ports.control}/metrics`)).text()
+    expect(metrics).toMatch(/^sallyport_certificate_not_after_seconds\{certificate="own"\} \d+$/m)
+    expect(metrics).toContain('sallyport_tls_handshakes_failed_total{listener="authz",reason="plain-http"} 1')
+
+    const renewed = authority.sign("renewed", ["own.example"])
+    await copyFile(renewed.key, join(cwd, "own.key"))
+    await copyFile(renewed.cert, join(cwd, "own.pem"))
+    for (const [port, path, before] of [
+      [ports.gateway, "/hello", gateway],
+      [ports.authz, "/healthz", engine],
+    ] as const)
+      await until(async () => (await get(port, path, pem)).certificate !== before.certificate)
+    expect(await warnings()).toEqual([])
+  })
+})
