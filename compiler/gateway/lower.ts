@@ -15,7 +15,7 @@ import { GatewayHost } from "./lower/document-host.ts"
 import { Expressions } from "./lower/expression.ts"
 import { lowerIssuer } from "./lower/issuer.ts"
 import { KeyUses } from "./lower/key-uses.ts"
-import { checkClashes, checkRedirects } from "./lower/listen.ts"
+import { checkListeners } from "./lower/listen.ts"
 import { errorsOf, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
 import { Origins } from "./lower/origins.ts"
 import { routeTables } from "./lower/outlines.ts"
@@ -89,28 +89,23 @@ export function lower(
   const kept = dropStrayKeys(lowered, steps)
   const described = describedIn(kept.keys())
   const routes = addDocuments(kept, described, steps, errorsOf(program.gateway), openapi, report)
-  checkClashes(program, report)
-  checkRedirects(program, report)
+  checkListeners(program, report)
 
   const stepTable = steps.table(usedIn(routes.values(), onUnmatched))
   const keyUses = new KeyUses(program, report)
   const authz = lowerAuthz(shared, keyUses)
-  const issuersNamed = issuersUsed(stepTable, authz)
-  const ofDocuments = Object.entries(policies.issuers()).filter(([name]) => issuersNamed.has(name))
-  const declared = lowerIssuers(program, values, issuersNamed, report)
-  const issuers = { ...declared, ...Object.fromEntries(ofDocuments) }
+  const issuers = allIssuers(shared, policies, issuersUsed(stepTable, authz))
   const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
   for (const part of [issuers, backendTable, authz]) values.needIn(part)
   const subscriptions = lowerSubscriptions(program, values, keyedApis(stepTable), keyUses, report)
   const gateway = lowerGateway(program, values, report, onUnmatched)
-  const listeners = [...(gateway?.listen ?? []), ...(authz?.listen ?? [])]
   const pdps = lowerPdps(shared, credentials, stepTable)
   const body: PlanBody = {
     gateway,
     authz,
     issuers,
     backends: backendTable,
-    ...credentials.tables({ listeners, steps: stepTable, backends: backendTable, pdps }),
+    ...credentials.tables({ gateway, authz, steps: stepTable, backends: backendTable, pdps }),
     ...lowerCallerCredentials(program, values, stepTable, report),
     products: lowerProducts(program, report),
     subscriptions,
@@ -125,6 +120,20 @@ export function lower(
   const documentation = new Set([...routes.keys()].flatMap((each) => (each.documentation ? [each.key] : [])))
   const origins = new Origins(program, body, steps, schemas).of(routes, backends.used(), onUnmatched)
   return { body, origins, described, documentation }
+}
+
+/** The issuers that steps or the engine name: declared ones, and those of policy documents. */
+function allIssuers(
+  {
+    program,
+    values,
+    report,
+  }: { readonly program: Program; readonly values: Values; readonly report: Report },
+  policies: Policies,
+  named: ReadonlySet<string>,
+): PlanBody["issuers"] {
+  const ofDocuments = Object.entries(policies.issuers()).filter(([name]) => named.has(name))
+  return { ...lowerIssuers(program, values, named, report), ...Object.fromEntries(ofDocuments) }
 }
 
 /** APIs with at least one route that demands a subscription key. */

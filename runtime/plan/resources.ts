@@ -34,6 +34,7 @@ const listenerTls = z.strictObject({
     })
     .optional(),
 })
+/** TLS of a listener, with its certificates by name. */
 export type ListenerTlsPlan = z.infer<typeof listenerTls>
 
 /** A listener of the engine. Absent `tls`: plain HTTP. */
@@ -43,6 +44,7 @@ export const engineListener = address.extend({ tls: listenerTls.optional() })
 const publicListener = engineListener.extend({
   redirect: z.strictObject({ port: address.shape.port }).optional(),
 })
+/** An address of the gateway, and how clients reach it. */
 export type ListenerPlan = z.infer<typeof publicListener>
 
 /** The scheme of a listener by its actual address (`host:port`), whose host may differ from that of the plan. */

@@ -157,8 +157,8 @@ test.each([
 
 describe("lines to try", () => {
   const places = {
-    gateway: ["127.0.0.1:8000"],
-    authz: ["127.0.0.1:8080"],
+    gateway: ["http://127.0.0.1:8000"],
+    authz: ["http://127.0.0.1:8080"],
     control: "http://127.0.0.1:8082",
     identity: "http://127.0.0.1:8081",
     backends: ["http://127.0.0.1:9001", "http://127.0.0.1:9002"],

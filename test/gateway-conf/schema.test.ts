@@ -16,7 +16,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   gateway: (statement) => `gateway g {\nlisten 127.0.0.1:1\n${statement}\n}`,
   listen: (statement) => around.gateway(`listen 127.0.0.1:8000 {\n${statement}\n}`),
   "engine listen": (statement) => around.authz(`listen 127.0.0.1:8001 {\n${statement}\n}`),
-  "listen tls": (statement) => around.listen(`tls {\n${statement}\n}`),
+  "listen tls": (statement) => around.listen(`tls {\ncertificate c\n${statement}\n}`),
   limits: (statement) => around.gateway(`limits {\n${statement}\n}`),
   "shared redis": (statement) => around.limits(`shared redis s {\n${statement}\n}`),
   authz: (statement) => `authz {\n${statement}\n}`,

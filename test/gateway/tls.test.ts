@@ -108,7 +108,12 @@ function get(servername: string, path = "/a", agent = new Agent()): Promise<Answ
       const shown = String((response.socket as TLSSocket).getPeerCertificate().subject.CN)
       response.resume()
       response.on("end", () =>
-        resolve({ status: response.statusCode, headers: response.headers, scheme: response.headers["x-scheme"], shown }),
+        resolve({
+          status: response.statusCode,
+          headers: response.headers,
+          scheme: response.headers["x-scheme"],
+          shown,
+        }),
       )
     })
     sent.end()

@@ -331,6 +331,8 @@ export const rooms: readonly Room[] = [
       "server/listen",
       "server/listener",
       "server/request-fault",
+      "server/server-certificates",
+      "server/tls",
     ],
     may: ["runtime/plan"],
     packages: ["fastify", "undici"],
@@ -350,6 +352,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/gateway",
     doors: [
+      "generation/certificates",
       "generation/file-watch",
       "gateway",
       "generation/held",

@@ -1,4 +1,5 @@
-import type { Plan } from "../../../runtime/plan/plan.ts"
+import type { Plan, PlanBody } from "../../../runtime/plan/plan.ts"
+import { schemeOf } from "../../../runtime/plan/resources.ts"
 import { type ExitCode, exitCode } from "../command.ts"
 import { databaseName } from "../database-settings.ts"
 import type { Io } from "../io.ts"
@@ -30,7 +31,13 @@ export async function runDev(
     const { plan } = await session.compile()
     const parts = await withProgress(io, "starting", () => startParts(io, settings, plan?.plan, closers))
     const serial = plan === undefined ? undefined : await session.apply(parts, plan, true)
-    io.out(runningText(placesOf(io, parts), parts.runtime.serial(), (performance.now() - startMs) / 1000))
+    io.out(
+      runningText(
+        placesOf(io, parts, plan?.plan),
+        parts.runtime.serial(),
+        (performance.now() - startMs) / 1000,
+      ),
+    )
     const greeter = new Greeter(io, parts, project.entry)
     greeter.greet(serial === undefined ? undefined : plan)
     parting.started()
@@ -64,7 +71,9 @@ class Greeter {
   greet(plan: Plan | undefined): void {
     if (plan !== undefined && this.#told !== "trials") {
       this.#told = "trials"
-      this.#io.out(tryText(plan.plan, placesOf(this.#io, this.#parts), this.#parts.env, this.#entry))
+      this.#io.out(
+        tryText(plan.plan, placesOf(this.#io, this.#parts, plan.plan), this.#parts.env, this.#entry),
+      )
     } else if (this.#told === "nothing") {
       this.#told = "errors"
       this.#io.out(`\n${this.#entry} was not applied because of the errors above. Correct it and save.\n`)
@@ -84,9 +93,13 @@ function sayWhenEnding(io: Io, stopped: Promise<void>): { started(): void } {
 }
 
 /** The addresses that listeners really have: a port may be given as 0. */
-function placesOf(io: Io, parts: DevParts): DevAddresses {
+function placesOf(io: Io, parts: DevParts, plan: PlanBody | undefined): DevAddresses {
+  const { gateway, authz } = parts.runtime.addresses()
+  const urlsOf = (listen: Parameters<typeof schemeOf>[0] = [], addresses: readonly string[]) =>
+    addresses.map((address) => `${schemeOf(listen, address)}://${address}`)
   return {
-    ...parts.runtime.addresses(),
+    gateway: urlsOf(plan?.gateway?.listen, gateway),
+    authz: urlsOf(plan?.authz?.listen, authz),
     control: parts.controlUrl,
     identity: parts.identityUrl,
     backends: parts.backendUrls,

@@ -1,7 +1,7 @@
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import { table } from "./table.ts"
 
-/** The addresses of the parts of `sallyport dev`. Addresses of the plan are HOST:PORT, the others URLs. */
+/** The URLs of the parts of `sallyport dev`. */
 export interface DevAddresses {
   readonly gateway: readonly string[]
   readonly authz: readonly string[]
@@ -14,9 +14,8 @@ export interface DevAddresses {
 /** The list of running parts. `seconds` is the duration of the start. */
 export function runningText(places: DevAddresses, serial: number | null, seconds: number): string {
   const none = "not served yet"
-  const urls = (addresses: readonly string[]) =>
-    // Without a valid plan there are no addresses yet; `dev` serves them as soon as the text compiles.
-    addresses.map((address) => `http://${address}`).join(", ") || none
+  // Without a valid plan there are no addresses yet; `dev` serves them as soon as the text compiles.
+  const urls = (each: readonly string[]) => each.join(", ") || none
   const served = serial === null ? "no plan yet" : `serial ${serial}`
   return `\nSallyport runs (${served}, ready in ${seconds.toFixed(1)} s). Ctrl-C ends it.\n\n${table(
     ["  WHAT", "WHERE", ""],
@@ -58,8 +57,8 @@ export function trialsOf(
   env: Readonly<Record<string, string | undefined>>,
   entry: string,
 ): Trial[] {
-  const gateway = places.gateway[0] === undefined ? undefined : `http://${places.gateway[0]}`
-  const engine = places.authz[0] === undefined ? undefined : `http://${places.authz[0]}`
+  const gateway = places.gateway[0]
+  const engine = places.authz[0]
   return [
     ...(usesIdentity(plan, places.identity) ? [tokenTrial(places.identity)] : []),
     ...(gateway === undefined

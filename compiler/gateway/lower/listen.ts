@@ -40,8 +40,13 @@ export function engineListeners(
   return sorted(listeners).map(({ address, block }) => ({ ...address, ...tlsOf(block, report) }))
 }
 
-/** Reports redirects that lead nowhere, each once. */
-export function checkRedirects(program: Program, report: Report): void {
+/** Reports what is wrong with several listeners together: addresses that exclude each other, redirects that lead nowhere. */
+export function checkListeners(program: Program, report: Report): void {
+  checkClashes(program, report)
+  checkRedirects(program, report)
+}
+
+function checkRedirects(program: Program, report: Report): void {
   const statements = statementsOf(program.gateway?.block, "listen")
   const isSecured = statements.some(({ block, broken }) => broken || statementOf(block, "tls") !== undefined)
   for (const { block } of statements) {
@@ -105,7 +110,7 @@ function hstsOf({ args, statement }: BoundStatement, report: Report): Pick<Liste
 }
 
 /** Reports addresses, of the gateway and the engine, that cannot be listened on at the same time. */
-export function checkClashes(program: Program, report: Report): void {
+function checkClashes(program: Program, report: Report): void {
   // Both sides in one list: the gateway and the engine cannot share a port either.
   const all = [program.gateway, program.authz].flatMap((side) => listenersOf(side?.block, report))
   all.forEach((later, index) => {

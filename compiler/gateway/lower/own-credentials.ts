@@ -3,7 +3,6 @@ import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type {
   BackendAuthentication,
   CertificatePlan,
-  ListenerPlan,
   PdpAuthentication,
   TokenClientPlan,
 } from "../../../runtime/plan/resources.ts"
@@ -35,10 +34,7 @@ interface Said {
 }
 
 /** The parts of a plan that use credentials. */
-interface CredentialUsers {
-  readonly listeners: readonly Pick<ListenerPlan, "tls">[]
-  readonly steps: PlanBody["steps"]
-  readonly backends: PlanBody["backends"]
+interface CredentialUsers extends Pick<PlanBody, "gateway" | "authz" | "steps" | "backends"> {
   readonly pdps: NonNullable<PlanBody["pdps"]>
 }
 
@@ -115,14 +111,16 @@ export class OwnCredentialPlans {
 
   /** The decision points, and the credentials that they, listeners, steps and backends use, with the secrets they need. */
   tables({
-    listeners,
+    gateway,
+    authz,
     steps,
     backends,
     pdps,
   }: CredentialUsers): Pick<PlanBody, "certificates" | "tokenClients" | "pdps"> {
     // Only what is in use: a file that no route needs must not prevent the start.
     const certificates = new Set(this.#readBy(steps))
-    for (const { tls } of listeners) for (const name of tls?.certificates ?? []) certificates.add(name)
+    for (const { tls } of [...(gateway?.listen ?? []), ...(authz?.listen ?? [])])
+      for (const name of tls?.certificates ?? []) certificates.add(name)
     const clients = new Set<string>()
     for (const step of Object.values(steps)) {
       const authentication = "authentication" in step ? step.authentication : undefined

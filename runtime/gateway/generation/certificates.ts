@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import type { Transport } from "../../http/server/incoming.ts"
-import { ServerTls } from "../../http/server/tls.ts"
+import { ListenerTls } from "../../http/server/tls.ts"
 import { fileReason } from "../../plan/file-reason.ts"
 import type { Plan } from "../../plan/plan.ts"
 import { addressText, type CertificatePlan, type ListenerPlan } from "../../plan/resources.ts"
@@ -89,7 +89,7 @@ function transportOf(
 ): Transport {
   const redirectPort = redirect?.port
   if (tls === undefined) return { redirectPort }
-  const serverTls = new ServerTls({
+  const serverTls = new ListenerTls({
     certificates: tls.certificates.map((name) => {
       const found = certificates.get(name)
       if (found === undefined) throw new Error(`there is no certificate \`${name}\``)

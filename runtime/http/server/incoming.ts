@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import type { ServerTls } from "./tls.ts"
+import type { ListenerTls } from "./tls.ts"
 
 /** The connection of a client that waits for its WebSocket. */
 export interface WaitingSocket {
@@ -12,7 +12,7 @@ export interface WaitingSocket {
 /** How clients reach a listener. */
 export interface Transport {
   /** Absent: plain HTTP. */
-  readonly tls?: ServerTls | undefined
+  readonly tls?: ListenerTls | undefined
   /** Requests by plain HTTP are redirected to this port, with `https:`. Absent: they are served. */
   readonly redirectPort?: number | undefined
   /** Value of the Strict-Transport-Security field of every response (RFC 6797 §6.1). Absent: none. */

@@ -4,7 +4,7 @@ import { type SecureContext, type TLSSocket, Server as TlsServer } from "node:tl
 import { type ServerCertificate, ServerCertificates, type ShownCertificate } from "./server-certificates.ts"
 
 /** How a listener speaks TLS. */
-export interface TlsSettings {
+export interface ListenerTlsSettings {
   /** At least one; the first is the default. */
   readonly certificates: readonly ServerCertificate[]
   /** Protocol versions and ciphers, as Mozilla recommends them (see `profiles`). */
@@ -13,6 +13,7 @@ export interface TlsSettings {
   readonly refusesUnknownHosts: boolean
 }
 
+/** Which protocol versions and ciphers a listener accepts. */
 export type TlsProfile = "modern" | "intermediate"
 
 /** Why a connection ended before its handshake was complete. `protocol`: no common version or cipher, or a broken message. */
@@ -59,7 +60,7 @@ const handshakeRecord = 0x16
  * The TLS of one listener: it turns accepted connections into encrypted ones. It has no address of its own, so a listener can replace it while the
  * connections of the earlier one continue.
  */
-export class ServerTls {
+export class ListenerTls {
   readonly #server: TlsServer
   readonly #certificates: ServerCertificates
   readonly #refusesUnknownHosts: boolean
@@ -67,7 +68,7 @@ export class ServerTls {
   #ticketKeysSince = Date.now()
 
   /** @throws Error when a certificate cannot be used */
-  constructor({ certificates, profile, refusesUnknownHosts }: TlsSettings) {
+  constructor({ certificates, profile, refusesUnknownHosts }: ListenerTlsSettings) {
     const protocol = { ...profiles[profile], ecdhCurve: curves }
     this.#certificates = new ServerCertificates(certificates, protocol)
     this.#refusesUnknownHosts = refusesUnknownHosts
