@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { get as getHttp, type IncomingHttpHeaders } from "node:http"
 import { Agent, request } from "node:https"
-import { connect } from "node:net"
+import { type AddressInfo, connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect as connectTls, type TLSSocket } from "node:tls"
@@ -40,7 +40,7 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** A project with a TLS listener; `tls` are the statements in its block. */
-function planOf(tls: string, more = ""): Plan {
+function planOf(tls: string, more = "", operations = ""): Plan {
   const text = `
     gateway g {
       listen 127.0.0.1:${ports.https} { tls { ${tls} } }
@@ -55,6 +55,7 @@ function planOf(tls: string, more = ""): Plan {
       path "/a"
       auth none
       GET "/" { inbound { respond 200 { header "X-Scheme" "\${request.scheme}" } } }
+      ${operations}
       GET "/hsts" { inbound { respond 200 { header "Strict-Transport-Security" "max-age=1" } } }
     }
   `
@@ -239,6 +240,54 @@ describe("on a TLS listener", () => {
     const expected = "max-age=31536000; includeSubDomains; preload"
     for (const path of ["/a", "/a/hsts", "/nowhere"])
       expect((await get("shop.example", path)).headers["strict-transport-security"]).toBe(expected)
+  })
+})
+
+/** What the gateway sends to bytes on an encrypted connection, until `isWhole` holds. */
+function sendSecured(bytes: string, isWhole: (text: string) => boolean): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ""
+    const options = { port: ports.https, servername: "shop.example", ca: authority.pem }
+    const socket = connectTls(options, () => socket.write(bytes))
+    socket.on("error", reject)
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1")
+      if (!isWhole(text)) return
+      socket.destroy()
+      resolve(text)
+    })
+  })
+}
+
+describe("an upgrade on a TLS listener", () => {
+  const upgradeTo = (protocol: string, path: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`
+
+  test("to another protocol is ignored, and the request is served", async () => {
+    await start(planOf("certificate shop"))
+    const answer = await sendSecured(upgradeTo("h2c", "/a"), (text) => text.includes("\r\n\r\n"))
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(answer).toContain("x-scheme: https")
+  })
+
+  test("to a WebSocket opens a tunnel to the backend", async () => {
+    const backend = createServer((socket) => {
+      socket.once("data", () => {
+        socket.write(
+          "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n",
+        )
+        socket.write("from the backend")
+      })
+      socket.on("error", () => undefined)
+    })
+    await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve))
+    const { port } = backend.address() as AddressInfo
+    await start(planOf("certificate shop", "", `GET "/ws" { backend "http://127.0.0.1:${port}" }`))
+    const answer = await sendSecured(upgradeTo("websocket", "/a/ws"), (text) =>
+      text.endsWith("from the backend"),
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 101 /)
+    await new Promise((resolve) => backend.close(resolve))
   })
 })
 

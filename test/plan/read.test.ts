@@ -191,6 +191,13 @@ describe("reading a plan", () => {
       /there is no issuer `acme`/,
     ],
     [
+      "a listener's missing certificate",
+      planOf((plan) => {
+        plan.gateway?.listen.push({ host: "::1", port: 8443, tls: { certificates: ["shop"] } })
+      }),
+      /plan\.gateway\.listen\[1\]\.tls\.certificates: there is no certificate `shop`/,
+    ],
+    [
       "a missing store",
       planOf((plan) =>
         use(plan, { kind: "require", store: "acme", relation: "viewer", object: "o:1", user: "u:1" }),
