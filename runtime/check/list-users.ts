@@ -1,7 +1,7 @@
 import type { EvaluationOptions } from "./evaluate/evaluation.ts"
 import { answered, boundsOfList, type Inquiry, workOf } from "./evaluate/inquiry.ts"
 import type { IntList } from "./evaluate/int-list.ts"
-import type { EvaluationProblem } from "./evaluate/problem.ts"
+import { type EvaluationProblem, errorOfProblem } from "./evaluate/problem.ts"
 import type { ProgramPart } from "./evaluate/program.ts"
 import { EngineQuestion, isError, isFalse, isMiss, isTrue, type QuestionParts } from "./evaluate/question.ts"
 import { type QuestionContext, readSurroundings, subjectParts } from "./evaluate/request.ts"
@@ -256,8 +256,7 @@ class UserList<Answer> implements Inquiry<Answer> {
   }
 
   #errorOf(at: number): CheckError {
-    const problem = this.#question.problems[at] as EvaluationProblem
-    return new CheckError(problem.code, problem.message)
+    return errorOfProblem(this.#question.problems[at])
   }
 
   /** Whether the wildcard itself has the relation. Undefined when something was not in memory. */

@@ -1,7 +1,8 @@
-import { type CheckAnswer, CheckError, type Commit, UndecidedCheck } from "../ports.ts"
+import { type CheckAnswer, CheckError, type Commit } from "../ports.ts"
 import { done, type Progress, suspended as unfinished } from "../work.ts"
 import { fixpoint } from "./fixpoint.ts"
 import { Machine, suspended } from "./machine.ts"
+import { errorOfProblem } from "./problem.ts"
 import { EngineQuestion, isError, isMiss, isTrue, type QuestionParts } from "./question.ts"
 import type { MachineLimits } from "./searches.ts"
 
@@ -123,12 +124,7 @@ export class Evaluation {
       }
     }
     if (value === isMiss) return { kind: "miss", keys: [...this.question.misses.values()] }
-    if (value === isError) {
-      const problem = this.question.problems[this.question.problem]
-      const message = problem?.message ?? "the check has no answer"
-      const code = problem?.code ?? "validation_error"
-      throw code === "validation_error" ? new UndecidedCheck(code, message) : new CheckError(code, message)
-    }
+    if (value === isError) throw errorOfProblem(this.question.problems[this.question.problem])
     this.#allowed = value === isTrue
     return done
   }

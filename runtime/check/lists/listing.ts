@@ -1,8 +1,8 @@
 import { IntList } from "../evaluate/int-list.ts"
-import { type EvaluationProblem, worseProblem } from "../evaluate/problem.ts"
+import { type EvaluationProblem, errorOfProblem, worseProblem } from "../evaluate/problem.ts"
 import { isError, isMiss, isTrue } from "../evaluate/question.ts"
 import type { NamePlace } from "../graph/names.ts"
-import { CheckError, type Commit } from "../ports.ts"
+import type { Commit } from "../ports.ts"
 import type { ListEnd, Paging } from "../questions.ts"
 import { isPaged } from "./kept-walk.ts"
 import { type NameBytes, NameHeap } from "./named-ids.ts"
@@ -95,7 +95,7 @@ export class Listing {
 
   #isDecided(): boolean {
     if (this.#missed) return false
-    if (this.#problem !== undefined) throw new CheckError(this.#problem.code, this.#problem.message)
+    if (this.#problem !== undefined) throw errorOfProblem(this.#problem)
     return true
   }
 

@@ -1,6 +1,7 @@
 import type { EvaluationOptions } from "../evaluate/evaluation.ts"
+import { errorOfProblem } from "../evaluate/problem.ts"
 import { isError, isMiss, isTrue, type QuestionParts } from "../evaluate/question.ts"
-import { CheckError, type PageKey } from "../ports.ts"
+import type { CheckError, PageKey } from "../ports.ts"
 import { CandidateVerification } from "./verification.ts"
 
 /** Nodes to check for one subject in one context, as pairs of object and relation. */
@@ -34,8 +35,7 @@ export class SubjectChecks {
     return Array.from(values, (value, at) => {
       if (value === isMiss) return undefined
       if (value !== isError) return value === isTrue
-      const problem = problems.get(at)
-      return new CheckError(problem?.code ?? "validation_error", problem?.message ?? "")
+      return errorOfProblem(problems.get(at))
     })
   }
 
