@@ -97,7 +97,7 @@ function addMetrics(metrics: Metrics, issued: IssuedSubscriptions, usage: UsageR
   metrics.gauge("sallyport_issued_keys", keysHelp, [], () => [[[], issued.keys]], "max")
   const spooledHelp = "Batches of usage waiting on disk."
   metrics.gauge("sallyport_usage_spooled_batches", spooledHelp, [], () => [[[], usage.spooled]], "max")
-  metrics.observableCounter("sallyport_usage_lost_calls", "Calls that were not metered.", [], () => [
+  metrics.observableCounter("sallyport_usage_lost_calls_total", "Calls that were not metered.", [], () => [
     [[], usage.lost],
   ])
 }

@@ -79,7 +79,7 @@ function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["stat
     [[], stats().bytes],
   ])
   metrics.observableCounter(
-    "sallyport_cache_events",
+    "sallyport_cache_events_total",
     "Cache hits, misses, stores and evictions since the process started.",
     ["event"],
     () => {

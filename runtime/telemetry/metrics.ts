@@ -233,8 +233,6 @@ function numberText(value: number): string {
 
 /** Memory, CPU, start time and event-loop delay of this process, by the names Prometheus clients use. */
 export function addProcessMetrics(metrics: Metrics): void {
-  const delay = monitorEventLoopDelay({ resolution: 10 })
-  delay.enable()
   const startSeconds = Date.now() / 1000 - process.uptime()
   metrics.gauge("process_resident_memory_bytes", "Resident memory.", [], () => [
     [[], process.memoryUsage.rss()],
@@ -245,21 +243,24 @@ export function addProcessMetrics(metrics: Metrics): void {
   })
   const startHelp = "Start of the process since the epoch."
   metrics.gauge("process_start_time_seconds", startHelp, [], () => [[[], startSeconds]], "min")
-  metrics.gauge(
-    "nodejs_eventloop_lag_seconds",
-    "Event-loop delay since the last reading.",
-    ["quantile"],
-    () => {
-      const readings = [0.5, 0.99, 1].map(
-        (quantile) =>
-          [
-            [String(quantile)],
-            (quantile === 1 ? delay.max : delay.percentile(quantile * 100)) / 1e9,
-          ] as const,
-      )
-      delay.reset()
-      return readings
-    },
-    "max",
-  )
+  addLagMetrics(metrics)
+}
+
+/**
+ * Event-loop delay since the last page, as prom-client names it: a gauge for each quantile, because the label `quantile` belongs to
+ * summaries.
+ */
+function addLagMetrics(metrics: Metrics): void {
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gauge(`nodejs_eventloop_lag_${name}_seconds`, help, [], () => [[[], read() / 1e9]], "max")
+  gauge("p50", "Median event-loop delay since the last reading.", () => delay.percentile(50))
+  gauge("p99", "99th percentile of the event-loop delay since the last reading.", () => delay.percentile(99))
+  // The last one of a page to be read begins the next reading.
+  gauge("max", "Largest event-loop delay since the last reading.", () => {
+    const { max } = delay
+    delay.reset()
+    return max
+  })
 }

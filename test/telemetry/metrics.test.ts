@@ -53,9 +53,11 @@ describe("metrics page", () => {
   it("calls counters what only grows, also when it is read at the time of the page", () => {
     const metrics = new Metrics()
     let stores = 1
-    metrics.observableCounter("events", "Events.", ["event"], () => [[["store"], stores]])
+    metrics.observableCounter("events_total", "Events.", ["event"], () => [[["store"], stores]])
     stores = 2
-    expect(metrics.render()).toBe('# HELP events Events.\n# TYPE events counter\nevents{event="store"} 2\n')
+    expect(metrics.render()).toBe(
+      '# HELP events_total Events.\n# TYPE events_total counter\nevents_total{event="store"} 2\n',
+    )
   })
 
   it("gives each metric of a process the type that its name says", () => {
@@ -73,9 +75,9 @@ describe("metrics page", () => {
       ]),
     )
     for (const [name, type] of types)
-      if (name.endsWith("_total")) expect([name, type]).toEqual([name, "counter"])
+      expect([name, type === "counter"]).toEqual([name, name.endsWith("_total")])
     expect(types.get("process_cpu_seconds_total")).toBe("counter")
-    expect(types.get("sallyport_cache_events")).toBe("counter")
+    expect(types.get("sallyport_cache_events_total")).toBe("counter")
     expect(types.get("sallyport_cache_entries")).toBe("gauge")
   })
 
@@ -83,7 +85,7 @@ describe("metrics page", () => {
     const metrics = new Metrics()
     addProcessMetrics(metrics)
     expect(metrics.render()).toMatch(/^process_resident_memory_bytes \d+$/m)
-    expect(metrics.render()).toMatch(/^nodejs_eventloop_lag_seconds\{quantile="0.99"\} [\d.e-]+$/m)
+    expect(metrics.render()).toMatch(/^nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m)
   })
 })
 
