@@ -7,6 +7,7 @@ import type { Access } from "./access.ts"
 import type { AnswerHeaders, LogFault } from "./answer.ts"
 import { noModel } from "./api-error.ts"
 import { ModelDirectory } from "./model-directory.ts"
+import type { ApiObserver } from "./observed.ts"
 import {
   type AuthzCors,
   type AuthzenSettings,
@@ -42,6 +43,7 @@ export class AuthzApi {
   readonly modelText: ModelText | undefined
   readonly logFault: LogFault
   readonly logRefusal: Reports["logRefusal"]
+  readonly observer: ApiObserver | undefined
   readonly healthy: () => Promise<boolean>
 
   constructor(parts: AuthzParts) {
@@ -61,6 +63,7 @@ export class AuthzApi {
     this.modelText = parts.modelText
     this.logFault = parts.onFault ?? (() => undefined)
     this.logRefusal = parts.onRefusal ?? (() => undefined)
+    this.observer = parts.observer
     this.watches = new Watches({
       database: parts.database,
       limits: this.limits,

@@ -14,6 +14,7 @@ import {
   pick,
   stringField,
 } from "./fields.ts"
+import { observeBatch } from "./observed.ts"
 import type { AuthzLimits } from "./ports.ts"
 import { circumstancesOf, questionKeyOf, termsOf } from "./question-fields.ts"
 import type { ApiRequest } from "./route.ts"
@@ -30,6 +31,7 @@ export function postBatchCheck(api: AuthzApi, request: ApiRequest): ApiResponse 
   return withModel(api, request.store, named, ({ storeId, modelId, model }) => {
     const work = batchCheck(model, items, api.engine.bounds)
     return askEngine(api, request, storeId, { work, freshness }, ({ results, revision }) => {
+      observeBatch(api, request, items, results)
       let json = '{"result":{'
       for (let at = 0; at < results.length; at += 1) {
         const result = results[at] as BatchResult | CheckError

@@ -26,9 +26,13 @@ interface ParsedCheck {
  */
 export function postCheck(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const parsed = parseCheck(request.body, api.limits(), request.headers)
+  request.question = parsed.request
   return withModel(api, request.store, parsed.modelId, ({ storeId, modelId, model }) => {
-    const answer = api.engine.check(storeId, model, parsed.request)
-    const send = (given: CheckAnswer) => answerOf(given, parsed.request, storeId, modelId)
+    const answer = api.engine.check(storeId, model, parsed.request, request.work)
+    const send = (given: CheckAnswer) => {
+      request.outcome = given.allowed ? "allowed" : "denied"
+      return answerOf(given, parsed.request, storeId, modelId)
+    }
     return answer instanceof Promise ? answer.then(send) : send(answer)
   })
 }

@@ -24,6 +24,7 @@ export function postExpand(api: AuthzApi, request: ApiRequest): ApiResponse | Pr
   const object = objectIdField(key["object"], message)
   const circumstances = circumstancesOf(body, api.limits())
   const { modelId: named, freshness } = termsOf(body, "ExpandRequest", request.headers)
+  request.question = { object, relation }
   return withModel(api, request.store, named, ({ storeId, modelId, model }) => {
     const work = expand(model, { object, relation, ...circumstances }, api.engine.bounds)
     return askEngine(api, request, storeId, { work, freshness }, ({ root, revision }) => ({

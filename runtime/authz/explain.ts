@@ -11,6 +11,7 @@ import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
  */
 export function postExplain(api: AuthzApi, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
   const { request: asked, modelId: named } = parseCheck(request.body, api.limits(), request.headers)
+  request.question = asked
   return withModel(api, request.store, named, ({ storeId, modelId, model }) => {
     const work = explain(model, { ...asked, explain: true, ternary: true }, api.engine.bounds)
     return askEngine(api, request, storeId, { work, freshness: asked }, ({ explanation, revision }) => ({

@@ -52,13 +52,15 @@ function list(
   const question = questionOf(body, message, limits)
   const { modelId, freshness } = termsOf(body, message, request.headers)
   const page = pageWanted(body, message, limits.listPageSizeMax, question)
+  request.question = question
   return withModel(api, request.store, modelOfPage(page, modelId), (asked) => {
     const terms = termsOfPage(page, asked.storeId, freshness)
     const bounds = { resultsMax: limits.listObjectsMax ?? undefined, deadlineMs: limits.listObjectsMs }
     const work = streamObjects(asked.model, { ...question, ...terms.paging, ...bounds }, api.engine.bounds)
-    return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) =>
-      answer(found, question, asked),
-    )
+    return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) => {
+      if (found.truncated !== undefined) request.outcome = "truncated"
+      return answer(found, question, asked)
+    })
   })
 }
 

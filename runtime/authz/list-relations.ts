@@ -30,6 +30,7 @@ export function postListRelations(api: AuthzApi, request: ApiRequest): ApiRespon
     ...circumstancesOf(body, limits),
   }
   const { modelId: wanted, freshness } = termsOf(body, message, request.headers)
+  request.question = { user: question.user, object: question.object }
   return withModel(api, request.store, wanted, ({ storeId, modelId, model }) => {
     const work = listRelations(model, question, api.engine.bounds)
     return askEngine(api, request, storeId, { work, freshness }, ({ relations, errors, revision }) => ({

@@ -35,12 +35,15 @@ export function postListUsers(api: AuthzApi, request: ApiRequest): ApiResponse |
   const question = questionOf(body, limits)
   const { modelId, freshness } = termsOf(body, message, request.headers)
   const page = pageWanted(body, message, limits.listPageSizeMax, question)
+  const { object, relation, filter } = question
+  request.question = { object, relation, type: filter.type }
   return withModel(api, request.store, modelOfPage(page, modelId), (asked) => {
     const terms = termsOfPage(page, asked.storeId, freshness)
     const bounds = { resultsMax: limits.listUsersMax ?? undefined, deadlineMs: limits.listUsersMs }
     const list = { ...question, ...terms.paging, ...bounds }
     const work = packedUsers(asked.model, list, api.engine.bounds, formOf(question.filter))
     return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) => {
+      if (found.truncated !== undefined) request.outcome = "truncated"
       const excluded_users = found.excluded.length === 0 ? undefined : found.excluded
       return {
         status: 200,

@@ -1,3 +1,4 @@
+import type { QuestionWork } from "../check/counts.ts"
 import type { Engine } from "../check/engine.ts"
 import type { LoadedModel } from "../check/loaded-model.ts"
 import type { CheckAnswer, CheckRequest, TupleChange } from "../check/ports.ts"
@@ -8,12 +9,23 @@ import { engineLimitDefaults } from "../plan/authz.ts"
 import type { Database } from "../store/database.ts"
 import type { Access } from "./access.ts"
 import type { LogFault } from "./answer.ts"
+import type { ApiObserver } from "./observed.ts"
 
 /** The engine as this API needs it (`Engine` of runtime/check). An answer that is available at once comes without a promise. */
 export interface CheckEngine {
-  check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
+  check(
+    storeId: string,
+    model: LoadedModel,
+    request: CheckRequest,
+    counted?: QuestionWork,
+  ): CheckAnswer | Promise<CheckAnswer>
   /** Any other question, as one of the works of runtime/check. */
-  ask<Answer>(storeId: string, work: EngineWork<Answer>, freshness?: Freshness): Answer | Promise<Answer>
+  ask<Answer>(
+    storeId: string,
+    work: EngineWork<Answer>,
+    freshness?: Freshness,
+    counted?: QuestionWork,
+  ): Answer | Promise<Answer>
   /** The limits of these works. */
   readonly bounds: Engine["bounds"]
   /** Applies writes of this process, in order of revision, before their requests are answered. */
@@ -150,6 +162,8 @@ export interface AuthzParts {
   readonly healthy?: (() => Promise<boolean>) | undefined
   /** Called with internal errors and faults of the database. */
   readonly onFault?: LogFault | undefined
+  /** Told of every request, for metrics and logs. Default: nothing observes them. */
+  readonly observer?: ApiObserver | undefined
   /** Called with refused requests: 401, and 403 for missing grants and pages of other origins. */
   readonly onRefusal?: Reports["logRefusal"] | undefined
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
+import { QuestionWork } from "../check/counts.ts"
 import type { ListenerState } from "../http/server/incoming.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Caller } from "./access.ts"
@@ -8,6 +9,8 @@ import type { AuthzApi } from "./api.ts"
 import { parseBody } from "./body.ts"
 import { asksForCamelCase, fieldNamesHeader, inSnakeCase, misspelled, snakeName } from "./field-names.ts"
 import type { JsonFields } from "./fields.ts"
+import type { AskedAbout, EngineOutcome } from "./observed.ts"
+import { queryOf } from "./request-target.ts"
 
 const noBytes: Buffer = Buffer.alloc(0)
 
@@ -18,27 +21,31 @@ export interface ApiExchange {
   readonly listener: ListenerState
 }
 
-/** A request for the resources. `store` and `id` are decoded parts of the path; absent ones are empty. */
+/** A request for the resources, and what its handler notes about it for metrics and logs. */
 export class ApiRequest {
-  readonly store: string
-  readonly id: string
+  /** Undefined until the path was looked up, and for an unknown path. */
+  route: ApiRoute | undefined = undefined
+  /** Decoded parts of the path; absent ones are empty. */
+  store = ""
+  id = ""
   readonly listener: ListenerState
   /** Set when the request is admitted; undefined where nobody has to authenticate. */
   caller: Caller | undefined = undefined
   /** The raw body; empty until it was read. */
   bytes = noBytes
-  readonly #query: string
+  /** When it began, by `performance.now()`. */
+  readonly startedMs = performance.now()
+  /** The engine's work on it. */
+  readonly work = new QuestionWork()
+  /** What it asks about, once that is known. */
+  question: AskedAbout | undefined = undefined
+  /** How it ends, unless it fails. */
+  outcome: EngineOutcome = "ok"
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
 
-  constructor(
-    { store, id, query }: { readonly store: string; readonly id: string; readonly query: string },
-    { request, reply, listener }: ApiExchange,
-  ) {
-    this.store = store
-    this.id = id
+  constructor({ request, reply, listener }: ApiExchange) {
     this.listener = listener
-    this.#query = query
     this.#request = request
     this.#response = reply
   }
@@ -69,7 +76,7 @@ export class ApiRequest {
    */
   get query(): URLSearchParams {
     const query = new URLSearchParams()
-    for (const [name, value] of new URLSearchParams(this.#query)) {
+    for (const [name, value] of new URLSearchParams(queryOf(this.#request))) {
       const snake = snakeName(name)
       if (snake !== undefined && !this.#mayBeCamelCase) throw misspelled(name)
       query.append(snake ?? name, value)
@@ -99,6 +106,8 @@ export type Handler = (api: AuthzApi, request: ApiRequest) => ApiResponse | Prom
 
 /** A row of the table of routes. */
 export interface ApiRoute {
+  /** Its name in metrics and logs: that of OpenFGA's method where there is one. */
+  readonly name: string
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   /** `{store}` and `{id}` match one part of the path each. */
   readonly path: string
@@ -109,6 +118,8 @@ export interface ApiRoute {
   readonly ofDefaultStore?: true
   /** It responds with lines; its failures have the form of OpenFGA's streams. */
   readonly streams?: true
+  /** It waits for changes, so its duration says nothing. */
+  readonly waits?: true
   /** It has a deadline of its own and marks incomplete results; other routes end after `requestMs`. */
   readonly patient?: true
 }

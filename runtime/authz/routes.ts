@@ -27,11 +27,11 @@ const store = "/stores/{store}"
 const authzenMetadata = "/.well-known/authzen-configuration"
 
 const authzenResources = [
-  { path: "/access/v1/evaluation", handler: postEvaluation },
-  { path: "/access/v1/evaluations", handler: postEvaluations },
-  { path: "/access/v1/search/subject", handler: postSearchSubject, patient: true },
-  { path: "/access/v1/search/resource", handler: postSearchResource, patient: true },
-  { path: "/access/v1/search/action", handler: postSearchAction },
+  { name: "Evaluation", path: "/access/v1/evaluation", handler: postEvaluation },
+  { name: "Evaluations", path: "/access/v1/evaluations", handler: postEvaluations },
+  { name: "SubjectSearch", path: "/access/v1/search/subject", handler: postSearchSubject, patient: true },
+  { name: "ResourceSearch", path: "/access/v1/search/resource", handler: postSearchResource, patient: true },
+  { name: "ActionSearch", path: "/access/v1/search/action", handler: postSearchAction },
 ] as const
 
 /** AuthZEN 1.0: below a store, and on the standard's own paths for the default store. */
@@ -40,40 +40,111 @@ const authzenRoutes: readonly ApiRoute[] = [
     { method: "POST", path: `/stores/{store}${path}`, right: "read", ...more },
     { method: "POST", path, right: "read", ofDefaultStore: true, ...more },
   ]),
-  { method: "GET", path: authzenMetadata, right: "open", ofDefaultStore: true, handler: getMetadata },
-  { method: "GET", path: `${authzenMetadata}/{store}`, right: "open", handler: getStoreMetadata },
+  {
+    name: "GetConfiguration",
+    method: "GET",
+    path: authzenMetadata,
+    right: "open",
+    ofDefaultStore: true,
+    handler: getMetadata,
+  },
+  {
+    name: "GetConfiguration",
+    method: "GET",
+    path: `${authzenMetadata}/{store}`,
+    right: "open",
+    handler: getStoreMetadata,
+  },
 ]
 
 /** All routes. */
 export const routes: readonly ApiRoute[] = [
-  { method: "GET", path: "/healthz", right: "open", handler: getHealth },
+  { name: "Health", method: "GET", path: "/healthz", right: "open", handler: getHealth },
 
-  { method: "GET", path: "/stores", right: "caller", handler: getStores },
-  { method: "POST", path: "/stores", right: "manage", handler: postStore },
-  { method: "GET", path: store, right: "read", handler: getStore },
-  { method: "PATCH", path: store, right: "manage", handler: patchStore },
-  { method: "DELETE", path: store, right: "manage", handler: removeStore },
+  { name: "ListStores", method: "GET", path: "/stores", right: "caller", handler: getStores },
+  { name: "CreateStore", method: "POST", path: "/stores", right: "manage", handler: postStore },
+  { name: "GetStore", method: "GET", path: store, right: "read", handler: getStore },
+  { name: "UpdateStore", method: "PATCH", path: store, right: "manage", handler: patchStore },
+  { name: "DeleteStore", method: "DELETE", path: store, right: "manage", handler: removeStore },
 
-  { method: "GET", path: `${store}/authorization-models`, right: "read", handler: getModels },
-  { method: "POST", path: `${store}/authorization-models`, right: "write", handler: postModel },
-  { method: "GET", path: `${store}/authorization-models/{id}`, right: "read", handler: getModel },
-
-  { method: "POST", path: `${store}/write`, right: "write", handler: postWrite },
-  { method: "POST", path: `${store}/bulk-write`, right: "write", handler: postBulkWrite },
-  { method: "POST", path: `${store}/read`, right: "read", handler: postRead },
-  { method: "GET", path: `${store}/assertions/{id}`, right: "read", handler: getModelAssertions },
-  { method: "PUT", path: `${store}/assertions/{id}`, right: "write", handler: putModelAssertions },
-  { method: "POST", path: `${store}/assertions/{id}/run`, right: "read", handler: postAssertionRun },
-
-  { method: "GET", path: `${store}/changes`, right: "read", handler: getChanges },
-  { method: "GET", path: `${store}/watch`, right: "read", patient: true, handler: getWatch },
-
-  { method: "POST", path: `${store}/check`, right: "read", handler: postCheck },
-  { method: "POST", path: `${store}/explain`, right: "read", handler: postExplain },
-  { method: "POST", path: `${store}/batch-check`, right: "read", handler: postBatchCheck },
-  { method: "POST", path: `${store}/expand`, right: "read", handler: postExpand },
-  { method: "POST", path: `${store}/list-objects`, right: "read", patient: true, handler: postListObjects },
   {
+    name: "ReadAuthorizationModels",
+    method: "GET",
+    path: `${store}/authorization-models`,
+    right: "read",
+    handler: getModels,
+  },
+  {
+    name: "WriteAuthorizationModel",
+    method: "POST",
+    path: `${store}/authorization-models`,
+    right: "write",
+    handler: postModel,
+  },
+  {
+    name: "ReadAuthorizationModel",
+    method: "GET",
+    path: `${store}/authorization-models/{id}`,
+    right: "read",
+    handler: getModel,
+  },
+
+  { name: "Write", method: "POST", path: `${store}/write`, right: "write", handler: postWrite },
+  { name: "BulkWrite", method: "POST", path: `${store}/bulk-write`, right: "write", handler: postBulkWrite },
+  { name: "Read", method: "POST", path: `${store}/read`, right: "read", handler: postRead },
+  {
+    name: "ReadAssertions",
+    method: "GET",
+    path: `${store}/assertions/{id}`,
+    right: "read",
+    handler: getModelAssertions,
+  },
+  {
+    name: "WriteAssertions",
+    method: "PUT",
+    path: `${store}/assertions/{id}`,
+    right: "write",
+    handler: putModelAssertions,
+  },
+  {
+    name: "RunAssertions",
+    method: "POST",
+    path: `${store}/assertions/{id}/run`,
+    right: "read",
+    handler: postAssertionRun,
+  },
+
+  { name: "ReadChanges", method: "GET", path: `${store}/changes`, right: "read", handler: getChanges },
+  {
+    name: "Watch",
+    method: "GET",
+    path: `${store}/watch`,
+    right: "read",
+    patient: true,
+    waits: true,
+    handler: getWatch,
+  },
+
+  { name: "Check", method: "POST", path: `${store}/check`, right: "read", handler: postCheck },
+  { name: "Explain", method: "POST", path: `${store}/explain`, right: "read", handler: postExplain },
+  {
+    name: "BatchCheck",
+    method: "POST",
+    path: `${store}/batch-check`,
+    right: "read",
+    handler: postBatchCheck,
+  },
+  { name: "Expand", method: "POST", path: `${store}/expand`, right: "read", handler: postExpand },
+  {
+    name: "ListObjects",
+    method: "POST",
+    path: `${store}/list-objects`,
+    right: "read",
+    patient: true,
+    handler: postListObjects,
+  },
+  {
+    name: "StreamedListObjects",
     method: "POST",
     path: `${store}/streamed-list-objects`,
     right: "read",
@@ -81,9 +152,22 @@ export const routes: readonly ApiRoute[] = [
     streams: true,
     handler: postStreamedListObjects,
   },
-  { method: "POST", path: `${store}/list-users`, right: "read", patient: true, handler: postListUsers },
-  { method: "POST", path: `${store}/list-relations`, right: "read", handler: postListRelations },
-  { method: "POST", path: `${store}/matrix`, right: "read", handler: postMatrix },
+  {
+    name: "ListUsers",
+    method: "POST",
+    path: `${store}/list-users`,
+    right: "read",
+    patient: true,
+    handler: postListUsers,
+  },
+  {
+    name: "ListRelations",
+    method: "POST",
+    path: `${store}/list-relations`,
+    right: "read",
+    handler: postListRelations,
+  },
+  { name: "Matrix", method: "POST", path: `${store}/matrix`, right: "read", handler: postMatrix },
 
   ...authzenRoutes,
 ]

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http"
+import type { IncomingMessage } from "node:http"
 import type { Transport } from "../http/server/incoming.ts"
 import { internalLimits, OwnNames, refusalOf } from "../http/server/internal-guard.ts"
 import { type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
@@ -9,8 +9,10 @@ import type { AnswerHeaders, ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError, bodyTooLarge, refusalError } from "./api-error.ts"
 import { readBody } from "./body.ts"
+import { fail, finish, type OpenRequest } from "./ending.ts"
+import { outcomeOfError } from "./observed.ts"
 import { isPreflight, originHeaders, preflightHeaders } from "./origin.ts"
-import { pathOf, queryOf } from "./request-target.ts"
+import { pathOf } from "./request-target.ts"
 import { type ApiExchange, ApiRequest, type ApiRoute } from "./route.ts"
 import { Router } from "./router.ts"
 import { routes } from "./routes.ts"
@@ -21,6 +23,9 @@ const requestArrivesMs = 15_000
 
 const router = new Router(routes)
 const noHeaders: AnswerHeaders = []
+
+/** A request that was refused before its path was looked up. */
+const unread = { method: "none", store: "", durationMs: undefined, work: undefined, question: undefined }
 
 /** What to open. */
 interface AuthzOptions {
@@ -66,7 +71,9 @@ function engineListener(
       names: new OwnNames(host, () => api.hosts),
       refuse: (request, response, refusal) => {
         echoRequestId(request, response)
-        sendError(response, refusalError(refusal), api)
+        const error = refusalError(refusal)
+        sendError(response, error, api)
+        api.observer?.ended({ ...unread, outcome: outcomeOfError(error) })
       },
     },
     answerRaw: (socket, fault) => sendRawError(socket, refusalError(refusalOf(fault))),
@@ -75,6 +82,7 @@ function engineListener(
 
 function take(api: AuthzApi, serving: (local: string | undefined) => boolean, exchange: ApiExchange): void {
   const { request, reply: response } = exchange
+  const asked = new ApiRequest(exchange)
   let headers = noHeaders
   try {
     echoRequestId(request, response)
@@ -86,33 +94,35 @@ function take(api: AuthzApi, serving: (local: string | undefined) => boolean, ex
       sendAnswer(response, { status: 204, headers: allowed }, headers)
       return
     }
-    receive(api, exchange, headers)
+    receive(api, { asked, request, response, headers })
   } catch (error) {
-    sendError(response, error, api, headers)
+    fail(api, { asked, response, headers }, error)
   }
 }
 
-function receive(api: AuthzApi, exchange: ApiExchange, headers: AnswerHeaders): void {
-  const { request, reply: response } = exchange
-  const { method = "" } = request
-  const path = pathOf(request)
-  const match = router.find(method, path)
-  const store = match?.route.ofDefaultStore ? (api.authzen().store ?? "") : (match?.store ?? "")
-  const fail = (error: unknown) => sendError(response, error, api, headers, formOf(match?.route))
+interface Incoming extends OpenRequest {
+  readonly request: IncomingMessage
+}
+
+function receive(api: AuthzApi, incoming: Incoming): void {
+  const { asked, request } = incoming
+  const match = router.find(request.method ?? "", pathOf(request))
+  asked.route = match?.route
+  asked.store = match?.route.ofDefaultStore ? (api.authzen().store ?? "") : (match?.store ?? "")
+  asked.id = match?.id ?? ""
+  const refuse = (error: unknown) => fail(api, incoming, error, formOf(match?.route))
   let admitted: ReturnType<typeof admit>
   try {
-    admitted = admit(api, match?.route.right ?? nowhere, store, request.headers.authorization)
+    admitted = admit(api, match?.route.right ?? nowhere, asked.store, request.headers.authorization)
   } catch (error) {
-    fail(error)
+    refuse(error)
     return
   }
-  const asked = new ApiRequest({ store, id: match?.id ?? "", query: queryOf(request) }, exchange)
-  const incoming: Incoming = { route: match?.route, asked, request, response, headers }
   const readAs = (caller: Caller | undefined): void => {
     asked.caller = caller
     read(api, incoming)
   }
-  if (admitted instanceof Promise) admitted.then(readAs).catch(fail)
+  if (admitted instanceof Promise) admitted.then(readAs).catch(refuse)
   else readAs(admitted)
 }
 
@@ -121,16 +131,9 @@ const formOf = (route: ApiRoute | undefined): FailureForm => (route?.streams ===
 /** Only authenticated callers learn that a path does not exist. */
 const nowhere = "caller"
 
-interface Incoming {
-  readonly route: ApiRoute | undefined
-  readonly asked: ApiRequest
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly headers: AnswerHeaders
-}
-
 function read(api: AuthzApi, incoming: Incoming): void {
-  const { route, asked, request, response, headers } = incoming
+  const { asked, request, response } = incoming
+  const { route } = asked
   if (route === undefined)
     throw router.hasPath(pathOf(request))
       ? new ApiError("unimplemented", "Method Not Allowed")
@@ -149,43 +152,39 @@ function read(api: AuthzApi, incoming: Incoming): void {
     }
     // The rest of the body is not read, so the connection must end.
     response.shouldKeepAlive = false
-    sendError(response, bodyTooLarge(bodyBytesMax), api, headers)
+    fail(api, incoming, bodyTooLarge(bodyBytesMax))
     request.resume()
   })
 }
 
 /** Calls the resource. A response that is available at once is sent in the same turn of the event loop. */
-function respond(api: AuthzApi, route: ApiRoute, { asked, response, headers }: Incoming): void {
+function respond(api: AuthzApi, route: ApiRoute, incoming: OpenRequest): void {
+  const { asked } = incoming
   let form: FailureForm = "plain"
   try {
     // A body that cannot be read fails before the stream begins.
     if (route.streams && asked.body !== undefined) form = "stream"
     const answer = route.handler(api, asked)
-    if (answer instanceof Promise) settle(api, route, answer, response, headers)
-    else sendAnswer(response, answer, headers)
+    if (answer instanceof Promise) settle(api, route, answer, incoming)
+    else finish(api, incoming, answer)
   } catch (error) {
-    sendError(response, error, api, headers, form)
+    fail(api, incoming, error, form)
   }
 }
 
 /** Waits for a response until the deadline; a later response is discarded. */
-function settle(
-  api: AuthzApi,
-  route: ApiRoute,
-  answer: Promise<ApiResponse>,
-  response: ServerResponse,
-  headers: AnswerHeaders,
-): void {
-  const fail = (error: unknown) => {
-    if (!response.headersSent) sendError(response, error, api, headers, formOf(route))
+function settle(api: AuthzApi, route: ApiRoute, answer: Promise<ApiResponse>, incoming: OpenRequest): void {
+  const { response } = incoming
+  const refuse = (error: unknown) => {
+    if (!response.headersSent) fail(api, incoming, error, formOf(route))
   }
-  const late = () => fail(new ApiError("deadline_exceeded", "Request Deadline Exceeded"))
+  const late = () => refuse(new ApiError("deadline_exceeded", "Request Deadline Exceeded"))
   const timer = route.patient ? undefined : setTimeout(late, api.limits().requestMs)
   answer
     .then((given) => {
-      if (!response.headersSent) sendAnswer(response, given, headers)
+      if (!response.headersSent) finish(api, incoming, given)
     })
-    .catch(fail)
+    .catch(refuse)
     .finally(() => clearTimeout(timer))
 }
 

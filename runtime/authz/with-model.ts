@@ -60,7 +60,7 @@ export function askEngine<Found>(
   { work, freshness }: { readonly work: EngineWork<Found>; readonly freshness: Freshness },
   answer: (found: Found) => ApiResponse,
 ): ApiResponse | Promise<ApiResponse> {
-  const found = api.engine.ask(storeId, whileWanted(work, request), freshness)
+  const found = api.engine.ask(storeId, whileWanted(work, request), freshness, request.work)
   return found instanceof Promise ? found.then(answer) : answer(found)
 }
 

@@ -1,4 +1,5 @@
 import { memoryBytesDefault } from "../plan/authz.ts"
+import { type QuestionWork, StoreCounts } from "./counts.ts"
 import { Evaluation, type EvaluationOptions } from "./evaluate/evaluation.ts"
 import { readRequest } from "./evaluate/request.ts"
 import { explain } from "./explain.ts"
@@ -15,7 +16,14 @@ import type { Freshness } from "./questions.ts"
 import { Kept } from "./stores/kept.ts"
 import { Memory } from "./stores/memory.ts"
 import { Poll } from "./stores/poll.ts"
-import { pastDeadline, RunQueue, type RunSettings, unreadable, type WorkTarget } from "./stores/run-queue.ts"
+import {
+  countEnd,
+  pastDeadline,
+  RunQueue,
+  type RunSettings,
+  unreadable,
+  type WorkTarget,
+} from "./stores/run-queue.ts"
 import { StoreGraph } from "./stores/store-graph.ts"
 import type { EngineWork, Progress, View } from "./work.ts"
 
@@ -68,6 +76,21 @@ export interface EngineState {
   readonly loading: readonly { readonly storeId: string; readonly part: number | undefined }[]
 }
 
+/**
+ * One store in memory. `tuples` counts those in memory, `bytes` also data that is being loaded. `behind`: revisions that are known to
+ * exist and that answers do not contain yet. `staleMs`: since the database last confirmed that nothing newer is missing.
+ */
+export interface StoreState {
+  readonly storeId: string
+  readonly form: "whole" | "pages" | "loading"
+  readonly loadedPart: number | undefined
+  readonly revision: number
+  readonly behind: number
+  readonly staleMs: number
+  readonly tuples: number
+  readonly bytes: number
+}
+
 /** The plan's limits of the engine. */
 export interface EngineBounds {
   readonly depthMax: number
@@ -85,6 +108,8 @@ interface Settings extends RunSettings, EvaluationOptions {
 }
 
 const idleEvaluationsMax = 16
+/** Stores whose work is counted apart, as a multiple of `storesMax`; beyond it, those that are not in memory are counted together. */
+const countedFactor = 10
 
 /**
  * Answers checks from graphs in memory, one per store. A graph is loaded at the first question and kept up to date. One engine serves all
@@ -96,6 +121,7 @@ export class Engine {
   readonly #source: TupleSource
   readonly #settings: Settings & { depthMax: number; deadlineMs: number }
   readonly #stores = new Map<string, StoreGraph>()
+  readonly #counts = new Map<string, StoreCounts>()
   readonly #queue: RunQueue
   readonly #memory: Memory
   readonly #kept: Kept
@@ -131,35 +157,41 @@ export class Engine {
 
   /**
    * May the user have the relation on the object? Synchronous (no promise) when the store's graph is in memory and the check is decided
-   * within a few milliseconds, which is the usual case.
+   * within a few milliseconds, which is the usual case. `counted` gets the work on it.
    * @throws CheckError, or rejects with it: an error never allows
    */
-  check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
+  check(
+    storeId: string,
+    model: LoadedModel,
+    request: CheckRequest,
+    counted?: QuestionWork,
+  ): CheckAnswer | Promise<CheckAnswer> {
     if (request.explain === true || request.ternary === true)
-      return this.ask(storeId, explain(model, request, this.#settings), request)
+      return this.ask(storeId, explain(model, request, this.#settings), request, counted)
     const store = this.#stores.get(storeId)
     if (store === undefined || !isFresh(store, request))
-      return this.#reached(storeId, request, {}, (place) => this.#evaluate(place, model, request))
+      return this.#reached(storeId, request, {}, (place) => this.#evaluate(place, model, request, counted))
     store.used = true
     this.#requireContact(store)
-    return this.#evaluate(store, model, request)
+    return this.#evaluate(store, model, request, counted)
   }
 
   /**
-   * Answers any other kind of question; synchronous when possible, like a check.
+   * Answers any other kind of question; synchronous when possible, like a check. `counted` gets the work on it.
    * @throws CheckError, or rejects with it
    */
   ask<Answer>(
     storeId: string,
     work: EngineWork<Answer>,
     freshness: Freshness = {},
+    counted?: QuestionWork,
   ): Answer | Promise<Answer> {
     const store = this.#stores.get(storeId)
     if (store === undefined || !isFresh(store, freshness))
-      return this.#reached(storeId, freshness, work, (place) => this.#run(place, work))
+      return this.#reached(storeId, freshness, work, (place) => this.#run(place, work, counted))
     store.used = true
     this.#requireContact(store)
-    return this.#run(store, work)
+    return this.#run(store, work, counted)
   }
 
   /** Changes the limits of depth, time and memory. A new plan calls it; the limits apply to later questions. */
@@ -194,6 +226,26 @@ export class Engine {
         isLoading ? [{ storeId, part: loadedPart }] : [],
       ),
     }
+  }
+
+  /** The stores in memory, with their current state. */
+  get stores(): StoreState[] {
+    const now = this.#settings.now()
+    return [...this.#stores].map(([storeId, store]) => ({
+      storeId,
+      form: !store.ready ? "loading" : store.graph.pages === undefined ? "whole" : "pages",
+      loadedPart: store.isLoading ? store.loadedPart : undefined,
+      revision: store.graph.revision,
+      behind: store.behind,
+      staleMs: store.ready ? Math.max(0, now - store.contactMs) : 0,
+      tuples: store.graph.tuples,
+      bytes: store.bytes,
+    }))
+  }
+
+  /** The work on each store since the process started, also of stores that are no longer in memory. */
+  get counts(): ReadonlyMap<string, StoreCounts> {
+    return this.#counts
   }
 
   /** How often a question reused the kept result of an earlier question at the same revision. */
@@ -233,7 +285,11 @@ export class Engine {
     this.#stopListening?.()
   }
 
-  #run<Answer>(place: WorkTarget, work: EngineWork<Answer>): Answer | Promise<Answer> {
+  #run<Answer>(
+    place: WorkTarget,
+    work: EngineWork<Answer>,
+    counted: QuestionWork | undefined,
+  ): Answer | Promise<Answer> {
     const { view } = place
     const { pages } = view.graph
     const pins = pages?.newPins()
@@ -244,10 +300,11 @@ export class Engine {
       const progress = this.#queue.runOnce(work)
       if (progress.kind === "done") return work.answer(view.at)
       kept = true
-      return this.#queue.finish(work, place, pins, progress).finally(() => work.release())
+      return this.#queue.finish(work, place, { pins, progress, counted }).finally(() => work.release())
     } finally {
       pages?.record(undefined)
       if (!kept) {
+        countEnd(place.store.counts, work.steps, pins, counted)
         if (pins !== undefined) pages?.unpin(pins)
         work.release()
       }
@@ -262,23 +319,30 @@ export class Engine {
     place: WorkTarget,
     model: LoadedModel,
     request: CheckRequest,
+    counted: QuestionWork | undefined,
   ): CheckAnswer | Promise<CheckAnswer> {
     const { view } = place
     const evaluation = this.#idle.pop() ?? new Evaluation()
     const { pages } = view.graph
     const pins = pages?.newPins()
     let kept = false
+    let begun = false
     try {
       pages?.record(pins)
       evaluation.begin(readRequest(view, model, request), this.#settings)
+      begun = true
       const progress = this.#queue.runOnce(evaluation)
       if (progress.kind === "done") return evaluation.answer(view.at)
       kept = true
       const work = new CheckWork(evaluation, model, request, this.#settings)
-      return this.#queue.finish(work, place, pins, progress).finally(() => this.#release(evaluation))
+      return this.#queue
+        .finish(work, place, { pins, progress, counted })
+        .finally(() => this.#release(evaluation))
     } finally {
       pages?.record(undefined)
       if (!kept) {
+        // The evaluation of a request that does not fit the model still has the steps of another one.
+        countEnd(place.store.counts, begun ? evaluation.question.steps : 0, pins, counted)
         if (pins !== undefined) pages?.unpin(pins)
         this.#release(evaluation)
       }
@@ -358,6 +422,7 @@ export class Engine {
       coldMs: this.#settings.coldMs,
       memory: this.#memory,
       kept: this.#kept,
+      counts: this.#countsOf(storeId),
       now: this.#settings.now,
       turn: () => new Promise((resolve) => setImmediate(resolve)),
       onQueued: () => this.#queue.flushSoon(made),
@@ -369,6 +434,27 @@ export class Engine {
     this.#poll.soon()
     this.#listen()
     return made
+  }
+
+  /** The same object when the store was in memory before, so that its numbers only grow. */
+  #countsOf(storeId: string): StoreCounts {
+    const known = this.#counts.get(storeId)
+    if (known !== undefined) return known
+    if (this.#counts.size >= countedFactor * this.#settings.storesMax) this.#foldCounts()
+    const made = new StoreCounts()
+    this.#counts.set(storeId, made)
+    return made
+  }
+
+  /** Adds the counts of stores that are not in memory to those of the store `""`. */
+  #foldCounts(): void {
+    const folded = this.#counts.get("") ?? new StoreCounts()
+    for (const [storeId, counts] of this.#counts) {
+      if (storeId === "" || this.#stores.has(storeId)) continue
+      for (const name of Object.keys(counts) as (keyof StoreCounts)[]) folded[name] += counts[name]
+      this.#counts.delete(storeId)
+    }
+    this.#counts.set("", folded)
   }
 
   /** Drops a graph: the first in the queue that was not used since it was last at the front. */

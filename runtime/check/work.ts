@@ -1,3 +1,4 @@
+import type { StoreCounts } from "./counts.ts"
 import type { Graph } from "./graph/graph.ts"
 import type { Overlay } from "./graph/overlay.ts"
 import type { Commit, PageKey } from "./ports.ts"
@@ -26,6 +27,8 @@ export interface View {
   readonly epoch?: number | undefined
   /** Results of other questions at the view's revision. */
   readonly kept?: KeptAt | undefined
+  /** Counts the work on the store. */
+  readonly counts?: StoreCounts | undefined
 }
 
 /**

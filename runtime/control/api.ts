@@ -137,8 +137,23 @@ const databaseStatus = z.strictObject({
 })
 
 /**
+ * A store in the memory of the process that answers: by its declared name, else its id. `tuples` are those in memory. `behind`: revisions
+ * that are known to exist and that answers do not contain yet. `staleMs`: since the database last confirmed that no other one is missing.
+ */
+const storeStatus = z.strictObject({
+  store: z.string(),
+  form: z.enum(["whole", "pages", "loading"]),
+  revision: z.number().int(),
+  behind: z.number().int(),
+  staleMs: z.number().int(),
+  tuples: z.number().int(),
+  bytes: z.number().int(),
+})
+
+/**
  * The engine's tuples in the process that answers. `whole` stores are in memory; `paged` ones are read from the database as far as they are
  * not. `loading`: stores that are being loaded, and the part that was read, from 0 to 1; null when unknown.
+ * `stores`: those in memory, the largest first.
  */
 const engineStatus = z.strictObject({
   memoryBytes: z.number().int(),
@@ -146,6 +161,7 @@ const engineStatus = z.strictObject({
   whole: z.number().int(),
   paged: z.number().int(),
   loading: z.array(z.strictObject({ store: z.string(), part: z.number().nullable() })),
+  stores: z.array(storeStatus),
 })
 
 /**

@@ -1,3 +1,4 @@
+import type { ApiObserver } from "../authz/observed.ts"
 import type { RejectedRequest } from "../authz/ports.ts"
 import type { Engine } from "../check/engine.ts"
 import type { HttpClient } from "../http/client/http-client.ts"
@@ -20,11 +21,12 @@ export function openEngine(
     readonly engine: Engine
     readonly stores: PlanStores
     readonly http: HttpClient
+    readonly observer: ApiObserver
     /** Of a worker: the key with which its parent calls the engine. */
     readonly ownKey?: string | undefined
   },
 ): EngineListeners {
-  const { database, engine, stores, http, ownKey } = parts
+  const { database, engine, stores, http, observer, ownKey } = parts
   const access = new EngineAccess({
     createVerifier: verifierMaker(log, http),
     environment: env,
@@ -49,6 +51,7 @@ export function openEngine(
       cors: () => stores.cors,
       modelText,
       hosts,
+      observer,
       authzen: () => ({ store: stores.authzenStore, url: access.authzenUrl }),
       onFault: (error, requestId) => log.warn({ err: error, request_id: requestId }, "engine request failed"),
       onRefusal: (refusal) => refusals.refused(refusal),

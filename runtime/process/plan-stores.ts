@@ -1,7 +1,9 @@
+import { observeBatch } from "../authz/observed.ts"
 import { batchCheck } from "../check/batch-check.ts"
+import type { QuestionWork } from "../check/counts.ts"
 import { type LoadedModel, loadModel } from "../check/loaded-model.ts"
 import { type CheckAnswer, CheckError, type CheckRequest, type TupleKey } from "../check/ports.ts"
-import type { BatchCheckAnswer } from "../check/questions.ts"
+import type { BatchCheckAnswer, Freshness } from "../check/questions.ts"
 import { validateTuple } from "../check/tuple.ts"
 import type { EngineWork } from "../check/work.ts"
 import type { EngineDoor } from "../control/ports.ts"
@@ -16,11 +18,22 @@ import { type DeclaredStore, declaredStores } from "../store/declared-stores.ts"
 import { rowOfTuple } from "../store/read-tuples.ts"
 import { createTupleSource } from "../store/tuple-source.ts"
 import type { WriteConflict, WriteRequest, WriteResult } from "../store/write-tuples.ts"
+import type { EngineObserver } from "./engine-observer.ts"
 
 /** The part of the engine that answers `require`. */
 export interface Checks {
-  check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
-  ask<Answer>(storeId: string, work: EngineWork<Answer>): Answer | Promise<Answer>
+  check(
+    storeId: string,
+    model: LoadedModel,
+    request: CheckRequest,
+    counted?: QuestionWork,
+  ): CheckAnswer | Promise<CheckAnswer>
+  ask<Answer>(
+    storeId: string,
+    work: EngineWork<Answer>,
+    freshness?: Freshness,
+    counted?: QuestionWork,
+  ): Answer | Promise<Answer>
   readonly bounds: Parameters<typeof batchCheck>[2]
 }
 
@@ -35,11 +48,13 @@ const noOrigins: EngineCors = { origins: [], headers: [] }
 class StoresOfPlan implements Authorizer {
   readonly #checks: Checks
   readonly #writes: Writes
+  readonly #observer: EngineObserver
   readonly #entries = new Map<string, { readonly storeId: string; readonly model: LoadedModel }>()
 
-  constructor(checks: Checks, writes: Writes) {
+  constructor({ checks, writes, observer }: PlanStoresParts) {
     this.#checks = checks
     this.#writes = writes
+    this.#observer = observer
   }
 
   add(name: string, storeId: string, model: LoadedModel): void {
@@ -48,12 +63,26 @@ class StoresOfPlan implements Authorizer {
 
   check(store: string, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
     const { storeId, model } = this.#entry(store)
-    return this.#checks.check(storeId, model, request)
+    // Explanations are asked for by logs and operators, and decide nothing.
+    if (request.explain === true) return this.#checks.check(storeId, model, request)
+    return this.#observer.asked(
+      { method: "Require", store, question: request },
+      (work) => this.#checks.check(storeId, model, request, work),
+      ({ allowed }) => (allowed ? "allowed" : "denied"),
+    )
   }
 
   batch(store: string, requests: readonly CheckRequest[]): BatchCheckAnswer | Promise<BatchCheckAnswer> {
     const { storeId, model } = this.#entry(store)
-    return this.#checks.ask(storeId, batchCheck(model, requests, this.#checks.bounds))
+    const observer = this.#observer
+    return observer.asked(
+      { method: "RequireBatch", store, question: undefined },
+      (work) => this.#checks.ask(storeId, batchCheck(model, requests, this.#checks.bounds), undefined, work),
+      ({ results }) => {
+        observeBatch({ observer }, { store }, requests, results)
+        return "ok"
+      },
+    )
   }
 
   /** Writes or deletes a tuple for `grant` and `revoke`. A tuple that exists already is a success: a request may be repeated. */
@@ -80,6 +109,13 @@ class StoresOfPlan implements Authorizer {
   }
 }
 
+/** What `PlanStores` needs: the engine, the writer of tuples, and who counts the questions. */
+export interface PlanStoresParts {
+  readonly checks: Checks
+  readonly writes: Writes
+  readonly observer: EngineObserver
+}
+
 interface Loaded {
   readonly plan: Plan | undefined
   /** Equal for two plans with the same stores and models. */
@@ -93,15 +129,13 @@ interface Loaded {
  * which it began, even when another plan is activated meanwhile.
  */
 export class PlanStores {
-  readonly #checks: Checks
-  readonly #writes: Writes
+  readonly #parts: PlanStoresParts
   #current: Loaded
   #next: Loaded | undefined
 
-  constructor(checks: Checks, writes: Writes) {
-    this.#checks = checks
-    this.#writes = writes
-    const authorizer = new StoresOfPlan(checks, writes)
+  constructor(parts: PlanStoresParts) {
+    this.#parts = parts
+    const authorizer = new StoresOfPlan(parts)
     this.#current = { plan: undefined, key: "", models: new Map(), authorizer }
   }
 
@@ -164,7 +198,7 @@ export class PlanStores {
       plan,
       key,
       models,
-      authorizer: key === runningKey ? authorizer : new StoresOfPlan(this.#checks, this.#writes),
+      authorizer: key === runningKey ? authorizer : new StoresOfPlan(this.#parts),
     }
   }
 

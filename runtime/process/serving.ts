@@ -10,6 +10,8 @@ import { createAccessLog, type Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 import { type DatabaseServers, openDatabaseServers } from "./database-servers.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
+import { addEngineMetrics } from "./engine-metrics.ts"
+import { EngineObserver } from "./engine-observer.ts"
 import { HistoryLosses } from "./history-losses.ts"
 import { Metering, type ProcessQuotas } from "./metering.ts"
 import { openEngine } from "./open-engine.ts"
@@ -20,6 +22,7 @@ import type { RelationChanges } from "./relation-changes.ts"
 import { makeObservers } from "./request-observer.ts"
 import { servedBy } from "./served-plan.ts"
 import { type RuntimeSettings, spoolOf } from "./settings.ts"
+import { StoreNames } from "./store-names.ts"
 import { WarmStores } from "./warm-stores.ts"
 
 /** What a worker does not have of its own: counters of the machine, and the key with which its parent calls the engine. */
@@ -68,8 +71,12 @@ export function openServing(
   const servers = openDatabaseServers(settings.database, database, log, metrics)
   const engine = new Engine(servers.source, { onHistoryLost: losses.ofTuples })
   // The engine of this process gets the writes of `grant` and `revoke` at once.
-  const stores = new PlanStores(engine, new TupleWriter(database, (...commit) => engine.applied(...commit)))
-  const warm = new WarmStores(engine, log)
+  const writes = new TupleWriter(database, (...commit) => engine.applied(...commit))
+  const names = new StoreNames()
+  const asked = new EngineObserver(metrics, names)
+  if (roles.some((role) => role !== "control")) addEngineMetrics(metrics, engine, names)
+  const stores = new PlanStores({ checks: engine, writes, observer: asked })
+  const warm = new WarmStores(engine, log, names)
   const { requestLog, closeRequestLog } = requestLogOf(settings, shared !== undefined)
   const measured = { database, metrics, losses, log, spoolFolder: spoolOf(settings), plan }
   const metering = new Metering({ ...measured, quotas: shared?.quotas })
@@ -80,7 +87,7 @@ export function openServing(
     ? openGateway(settings, { ...ports, limiter: shared?.limiter })
     : undefined
   const listeners = roles.includes("authz")
-    ? openEngine(settings, { ...ports, ownKey: shared?.engineKey })
+    ? openEngine(settings, { ...ports, observer: asked, ownKey: shared?.engineKey })
     : undefined
   losses.onLoss = () => listeners?.forgetModels()
   return {

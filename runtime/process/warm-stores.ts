@@ -3,6 +3,7 @@ import type { Engine } from "../check/engine.ts"
 import type { StatusAnswer } from "../control/api.ts"
 import type { DeclaredStore } from "../store/declared-stores.ts"
 import type { Log } from "../telemetry/log.ts"
+import { StoreNames } from "./store-names.ts"
 
 const retryMs = 1_000
 
@@ -11,10 +12,9 @@ const retryMs = 1_000
  * memory, or it is known that they do not fit. Later plans do not make it unready again: other stores are answered from pages meanwhile.
  */
 export class WarmStores {
-  readonly #engine: Pick<Engine, "warm" | "state">
+  readonly #engine: Pick<Engine, "warm" | "state" | "stores">
   readonly #log: Log
-  /** Names of declared stores by id. */
-  readonly #names = new Map<string, string>()
+  readonly #names: StoreNames
   /** Stores to load. */
   readonly #cold = new Set<string>()
   /** Stores for which the process is not ready yet. */
@@ -23,9 +23,10 @@ export class WarmStores {
   #isRunning = false
   readonly #closed = new AbortController()
 
-  constructor(engine: Pick<Engine, "warm" | "state">, log: Log) {
+  constructor(engine: Pick<Engine, "warm" | "state" | "stores">, log: Log, names = new StoreNames()) {
     this.#engine = engine
     this.#log = log
+    this.#names = names
   }
 
   /** Why the process is not ready; empty when it is. */
@@ -34,20 +35,25 @@ export class WarmStores {
     return [...this.#awaited].map((storeId) => {
       const part = parts.get(storeId)
       const read = part === undefined ? "" : `: ${Math.floor(100 * part)} % of its tuples are read`
-      return `store \`${this.#nameOf(storeId)}\` is not in memory yet${read}`
+      return `store \`${this.#names.nameOf(storeId)}\` is not in memory yet${read}`
     })
   }
 
   /** Where the tuples of all stores are, with the names of declared stores. */
   get status(): StatusAnswer["engine"] {
     const { loading, ...state } = this.#engine.state
-    const named = loading.map(({ storeId, part = null }) => ({ store: this.#nameOf(storeId), part }))
-    return { ...state, loading: named }
+    const named = loading.map(({ storeId, part = null }) => ({ store: this.#names.nameOf(storeId), part }))
+    const stores = this.#engine.stores.map(({ storeId, staleMs, loadedPart: _, ...store }) => ({
+      ...store,
+      store: this.#names.nameOf(storeId),
+      staleMs: Math.round(staleMs),
+    }))
+    return { ...state, loading: named, stores: stores.sort((one, other) => other.bytes - one.bytes) }
   }
 
   /** A plan with these stores is served from now on. */
   served(stores: ReadonlyMap<string, DeclaredStore>, whenWarm: boolean): void {
-    for (const [name, { storeId }] of stores) this.#names.set(storeId, name)
+    this.#names.learn(stores)
     const ids = whenWarm ? [...stores.values()].map(({ storeId }) => storeId) : []
     this.#awaited = new Set(this.#hasServed ? ids.filter((id) => this.#awaited.has(id)) : ids)
     this.#hasServed = true
@@ -76,14 +82,13 @@ export class WarmStores {
           this.#awaited.delete(storeId)
         } catch (error) {
           if (round > 0 || signal.aborted) continue
-          this.#log.warn({ err: error }, `loading store ${this.#nameOf(storeId)} failed; it is tried again`)
+          this.#log.warn(
+            { err: error },
+            `loading store ${this.#names.nameOf(storeId)} failed; it is tried again`,
+          )
         }
       }
     }
     this.#isRunning = false
-  }
-
-  #nameOf(storeId: string): string {
-    return this.#names.get(storeId) ?? storeId
   }
 }

@@ -64,7 +64,36 @@ function mergedEngine(workers: readonly StatusAnswer["engine"][]): StatusAnswer[
     whole: Math.max(0, ...workers.map(({ whole }) => whole)),
     paged: Math.max(0, ...workers.map(({ paged }) => paged)),
     loading: [...loading].map(([store, part]) => ({ store, part })),
+    stores: mergedStores(workers.flatMap((engine) => engine.stores)),
   }
+}
+
+type StoreStatus = StatusAnswer["engine"]["stores"][number]
+
+/** Least held first. */
+const forms: readonly StoreStatus["form"][] = ["loading", "pages", "whole"]
+
+/** Each store once: memory is a sum, everything else that of the worker that is worst off. */
+function mergedStores(all: readonly StoreStatus[]): StoreStatus[] {
+  const merged = new Map<string, StoreStatus>()
+  for (const each of all) {
+    const known = merged.get(each.store) ?? { ...each, bytes: 0 }
+    merged.set(each.store, {
+      store: each.store,
+      form: worstOf(forms, known.form, each.form),
+      revision: Math.min(known.revision, each.revision),
+      behind: Math.max(known.behind, each.behind),
+      staleMs: Math.max(known.staleMs, each.staleMs),
+      tuples: Math.max(known.tuples, each.tuples),
+      bytes: known.bytes + each.bytes,
+    })
+  }
+  return [...merged.values()].sort((one, other) => other.bytes - one.bytes)
+}
+
+/** The first of two states in an order that begins with the worst. */
+function worstOf<State>(order: readonly State[], one: State, other: State): State {
+  return order.find((state) => state === one || state === other) ?? one
 }
 
 type Traffic = NonNullable<StatusAnswer["traffic"]>
@@ -110,12 +139,10 @@ const breakers: readonly Target["breaker"][] = ["open", "half-open", "closed", "
 /** The worst state that one of two processes sees: a problem of one worker is not hidden by the others. */
 function sameTarget(a: Target, b: Target | undefined): Target {
   if (b === undefined || a.origin !== b.origin) return a
-  const worst = <State>(order: readonly State[], one: State, other: State) =>
-    order.find((state) => state === one || state === other) ?? one
   return {
     origin: a.origin,
-    health: worst(healths, a.health, b.health),
-    breaker: worst(breakers, a.breaker, b.breaker),
+    health: worstOf(healths, a.health, b.health),
+    breaker: worstOf(breakers, a.breaker, b.breaker),
     outstanding: a.outstanding + b.outstanding,
   }
 }

@@ -42,11 +42,18 @@ const database: StatusAnswer["database"] = {
 const engine: StatusAnswer["engine"] = {
   ...{ memoryBytes: 3_000_000, memoryBytesMax: 536_870_912, whole: 2, paged: 1 },
   loading: [{ store: "acme", part: 0.456 }],
+  stores: [
+    {
+      ...{ store: "shop", form: "whole", tuples: 12_345, bytes: 2_500_000 },
+      ...{ revision: 7, behind: 1, staleMs: 240 },
+    },
+  ],
 }
 
 const idleEngine: StatusAnswer["engine"] = {
   ...{ memoryBytes: 0, memoryBytesMax: 536_870_912, whole: 0, paged: 0 },
   loading: [],
+  stores: [],
 }
 
 describe("reaching a Sallyport", () => {
@@ -133,7 +140,9 @@ describe("reaching a Sallyport", () => {
     } satisfies StatusAnswer
     const control = await fakeControl({ "GET /v1/status": { json } })
     expect((await run({ cwd: "/", env: control.env }, "status")).out).toContain(
-      "This process has 2 stores whole in memory, and pages of 1 (3 of 512 MB).\nStore acme is being loaded: 45 % of its tuples are read.\n",
+      "This process has 2 stores whole in memory, and pages of 1 (3 of 512 MB).\nStore acme is being loaded: 45 % of its tuples are read.\n" +
+        "STORE  IN MEMORY  TUPLES  MB  REVISION  BEHIND  STALENESS\n" +
+        "shop   whole      12345   3   7         1       0.2 s\n",
     )
   })
 

@@ -129,6 +129,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/check",
     doors: [
       "batch-check",
+      "counts",
       "engine",
       "expand",
       "explain",
@@ -383,7 +384,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/authz",
-    doors: ["access", "api", "ports", "server"],
+    doors: ["access", "api", "observed", "ports", "server"],
     may: [
       "runtime/plan",
       "runtime/model",

@@ -5,6 +5,9 @@ import { connect, expectOk } from "../remote.ts"
 import { missingText } from "../views/missing-capability.ts"
 import { table } from "../views/table.ts"
 
+/** Number of stores in the text. */
+const storesShown = 20
+
 interface StatusArgs {
   readonly format: "text" | "json"
 }
@@ -83,8 +86,11 @@ function replicaText({ state, reason }: StatusAnswer["database"]["replicas"][num
   return reason === null ? state : `${state}: ${reason}`
 }
 
+/** Processes of earlier versions do not report their stores. */
+type ReportedEngine = Omit<StatusAnswer["engine"], "stores"> & Partial<Pick<StatusAnswer["engine"], "stores">>
+
 /** The stores in the memory of the process that responded; older ones do not report them. */
-function engineText(engine: StatusAnswer["engine"] | undefined): string {
+function engineText(engine: ReportedEngine | undefined): string {
   if (engine === undefined || engine.whole + engine.paged + engine.loading.length === 0) return ""
   const { memoryBytes, memoryBytesMax, whole, paged, loading } = engine
   const size = `${megabytes(memoryBytes)} of ${megabytes(memoryBytesMax)} MB`
@@ -94,7 +100,21 @@ function engineText(engine: StatusAnswer["engine"] | undefined): string {
     const read = part === null ? "" : `: ${Math.floor(100 * part)} % of its tuples are read`
     return `Store ${store} is being loaded${read}.\n`
   })
-  return `This process has ${stores} whole in memory${pages} (${size}).\n${lines.join("")}`
+  return `This process has ${stores} whole in memory${pages} (${size}).\n${lines.join("")}${storesText(engine.stores ?? [])}`
+}
+
+/** The largest stores. */
+function storesText(stores: StatusAnswer["engine"]["stores"]): string {
+  if (stores.length === 0) return ""
+  const rows = stores
+    .slice(0, storesShown)
+    .map(({ store, form, tuples, bytes, revision, behind, staleMs }) => [
+      ...[store, form, String(tuples), String(megabytes(bytes)), String(revision), String(behind)],
+      `${Math.round(staleMs / 100) / 10} s`,
+    ])
+  const more =
+    stores.length > storesShown ? `${stores.length - storesShown} smaller stores are not shown.\n` : ""
+  return table(["STORE", "IN MEMORY", "TUPLES", "MB", "REVISION", "BEHIND", "STALENESS"], rows) + more
 }
 
 function megabytes(bytes: number): number {

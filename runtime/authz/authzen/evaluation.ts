@@ -29,12 +29,16 @@ export function evaluate(
   const question = questionOf(body, {}, options)
   return withModel(api, request.store, options.modelId, ({ storeId, modelId, model }) => {
     const asked = { ...question(model), ...options.freshness }
-    const answer = api.engine.check(storeId, model, asked)
-    const send = (given: Awaited<typeof answer>): ApiResponse => ({
-      status: 200,
-      body: decisionBody(given),
-      headers: revisionHeaders(storeId, modelId, given.revision),
-    })
+    request.question = asked
+    const answer = api.engine.check(storeId, model, asked, request.work)
+    const send = (given: Awaited<typeof answer>): ApiResponse => {
+      request.outcome = given.allowed ? "allowed" : "denied"
+      return {
+        status: 200,
+        body: decisionBody(given),
+        headers: revisionHeaders(storeId, modelId, given.revision),
+      }
+    }
     return answer instanceof Promise ? answer.then(send) : send(answer)
   })
 }

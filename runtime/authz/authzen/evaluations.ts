@@ -5,6 +5,7 @@ import type { ApiResponse } from "../answer.ts"
 import type { AuthzApi } from "../api.ts"
 import { ApiError, apiErrorOf } from "../api-error.ts"
 import { arrayField, type JsonFields, objectField } from "../fields.ts"
+import { observeBatch } from "../observed.ts"
 import type { ApiRequest } from "../route.ts"
 import { askEngine, revisionHeaders, withModel } from "../with-model.ts"
 import { type DeferredCheck, decisionBody, evaluate, questionOf } from "./evaluation.ts"
@@ -46,11 +47,14 @@ export function postEvaluations(api: AuthzApi, request: ApiRequest): ApiResponse
   return withModel(api, request.store, options.modelId, ({ storeId, modelId, model }) => {
     const checks = questions.flatMap((question) => (question instanceof ApiError ? [] : [question(model)]))
     const work = batchCheck(model, checks, api.engine.bounds)
-    return askEngine(api, request, storeId, { work, freshness: options.freshness }, (answer) => ({
-      status: 200,
-      body: { evaluations: upToEnd(decisions(questions, answer), endsAt[options.semantic]) },
-      headers: revisionHeaders(storeId, modelId, answer.revision),
-    }))
+    return askEngine(api, request, storeId, { work, freshness: options.freshness }, (answer) => {
+      observeBatch(api, request, checks, answer.results)
+      return {
+        status: 200,
+        body: { evaluations: upToEnd(decisions(questions, answer), endsAt[options.semantic]) },
+        headers: revisionHeaders(storeId, modelId, answer.revision),
+      }
+    })
   })
 }
 

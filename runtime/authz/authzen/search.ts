@@ -9,6 +9,7 @@ import { ApiError } from "../api-error.ts"
 import { type JsonFields, objectField } from "../fields.ts"
 import { listAnswer, type PackedLists } from "../list-answer.ts"
 import { cursorToken, modelOfPage, type PageWanted, pageWanted, termsOfPage } from "../list-cursor.ts"
+import type { AskedAbout } from "../observed.ts"
 import type { ApiRequest } from "../route.ts"
 import { askEngine, type RequestedModel, revisionHeaders, withModel } from "../with-model.ts"
 import { contextOf, type Properties } from "./circumstances.ts"
@@ -141,8 +142,9 @@ export function postSearchAction(api: AuthzApi, request: ApiRequest): ApiRespons
   })
 }
 
-function searchOf(api: AuthzApi, request: ApiRequest, body: JsonFields, names: object): Search {
+function searchOf(api: AuthzApi, request: ApiRequest, body: JsonFields, names: AskedAbout): Search {
   const limits = api.limits()
+  request.question = names
   const given = objectField(body["page"], "page")
   const token = given?.["token"] ?? given?.["next_token"]
   const { subject, resource, action, context, options } = body
@@ -201,11 +203,12 @@ function nothing(search: Search, { storeId, modelId }: RequestedModel): ApiRespo
 
 /** `page` is present when the request has a page, or when there is another one. */
 function results(
-  { paged, question }: Search,
+  { request, paged, question }: Search,
   { storeId, modelId }: RequestedModel,
-  { revision, stamp, next, count }: ListEnd & { readonly count: number },
+  { revision, stamp, next, count, truncated }: ListEnd & { readonly count: number },
   found: PackedLists,
 ): ApiResponse {
+  if (truncated !== undefined) request.outcome = "truncated"
   const token = next === undefined ? "" : cursorToken({ storeId, modelId, revision, stamp }, next, question)
   const page = paged || token !== "" ? { next_token: token, count } : undefined
   return {

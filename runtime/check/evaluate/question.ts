@@ -322,6 +322,7 @@ export class EngineQuestion {
   edge(object: number, slot: number, other: number, condition: CompiledCondition): number {
     const outcome = this.judge(condition, this.storedContext(object, slot, other))
     if (typeof outcome === "boolean") return outcome ? isTrue : isFalse
+    this.#countFailure(outcome)
     const { relation, subjectRelation } = this.graph.slots[slot] as TupleSlot
     const userset = subjectRelation === "" || subjectRelation === "*" ? "" : `#${subjectRelation}`
     const tuple = `${this.nameOf(object)}#${relation}@${this.nameOf(other)}${userset}`
@@ -330,6 +331,13 @@ export class EngineQuestion {
       message: conditionMessage(condition.name, tuple, outcome),
     })
     return isError
+  }
+
+  #countFailure(outcome: Exclude<ConditionOutcome, boolean>): void {
+    const { counts } = this.#view
+    if (counts === undefined) return
+    if ("missing" in outcome) counts.conditionsMissing++
+    else counts.conditionsFailed++
   }
 
   /** The problem shared by all nodes beyond the depth limit. */

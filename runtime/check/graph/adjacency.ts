@@ -13,7 +13,13 @@ export const none = 0x7fff_ffff
 export class Adjacency {
   readonly #heads = new IntColumn()
   readonly #pool = new IntPool()
+  #count = 0
   readonly lists = new IdLists(this.#pool)
+
+  /** Number of ids in all slots. */
+  get count(): number {
+    return this.#count
+  }
 
   /** Bytes in use, without the column by id. */
   get bytes(): number {
@@ -73,18 +79,16 @@ export class Adjacency {
   /** False when the tuple was already present. */
   insert(id: number, slot: number, other: number): boolean {
     const value = this.find(id, slot)
-    if (value === none) {
-      this.#addPair(id, slot, other)
-      return true
-    }
-    if (value >= 0) {
+    if (value === none) this.#addPair(id, slot, other)
+    else if (value >= 0) {
       if (value === other) return false
       this.#replace(id, slot, this.lists.pair(value, other))
-      return true
+    } else {
+      const moved = this.lists.insert(value, other)
+      if (moved === undefined) return false
+      if (moved !== value) this.#replace(id, slot, moved)
     }
-    const moved = this.lists.insert(value, other)
-    if (moved === undefined) return false
-    if (moved !== value) this.#replace(id, slot, moved)
+    this.#count++
     return true
   }
 
@@ -95,23 +99,27 @@ export class Adjacency {
     if (value >= 0) {
       if (value !== other) return false
       this.#dropPair(id, slot)
-      return true
+    } else {
+      const moved = this.lists.remove(value, other)
+      if (moved === undefined) return false
+      if (moved !== value) this.#replace(id, slot, moved)
     }
-    const moved = this.lists.remove(value, other)
-    if (moved === undefined) return false
-    if (moved !== value) this.#replace(id, slot, moved)
+    this.#count--
     return true
   }
 
   /** Puts sorted ids into an empty slot of an id; takes ownership of the array. */
   lay(id: number, slot: number, ids: Int32Array): void {
-    if (ids.length > 0) this.#addPair(id, slot, this.lists.of(ids))
+    if (ids.length === 0) return
+    this.#addPair(id, slot, this.lists.of(ids))
+    this.#count += ids.length
   }
 
   /** Puts sorted pairs of slot and id, in the integers from `start` to `end`, into an id that has nothing yet. */
   layPairs(id: number, pairs: Int32Array, start: number, end: number): void {
     let count = 0
     for (let at = start; at < end; at += 2) if (at === start || pairs[at] !== pairs[at - 2]) count++
+    this.#count += (end - start) / 2
     const block = this.#pool.allocate(1 + 2 * count)
     this.#heads.set(id, block)
     let place = this.#pool.offset(block)
@@ -133,6 +141,7 @@ export class Adjacency {
   drop(id: number, slot: number): void {
     const value = this.find(id, slot)
     if (value === none) return
+    this.#count -= this.length(value)
     if (value < 0) this.lists.drop(value)
     this.#dropPair(id, slot)
   }

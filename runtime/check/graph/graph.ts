@@ -82,6 +82,11 @@ export class Graph {
     return this.at.revision
   }
 
+  /** Number of tuples in the lists of their objects: all of them, or in a graph of pages those in memory. */
+  get tuples(): number {
+    return this.forward.count
+  }
+
   /** Bytes in use, which the memory limit counts. */
   get bytes(): number {
     const { names, forward, reverse, pages } = this

@@ -38,14 +38,19 @@ export class Memory {
     return this.#total
   }
 
+  /** Bytes of one tenant. */
+  of(tenant: Tenant): number {
+    return this.#taken.get(tenant) ?? 0
+  }
+
   /** Bytes available to one tenant next to the needs of the others. */
   roomFor(tenant: Tenant): number {
-    const spare = this.spare === undefined ? 0 : (this.#taken.get(this.spare) ?? 0)
-    return this.limit - this.#total + spare + (this.#taken.get(tenant) ?? 0)
+    const spare = this.spare === undefined ? 0 : this.of(this.spare)
+    return this.limit - this.#total + spare + this.of(tenant)
   }
 
   report(tenant: Tenant, bytes: number): void {
-    this.#total += bytes - (this.#taken.get(tenant) ?? 0)
+    this.#total += bytes - this.of(tenant)
     if (bytes === 0) this.#taken.delete(tenant)
     else this.#taken.set(tenant, bytes)
   }

@@ -1,3 +1,4 @@
+import { countSteps, type QuestionWork, type StoreCounts } from "../counts.ts"
 import type { Pins } from "../graph/pages.ts"
 import { CheckError, type Commit, type PageKey } from "../ports.ts"
 import type { EngineWork, Progress } from "../work.ts"
@@ -47,6 +48,13 @@ export interface WorkTarget {
   readonly deadline?: number | undefined
 }
 
+/** Work after its first turn, which did not decide it: with the pins of that turn, and where its caller wants it counted. */
+export interface Begun {
+  readonly pins: Pins | undefined
+  readonly progress: Progress
+  readonly counted: QuestionWork | undefined
+}
+
 interface Running {
   /** Increases in the order of their start. */
   readonly number: number
@@ -56,6 +64,7 @@ interface Running {
   readonly deadline: number
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: unknown) => void
+  readonly counted: QuestionWork | undefined
   view: Snapshot
   pins: Pins | undefined
   /** Time used by its slices. */
@@ -112,12 +121,11 @@ export class RunQueue {
     return true
   }
 
-  /** Brings work that was suspended, or lacks pages, to its end in later turns. `pins` are the pins of its first turn. */
+  /** Brings work that was suspended, or lacks pages, to its end in later turns. */
   finish<Answer>(
     work: EngineWork<Answer>,
     { store, view, exactly, deadline: given }: WorkTarget,
-    pins: Pins | undefined,
-    progress: Progress,
+    { pins, progress, counted }: Begun,
   ): Promise<Answer> {
     return new Promise<unknown>((resolve, reject) => {
       const deadline = given ?? this.deadlineOf(work)
@@ -129,6 +137,7 @@ export class RunQueue {
         deadline,
         resolve,
         reject,
+        counted,
         view,
         pins,
         ownMs: 0,
@@ -138,6 +147,7 @@ export class RunQueue {
         ended: false,
       }
       store.hold(view)
+      store.counts.suspended++
       this.#running.add(running)
       this.#goOn(running, progress)
     }) as Promise<Answer>
@@ -181,6 +191,8 @@ export class RunQueue {
   /** Reads the answer before it leaves the snapshot, because the answer may use names that the snapshot keeps. */
   #end(running: Running, settle: () => void): void {
     if (running.ended) return
+    const { store, counted, pins, view } = running
+    countEnd(store.counts, running.work.steps, pins, counted)
     try {
       settle()
     } catch (error) {
@@ -189,9 +201,9 @@ export class RunQueue {
     running.ended = true
     clearTimeout(running.timer)
     this.#running.delete(running)
-    running.store.leave(running.view)
-    if (running.pins !== undefined) running.view.graph.pages?.unpin(running.pins)
-    running.store.settle()
+    store.leave(view)
+    if (pins !== undefined) view.graph.pages?.unpin(pins)
+    store.settle()
     const next = this.#starved.shift()
     if (next !== undefined) void this.#again(next)
   }
@@ -308,7 +320,10 @@ export class RunQueue {
       if (this.#settings.now() > deadline) throw pastDeadline()
       this.#watch(running)
       // The graph has been replaced, perhaps by a whole one: run on it first.
-      if (pins !== undefined && store.graph === view.graph) await store.loadPages(keys, pins)
+      if (pins !== undefined && store.graph === view.graph) {
+        countReads(running, keys.length)
+        await store.loadPages(keys, pins)
+      }
       await this.#again(running)
     } catch (error) {
       if (error instanceof NoRoom && this.#makesWay(running)) return
@@ -355,12 +370,30 @@ export class RunQueue {
       running.view = view
       running.outdated = false
       if (running.expired) throw pastDeadline()
+      countSteps(work.steps, store.counts, running.counted)
       work.begin(view)
       this.#wait(running)
     } catch (error) {
       this.#fail(running, error instanceof CheckError ? error : unreadable(error))
     }
   }
+}
+
+/** Counts a question that has ended. */
+export function countEnd(
+  counts: StoreCounts,
+  steps: number,
+  pins: Pins | undefined,
+  counted: QuestionWork | undefined,
+): void {
+  counts.questions++
+  if (pins !== undefined) counts.pagesUsed += pins.pages.length
+  countSteps(steps, counts, counted)
+}
+
+function countReads({ store, counted }: Running, pages: number): void {
+  store.counts.pagesRead += pages
+  if (counted !== undefined) counted.pagesRead += pages
 }
 
 /** The error after the deadline. */

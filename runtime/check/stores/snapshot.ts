@@ -1,3 +1,4 @@
+import type { StoreCounts } from "../counts.ts"
 import type { Graph, Stored, TuplePresence } from "../graph/graph.ts"
 import { Overlay } from "../graph/overlay.ts"
 import type { Commit, TupleRow } from "../ports.ts"
@@ -14,6 +15,7 @@ export class Snapshot implements View {
   /** The graph's epoch when the snapshot was made. Pages installed later contain a newer state and are not read. */
   readonly epoch: number
   readonly kept: KeptAt
+  readonly counts: StoreCounts
   past: Overlay | undefined
   /** Number of questions in progress on it. */
   users = 0
@@ -22,9 +24,10 @@ export class Snapshot implements View {
   /** Names in its tuples; questions must find them while the snapshot exists. */
   readonly #kept: number[] = []
 
-  constructor(graph: Graph, at: Commit, kept: KeptAt) {
+  constructor(graph: Graph, at: Commit, kept: KeptAt, counts: StoreCounts) {
     this.graph = graph
     this.kept = kept
+    this.counts = counts
     this.at = at
     this.epoch = graph.epoch
   }

@@ -1,3 +1,4 @@
+import type { StoreCounts } from "../counts.ts"
 import { Graph } from "../graph/graph.ts"
 import type { Pins } from "../graph/pages.ts"
 import {
@@ -32,6 +33,7 @@ export interface StoreGraphOptions {
   readonly coldMs: number
   readonly memory: Memory
   readonly kept: Kept
+  readonly counts: StoreCounts
   readonly now: () => number
   /** Lets timers and I/O run. */
   readonly turn: () => Promise<void>
@@ -70,6 +72,7 @@ export class StoreGraph implements Tenant {
   /** Was used since the engine last looked for a store to drop. */
   used = false
   usedMs = 0
+  readonly counts: StoreCounts
   readonly #history: History
   #starting: Promise<void> | undefined
   #loading: Promise<void> | undefined
@@ -90,6 +93,7 @@ export class StoreGraph implements Tenant {
 
   constructor(options: StoreGraphOptions) {
     this.#options = options
+    this.counts = options.counts
     this.#history = new History({
       ...options,
       onQueued: () => (this.#views.size >= viewsAtOnce ? options.onQueued() : this.flush()),
@@ -112,6 +116,16 @@ export class StoreGraph implements Tenant {
 
   get hasQueue(): boolean {
     return this.#history.hasQueue
+  }
+
+  /** Revisions that are known to exist and that answers do not contain yet. */
+  get behind(): number {
+    return this.ready ? Math.max(0, this.#history.floor - this.graph.revision) : 0
+  }
+
+  /** Bytes in use, also of data that is being loaded. */
+  get bytes(): number {
+    return this.#options.memory.of(this)
   }
 
   /** Resolves when questions can be answered. Concurrent callers share one load; a failed load may be tried again. */
@@ -247,7 +261,7 @@ export class StoreGraph implements Tenant {
   }
 
   #viewAt(graph: Graph, at: Commit): Snapshot {
-    return new Snapshot(graph, at, this.#options.kept.at(this.#era, at))
+    return new Snapshot(graph, at, this.#options.kept.at(this.#era, at), this.counts)
   }
 
   #outgrown(): void {

@@ -5,8 +5,11 @@ import type { AddressInfo } from "node:net"
 import { AuthzApi } from "../../../runtime/authz/api.ts"
 import { startAuthz } from "../../../runtime/authz/server.ts"
 import { Engine } from "../../../runtime/check/engine.ts"
+import { EngineObserver } from "../../../runtime/process/engine-observer.ts"
+import { StoreNames } from "../../../runtime/process/store-names.ts"
 import { openPostgres } from "../../../runtime/store/postgres.ts"
 import { createTupleSource } from "../../../runtime/store/tuple-source.ts"
+import { Metrics } from "../../../runtime/telemetry/metrics.ts"
 
 /** A server in a process of its own. */
 export interface Running {
@@ -38,11 +41,12 @@ export function serveBare(): void {
   server.listen(0, "127.0.0.1", () => ready((server.address() as AddressInfo).port))
 }
 
-/** The engine's API on a database. */
+/** The engine's API on a database, with its metrics as `serve` has them. */
 export async function serveAuthz(databaseUrl: string): Promise<void> {
   const database = openPostgres(databaseUrl)
   const engine = new Engine(createTupleSource(database))
-  const api = new AuthzApi({ database, engine })
+  const observer = new EngineObserver(new Metrics(), new StoreNames())
+  const api = new AuthzApi({ database, engine, observer })
   const { addresses } = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })
   ready(addresses[0]?.port ?? 0)
 }

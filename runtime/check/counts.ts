@@ -1,0 +1,27 @@
+/** Work on questions about one store since the process started. The numbers only grow. */
+export class StoreCounts {
+  questions = 0
+  /** Steps of all questions (`EngineWork.steps`), also of those that ended without an answer. */
+  steps = 0
+  /** Questions that did not end in their first turn of the event loop: they were long, or waited for pages. */
+  suspended = 0
+  /** Pages that questions used, and those of them that they had to read from the database. */
+  pagesUsed = 0
+  pagesRead = 0
+  /** Conditions that were read without a value that they need, and conditions that failed with the values they had. */
+  conditionsMissing = 0
+  conditionsFailed = 0
+}
+
+/** The work on one question, for logs. Made by the caller, who reads it after the answer. */
+export class QuestionWork {
+  steps = 0
+  /** Pages read from the database. */
+  pagesRead = 0
+}
+
+/** Counts work that has ended, or starts again on other data. */
+export function countSteps(steps: number, counts: StoreCounts, work: QuestionWork | undefined): void {
+  counts.steps += steps
+  if (work !== undefined) work.steps += steps
+}
