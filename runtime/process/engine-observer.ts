@@ -7,6 +7,7 @@ import {
 } from "../authz/observed.ts"
 import { QuestionWork } from "../check/counts.ts"
 import type { Counter, Family, Histogram, Metrics } from "../telemetry/metrics.ts"
+import type { SlowQuestions } from "./slow-questions.ts"
 import type { StoreNames } from "./store-names.ts"
 
 /** Upper bounds in seconds: most checks take some ten microseconds. */
@@ -38,9 +39,12 @@ export class EngineObserver implements ApiObserver {
   readonly #durations: Family<Histogram>
   readonly #decisions: Family<Counter>
   readonly #stores = new Map<string, StoreSeries>()
+  readonly #slow: SlowQuestions | undefined
 
-  constructor(metrics: Metrics, names: StoreNames) {
+  /** `slow` gets every request; undefined: none is logged. */
+  constructor(metrics: Metrics, names: StoreNames, slow?: SlowQuestions) {
     this.#names = names
+    this.#slow = slow
     this.#requests = metrics.counter(
       "sallyport_engine_requests_total",
       "Requests to the engine, and questions of the gateway, by method and outcome.",
@@ -71,6 +75,7 @@ export class EngineObserver implements ApiObserver {
     counter.add()
     if (durationMs !== undefined) series.duration.observe(durationMs / 1000)
     if (checkMethods.has(method)) this.#decide(store, outcome)
+    this.#slow?.ended(request, store.label)
   }
 
   decided(store: string, items: readonly DecidedItem[]): void {

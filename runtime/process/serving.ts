@@ -22,6 +22,7 @@ import type { RelationChanges } from "./relation-changes.ts"
 import { makeObservers } from "./request-observer.ts"
 import { servedBy } from "./served-plan.ts"
 import { type RuntimeSettings, spoolOf } from "./settings.ts"
+import { SlowQuestions } from "./slow-questions.ts"
 import { StoreNames } from "./store-names.ts"
 import { WarmStores } from "./warm-stores.ts"
 
@@ -73,7 +74,7 @@ export function openServing(
   // The engine of this process gets the writes of `grant` and `revoke` at once.
   const writes = new TupleWriter(database, (...commit) => engine.applied(...commit))
   const names = new StoreNames()
-  const asked = new EngineObserver(metrics, names)
+  const asked = new EngineObserver(metrics, names, new SlowQuestions(log))
   if (roles.some((role) => role !== "control")) addEngineMetrics(metrics, engine, names)
   const stores = new PlanStores({ checks: engine, writes, observer: asked })
   const warm = new WarmStores(engine, log, names)

@@ -61,7 +61,10 @@ describePostgres("metrics of the engine", () => {
     const { url, drop } = await createMigratedDatabase()
     const ports = await freePorts()
     const runtime = await start(url, ports)
-    await runtime.apply(planOfEngine(ports, "", "limits { batch-checks 3 }", conditioned), author)
+    await runtime.apply(
+      planOfEngine(ports, "", "max-staleness none; limits { batch-checks 3 }", conditioned),
+      author,
+    )
     await askEach(ports)
 
     const page = await samples(ports)
@@ -112,7 +115,8 @@ describePostgres("metrics of the engine", () => {
     const runtime = await start(url, ports, {
       env: { ANN_KEY: "key-of-ann", BOB_KEY: "key-of-bob", APP_KEY: "key-of-app" },
     })
-    const statements = "auth key app_key { read acme; write acme }; limits { depth 1; list-objects 1 }"
+    const statements =
+      "max-staleness none; auth key app_key { read acme; write acme }; limits { depth 1; list-objects 1 }"
     const relations = "define viewer: [user, order#viewer]"
     await runtime.apply(planOfEngine(ports, "secret app_key = env(APP_KEY)", statements, relations), author)
     const headers = { authorization: "Bearer key-of-app", "content-type": "application/json" }

@@ -62,7 +62,7 @@ export function planOfEngine(
 function projectText(ports: Ports, greeting: string, more: string, statements: string): string {
   return `
 gateway test { listen 127.0.0.1:${ports.gateway} }
-authz { listen 127.0.0.1:${ports.authz}; max-staleness 1s; store acme { model "acme.fga" }
+authz { listen 127.0.0.1:${ports.authz}; ${statements.includes("max-staleness") ? "" : "max-staleness 1s; "}store acme { model "acme.fga" }
 ${statements}
 }
 api hello { path "/hello"; auth none; GET "/" { respond 200 { body text "${greeting}" } } }

@@ -1,0 +1,52 @@
+import type { EndedRequest } from "../authz/observed.ts"
+import type { Log } from "../telemetry/log.ts"
+import { LogBudget } from "./log-budget.ts"
+
+/** Most checks take some ten microseconds, and the deadline of a question is 3 seconds by default. */
+const slowMs = 1_000
+
+/**
+ * Logs questions that took long, with the engine's work on them. A line has types and a relation, but no ids and no context, so that it
+ * names no person. Lines above the rate are counted, and the next line contains their number.
+ */
+export class SlowQuestions {
+  readonly #log: Log
+  readonly #budget: LogBudget
+
+  /** `now`: milliseconds of a monotonic clock. */
+  constructor(log: Log, now?: () => number) {
+    this.#log = log
+    this.#budget = new LogBudget(now)
+  }
+
+  /** Logs the request if it was slow. `store`: the label of its store. */
+  ended({ method, outcome, durationMs, work, question }: EndedRequest, store: string): void {
+    // Without a question it is a write, a list of changes or the like, which the database made slow.
+    if (durationMs === undefined || durationMs < slowMs || question === undefined) return
+    if (!this.#budget.take()) {
+      this.#budget.skip()
+      return
+    }
+    const { user, relation, object, type } = question
+    const skipped = this.#budget.skipped()
+    const line = {
+      ...{
+        method,
+        store,
+        outcome,
+        ms: Math.round(durationMs),
+        steps: work?.steps,
+        pages_read: work?.pagesRead,
+      },
+      ...{ user_type: typeOf(user), relation, object_type: typeOf(object) ?? type },
+      ...(skipped > 0 ? { skipped } : {}),
+    }
+    this.#log.warn(line, "slow question")
+  }
+}
+
+/** `user` of `user:ann`, `group#member` of `group:a#member`; undefined for what is not of this form. */
+function typeOf(name: string | undefined): string | undefined {
+  const [, type, relation = ""] = /^([^:#\s]+):[^#]+(#[^:#\s]+)?$/.exec(name ?? "") ?? []
+  return type === undefined ? undefined : type + relation
+}
