@@ -15,7 +15,7 @@ const slow: EndedRequest = {
 function observed(now: () => number = () => 0) {
   const lines: string[] = []
   const names = new StoreNames()
-  names.learn(new Map([["acme", { storeId: "01ARZ3NDEKTSV4RRFFQ69G5FAV", modelDigest: "" }]]))
+  names.learn(new Map([["acme", { storeId: "01ARZ3NDEKTSV4RRFFQ69G5FAV", modelId: "", modelDigest: "" }]]))
   const log = createLog({ stream: { write: (line) => void lines.push(line) } })
   const observer = new EngineObserver(new Metrics(), names, new SlowQuestions(log, now))
   return { observer, read: () => lines.splice(0).map((line) => JSON.parse(line) as Record<string, unknown>) }
