@@ -193,7 +193,8 @@ describe("reading a plan", () => {
     [
       "a listener's missing certificate",
       planOf((plan) => {
-        plan.gateway?.listen.push({ host: "::1", port: 8443, tls: { certificates: ["shop"] } })
+        const { listen } = plan["gateway"] as unknown as NonNullable<PlanBody["gateway"]>
+        listen.push({ host: "::1", port: 8443, tls: { certificates: ["shop"] } })
       }),
       /plan\.gateway\.listen\[1\]\.tls\.certificates: there is no certificate `shop`/,
     ],
