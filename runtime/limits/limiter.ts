@@ -50,6 +50,8 @@ export interface BoundedLimiter extends Limiter {
 
 /** Counters of one process, which reply at once. */
 export interface LocalLimiter extends BoundedLimiter {
+  /** `resetSeconds` of the last take before rounding, in milliseconds. */
+  readonly resetMs: number
   take(counter: string, key: string, callsMax: number, periodSeconds: number, amount?: number): Taken
   enter(counter: string, key: string, max: number): (() => void) | undefined
 }

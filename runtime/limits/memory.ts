@@ -9,7 +9,7 @@ export interface MemoryLimiterOptions {
   readonly now?: () => number
 }
 
-/** Longer keys of slots are kept as their digest, so that the memory per key is bounded for any claim. */
+/** Longer keys are kept as their digest, so that the memory per key is bounded for any claim. */
 const keyLengthMax = 64
 /** Tables of counters that were not used for this many of their periods are dropped. */
 const idlePeriods = 2
@@ -31,6 +31,7 @@ export function createMemoryLimiter(options: MemoryLimiterOptions = {}): LocalLi
 
 class MemoryLimiter implements LocalLimiter {
   keysMax: number
+  resetMs = 0
   readonly #now: () => number
   /** By counter; one for each period. */
   readonly #tables = new Map<string, Table[]>()
@@ -46,7 +47,10 @@ class MemoryLimiter implements LocalLimiter {
 
   take(counter: string, key: string, callsMax: number, periodSeconds: number, amount = 1): Taken {
     const nowMs = this.#now()
-    return this.#windowsOf(counter, periodSeconds, nowMs).take(key, callsMax, nowMs, amount, this.keysMax)
+    const windows = this.#windowsOf(counter, periodSeconds, nowMs)
+    const taken = windows.take(key, callsMax, nowMs, amount, this.keysMax)
+    this.resetMs = windows.resetMs
+    return taken
   }
 
   add(counter: string, key: string, periodSeconds: number, amount: number): void {
@@ -106,7 +110,8 @@ function randomPair(): readonly [number, number] {
   return [bytes.readInt32LE(0), bytes.readInt32LE(4)]
 }
 
-function shortKey(key: string): string {
+/** The key, or its digest if it is long. */
+export function shortKey(key: string): string {
   return key.length > keyLengthMax ? digestOf(key) : key
 }
 

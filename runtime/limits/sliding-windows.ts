@@ -36,6 +36,8 @@ const sweepEveryCalls = 16_384
  * refuses a call within the limit, and a key with many calls stays counted while others come with few.
  */
 export class SlidingWindows {
+  /** `resetSeconds` of the last take before rounding, in milliseconds. */
+  resetMs = 0
   readonly #periodMs: number
   readonly #partMs: number
   readonly #startMs: number
@@ -224,7 +226,8 @@ export class SlidingWindows {
    */
   #secondsUntil(count: number, total: number): number {
     const waitMs = total === 0 ? this.#periodMs : this.#waitOf(Math.max(0, total - count), total)
-    return Math.max(1, Math.ceil((Math.min(this.#periodMs, waitMs) - exactMs) / 1000))
+    this.resetMs = Math.min(this.#periodMs, waitMs) - exactMs
+    return Math.max(1, Math.ceil(this.resetMs / 1000))
   }
 
   /** Milliseconds until at most `enough` of the `total` calls are left. */

@@ -1,13 +1,12 @@
 import type { RefusalAnswer } from "../control/api.ts"
 import type { ApplyProblem } from "../control/ports.ts"
 import type { RequestExplanation, RequestQuestion } from "../gateway/explain/request-explanation.ts"
-import type { Taken } from "../limits/limiter.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { QuotaAnswer, QuotaTerms } from "../policies/ports.ts"
 import type { OwnStatus } from "../process/control-view.ts"
 import type { DeclaredStore } from "../store/declared-stores.ts"
 import type { MetricFamily } from "../telemetry/metrics.ts"
-import type { Calls } from "./channel.ts"
+import type { Calls, Channel } from "./channel.ts"
 
 /** The plan that the parent serves, as its workers report it. `keptAt`: milliseconds since the epoch. */
 export interface ServedPlanNews {
@@ -42,6 +41,26 @@ export interface WorkerState extends OwnStatus {
   readonly cold: readonly string[]
 }
 
+/** A counted call as a short message: whether it is allowed, calls left, milliseconds until the reset, and whether a refusal is certain until then. */
+export type MachineTaken = readonly [allowed: 0 | 1, remaining: number, resetMs: number, isCertain: 0 | 1]
+
+/** Calls that a worker let pass in advance: for each key, the key and the number of its calls. */
+export type PassedKeys = readonly (string | number)[]
+
+/** For each key of a report that has other calls in the window: its index, its calls, and milliseconds until the oldest leaves. */
+export type CountedKeys = readonly number[]
+
+/** A worker may let `allowance` calls of each key pass before they are counted, but none of the keys that are `near` the limit. */
+export interface Allowance {
+  /** Names the counter in later messages. */
+  readonly id: number
+  readonly counter: string
+  readonly periodSeconds: number
+  readonly callsMax: number
+  readonly allowance: number
+  readonly near: readonly string[]
+}
+
 /** What a worker does for its parent. */
 export interface WorkerCalls extends Calls {
   /** Prepares a plan beside the running one. Returns why it cannot run; empty: call `activate` or `discard` next. */
@@ -57,6 +76,13 @@ export interface WorkerCalls extends Calls {
   state(): WorkerState | Promise<WorkerState>
   explain(question: ExplainQuestion): Promise<RequestExplanation | undefined>
   refusal(id: string): Promise<RefusalAnswer | undefined>
+  allow(allowance: Allowance): void
+  /** The worker reports what it let pass, and asks for each further call of the counter. */
+  revokeAllowance(id: number): void
+  /** The worker reports what it let pass, and asks for each further call of the key. */
+  nearLimit(id: number, key: string): void
+  /** The allowance is valid for the key again. */
+  farFromLimit(id: number, key: string): void
   /** Replies while the event loop of the worker runs. */
   ping(): void
   /** Accepts no more requests, completes those in progress, and ends. */
@@ -74,7 +100,15 @@ export interface ParentCalls extends Calls {
   started(processId: string): void
   /** The worker cannot start, for a reason that the user can fix. */
   startFailed(message: string, help: string | undefined): void
-  take(counter: string, key: string, callsMax: number, periodSeconds: number, amount: number): Taken
+  take(
+    counter: string,
+    key: string,
+    callsMax: number,
+    periodSeconds: number,
+    amount: number,
+  ): MachineTaken | Promise<MachineTaken>
+  /** Counts calls that the worker let pass in advance. */
+  passed(id: number, keys: PassedKeys): CountedKeys
   add(counter: string, key: string, periodSeconds: number, amount: number): void
   /** Takes a slot; null: all are taken. */
   enter(counter: string, key: string, max: number): number | null
@@ -99,3 +133,8 @@ export interface UsedQuota {
 export interface QuotaLook extends UsedQuota {
   readonly resetSeconds: number | null
 }
+
+/** A worker's end of its channel. */
+export type ToParent = Pick<Channel<ParentCalls, WorkerCalls>, "ask" | "tell">
+/** The parent's end of the channel to one worker. */
+export type ToWorker = Pick<Channel<WorkerCalls, ParentCalls>, "ask" | "tell">

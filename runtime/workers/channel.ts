@@ -16,6 +16,14 @@ export class ChannelClosed extends Error {
   }
 }
 
+/** Handles a failed call: calls `otherwise` if the other process has ended. */
+export function unlessClosed<Result>(otherwise: () => Result): (error: unknown) => Result {
+  return (error) => {
+    if (error instanceof ChannelClosed) return otherwise()
+    throw error
+  }
+}
+
 /** A call: number, name, arguments; number 0: no reply is wanted. A reply: number, `null`, the result or why it failed. */
 type Message =
   | readonly [call: number, name: string, args: readonly unknown[]]

@@ -16,6 +16,7 @@ import {
   type WorkerAddresses,
   type WorkerState,
 } from "./calls.ts"
+import { LimitDesk } from "./limit-desk.ts"
 import { countersFor } from "./machine-counters.ts"
 import { Replacements, steadyMs } from "./replacements.ts"
 import { countedMetrics, mergedMetrics } from "./sums.ts"
@@ -46,6 +47,7 @@ const retryMs = 5_000
 /** The workers of a parent: starts them, replaces those that end, and runs one plan on all of them. */
 export class WorkerPool implements Servable {
   readonly #settings: WorkerPoolSettings
+  readonly #limits: LimitDesk
   readonly #workers = new Set<WorkerProcess>()
   /** Counts of workers that have ended. */
   #retired: readonly MetricFamily[] = []
@@ -60,7 +62,8 @@ export class WorkerPool implements Servable {
 
   constructor(settings: WorkerPoolSettings) {
     this.#settings = settings
-    const { metrics, count } = settings
+    const { metrics, count, limiter } = settings
+    this.#limits = new LimitDesk(limiter, count)
     const replaced = metrics
       .counter("sallyport_workers_replaced_total", "Workers that ended and were replaced.")
       .series()
@@ -170,12 +173,14 @@ export class WorkerPool implements Servable {
     const worker = new WorkerProcess({ LISTEN_FDS: sockets.length === 0 ? "" : String(sockets.length) })
     this.#workers.add(worker)
     const counters = countersFor(limiter, quotas)
+    const limits = this.#limits.open(worker.channel)
     const started = new Promise<void>((resolve, reject) => {
-      worker.channel.serve({ ...counters.calls, ...this.#lifeOf(worker, resolve) })
+      worker.channel.serve({ ...counters.calls, ...limits.calls, ...this.#lifeOf(worker, resolve) })
       void worker.ended.then(() => reject(startFailureOf(worker)))
     })
     void worker.ended.then((end) => {
       counters.release()
+      limits.ended()
       this.#workers.delete(worker)
       this.#retired = mergedMetrics([this.#retired, countedMetrics(worker.lastMetrics)])
       // Before it had started, its end is reported by `start`.

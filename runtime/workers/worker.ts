@@ -19,7 +19,8 @@ import {
   type WorkerCalls,
 } from "./calls.ts"
 import { Channel } from "./channel.ts"
-import { MachineLimiter, MachineQuotas } from "./machine-counters.ts"
+import { MachineQuotas } from "./machine-counters.ts"
+import { MachineLimiter } from "./machine-limiter.ts"
 
 /** Time beyond the grace period after which a worker without a parent ends in any case: nobody else would free its addresses. */
 const overdueMs = 5_000
@@ -104,6 +105,7 @@ async function serveUntil(
   const plans = planCalls(serving, plan)
   parent.serve({
     ...plans.calls,
+    ...limiter.calls,
     ...viewCalls(view, warm),
     metrics: () => metrics.read(),
     close: askedToEnd,
