@@ -1,4 +1,4 @@
-import { afterEach, expect, onTestFinished, test, vi } from "vitest"
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest"
 import { Engine } from "../../runtime/check/engine.ts"
 import type { PageKey, TupleRow } from "../../runtime/check/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
@@ -23,6 +23,13 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
+const model = modelOf(`
+type user
+type doc
+  relations
+    define viewer: [user]
+`)
+
 const slow = { timeout: 30_000, interval: 20 }
 const tuple = (at: number) => ({ user: "user:a", relation: "viewer", object: `doc:${at}` })
 const page = (at: number): PageKey => ({ direction: "forward", object: `doc:${at}`, relation: "viewer" })
@@ -41,17 +48,16 @@ async function admin(server: ThrowAwayPostgres, ...texts: string[]): Promise<unk
 
 async function startPrimary(): Promise<ThrowAwayPostgres> {
   const primary = await startThrowAwayPostgres()
-  ends.push(() => primary.stop())
   const database = openPostgres(primary.url("postgres"))
   await migrate(database)
   await database.close()
   return primary
 }
 
-async function startStandby(standbyOf: ThrowAwayPostgres): Promise<ThrowAwayPostgres> {
-  const standby = await startThrowAwayPostgres({ standbyOf })
-  ends.push(() => standby.stop())
-  return standby
+/** For all tests of this file: starting them takes a second of CPU time. Each test has a store of its own, and lets the standbys replay at its end. */
+let servers: {
+  readonly primary: ThrowAwayPostgres
+  readonly standbys: readonly [ThrowAwayPostgres, ThrowAwayPostgres]
 }
 
 /** Everything about tuples by a primary and its replicas. */
@@ -143,23 +149,37 @@ class Scene {
   }
 }
 
+/** A store with three tuples, over the primary and this many of its standbys. */
 async function scene(
-  replicaCount = 1,
+  replicaCount: 1 | 2 = 1,
+): Promise<{ at: Scene; replicas: readonly ThrowAwayPostgres[] }> {
+  return sceneWith(servers.standbys.slice(0, replicaCount))
+}
+
+async function sceneWith<Server extends { readonly port: number }>(
+  replicas: readonly Server[],
   accepts: "standby" | "any" = "standby",
-): Promise<{ at: Scene; primary: ThrowAwayPostgres; replicas: ThrowAwayPostgres[] }> {
-  const primary = await startPrimary()
-  const replicas: ThrowAwayPostgres[] = []
-  for (let count = 0; count < replicaCount; count++) replicas.push(await startStandby(primary))
-  const at = new Scene(primary.url("postgres"), replicas, accepts)
+) {
+  const at = new Scene(servers.primary.url("postgres"), replicas, accepts)
   at.storeId = (await createStore(at.database, "s")).id
   await at.write(1, 2, 3)
-  return { at, primary, replicas }
+  return { at, replicas }
 }
 
 const pause = "select pg_wal_replay_pause()"
 const resume = "select pg_wal_replay_resume()"
 
 describePostgres("tuples read from replicas", () => {
+  beforeAll(async () => {
+    const primary = await startPrimary()
+    const standby = () => startThrowAwayPostgres({ standbyOf: primary })
+    servers = { primary, standbys: [await standby(), await standby()] }
+  })
+
+  afterAll(async () => {
+    await Promise.all([servers.primary, ...servers.standbys].map((server) => server.stop()))
+  })
+
   test("pages, whole loads, lists and changes, one replica after the other", async () => {
     const { at } = await scene(2)
     await at.caughtUp()
@@ -226,6 +246,7 @@ describePostgres("tuples read from replicas", () => {
     const engine = new Engine(at.source, { paged: true, pollMs: 0, maxStalenessMs: 1_000, now: () => now })
     ends.push(() => engine.close())
     await admin(replica, pause)
+    ends.push(() => admin(replica, resume))
     expect(await engine.check(at.storeId, model, tuple(1))).toMatchObject({ allowed: true })
     await at.delete(2)
     await at.source.newest(at.storeId)
@@ -240,10 +261,10 @@ describePostgres("tuples read from replicas", () => {
   })
 
   test("one that dies costs nothing but its readings, and is read again when it is back", async () => {
-    const { at, primary, replicas } = await scene(2)
-    const [dying, living] = replicas as [ThrowAwayPostgres, ThrowAwayPostgres]
+    const { at, replicas } = await scene(2)
+    const [dying] = replicas as [ThrowAwayPostgres]
     await at.caughtUp()
-    await dying.stop()
+    await dying.crash()
     for (let count = 0; count < 4; count++) {
       const { pages } = await at.source.pages(at.storeId, [page(1)], { revisionMin: 1 })
       expect(pages[0]).toHaveLength(1)
@@ -253,10 +274,8 @@ describePostgres("tuples read from replicas", () => {
     at.taken()
     await at.source.pages(at.storeId, [page(1)], { revisionMin: 1 })
     expect(at.taken()).toEqual(["read"])
-    const back = await startThrowAwayPostgres({ standbyOf: primary, port: dying.port })
-    ends.push(() => back.stop())
+    await dying.restart()
     await at.becomes("reading", "reading")
-    expect(living.port).not.toBe(back.port)
   })
 
   test("a replica that ends a load in its middle: it starts again on the primary", async () => {
@@ -291,11 +310,12 @@ describePostgres("tuples read from replicas", () => {
   })
 
   test("one that was promoted and went its own way is refused by name; its rows never count", async () => {
-    const { at, primary, replicas } = await scene(1, "any")
-    const [replica] = replicas as [ThrowAwayPostgres]
+    const replica = await startThrowAwayPostgres({ standbyOf: servers.primary })
+    ends.push(() => replica.stop())
+    const { at } = await sceneWith([replica], "any")
     await at.caughtUp()
     await admin(replica, "select pg_promote()")
-    const apart = new Scene(replica.url("postgres"), [primary], "any")
+    const apart = new Scene(replica.url("postgres"), [servers.primary], "any")
     apart.storeId = at.storeId
     await apart.write(77)
     await at.write(4)
@@ -314,9 +334,59 @@ describePostgres("tuples read from replicas", () => {
     )
   })
 
+  test("a server that is no copy at all, or was never migrated, is not read", async () => {
+    const [other, empty] = await Promise.all([startPrimary(), startThrowAwayPostgres()])
+    ends.push(() => Promise.all([other.stop(), empty.stop()]))
+    const { at } = await sceneWith([other, empty, { port: await freePort() }], "any")
+    const { pages } = await at.source.pages(at.storeId, [page(1)], { revisionMin: 1 })
+    expect(pages[0]).toHaveLength(1)
+    await at.becomes("behind", "unavailable", "unavailable")
+    const reasons = at.source.replicas.map(({ reason }) => reason)
+    expect(reasons[1]).toContain('relation "sallyport.stores" does not exist')
+    expect(reasons[2]).toContain("ECONNREFUSED")
+  })
+
+  test.for([{ paged: true }, { paged: false }])(
+    "no answer of an engine differs from the primary while the replica lags at random: %j",
+    async (options, context) => {
+      const { at, replicas } = await scene()
+      const [replica] = replicas as [ThrowAwayPostgres]
+      await at.caughtUp()
+      ends.push(() => admin(replica, resume))
+      const random = new Random(firstSeed)
+      const engine = new Engine(at.source, { pollMs: 0, ...options })
+      ends.push(() => engine.close())
+      const present = new Set([1, 2, 3])
+      for (let step = 0; step < Math.min(scaled(120), 3_000); step++) {
+        const number = 1 + random.below(8)
+        const act = random.below(10)
+        if (act === 0) await admin(replica, pause)
+        else if (act === 1) {
+          await admin(replica, resume)
+          await at.caughtUp()
+        } else if (act === 2) engine.dropped(at.storeId)
+        else if (act < 6) {
+          if (present.has(number)) await at.delete(number)
+          else await at.write(number)
+          if (!present.delete(number)) present.add(number)
+        } else {
+          const asked = { ...tuple(number), consistency: "higher-consistency" } as const
+          const { allowed } = await engine.check(at.storeId, model, asked)
+          expect([step, number, allowed]).toEqual([step, number, present.has(number)])
+        }
+      }
+      const reads = at.taken()
+      const count = (outcome: string) => reads.filter((each) => each === outcome).length
+      tellAsked(context, { "replica reads": count("read"), "primary reads": count("primary") })
+      expect(count("read")).toBeGreaterThan(0)
+      expect(count("primary")).toBeGreaterThan(0)
+    },
+  )
+
+  // The last one: it ends the primary.
   test("a failover that loses commits: a replica that still has them is refused", async () => {
-    const primary = await startPrimary()
-    const [heir, replica] = [await startStandby(primary), await startStandby(primary)]
+    const { primary, standbys } = servers
+    const [heir, replica] = standbys
     const at = new Scene(`postgres://postgres@${hostsOf([primary, heir])}/postgres`, [replica])
     at.storeId = (await createStore(at.database, "s")).id
     await at.write(1)
@@ -348,31 +418,15 @@ describePostgres("tuples read from replicas", () => {
     expect(await ask(5)).toMatchObject({ allowed: true, revision: 3 })
     expect(at.source.replicas[0]?.reason).toContain("belongs to another history")
   })
+})
 
-  test("a server that is no copy at all, or was never migrated, is not read", async () => {
-    const other = await startPrimary()
-    const empty = await startThrowAwayPostgres()
-    ends.push(() => empty.stop())
-    const primary = await startPrimary()
-    const at = new Scene(primary.url("postgres"), [other, empty, { port: await freePort() }], "any")
-    at.storeId = (await createStore(at.database, "s")).id
-    await at.write(1)
-    const { pages } = await at.source.pages(at.storeId, [page(1)], { revisionMin: 1 })
-    expect(pages[0]).toHaveLength(1)
-    await at.becomes("behind", "unavailable", "unavailable")
-    const reasons = at.source.replicas.map(({ reason }) => reason)
-    expect(reasons[1]).toContain('relation "sallyport.stores" does not exist')
-    expect(reasons[2]).toContain("ECONNREFUSED")
-  })
-
-  test("what target_session_attrs may say, and which variable is named", () => {
-    const open = (query: string) => () => openReplicas(`postgres://u@r1,r2/db?${query}`)
-    expect(open("target_session_attrs=read-write")).toThrow(
-      "SALLYPORT_DATABASE_REPLICA_URL: the database URL has target_session_attrs=read-write: a replica is only read",
-    )
-    expect(open("")().map(({ name }) => name)).toEqual(["r1:5432", "r2:5432"])
-    expect(open("target_session_attrs=any")().map(({ name }) => name)).toEqual(["r1:5432", "r2:5432"])
-  })
+test("what target_session_attrs may say, and which variable is named", () => {
+  const open = (query: string) => () => openReplicas(`postgres://u@r1,r2/db?${query}`)
+  expect(open("target_session_attrs=read-write")).toThrow(
+    "SALLYPORT_DATABASE_REPLICA_URL: the database URL has target_session_attrs=read-write: a replica is only read",
+  )
+  expect(open("")().map(({ name }) => name)).toEqual(["r1:5432", "r2:5432"])
+  expect(open("target_session_attrs=any")().map(({ name }) => name)).toEqual(["r1:5432", "r2:5432"])
 })
 
 test.each([
@@ -388,49 +442,4 @@ test.each([
   expect([replica.startLook("a", 0), replica.startLook("b", 0)]).toEqual([false, false])
   vi.advanceTimersByTime(1)
   expect(replica.startLook("b", 0)).toBe(true)
-})
-
-const model = modelOf(`
-type user
-type doc
-  relations
-    define viewer: [user]
-`)
-
-describePostgres("an engine over a primary and a replica that lags at random", () => {
-  test.for([{ paged: true }, { paged: false }])(
-    "no answer differs from the primary: %j",
-    async (options, context) => {
-      const { at, replicas } = await scene()
-      const [replica] = replicas as [ThrowAwayPostgres]
-      await at.caughtUp()
-      const random = new Random(firstSeed)
-      const engine = new Engine(at.source, { pollMs: 0, ...options })
-      ends.push(() => engine.close())
-      const present = new Set([1, 2, 3])
-      for (let step = 0; step < Math.min(scaled(120), 3_000); step++) {
-        const number = 1 + random.below(8)
-        const act = random.below(10)
-        if (act === 0) await admin(replica, pause)
-        else if (act === 1) {
-          await admin(replica, resume)
-          await at.caughtUp()
-        } else if (act === 2) engine.dropped(at.storeId)
-        else if (act < 6) {
-          if (present.has(number)) await at.delete(number)
-          else await at.write(number)
-          if (!present.delete(number)) present.add(number)
-        } else {
-          const asked = { ...tuple(number), consistency: "higher-consistency" } as const
-          const { allowed } = await engine.check(at.storeId, model, asked)
-          expect([step, number, allowed]).toEqual([step, number, present.has(number)])
-        }
-      }
-      const reads = at.taken()
-      const count = (outcome: string) => reads.filter((each) => each === outcome).length
-      tellAsked(context, { "replica reads": count("read"), "primary reads": count("primary") })
-      expect(count("read")).toBeGreaterThan(0)
-      expect(count("primary")).toBeGreaterThan(0)
-    },
-  )
 })
