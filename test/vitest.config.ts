@@ -8,17 +8,18 @@ import { Tally } from "./support/tally.ts"
 
 /** The random tests, which `npm run test:long` runs again with other worlds and more of them, and those of which `npm test` runs a part. */
 const more = [
-  "test/check/{differential,list-differential,permuted,concurrent,explain-random,explain-nearest,fixpoint,history}.test.ts",
+  "test/check/{differential,list-differential,permuted,concurrent,conformance,list-conformance,explain-bounds,explain-random,explain-nearest,fixpoint,history}.test.ts",
   "test/authz/{bulk-write,cases,fuzz,limits,sdk,targets,watch}.test.ts",
   "test/authzen/random.test.ts",
   "test/azure/convert/same-values.test.ts",
   "test/diff/{models,properties}.test.ts",
-  "test/e2e/{azure-wing,init}.test.ts",
-  "test/gateway-conf/{mutations,single-mistakes}.test.ts",
+  "test/e2e/{azure-wing,init,readme}.test.ts",
+  "test/gateway-conf/{budgets,mutations,single-mistakes}.test.ts",
   "test/gateway/path-confusion.test.ts",
   "test/hardening/{mutated-documents,mutations}.test.ts",
   "test/http/differential.test.ts",
   "test/machines/schedules.test.ts",
+  "test/manual/lived.test.ts",
   "test/model-test/mutations.test.ts",
   "test/openapi/unmatched-pattern.test.ts",
   "test/pattern/against-regexp.test.ts",

@@ -161,7 +161,7 @@ describePostgres("the API under rubbish", () => {
         expect(Object.keys(answer)).toEqual(["code", "message"])
         expect(answer.message).not.toMatch(/undefined(?! condition)|\[object|Cannot read|SQLSTATE/)
       }),
-      { numRuns: scaled(150) },
+      { numRuns: scaled(150, 0.4) },
     )
   })
 
@@ -185,7 +185,7 @@ describePostgres("the API under rubbish", () => {
           expect((await served.call("GET", `/stores?${query.join("&")}`)).status).toBeLessThan(500)
         },
       ),
-      { numRuns: scaled(150) },
+      { numRuns: scaled(150, 0.4) },
     )
   })
 })

@@ -84,9 +84,8 @@ describePostgres("processes on one database", () => {
   })
 
   test("without its database for longer than max-staleness: no answer from memory", async () => {
-    const server = await startThrowAwayPostgres()
+    const server = await startThrowAwayPostgres({ migrated: true })
     const database = openPostgres(server.url("postgres"))
-    await migrate(database)
     const served = await serve(database, 1_500)
     try {
       expect((await check(served, "acme")).status).toBe(200)
@@ -126,9 +125,8 @@ describePostgres("processes on one database", () => {
   })
 
   test("without its database: 503 promptly, checks in memory go on, and it recovers", async () => {
-    let server = await startThrowAwayPostgres()
+    let server = await startThrowAwayPostgres({ migrated: true })
     const database = openPostgres(server.url("postgres"))
-    await migrate(database)
     const served = await serve(database)
     const write = (user: string) =>
       served.call("POST", "/stores/acme/write", { writes: { tuple_keys: [{ ...ann, user }] } })

@@ -16,7 +16,7 @@ import { openTestDatabase } from "../store/databases.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 
 /** Worlds asked by HTTP. */
-const worlds = scaled(10)
+const worlds = scaled(10, 0.4)
 
 /** The worlds' conditions read `x`, `p` and `q`; here they are properties. */
 const propertyOf: Readonly<Record<string, string>> = { x: "subject_x", p: "resource_p", q: "action_q" }

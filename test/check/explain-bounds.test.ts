@@ -3,6 +3,7 @@ import { explain } from "../../runtime/check/explain.ts"
 import type { Graph } from "../../runtime/check/graph/graph.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import type { Explanation } from "../../runtime/check/ports.ts"
+import { isLong, reduced } from "../support/random-run.ts"
 import { graphOf, unlimited } from "./hostile-shapes.ts"
 import { modelOf, tupleOf } from "./model.ts"
 
@@ -51,14 +52,18 @@ function explained(
 const many = (count: number, tuple: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => tupleOf(tuple(at)))
 
+/** Sizes: in `npm test` they are large enough for a bound to fail where the work grows with the square. */
+const members = reduced(20_000, 100_000)
+const groupCount = reduced(4_000, 20_000)
+
 describe("an explanation is bounded", () => {
-  test("by a group of 100,000 members", () => {
+  test(`by a group of ${members} members`, () => {
     const graph = graphOf([
-      ...many(100_000, (at) => `group:1 member user:${at}`),
+      ...many(members, (at) => `group:1 member user:${at}`),
       tupleOf("doc:1 viewer group:1#member"),
       tupleOf("doc:1 blocked group:1#member"),
     ])
-    const allowed = explained(graph, "doc:1 viewer user:77777")
+    const allowed = explained(graph, "doc:1 viewer user:7777")
     expect(allowed.explanation.tuples).toHaveLength(2)
     expect(allowed.steps).toBeLessThan(200)
     const denied = explained(graph, "doc:1 viewer user:stranger")
@@ -85,11 +90,11 @@ describe("an explanation is bounded", () => {
     expect(denied.steps).toBeLessThan(250_000)
   })
 
-  test("by 20,000 groups on a document, and by 20,000 of the user", () => {
+  test(`by ${groupCount} groups on a document, and by ${groupCount} of the user`, () => {
     const shared = graphOf([
-      ...many(20_000, (at) => `doc:1 viewer group:${at}#member`),
-      ...many(20_000, (at) => `doc:1 blocked group:${at}#member`),
-      tupleOf("group:15000 member user:ann"),
+      ...many(groupCount, (at) => `doc:1 viewer group:${at}#member`),
+      ...many(groupCount, (at) => `doc:1 blocked group:${at}#member`),
+      tupleOf(`group:${groupCount / 2} member user:ann`),
       tupleOf("doc:1 viewer user:bob"),
     ])
     expect(explained(shared, "doc:1 viewer user:ann").explanation.tuples).toHaveLength(2)
@@ -97,8 +102,8 @@ describe("an explanation is bounded", () => {
     expect(explained(shared, "doc:1 reader user:bob").explanation).toMatchObject({ allowed: true })
     expect(explained(shared, "doc:1 reader user:ann").explanation.blocked_by).toHaveLength(1)
     const spread = graphOf([
-      ...many(20_000, (at) => `group:${at} member user:ann`),
-      ...many(20_000, (at) => `doc:1 blocked group:${at}#member`),
+      ...many(groupCount, (at) => `group:${at} member user:ann`),
+      ...many(groupCount, (at) => `doc:1 blocked group:${at}#member`),
       tupleOf("doc:1 viewer user:ann"),
       tupleOf("doc:2 viewer group:small#member"),
     ])
@@ -106,7 +111,7 @@ describe("an explanation is bounded", () => {
     expect(explained(spread, "doc:2 viewer user:ann").explanation.misses?.length).toBeGreaterThan(2)
   })
 
-  for (const count of [1_000, 20_000])
+  for (const count of [1_000, ...(isLong ? [20_000] : [])])
     test(`by a chain of ${count}`, () => {
       const graph = graphOf([
         tupleOf("doc:1 guest group:0#ally"),
@@ -123,8 +128,9 @@ describe("an explanation is bounded", () => {
       })
     })
 
+  const length = reduced(2_000, 10_000)
   for (const relation of ["member", "ally"])
-    test(`by a diamond with 2^20 ways, and by a cycle of 10,000, through ${relation}`, () => {
+    test(`by a diamond with 2^20 ways, and by a cycle of ${length}, through ${relation}`, () => {
       const viewer = relation === "member" ? "viewer" : "guest"
       const tuples = [tupleOf(`doc:1 ${viewer} group:0a#${relation}`)]
       for (let level = 0; level < 20; level++)
@@ -136,10 +142,10 @@ describe("an explanation is bounded", () => {
       expect(explained(diamond, `doc:1 ${viewer} user:bob`).explanation.misses).toHaveLength(5)
       const cycle = graphOf([
         tupleOf(`doc:1 ${viewer} group:0#${relation}`),
-        ...many(10_000, (at) => `group:${at} ${relation} group:${(at + 1) % 10_000}#${relation}`),
-        tupleOf(`group:5000 ${relation} user:ann`),
+        ...many(length, (at) => `group:${at} ${relation} group:${(at + 1) % length}#${relation}`),
+        tupleOf(`group:${length / 2} ${relation} user:ann`),
       ])
-      expect(explained(cycle, `doc:1 ${viewer} user:ann`).explanation.tuples).toHaveLength(5_002)
+      expect(explained(cycle, `doc:1 ${viewer} user:ann`).explanation.tuples).toHaveLength(length / 2 + 2)
       expect(explained(cycle, `doc:1 ${viewer} user:bob`).explanation.allowed).toBe(false)
     })
 
@@ -152,7 +158,7 @@ type node
     define beaten: [user] or winner from next
     define winner: [user] but not beaten
 `)
-    const count = 2_001
+    const count = reduced(601, 2_001)
     const next = many(count, (at) => `node:${at} next node:${(at + 1) % count}`)
     const odd = graphOf([...next, ...many(count, (at) => `node:${at} winner user:ann`)])
     expect(explained(odd, "node:7 winner user:ann", model).explanation).toMatchObject({
@@ -163,7 +169,7 @@ type node
     const line = graphOf([...next.slice(0, -1), ...many(count, (at) => `node:${at} winner user:ann`)])
     const { explanation } = explained(line, "node:0 winner user:ann", model)
     expect(explanation).toMatchObject({ allowed: true, complete: false })
-    expect(explanation.tuples?.length).toBeGreaterThan(1_000)
+    expect(explanation.tuples?.length).toBeGreaterThan((count - 1) / 2)
     expect(explained(line, "node:1 winner user:ann", model).explanation).toMatchObject({ allowed: false })
   })
 })

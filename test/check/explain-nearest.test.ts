@@ -11,7 +11,7 @@ import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { MemorySource } from "./memory-source.ts"
 
 /** Denials for which all tuples are tried. */
-const denials = scaled(20)
+const denials = scaled(20, 0.4)
 const context = { x: 5, p: true, q: false }
 const keyOf = ({ object, relation, user }: TupleKey) => `${object}#${relation}@${user}`
 

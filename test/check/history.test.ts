@@ -236,7 +236,7 @@ test.for(ways)(
   "random schedules of writes and losses end in what the database has, $name",
   async ({ options }, context) => {
     const first = firstSeed
-    const schedules = scaled(20)
+    const schedules = scaled(20, 0.4)
     let asked = 0
     for (let seed = first; seed < first + schedules; seed++) {
       const schedule = new Schedule(new Random(seed), options)

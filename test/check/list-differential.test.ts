@@ -21,7 +21,7 @@ import { MemorySource } from "./memory-source.ts"
 import { counting, engineFor, prepare, randomContextual, type Way, ways } from "./random-engine.ts"
 import { storedTuples } from "./stored-tuples.ts"
 
-const questions = scaled(2_000)
+const questions = scaled(2_000, 0.4)
 
 const usersPerRound = 8
 const hosts = ["group", "folder", "doc"]

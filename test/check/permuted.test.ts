@@ -18,7 +18,7 @@ import { engineFor, type Way, ways } from "./random-engine.ts"
 // The order in which a model is written down and tuples are written decides nothing, nor whether a tuple is stored or comes
 // with the question.
 
-const questions = scaled(1_000)
+const questions = scaled(1_000, 0.4)
 const questionsPerUser = 8
 const relations = ["a", "b", "c", "d"]
 /** A limit on depth counts hops, and which branch is found first may spare some. */

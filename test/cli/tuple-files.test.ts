@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, freePorts, planOf, start, token } from "../process/project.ts"
 import { type Answer, fakeControl } from "./fake-control.ts"
 import { folderWith, run } from "./run.ts"
@@ -16,9 +14,8 @@ describePostgres("tuples in files, with a running Sallyport", () => {
   let env: Record<string, string>
 
   beforeAll(async () => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
     const ports = await freePorts()
     const runtime = await start(url, ports)
     stops.push(() => runtime.close())

@@ -12,7 +12,7 @@ import { Random } from "../naive/random.ts"
 import { judgeWith, type RandomWorld, randomWorld } from "../naive/worlds.ts"
 import { firstSeed, scaled } from "../support/random-run.ts"
 
-const worlds = scaled(75)
+const worlds = scaled(75, 0.4)
 
 function planWith(model: AuthorizationModel): PlanBody {
   const digest = digestOf(model)

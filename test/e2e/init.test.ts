@@ -34,7 +34,7 @@ describe.each(names)("the example %s", (name) => {
   test("is written by `init` without findings", () => written(name))
 })
 
-describe.each(sampled(names, 3))("the example %s", (name) => {
+describe.each(sampled(names, 1))("the example %s", (name) => {
   test("does what its README shows, from `init` on", async () => {
     const place = await written(name)
     const before = filesOf(place.folder)

@@ -1,7 +1,9 @@
 import { cpSync, existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
+import { projectDatabase } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
+import { isLong } from "../support/random-run.ts"
 import { bash, example, quickNpx } from "./example.ts"
 import { patternOf, readme, squeeze, tour } from "./readme.ts"
 import { devIsReady, startForTest } from "./sallyport-process.ts"
@@ -24,8 +26,12 @@ test("README leads to files that exist", () => {
 })
 
 test("README's tour prints what it shows", async () => {
-  const place = await example("prepared")
-  const dev = startForTest(place.folder, place.env, ...place.argv)
+  const place = await example(isLong ? "prepared" : "bare")
+  // test/e2e/dev.test.ts has the embedded database, which takes seconds of CPU time.
+  const database = isLong ? undefined : await projectDatabase(place.folder)
+  onTestFinished(() => database?.drop())
+  const env = { ...place.env, SALLYPORT_DATABASE_URL: database?.url ?? "" }
+  const dev = startForTest(place.folder, env, ...place.argv)
   await dev.printed(devIsReady)
   const { own } = place
   cpSync(`${projectRoot}.gitignore`, join(place.folder, ".gitignore"))

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { compile } from "../compile.ts"
-import { scaled } from "../support/random-run.ts"
+import { isLong, scaled } from "../support/random-run.ts"
 import { sampleDeclarations, sampleModel } from "./sample.ts"
 
 const words = sampleDeclarations.join("\n").split(/(?<=[ \n;{}"])|(?=[ \n;{}"])/)
@@ -49,7 +49,7 @@ test("whatever the text, there are findings or a plan, and findings have places"
       for (const { span } of diagnostics)
         if (span !== undefined) expect(span.start).toBeLessThanOrEqual(span.end)
     }),
-    { numRuns: scaled(75) },
+    { numRuns: scaled(75, 0.4) },
   )
 })
 
@@ -61,7 +61,9 @@ function misspelt(word: string): string {
 test("one misspelt or missing word is one finding", () => {
   const text = sampleDeclarations.join("\n")
   const counts: number[] = []
-  for (const found of text.matchAll(/[A-Za-z0-9_.:/-]+/g)) {
+  // Each word takes two compilations: `npm test` has every fourth one.
+  const words = [...text.matchAll(/[A-Za-z0-9_.:/-]+/g)].filter((_, at) => isLong || at % 4 === 0)
+  for (const found of words) {
     for (const word of ["", misspelt(found[0])]) {
       const broken = text.slice(0, found.index) + word + text.slice(found.index + found[0].length)
       const files = new MemoryFiles([
@@ -73,6 +75,6 @@ test("one misspelt or missing word is one finding", () => {
   }
   // A misspelt declaration is missed in every place that uses it; those are as many mistakes for whoever wrote them.
   const several = counts.filter((count) => count > 1)
-  expect(several.length / counts.length).toBeLessThan(0.03)
+  expect(several.length / counts.length).toBeLessThan(isLong ? 0.03 : 0.05)
   expect(counts.filter((count) => count === 1).length / counts.length).toBeGreaterThan(0.8)
 })

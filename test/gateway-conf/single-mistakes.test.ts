@@ -90,7 +90,7 @@ test.each(broken)("a single mistake in %s is told first, and nearly alone", (fil
   const next = numbers(20)
   const told = sampled(
     Array.from({ length: 60 }, () => mistakeIn(file, next)),
-    40,
+    20,
   ).flatMap((mistake) => {
     const files = new MemoryFiles(new Map(example).set(file, mistake.text))
     const { diagnostics } = compile(files, "gateway.conf")

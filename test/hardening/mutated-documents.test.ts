@@ -52,7 +52,7 @@ const pieces = [
   "{id}",
 ]
 const mutation = fc.record({ at: fc.nat(), cut: fc.nat({ max: 30 }), piece: fc.constantFrom(...pieces) })
-const numRuns = scaled(20)
+const numRuns = scaled(20, 0.4)
 
 describe("mutated documents never throw, and what compiles can be provisioned", () => {
   test.each(texts)("%s", (name, text) => {

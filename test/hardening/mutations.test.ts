@@ -14,7 +14,7 @@ const root = new URL("../../", import.meta.url)
 const read = (path: string): Buffer => readFileSync(new URL(path, root))
 const names = ["gateway.conf", "models/acme.fga", "models/catalog.openapi.yaml", "models/stock.policy.xml"]
 const originals = names.map((name) => [name, read(name)] as const)
-const runs = scaled(75)
+const runs = scaled(75, 0.4)
 
 const pieces = [
   ..."{}()\"'\\#;=,<>$[]@*%é\u0000\u0001\ufeff\u2028\u202e",

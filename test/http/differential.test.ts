@@ -5,7 +5,7 @@ import { Random } from "../naive/random.ts"
 import { firstSeed, scaled } from "../support/random-run.ts"
 import { cut, type Reading, read } from "./reading.ts"
 
-const count = scaled(10_000)
+const count = scaled(10_000, 0.4)
 
 /** What Node's own client, whose parser is llhttp, makes of the bytes. */
 function readByNode(bytes: Buffer): Promise<Reading> {

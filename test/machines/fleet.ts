@@ -4,9 +4,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import { MemoryFiles } from "../../compiler/core/files.ts"
-import { migrateDatabase } from "../../runtime/main.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
 import { compile } from "../compile.ts"
 import { type SallyportProcess, start } from "../e2e/sallyport-process.ts"
 import { projectRoot } from "../structure/tree.ts"
@@ -174,8 +172,6 @@ export class Fleet {
     const ports = { gateway: await freePort(), authz: await freePort(), control: await freePort() }
     const fleet = new Fleet({ postgres, pooler, redis }, ports, redisWaitMs)
     try {
-      const log = createLog({ stream: { write: () => undefined } })
-      await migrateDatabase({ database: { url: postgres.hostsUrl("postgres") }, log })
       for (const machine of fleet.machines) machine.start()
       const [first] = fleet.machines as [Machine]
       for (let attempt = 0; ; attempt++) {

@@ -8,6 +8,7 @@ import { patternOf, squeeze } from "../e2e/readme.ts"
 import { devIsReady, freePorts, startForTest } from "../e2e/sallyport-process.ts"
 import { projectDatabase } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
+import { sampled } from "../support/random-run.ts"
 import { type Fence, fences } from "./pages.ts"
 
 // A page that starts `sallyport dev` is lived through: its files (fences with `save=PATH`) are written to a folder, its services are
@@ -18,9 +19,12 @@ const pagePorts = [8000, 8080, 8081, 8082, 9001, 9002, 9101] as const
 
 const pages = new Map<string, Fence[]>()
 for (const fence of fences()) pages.set(fence.page, [...(pages.get(fence.page) ?? []), fence])
-const lived = [...pages].filter(([, all]) =>
-  all.some(({ language, text }) => language === "console" && /^\$ npx sallyport dev$/m.test(text)),
-)
+const isFirst = (page: string) => Number(page.endsWith("/first-project.md"))
+const lived = [...pages]
+  .filter(([, all]) =>
+    all.some(({ language, text }) => language === "console" && /^\$ npx sallyport dev$/m.test(text)),
+  )
+  .sort(([one], [other]) => isFirst(other) - isFirst(one))
 
 /** What examples need, and the lines that need it; what a machine does not have is reported, not passed over. */
 const programs = [
@@ -45,7 +49,8 @@ function succeeds(command: string): boolean {
 for (const { name, there } of programs)
   test(`${name} is there for the examples`, (context) => context.skip(!there, `needs ${name}`))
 
-test.each(lived)("%s prints what it shows", async (_, all) => {
+// `dev` and each line after it are processes, which take seconds of CPU time for a page.
+test.each(sampled(lived, 2))("%s prints what it shows", async (_, all) => {
   const ports = await freePorts(pagePorts.length)
   const own = (text: string) =>
     pagePorts.reduce((changed, port, at) => changed.replaceAll(String(port), String(ports[at])), text)

@@ -9,7 +9,7 @@ import { StoreFiles } from "../../compiler/model-test/store-file.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { scaled } from "../support/random-run.ts"
 
-const runs = scaled(100)
+const runs = scaled(100, 0.4)
 const read = (path: string): string => readFileSync(`${projectRoot}models/${path}`, "utf8")
 const model = read("acme.fga")
 const inline = `model: |\n${model.replace(/^/gm, "  ")}\n${read("tests/acme.fga.yaml").replace(/^model_file.*$/m, "tuple_files: [a.csv, b.jsonl]")}`

@@ -1,8 +1,6 @@
 import { afterEach, expect, test } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { author, control, freePorts, keyOf, type Ports, planOf, start } from "./project.ts"
 
@@ -11,11 +9,9 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-const log = createLog({ stream: { write: () => undefined } })
 const env = { ANN_KEY: keyOf("ann"), BOB_KEY: keyOf("bob") }
 
 async function running(url: string) {
-  await migrateDatabase({ database: { url }, log })
   const ports = await freePorts()
   const runtime = await start(url, ports, { env })
   ends.push(() => runtime.close())
@@ -46,9 +42,8 @@ async function reasons(ports: Ports): Promise<string> {
 
 describePostgres("the states of a database", () => {
   test("a process that starts on a standby is not ready, and names it", async () => {
-    const primary = await startThrowAwayPostgres()
+    const primary = await startThrowAwayPostgres({ migrated: true })
     ends.push(() => primary.stop())
-    await migrateDatabase({ database: { url: primary.url("postgres") }, log })
     const standby = await startThrowAwayPostgres({ standbyOf: primary })
     ends.push(() => standby.stop())
     const ports = await freePorts()
@@ -61,7 +56,7 @@ describePostgres("the states of a database", () => {
   })
 
   test("a full disk: writes get 503 with the reason in the status, checks go on", async () => {
-    const created = await createDatabase()
+    const created = await createMigratedDatabase()
     ends.push(created.drop)
     const { ports, runtime, sql } = await running(created.url)
     expect(await write(ports)).toBe(200)
@@ -86,7 +81,7 @@ describePostgres("the states of a database", () => {
   })
 
   test("storms of ended connections: the process is ready again at once", async () => {
-    const created = await createDatabase()
+    const created = await createMigratedDatabase()
     ends.push(created.drop)
     const { ports, runtime, sql } = await running(created.url)
     for (let storm = 0; storm < 5; storm++) {
@@ -101,7 +96,7 @@ describePostgres("the states of a database", () => {
   })
 
   test("a long transaction that holds a store's row: writes end in time with the reason", async () => {
-    const created = await createDatabase()
+    const created = await createMigratedDatabase()
     ends.push(created.drop)
     const { ports, runtime } = await running(created.url)
     const holder = openPostgres(created.url, { statementMs: 60_000 })

@@ -5,7 +5,6 @@ import { dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { afterEach, expect, test } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { declaredStores } from "../../runtime/store/declared-stores.ts"
 import { currentPlan, insertPlan } from "../../runtime/store/plans.ts"
@@ -13,8 +12,7 @@ import { openPostgres } from "../../runtime/store/postgres.ts"
 import { rowOfTuple } from "../../runtime/store/read-tuples.ts"
 import { changeSubscription } from "../../runtime/store/subscriptions.ts"
 import { TupleWriter } from "../../runtime/store/tuple-writer.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { postgresProgram } from "../support/postgres-binaries.ts"
 import { startPostgresPair } from "../support/postgres-pair.ts"
 import { tellAsked } from "../support/random-run.ts"
@@ -26,7 +24,6 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-const quiet = createLog({ stream: { write: () => undefined } })
 const more = `
 api items { path "/items"; auth subscription; GET "/" { respond 200 { body text "items" } } }
 api paid { path "/paid"; auth subscription; quota 3 calls per 1d by subscription; GET "/" { respond 200 } }
@@ -165,7 +162,6 @@ class Scene {
 }
 
 async function scene(url: string): Promise<{ at: Scene; runtime: Awaited<ReturnType<typeof start>> }> {
-  await migrateDatabase({ database: { url }, log: quiet })
   const ports = await freePorts()
   const runtime = await start(url, ports, { env })
   stops.push(() => runtime.close())
@@ -224,7 +220,7 @@ async function restored(url: string, saved: string): Promise<void> {
 
 describePostgres("an older dump is restored beneath a running process", () => {
   test("nothing that was written since counts, though other commits have the numbers", async (context) => {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
     const { at, runtime } = await scene(url)
     await at.write(0, 5)

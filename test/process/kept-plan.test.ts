@@ -70,11 +70,10 @@ const metrics = async (ports: Ports) => String((await control(ports, "GET", "/me
 
 describePostgres("a database that is away when a process starts", () => {
   test("the last plan serves what needs no database, is told, and the database is taken up", async () => {
-    const first = await startThrowAwayPostgres()
+    const first = await startThrowAwayPostgres({ migrated: true })
     let stopServer = () => first.stop()
     stops.push(() => stopServer())
     const url = first.url("postgres")
-    await migrateDatabase({ database: { url }, log })
     const ports = await freePorts()
     const { spoolFolder } = await servedBefore(url, ports, ["one", "two"])
     await first.stop()
@@ -94,9 +93,8 @@ describePostgres("a database that is away when a process starts", () => {
     expect(lines.filter((line) => line.includes("kept on disk"))).toHaveLength(1)
 
     // What was in the first server is gone: to a new one nothing was ever applied. The plan serves on until one is.
-    const second = await startThrowAwayPostgres({ port: first.port })
+    const second = await startThrowAwayPostgres({ migrated: true, port: first.port })
     stopServer = () => second.stop()
-    await migrateDatabase({ database: { url }, log })
     await expect.poll(() => control(ports, "GET", "/v1/plan").then(({ status }) => status)).toBe(404)
     expect(await call(ports, "/hello")).toBe("two")
     expect(
@@ -122,9 +120,8 @@ describePostgres("a database that is away when a process starts", () => {
     expect(status).toBe(503)
     expect(JSON.stringify(body)).toContain("there is no plan on disk")
     await expect(call(ports, "/hello")).rejects.toThrow()
-    const back = await startThrowAwayPostgres({ port: server.port })
+    const back = await startThrowAwayPostgres({ migrated: true, port: server.port })
     stopServer = () => back.stop()
-    await migrateDatabase({ database: { url }, log })
     const put = () => control(ports, "PUT", "/v1/plan", { plan: planOf(ports, "new"), base: null, author })
     await expect.poll(async () => (await put()).status).toBe(200)
     expect(await call(ports, "/hello")).toBe("new")

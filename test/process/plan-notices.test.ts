@@ -1,10 +1,9 @@
 import { createServer } from "node:net"
 import { afterEach, expect, test } from "vitest"
 import { PlanKeeper } from "../../runtime/control/plan-keeper.ts"
-import { migrateDatabase } from "../../runtime/main.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -15,9 +14,8 @@ afterEach(async () => {
 const quiet = createLog({ stream: { write: () => undefined } })
 
 async function migrated(): Promise<string> {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   stops.push(drop)
-  await migrateDatabase({ database: { url }, log: quiet })
   return url
 }
 

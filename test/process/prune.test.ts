@@ -1,8 +1,6 @@
 import { afterEach, expect, test } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -12,9 +10,8 @@ afterEach(async () => {
 
 describePostgres("pruning the changes of a store", () => {
   async function serving() {
-    const { url, drop } = await createDatabase()
+    const { url, drop } = await createMigratedDatabase()
     stops.push(drop)
-    await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
     const ports = await freePorts()
     const runtime = await start(url, ports)
     stops.push(() => runtime.close())

@@ -1,6 +1,4 @@
 import { afterEach, expect, test } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
 import { describePostgres } from "../postgres.ts"
 import { startThrowAwayPostgres, type ThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { author, control, freePorts, type Ports, planOf, start } from "./project.ts"
@@ -11,10 +9,9 @@ afterEach(async () => {
 })
 
 const slow = { timeout: 30_000, interval: 50 }
-const log = createLog({ stream: { write: () => undefined } })
 
 async function startServer(standbyOf?: ThrowAwayPostgres): Promise<ThrowAwayPostgres> {
-  const server = await startThrowAwayPostgres(standbyOf === undefined ? {} : { standbyOf })
+  const server = await startThrowAwayPostgres(standbyOf === undefined ? { migrated: true } : { standbyOf })
   ends.push(() => server.stop())
   return server
 }
@@ -35,7 +32,6 @@ describePostgres("a process with replicas", () => {
   test("reads tuples from them, shows them, and loses nothing when they die", async () => {
     const primary = await startServer()
     const url = primary.url("postgres")
-    await migrateDatabase({ database: { url }, log })
     const replicas = [await startServer(primary), await startServer(primary)] as const
     const hosts = replicas.map(({ port }) => `127.0.0.1:${port}`)
     const database = { url, replicaUrl: `postgres://postgres@${hosts.join()}/postgres` }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process"
 import { afterEach, expect, it } from "vitest"
 import { migrateDatabase } from "../../runtime/main.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { createDatabase, describePostgres } from "../postgres.ts"
+import { createDatabase, createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { promptlyMs } from "../support/busy.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { author, call, control, freePorts, type Ports, planOf, start, token } from "./project.ts"
@@ -15,9 +15,8 @@ afterEach(async () => {
 const quiet = createLog({ stream: { write: () => undefined } })
 
 async function database(migrated = true): Promise<string> {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await (migrated ? createMigratedDatabase() : createDatabase())
   stops.push(drop)
-  if (migrated) await migrateDatabase({ database: { url }, log: quiet })
   return url
 }
 
@@ -276,10 +275,9 @@ describePostgres("a database in trouble", () => {
   })
 
   it("that is mute makes 503 within a second, leaves other routes alone, and is used again when it is back", async () => {
-    const server = await startThrowAwayPostgres()
+    const server = await startThrowAwayPostgres({ migrated: true })
     stops.push(() => server.stop())
     const url = server.url("postgres")
-    await migrateDatabase({ database: { url }, log: quiet })
     const ports = await freePorts()
     const runtime = await running(url, ports)
     await runtime.apply(planOf(ports), author)

@@ -1,6 +1,4 @@
 import { afterEach, expect, it } from "vitest"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { promptlyMs } from "../support/busy.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
@@ -12,7 +10,6 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-const quiet = createLog({ stream: { write: () => undefined } })
 const more = `
 api items { path "/items"; auth subscription; GET "/" { respond 200 { body text "items" } } }
 product gold { apis items; approval required; subscriptions 2 per owner }
@@ -212,10 +209,9 @@ describePostgres("subscriptions issued while a gateway runs", () => {
   })
 
   it("count on where the database is away, and the control API says that it is", async () => {
-    const server = await startThrowAwayPostgres()
+    const server = await startThrowAwayPostgres({ migrated: true })
     stops.push(() => server.stop())
     const url = server.url("postgres")
-    await migrateDatabase({ database: { url }, log: quiet })
     const ports = await freePorts()
     const runtime = await running(url, ports)
     await runtime.apply(planOf(ports, "hello", more), author)

@@ -4,8 +4,6 @@ import { join } from "node:path"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { afterEach, expect, it } from "vitest"
 import type { UsageLine } from "../../runtime/control/api.ts"
-import { migrateDatabase } from "../../runtime/main.ts"
-import { createLog } from "../../runtime/telemetry/log.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { author, control, freePorts, type Ports, planOf, start } from "./project.ts"
@@ -15,7 +13,6 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-const quiet = createLog({ stream: { write: () => undefined } })
 const more = `
 api items {
   path "/items"
@@ -150,10 +147,9 @@ api open { path "/open"; auth jwt corp; GET "/" { respond 200 } }`
   })
 
   it("waits on disk while the database is away; the process says that it is degraded, and why", async () => {
-    const server = await startThrowAwayPostgres()
+    const server = await startThrowAwayPostgres({ migrated: true })
     stops.push(() => server.stop())
     const url = server.url("postgres")
-    await migrateDatabase({ database: { url }, log: quiet })
     const ports = await freePorts()
     const runtime = await running(url, ports)
     await runtime.apply(planOf(ports, "hello", more), author)

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { firstCommit, type TupleRow } from "../../runtime/check/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createStore } from "../../runtime/store/stores.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
@@ -43,11 +42,10 @@ async function expectConsistent(
 
 describePostgres("a server that crashes under writers", () => {
   test("what was acknowledged is there, the feed has no gap, and it retells the tuples", async () => {
-    const server = await startThrowAwayPostgres()
+    const server = await startThrowAwayPostgres({ migrated: true })
     // The throw-away server is in a hurry; here a commit has to be one.
     const database = openPostgres(`${server.url("postgres")}?options=-c%20synchronous_commit%3Don`)
     try {
-      await migrate(database)
       const { id } = await createStore(database, "crash")
       const acknowledged = new Map<number, string[]>()
       let failed = 0

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from
 import { Engine } from "../../runtime/check/engine.ts"
 import type { PageKey, TupleRow } from "../../runtime/check/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres, openReplicas } from "../../runtime/store/postgres.ts"
 import { rowOfTuple } from "../../runtime/store/read-tuples.ts"
 import { OtherHistory, Replica, type ReplicaServer } from "../../runtime/store/replica.ts"
@@ -44,14 +43,6 @@ async function admin(server: ThrowAwayPostgres, ...texts: string[]): Promise<unk
   for (const text of texts) rows = await database.query({ name: "", text })
   await database.close()
   return (rows[0] as unknown[] | undefined)?.[0]
-}
-
-async function startPrimary(): Promise<ThrowAwayPostgres> {
-  const primary = await startThrowAwayPostgres()
-  const database = openPostgres(primary.url("postgres"))
-  await migrate(database)
-  await database.close()
-  return primary
 }
 
 /** For all tests of this file: starting them takes a second of CPU time. Each test has a store of its own, and lets the standbys replay at its end. */
@@ -171,7 +162,7 @@ const resume = "select pg_wal_replay_resume()"
 
 describePostgres("tuples read from replicas", () => {
   beforeAll(async () => {
-    const primary = await startPrimary()
+    const primary = await startThrowAwayPostgres({ migrated: true })
     const standby = () => startThrowAwayPostgres({ standbyOf: primary })
     servers = { primary, standbys: [await standby(), await standby()] }
   })
@@ -335,7 +326,10 @@ describePostgres("tuples read from replicas", () => {
   })
 
   test("a server that is no copy at all, or was never migrated, is not read", async () => {
-    const [other, empty] = await Promise.all([startPrimary(), startThrowAwayPostgres()])
+    const [other, empty] = await Promise.all([
+      startThrowAwayPostgres({ migrated: true }),
+      startThrowAwayPostgres(),
+    ])
     ends.push(() => Promise.all([other.stop(), empty.stop()]))
     const { at } = await sceneWith([other, empty, { port: await freePort() }], "any")
     const { pages } = await at.source.pages(at.storeId, [page(1)], { revisionMin: 1 })

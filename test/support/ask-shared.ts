@@ -4,8 +4,9 @@ import { text } from "node:stream/consumers"
 /**
  * `postgres`: the connection string of a running server. `migrated`: the name of a migrated database on it, to be used as a template.
  * `embedded`: a folder with a migrated database, to be copied. `data`: the data folder of an empty server, to be copied.
+ * `migratedData`: the same of a server whose database `postgres` is migrated.
  */
-export type SharedDatabase = "postgres" | "migrated" | "embedded" | "data"
+export type SharedDatabase = "postgres" | "migrated" | "embedded" | "data" | "migratedData"
 
 /** Where the socket is by which all processes of a run ask for what they share. */
 export const sharedVariable = "SALLYPORT_TEST_SHARED"

@@ -28,9 +28,9 @@ export interface PostgresPair {
   stop(): Promise<void>
 }
 
-/** Starts both (about three seconds). `settings`: further ones of both servers, as `name=value`. */
+/** Starts both (about three seconds); the database `postgres` is migrated. `settings`: further ones of both servers, as `name=value`. */
 export async function startPostgresPair(settings: readonly string[] = []): Promise<PostgresPair> {
-  const primary = await startThrowAwayPostgres({ settings })
+  const primary = await startThrowAwayPostgres({ migrated: true, settings })
   const standby = await startThrowAwayPostgres({ standbyOf: primary, settings })
   const pair = new Pair(primary, standby, settings)
   await pair.door.open(() => pair.primaryPort)

@@ -13,13 +13,18 @@ const queries = Number(process.env["SALLYPORT_TEST_QUERIES"] ?? 10_000)
 /** Where random tests begin. A failure prints its seed: `SALLYPORT_TEST_SEED` starts there. */
 export const firstSeed = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
 
-/** How many cases a random test has: `per10000` for each 10,000 of `SALLYPORT_TEST_QUERIES`. */
-export function scaled(per10000: number): number {
-  return Math.ceil((queries * per10000) / 10_000)
-}
-
 /** Whether this is `npm run test:long`, which has time for everything. */
 export const isLong = process.env["SALLYPORT_TEST_LONG"] !== undefined
+
+/** How many cases a random test has: `per10000` for each 10,000 of `SALLYPORT_TEST_QUERIES`; in `npm test` only this share of them. */
+export function scaled(per10000: number, share = 1): number {
+  return Math.ceil((queries * per10000 * (isLong ? 1 : share)) / 10_000)
+}
+
+/** `all` in `npm run test:long`, `few` in `npm test`: for rounds and sizes that are not random. */
+export function reduced(few: number, all: number): number {
+  return isLong ? all : few
+}
 
 /** All of these in `npm run test:long`; in `npm test` the first ones, where the others take long and differ little. */
 export function sampled<Item>(items: readonly Item[], count: number): readonly Item[] {

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { Client } from "pg"
 import { type SharedDatabase, sharedVariable } from "./ask-shared.ts"
+import { migrateByCommand } from "./migrate-by-command.ts"
 import { initializedFolder, startThrowAwayPostgres, type ThrowAwayPostgres } from "./throw-away-postgres.ts"
 
 const program = fileURLToPath(new URL("../../compiler/cli/sallyport.mjs", import.meta.url))
@@ -21,6 +22,8 @@ export async function setup(): Promise<() => Promise<void>> {
   let migrated: Promise<string> | undefined
   let embedded: Promise<string> | undefined
   let data: Promise<string> | undefined
+  let migratedServer: Promise<ThrowAwayPostgres> | undefined
+  let migratedData: Promise<string> | undefined
   const make: Record<SharedDatabase, () => Promise<string>> = {
     async postgres() {
       postgres ??= startThrowAwayPostgres()
@@ -38,6 +41,14 @@ export async function setup(): Promise<() => Promise<void>> {
     data() {
       data ??= initializedFolder()
       return data
+    },
+    migratedData() {
+      migratedServer ??= startThrowAwayPostgres()
+      migratedData ??= migratedServer.then(async (server) => {
+        await migrateByCommand(server.url("postgres"))
+        return server.shutDown()
+      })
+      return migratedData
     },
   }
   const path = join(tmpdir(), `sallyport-test-${process.pid}.sock`)
@@ -61,7 +72,7 @@ export async function setup(): Promise<() => Promise<void>> {
   process.env[sharedVariable] = path
   return async () => {
     server.close()
-    await (await postgres?.catch(() => undefined))?.stop()
+    for (const server of [postgres, migratedServer]) await (await server?.catch(() => undefined))?.stop()
   }
 }
 
@@ -78,9 +89,7 @@ export async function migratedTemplate(server: string): Promise<string> {
   } finally {
     await client.end()
   }
-  await promisify(execFile)(process.execPath, [program, "migrate"], {
-    env: { ...process.env, SALLYPORT_DATABASE_URL: server.replace(/\/postgres$/, `/${name}`) },
-  })
+  await migrateByCommand(server.replace(/\/postgres$/, `/${name}`))
   return name
 }
 

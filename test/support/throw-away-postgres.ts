@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { askShared } from "./ask-shared.ts"
 import { freePort } from "./free-port.ts"
+import { migrateByCommand } from "./migrate-by-command.ts"
 import { postgresFolder, postgresMissing, postgresProgram, postgresUser } from "./postgres-binaries.ts"
 
 /** A PostgreSQL server of its own folder, on a Unix socket and on 127.0.0.1, trusting everybody. */
@@ -19,7 +20,9 @@ export interface ThrowAwayPostgres {
   readonly pid: number
   /** Ends it at once and keeps its folder, as when its machine loses power. */
   crash(): Promise<void>
-  /** Starts it again after `crash`. */
+  /** Ends it in order and keeps its folder. Returns the folder of its data, which may be copied until `stop`. */
+  shutDown(): Promise<string>
+  /** Starts it again after `crash` or `shutDown`. */
   restart(): Promise<void>
   /** Ends it at once and removes its folder. */
   stop(): Promise<void>
@@ -48,6 +51,8 @@ export interface ThrowAwayOptions {
   readonly port?: number
   /** An asynchronous standby of this server, in place of an empty one. */
   readonly standbyOf?: ThrowAwayPostgres
+  /** Whether its database `postgres` is migrated: a copy of one that is migrated once per run, which saves a quarter of a second of CPU time. */
+  readonly migrated?: boolean
   /** Further settings, as `name=value`. */
   readonly settings?: readonly string[]
   /** Files of its data folder, readable by the server alone; they replace those that are there. */
@@ -61,9 +66,10 @@ export async function startThrowAwayPostgres(options: ThrowAwayOptions = {}): Pr
   const folder = mkdtempSync(join(tmpdir(), "sallyport-pg-"))
   if (user) chownSync(folder, user.uid, user.gid)
   const data = join(folder, "data")
+  const shared = await askShared(options.migrated ? "migratedData" : "data")
   const as = { ...user, cwd: folder, env: { ...process.env, LC_ALL: "C", FOLDER: folder } }
-  if (options.standbyOf === undefined) await makeEmpty(data, as)
-  else await makeStandby(data, options.standbyOf, as)
+  if (options.standbyOf !== undefined) await makeStandby(data, options.standbyOf, as)
+  else await makePrimary(data, shared, as)
   for (const [name, text] of Object.entries(options.files ?? {})) {
     writeFileSync(join(data, name), text, { mode: 0o600 })
     if (user) chownSync(join(data, name), user.uid, user.gid)
@@ -85,22 +91,29 @@ export async function startThrowAwayPostgres(options: ThrowAwayOptions = {}): Pr
     stdio: ["pipe", "pipe", "pipe"],
   })
   let pid = await readiness(shell)
+  const url = (database: string) => `postgresql://postgres@127.0.0.1:${port}/${database}`
+  if (options.migrated && shared === undefined) await migrateByCommand(url("postgres"))
+  const end = async (signal: "SIGQUIT" | "SIGINT") => {
+    process.kill(pid, signal)
+    // The postmaster removes it last.
+    while (existsSync(join(data, "postmaster.pid"))) await sleep(5)
+  }
   return {
     port,
     get pid() {
       return pid
     },
-    async crash() {
-      process.kill(pid, "SIGQUIT")
-      // The postmaster removes it last.
-      while (existsSync(join(data, "postmaster.pid"))) await sleep(5)
+    crash: () => end("SIGQUIT"),
+    async shutDown() {
+      await end("SIGINT")
+      return data
     },
     async restart() {
       const ready = readiness(shell)
       shell.stdin?.write("\n")
       pid = await ready
     },
-    url: (database) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
+    url,
     socketUrl: (database) =>
       `postgresql://postgres@/${database}?host=${encodeURIComponent(folder)}&port=${port}`,
     async stop() {
@@ -125,10 +138,9 @@ export async function initializedFolder(): Promise<string> {
 }
 
 /** A copy takes a sixth of the CPU time of `initdb`, half a second. Its system identifier is the same, which nothing here compares. */
-async function makeEmpty(data: string, as: ExecFileOptions): Promise<void> {
-  const shared = await askShared("data")
-  if (shared === undefined) return initialize(data, as)
-  await promisify(execFile)("cp", ["-R", shared, data], as)
+async function makePrimary(data: string, shared: string | undefined, as: ExecFileOptions): Promise<void> {
+  if (shared === undefined) await initialize(data, as)
+  else await promisify(execFile)("cp", ["-R", shared, data], as)
 }
 
 async function initialize(data: string, as: ExecFileOptions): Promise<void> {
