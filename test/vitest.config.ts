@@ -24,6 +24,7 @@ const more = [
   "test/openapi/unmatched-pattern.test.ts",
   "test/pattern/against-regexp.test.ts",
   "test/process/lost-schedules.test.ts",
+  "test/store/{bulk-write,parts,plans,prune,refusals,replicas,subscriptions}.test.ts",
   "test/syntax/hostile.test.ts",
   "test/usage/{quotas,recorder}.test.ts",
   "test/validation/pieces.test.ts",

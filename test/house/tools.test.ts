@@ -8,7 +8,12 @@ const tools: [string, string, string[]][] = [
     "@biomejs/biome/bin/biome",
     ["check", "--colors=off", "--error-on-warnings", "."],
   ],
-  ["no file, export or dependency is unused", "knip/bin/knip.js", ["--no-progress"]],
+  // What it keeps of unchanged files saves two thirds of its CPU time.
+  [
+    "no file, export or dependency is unused",
+    "knip/bin/knip.js",
+    ["--no-progress", "--cache", "--cache-location", "node_modules/.cache/knip"],
+  ],
 ]
 
 test("the types are sound", () => expectSuccess(inject("types")))

@@ -9,7 +9,7 @@ import { createTupleSource } from "../../runtime/store/tuple-source.ts"
 import { type WriteResult, writeTupleGroup } from "../../runtime/store/write-tuples.ts"
 import { createMigratedDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
 import { unpackRows } from "../support/unpack-rows.ts"
-import { describeDatabases } from "./databases.ts"
+import { describeDatabase } from "./databases.ts"
 
 /** The statement before which the tuples of a bulk are inserted, and other writers still have their turn. */
 const lock = "write-lock-store"
@@ -49,7 +49,7 @@ function pausing(database: Database, name: string, before: () => Promise<unknown
   return Object.create(database, { transaction: { value: transaction } }) as Database
 }
 
-describeDatabases("bulk write", (database) => {
+describeDatabase("bulk write", (database) => {
   test.each([true, false])(
     "writes what does not exist, in the order of the rows; new expected: %s",
     async (isNew) => {

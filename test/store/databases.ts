@@ -74,7 +74,7 @@ export function describeDatabases(name: string, body: Body): void {
   describeEmbedded(name, body)
 }
 
-/** Tests that do not depend on the adapter, as test/store has those that do: in `npm test` on PostgreSQL where there is a server. */
+/** Tests that do not depend on the adapter, as test/store/contract.test.ts does: in `npm test` on PostgreSQL where there is a server. */
 export function describeDatabase(name: string, body: Body): void {
   if (isLong) describeDatabases(name, body)
   else if (postgresMissing === undefined) describeServer(name, body)

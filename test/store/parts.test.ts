@@ -5,7 +5,7 @@ import { rowOfTuple } from "../../runtime/store/read-tuples.ts"
 import { createStore } from "../../runtime/store/stores.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
 import { TupleWriter } from "../../runtime/store/tuple-writer.ts"
-import { describeDatabases } from "./databases.ts"
+import { describeDatabase } from "./databases.ts"
 
 const stored: [object: string, relation: string, user: string, condition?: string][] = [
   ["d:1", "r", "u:1"],
@@ -47,7 +47,7 @@ function texts(rows: PageRows): string[] {
   return list.map((row) => row.filter((text) => text !== "").join(" ")).sort()
 }
 
-describeDatabases("lists too large for a page", (database) => {
+describeDatabase("lists too large for a page", (database) => {
   test("parts of lists and single tuples, in one statement", async () => {
     const id = await filled(database())
     const keys = [point("g:1", "m"), part("u", ""), part("u", "*"), back, part("g", "m"), point("u:9")]

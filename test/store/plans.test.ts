@@ -13,7 +13,7 @@ import {
 } from "../../runtime/store/plans.ts"
 import { listProcesses, removeProcess, reportProcess } from "../../runtime/store/processes.ts"
 import { createStore, deleteStore, findStore } from "../../runtime/store/stores.ts"
-import { describeDatabases } from "./databases.ts"
+import { describeDatabase } from "./databases.ts"
 
 const model = (type: string) => ({ schema_version: "1.1", type_definitions: [{ type }] })
 
@@ -36,7 +36,7 @@ const apply = (plan: Plan, base: number | null, stamp?: string) => ({
   message: "why",
 })
 
-describeDatabases("plans", (database) => {
+describeDatabase("plans", (database) => {
   test("from nothing through concurrent applies to a rollback, stores keep their ids", async () => {
     expect(await currentPlan(database())).toBeUndefined()
     const first = await insertPlan(database(), apply(planOf("a", { acme: "t1", other: "t1" }), null))

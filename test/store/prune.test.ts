@@ -13,7 +13,7 @@ import { createStore, deleteStore } from "../../runtime/store/stores.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
 import { TupleWriter } from "../../runtime/store/tuple-writer.ts"
 import { Random } from "../naive/random.ts"
-import { describeDatabases } from "./databases.ts"
+import { describeDatabase } from "./databases.ts"
 
 const day = 86_400
 
@@ -43,7 +43,7 @@ const run = (database: Database, text: string) => database.query<[number]>({ nam
 const countOf = async (database: Database, table: string, store: string) =>
   (await run(database, `select count(*) from sallyport.${table} where store_id = '${store}'`))[0]?.[0]
 
-describeDatabases("prune", (database) => {
+describeDatabase("prune", (database) => {
   async function store() {
     const { id } = await createStore(database(), "pruned")
     const writer = new TupleWriter(database(), () => undefined)

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { addRefusals, findRefusal, forgetRefusals } from "../../runtime/store/refusals.ts"
-import { describeDatabases } from "./databases.ts"
+import { describeDatabase } from "./databases.ts"
 
-describeDatabases("refusals", (database) => {
+describeDatabase("refusals", (database) => {
   const run = (text: string) => database().query<[string]>({ name: "", text })
   const kept = async () =>
     (await run('select id from sallyport.refusals order by id collate "C"')).map(([id]) => id)

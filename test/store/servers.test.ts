@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterEach, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import type { Database } from "../../runtime/store/database.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { describePostgres } from "../postgres.ts"
@@ -34,13 +34,19 @@ async function admin(server: ThrowAwayPostgres, ...texts: string[]): Promise<voi
   await database.close()
 }
 
-async function startPair(): Promise<{ primary: ThrowAwayPostgres; standby: ThrowAwayPostgres }> {
+interface Pair {
+  readonly primary: ThrowAwayPostgres
+  readonly standby: ThrowAwayPostgres
+}
+
+async function startPair(): Promise<Pair> {
   const primary = await startThrowAwayPostgres()
-  ends.push(() => primary.stop())
   await admin(primary, "create table written (id serial primary key)")
-  const standby = await startThrowAwayPostgres({ standbyOf: primary })
-  ends.push(() => standby.stop())
-  return { primary, standby }
+  return { primary, standby: await startThrowAwayPostgres({ standbyOf: primary }) }
+}
+
+async function stop({ primary, standby }: Pair): Promise<void> {
+  await Promise.all([primary.stop(), standby.stop()])
 }
 
 /** Writes until one succeeds. Returns how long that took, in milliseconds. */
@@ -58,8 +64,14 @@ async function untilWritten(database: Database): Promise<number> {
 }
 
 describePostgres("a primary and its standby in one URL", () => {
+  let pair: Pair
+  beforeAll(async () => {
+    pair = await startPair()
+  })
+  afterAll(() => stop(pair))
+
   test("the primary is found in either order, and one after the other by load_balance_hosts", async () => {
-    const { primary, standby } = await startPair()
+    const { primary, standby } = pair
     const nobody = { port: await freePort() }
     for (const servers of [
       [primary, standby],
@@ -77,7 +89,7 @@ describePostgres("a primary and its standby in one URL", () => {
   })
 
   test("a standby alone is named, and all servers with their reasons", async () => {
-    const { standby } = await startPair()
+    const { standby } = pair
     const alone = open(urlOf([standby]))
     const reason = `the database server 127.0.0.1:${standby.port} is read-only (it is a standby): Sallyport needs the server that accepts writes`
     await expect(alone.query(one)).rejects.toMatchObject({
@@ -93,8 +105,39 @@ describePostgres("a primary and its standby in one URL", () => {
     )
   })
 
+  test("a server that is made read-only is named, and used again when it accepts writes", async () => {
+    const server = pair.primary
+    const database = open(urlOf([server]))
+    await database.query(insert)
+    await admin(server, "alter system set default_transaction_read_only = on", "select pg_reload_conf()")
+    await expect.poll(() => database.query(insert).catch(String)).toContain("(25006)")
+    await expect
+      .poll(() => database.state.unavailable)
+      .toContain("is read-only (its default_transaction_read_only is on)")
+    const writable = openPostgres(
+      `${server.socketUrl("postgres")}&target_session_attrs=any&options=-c%20default_transaction_read_only%3Doff`,
+    )
+    await writable.query(statement("alter system reset default_transaction_read_only"))
+    await writable.query(statement("select pg_reload_conf()"))
+    await writable.close()
+    await untilWritten(database)
+  })
+
+  test("a host that accepts connections and says nothing does not hold up the others", async () => {
+    const { primary } = pair
+    const mute = createServer(() => undefined).listen(0, "127.0.0.1")
+    ends.push(() => mute.close())
+    await new Promise((resolve) => mute.once("listening", resolve))
+    const { port } = mute.address() as { port: number }
+    const database = open(urlOf([{ port }, primary]))
+    await database.query(insert)
+    const slow = open(urlOf([{ port }], "?connect_timeout=1"))
+    await expect(slow.query(one)).rejects.toMatchObject({ name: "SourceUnavailable" })
+  })
+
+  // The last one of this pair: it ends the primary.
   test("the primary dies, the standby is promoted: writes go on there", async (context) => {
-    const { primary, standby } = await startPair()
+    const { primary, standby } = pair
     const database = open(urlOf([primary, standby]))
     await Promise.all(Array.from({ length: 5 }, () => database.query(insert)))
     await primary.stop()
@@ -106,6 +149,7 @@ describePostgres("a primary and its standby in one URL", () => {
 
   test("the primary freezes, and comes back as a second primary: it is not used again", async (context) => {
     const { primary, standby } = await startPair()
+    ends.push(() => stop({ primary, standby }))
     const servers = [primary, standby]
     const database = open(urlOf(servers))
     await database.query(insert)
@@ -132,37 +176,5 @@ describePostgres("a primary and its standby in one URL", () => {
     await standby.stop()
     await expect(database.query(insert)).rejects.toMatchObject({ name: "SourceUnavailable" })
     await expect.poll(() => database.state.unavailable).toContain("was the primary before the last failover")
-  })
-
-  test("a server that is made read-only is named, and used again when it accepts writes", async () => {
-    const server = await startThrowAwayPostgres()
-    ends.push(() => server.stop())
-    await admin(server, "create table written (id serial primary key)")
-    const database = open(urlOf([server]))
-    await database.query(insert)
-    await admin(server, "alter system set default_transaction_read_only = on", "select pg_reload_conf()")
-    await expect.poll(() => database.query(insert).catch(String)).toContain("(25006)")
-    await expect
-      .poll(() => database.state.unavailable)
-      .toContain("is read-only (its default_transaction_read_only is on)")
-    const writable = openPostgres(
-      `${server.socketUrl("postgres")}&target_session_attrs=any&options=-c%20default_transaction_read_only%3Doff`,
-    )
-    await writable.query(statement("alter system reset default_transaction_read_only"))
-    await writable.query(statement("select pg_reload_conf()"))
-    await writable.close()
-    await untilWritten(database)
-  })
-
-  test("a host that accepts connections and says nothing does not hold up the others", async () => {
-    const { primary } = await startPair()
-    const mute = createServer(() => undefined).listen(0, "127.0.0.1")
-    ends.push(() => mute.close())
-    await new Promise((resolve) => mute.once("listening", resolve))
-    const { port } = mute.address() as { port: number }
-    const database = open(urlOf([{ port }, primary]))
-    await database.query(insert)
-    const slow = open(urlOf([{ port }], "?connect_timeout=1"))
-    await expect(slow.query(one)).rejects.toMatchObject({ name: "SourceUnavailable" })
   })
 })

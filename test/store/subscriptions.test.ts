@@ -14,7 +14,7 @@ import {
   stateOf,
   subscriptionsSince,
 } from "../../runtime/store/subscriptions.ts"
-import { describeDatabases } from "./databases.ts"
+import { describeDatabase } from "./databases.ts"
 
 function entry(name: string, more: Partial<NewSubscription> = {}): NewSubscription {
   return {
@@ -36,7 +36,7 @@ async function names(database: Database, filter: object): Promise<string[]> {
   return (await listSubscriptions(database, { ...all, ...filter })).map(({ name }) => name)
 }
 
-describeDatabases("subscriptions", (database) => {
+describeDatabase("subscriptions", (database) => {
   it("are stored with digests only, found, and refused under a name or with a key that is taken", async () => {
     const keys = { primary: newSubscriptionKey(), secondary: newSubscriptionKey() }
     const made = await insertSubscription(database(), entry("a1", { owner: "ann", keys }))
