@@ -8,14 +8,16 @@ import { Tally } from "./support/tally.ts"
 
 /** The random tests, which `npm run test:long` runs again with other worlds and more of them, and those of which `npm test` runs a part. */
 const more = [
-  "test/check/{differential,list-differential,permuted,concurrent,conformance,list-conformance,explain-bounds,explain-random,explain-nearest,fixpoint,history}.test.ts",
-  "test/authz/{bulk-write,cases,fuzz,limits,sdk,targets,watch}.test.ts",
+  "test/check/{differential,list-differential,permuted,concurrent,list-concurrent,conformance,list-conformance}.test.ts",
+  "test/check/{explain-bounds,explain-random,explain-nearest,fixpoint,history}.test.ts",
+  "test/authz/{bulk-write,cases,consistency-tokens,faults,fuzz,limits,sdk,targets,watch}.test.ts",
   "test/authzen/random.test.ts",
-  "test/azure/convert/same-values.test.ts",
-  "test/diff/{models,properties}.test.ts",
+  "test/azure/{convert/{same-steps,same-values},csharp/bounds}.test.ts",
+  "test/diff/{models,properties,schemas,order/{changes,steps}}.test.ts",
   "test/e2e/{azure-wing,init,readme}.test.ts",
+  "test/expression/{agreement,hostile,partial}.test.ts",
   "test/gateway-conf/{budgets,mutations,single-mistakes}.test.ts",
-  "test/gateway/path-confusion.test.ts",
+  "test/gateway/{generations,moved-listener,path-confusion}.test.ts",
   "test/hardening/{mutated-documents,mutations}.test.ts",
   "test/http/differential.test.ts",
   "test/machines/schedules.test.ts",

@@ -9,7 +9,7 @@ import { Case, type Counts, explainWorld, judgeAnswer } from "./explained-worlds
 import { MemorySource } from "./memory-source.ts"
 import { storedTuples } from "./stored-tuples.ts"
 
-const queries = scaled(2_000, 0.4)
+const queries = scaled(2_000)
 
 test(`explanations of ${queries} random questions hold by the naive evaluator`, {
   timeout: 3_600_000,

@@ -4,6 +4,7 @@ import { checkExpression, compileExpression, toJson } from "../../runtime/expres
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 import { ExpressionError } from "../../runtime/expression/expression-error.ts"
 import { leastCpuMs } from "../support/busy.ts"
+import { reduced } from "../support/random-run.ts"
 import { bindings, declarations } from "./sample.ts"
 
 const environment = declareEnvironment(declarations)
@@ -189,12 +190,14 @@ describe("mutations", () => {
         for (const { at, cut, put } of edits) source = source.slice(0, at) + put + source.slice(at + cut)
         survive(source)
       }),
-      { numRuns: 6000 },
+      { numRuns: reduced(2_000, 6_000) },
     )
   })
 
   test("neither do texts of any characters", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 60 }), survive), { numRuns: 3000 })
+    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 60 }), survive), {
+      numRuns: reduced(1_000, 3_000),
+    })
   })
 
   test("neither do texts of tokens", () => {
@@ -202,7 +205,7 @@ describe("mutations", () => {
     const token = fc.constantFrom(...pieces, ...names, "1", "2.5", "'t'")
     fc.assert(
       fc.property(fc.array(token, { maxLength: 14 }), (tokens) => survive(tokens.join(" "))),
-      { numRuns: 6000 },
+      { numRuns: reduced(2_000, 6_000) },
     )
   })
 })

@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
 import { LoadError } from "../../runtime/gateway/generation/load-error.ts"
 import { freePort } from "../support/free-port.ts"
+import { reduced } from "../support/random-run.ts"
 import { until } from "../support/until.ts"
 import { type Running, startGateway, startRawUpstream, startUpstream, type Upstream } from "./harness.ts"
 import { type PlanDraft, planOf, type RouteDraft, type StepDraft } from "./plan-builder.ts"
@@ -63,7 +64,7 @@ test("applying plans under load fails no request, mixes nothing and keeps the co
     ...Array.from({ length: 12 }, () => client(true)),
     ...Array.from({ length: 4 }, () => client(false)),
   ]
-  for (let round = 0; round < 30; round += 1) {
+  for (let round = 0; round < reduced(12, 30); round += 1) {
     await running.gateway.apply(planOf(draftOf(round % 2 === 0 ? "b" : "a", running.port)))
     const before = answers()
     await until(() => answers() > before + 20)

@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:net"
 import { Worker } from "node:worker_threads"
 import { afterEach, describe, expect, test } from "vitest"
 import { freePort } from "../support/free-port.ts"
+import { reduced } from "../support/random-run.ts"
 import { type Running, startGateway, startUpstream } from "./harness.ts"
 import { planOf } from "./plan-builder.ts"
 
@@ -151,11 +152,13 @@ parentPort.once("message", async () => {
 })
 `
 
-test("while clients come and go the address changes 40 times: few new connections are lost", async () => {
+const turns = reduced(12, 40)
+
+test(`while clients come and go the address changes ${turns} times: few new connections are lost`, async () => {
   const { gateway, port, planAt } = await running()
   const worker = new Worker(clients, { eval: true, workerData: `http://127.0.0.1:${port}/a` })
   closers.push(() => worker.terminate())
-  for (let turn = 0; turn < 40; turn++) {
+  for (let turn = 0; turn < turns; turn++) {
     await new Promise((resolve) => setTimeout(resolve, 20))
     await gateway.apply(planAt([turn % 2 === 0 ? "0.0.0.0" : "127.0.0.1"]))
   }

@@ -7,6 +7,7 @@ import { firstDifference } from "../../../compiler/azure/convert/same-steps.ts"
 import { MemoryFiles } from "../../../compiler/core/files.ts"
 import { compile } from "../../compile.ts"
 import { conformanceFiles, conformanceText, describeConformance } from "../../model/conformance.ts"
+import { reduced } from "../../support/random-run.ts"
 import { converted } from "./converted.ts"
 import { Chance } from "./exchanges.ts"
 
@@ -56,7 +57,7 @@ describe("cases of documents as text make the same steps", () => {
     const chance = new Chance(3)
     const piece = /<[a-z-]+(?: [^<>]*)?\/>|"[^"<>]*"|<value>[^<]*<\/value>/g
     const piecesOf = (text: string) => [...text.matchAll(piece)].filter(([all]) => !all.includes("?xml"))
-    for (let made = 0; made < 60; made++) {
+    for (let made = 0; made < reduced(20, 60); made++) {
       let [name, text] = chance.of(documents)
       for (let change = 0; change < 3; change++) {
         const [of, by] = [chance.of(piecesOf(text)), chance.of(piecesOf(chance.of(documents)[1]))]

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { CsharpError } from "../../../runtime/expression/expression-error.ts"
+import { reduced } from "../../support/random-run.ts"
 import { compile, run } from "./run.ts"
 
 const bombs: readonly (readonly [string, string])[] = [
@@ -172,6 +173,6 @@ test("no sequence of words throws, and what compiles runs to a value or an error
         expect(error).toBeInstanceOf(CsharpError)
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: reduced(1_000, 3_000) },
   )
 })
