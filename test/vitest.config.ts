@@ -83,6 +83,8 @@ export default defineConfig(({ mode }) => ({
       "--liftoff-only",
       `--max-old-space-size=${mode === "long" ? 4_000 : 600}`,
     ],
+    // What vitest makes of a source is kept, by the source's content: in a second run this saves a third of the CPU time of files that do little.
+    experimental: { fsModuleCache: true, fsModuleCachePath: "node_modules/.cache/vitest" },
     // Three for two cores: while a test waits for a server, a timer or a child, another one has its core.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     isolate: false,
