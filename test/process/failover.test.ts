@@ -272,8 +272,8 @@ describePostgres("a standby that lacks the last commits takes over", () => {
           new RegExp(`sallyport_history_lost_total\\{history="${history}"\\} [1-9]`),
         )
       expect(at.lines.filter((line) => line.includes("the database lost commits")).length).toBeGreaterThan(2)
-      const status = JSON.stringify((await control(at.ports, "GET", "/v1/status")).body)
-      expect(status).toContain("the database lost commits of tuples of store")
+      const status = async () => JSON.stringify((await control(at.ports, "GET", "/v1/status")).body)
+      await expect.poll(status).toContain("the database lost commits of tuples of store")
     },
   )
 })

@@ -75,17 +75,8 @@ export async function startThrowAwayPostgres(options: ThrowAwayOptions = {}): Pr
     if (user) chownSync(join(data, name), user.uid, user.gid)
   }
   const port = options.port ?? (await freePort())
-  const flags = [
-    "-D",
-    data,
-    "-p",
-    String(port),
-    "-k",
-    folder,
-    "-h",
-    "127.0.0.1",
-    ...[...settings, ...(options.settings ?? [])].flatMap((s) => ["-c", s]),
-  ]
+  const own = [...settings, ...(options.settings ?? [])].flatMap((setting) => ["-c", setting])
+  const flags = ["-D", data, "-p", String(port), "-k", folder, "-h", "127.0.0.1", ...own]
   const shell = spawn("sh", ["-c", keeper, "sh", join(postgresFolder, "postgres"), ...flags], {
     ...as,
     stdio: ["pipe", "pipe", "pipe"],
