@@ -18,8 +18,15 @@ export interface BulkResult {
   readonly changes: readonly TupleChange[]
 }
 
-/** `$2` to `$7`: a list per column. */
-const lists = "$2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]"
+/**
+ * The tuples given by `$2` to `$7`, a list per column. The server reads the texts of lists at a sixteenth of the time of a tuple for each
+ * column, so `columnsOf` leaves out a column that is empty in all tuples; `unnest` then gives null.
+ */
+const given = `(
+  select ordinal, object, relation, subject, coalesce(subject_relation, '') as subject_relation,
+    coalesce(condition, '') as condition, coalesce(context, '') as context
+  from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    with ordinality as lists(${tupleColumns}, ordinal)) i`
 
 /**
  * Sorted, so that two of them with the same keys wait for each other and not both. Their column `revision` is only the least that the
@@ -27,7 +34,7 @@ const lists = "$2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::t
  */
 const insertInto = `
 insert into sallyport.tuples (store_id, ${tupleColumns}, revision)
-select $1, i.*, s.revision + 1 from sallyport.stores s, unnest(${lists}) as i(${tupleColumns})
+select $1, ${tupleColumns}, s.revision + 1 from sallyport.stores s, ${given}
 where s.id = $1 and s.deleted_at is null order by i.object, i.relation, i.subject, i.subject_relation`
 
 /** Fails when one of the tuples exists. Looking for each one first, as `insertMissing` does, takes a third longer. */
@@ -46,7 +53,7 @@ type MissingRow = readonly [count: number, ...key: [string, string, string, stri
 const findDifferent: PreparedStatement = {
   name: "bulk-different",
   text: `
-select i.ordinal from unnest(${lists}) with ordinality as i(${tupleColumns}, ordinal)
+select i.ordinal from ${given}
 cross join lateral (select t.condition, t.context from sallyport.tuples t
   where t.store_id = $1 and t.object = i.object and t.relation = i.relation
     and t.subject = i.subject and t.subject_relation = i.subject_relation limit 1) t
@@ -64,7 +71,7 @@ with logged as (
   insert into sallyport.changes (store_id, revision, stamp, ordinal, deleted, ${tupleColumns})
   select $1, case when s.deleted_at is null then s.revision + 1 end, $8, i.ordinal, false,
     i.object, i.relation, i.subject, i.subject_relation, i.condition, i.context
-  from sallyport.stores s, unnest(${lists}) with ordinality as i(${tupleColumns}, ordinal) where s.id = $1
+  from sallyport.stores s, ${given} where s.id = $1
 ), raised as (
   update sallyport.stores set revision = revision + 1 where id = $1 and cardinality($2::text[]) > 0 returning revision
 )
@@ -171,16 +178,21 @@ function resultOf(
   [revision, before, previous]: LoggedRow,
 ): BulkResult {
   if (revision === null) return { at: { revision: before, stamp: previous }, changes: [] }
-  const commit = { revision, stamp, previous, operation: "write" } as const
-  return { at: { revision, stamp }, changes: fresh.map((row) => ({ ...commit, row })) }
+  // One literal each: spreading another object takes three times as long.
+  const changes = fresh.map((row): TupleChange => ({ revision, stamp, previous, operation: "write", row }))
+  return { at: { revision, stamp }, changes }
 }
 
-/** A list per column, as PostgreSQL's text of an array: node-postgres takes four times as long to write one. */
+/**
+ * A list per column, as PostgreSQL's text of an array: node-postgres takes four times as long to write one. A column that is empty in all
+ * rows is an empty list.
+ */
 function columnsOf(rows: readonly TupleRow[]): readonly string[] {
   return Array.from({ length: 6 }, (_, column) => {
+    if (rows.every((row) => row[column] === "")) return "{}"
     const values = rows.map((row) => row[column] as string)
     const isPlain = !/["\\]/.test(values.join(""))
     const texts = isPlain ? values : values.map((value) => value.replace(/["\\]/g, "\\$&"))
-    return texts.length === 0 ? "{}" : `{"${texts.join('","')}"}`
+    return `{"${texts.join('","')}"}`
   })
 }
