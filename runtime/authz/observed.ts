@@ -49,7 +49,7 @@ export interface DecidedItem {
   readonly outcome: EngineOutcome
 }
 
-/** Is told of all requests when their response has been handed over, for metrics and logs. It must not throw. */
+/** Receives every request after its response was handed over, for metrics and logs. It must not throw. */
 export interface ApiObserver {
   ended(request: EndedRequest): void
   /** The checks of a batch, in a store as the client sent it. */
