@@ -77,6 +77,8 @@ export class StoreGraph implements Tenant {
   #starting: Promise<void> | undefined
   #loading: Promise<void> | undefined
   #unfinished: Graph | undefined
+  /** The load in progress has taken memory that a question needs, and ends with its next batch. */
+  #outgrew = false
   /** The part of the store that the last load has read; undefined when unknown. */
   loadedPart: number | undefined
   #paged: boolean
@@ -180,6 +182,7 @@ export class StoreGraph implements Tenant {
     const era = this.#era
     const { floor } = this.#history
     this.loadedPart = undefined
+    this.#outgrew = false
     const loading = loadWhole({
       source,
       storeId,
@@ -187,21 +190,23 @@ export class StoreGraph implements Tenant {
       turn,
       onGrown: (graph, part) => {
         if (this.#era !== era) throw new Superseded()
-        this.#unfinished = graph
         this.loadedPart = part
-        this.#report()
-        if (graph.isNearlyFull || !memory.makeRoom(this)) throw new DoesNotFit()
+        this.#countUnfinished(this.#outgrew ? undefined : graph)
+        if (!this.#outgrew && !graph.isNearlyFull && memory.makeRoom(this)) return
+        // At once, because a question that needs memory now would be refused.
+        this.#countUnfinished(undefined)
+        throw new DoesNotFit()
       },
       known: () => (this.ready ? this.#history.last.revision : 0),
       onLoaded: (graph) => {
         if (this.#era !== era) throw new Superseded()
+        if (this.#outgrew) throw new DoesNotFit()
         if (!this.ready) this.#history.meetFirst(floor, graph.at)
         this.#adopt(graph, asked)
       },
     })
       .catch((error) => {
-        if (this.#era === era) this.#unfinished = undefined
-        this.#report()
+        if (this.#era === era) this.#countUnfinished(undefined)
         if (error instanceof Superseded) return undefined
         if (error instanceof DoesNotFit) this.#outgrown()
         // When later changes belong to another history than the loaded data, the current data is loaded next.
@@ -213,6 +218,11 @@ export class StoreGraph implements Tenant {
       })
     this.#loading = loading
     return loading
+  }
+
+  #countUnfinished(graph: Graph | undefined): void {
+    this.#unfinished = graph
+    this.#report()
   }
 
   #adopt(graph: Graph, asked: number): void {
@@ -432,7 +442,13 @@ export class StoreGraph implements Tenant {
         this.#coming += coming - own
         own = coming
         this.#report()
-        return this.#options.memory.makeRoom(this, true)
+        const { memory } = this.#options
+        if (memory.makeRoom(this, true)) return true
+        if (this.#unfinished === undefined) return false
+        // A question goes before the load beside it.
+        this.#outgrew = true
+        this.#countUnfinished(undefined)
+        return memory.makeRoom(this, true)
       },
     }
   }
