@@ -1,13 +1,40 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type Server, type ServerResponse } from "node:http"
+import { request } from "node:https"
 import { availableParallelism, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import type { TLSSocket } from "node:tls"
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
 import { coresForUs } from "../../compiler/cli/supervised.ts"
 import { run } from "../cli/run.ts"
 import { eventually, type SallyportProcess } from "../e2e/sallyport-process.ts"
 import { describePostgres } from "../postgres.ts"
+import { Authority } from "../support/certificates.ts"
 import { machine, workersOf } from "./machine.ts"
+
+/** The fingerprint of the certificate that the gateway shows to a new connection, whose request gets 200. */
+function certificateOf(port: number, ca: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      host: "127.0.0.1",
+      port,
+      path: "/status",
+      ca,
+      servername: "own.example",
+      agent: false,
+    } as const
+    const sent = request(options, (response) => {
+      const { fingerprint256 } = (response.socket as TLSSocket).getPeerCertificate()
+      response.resume()
+      response.on("end", () => {
+        if (response.statusCode === 200) resolve(fingerprint256)
+        else reject(new Error(`status ${response.statusCode}`))
+      })
+    })
+    sent.on("error", reject)
+    sent.end()
+  })
+}
 
 describePostgres("serve --workers 2", () => {
   const here = machine()
@@ -188,6 +215,37 @@ ${more}`
       code: 0,
       out: expect.stringContaining("limit"),
     })
+  })
+
+  test("HTTPS is served by all workers, also after its files changed, and operators reach the engine", async () => {
+    const authority = new Authority(here.folder)
+    authority.sign("own", ["own.example"], { days: 5 })
+    const plain = configured("plain")
+    const secured = plain.replaceAll(/listen (127\.0\.0\.1:\d+)/g, "listen $1 { tls { certificate own } }")
+    const apply = async (text: string) => {
+      here.write(text)
+      expect(await here.sallyport("apply", "--yes", "--wait", "60s")).toMatchObject({ code: 0 })
+    }
+    await apply(`${secured}\ncertificate own { cert file("own.pem"); key file("own.key") }`)
+    const shown = async () => {
+      const all = Array.from({ length: 20 }, () => certificateOf(here.ports[0], authority.pem))
+      return [...new Set(await Promise.all(all))]
+    }
+    const [before, ...others] = await shown()
+    expect(others).toEqual([])
+    const stores = await fetch(`${here.env["SALLYPORT_CONTROL_URL"]}/authz/stores`, {
+      headers: { authorization: `Bearer ${here.env["SALLYPORT_CONTROL_TOKEN"]}` },
+    })
+    expect(stores.status).toBe(200)
+    const { warnings } = await here.status()
+    expect(warnings.filter((each) => each.startsWith("certificate own"))).toHaveLength(1)
+    authority.sign("own", ["own.example"])
+    await eventually(async () => {
+      const now = await shown()
+      return now.length === 1 && now[0] !== before ? true : undefined
+    })
+    await apply(plain)
+    expect((await here.gateway("/status")).status).toBe(200)
   })
 
   test("when it is stopped, requests in progress are completed and all workers end", async () => {
