@@ -341,7 +341,7 @@ export class Engine {
     } finally {
       pages?.record(undefined)
       if (!kept) {
-        // The evaluation of a request that does not fit the model still has the steps of another one.
+        // Evaluations are reused: if the request does not fit the model, this one still has the steps of an earlier request.
         countEnd(place.store.counts, begun ? evaluation.question.steps : 0, pins, counted)
         if (pins !== undefined) pages?.unpin(pins)
         this.#release(evaluation)

@@ -50,7 +50,7 @@ export function addCertificateMetrics(metrics: Metrics, parts: SecuredParts): vo
   )
 }
 
-/** Each certificate once: the gateway and the engine may show the same. */
+/** Each certificate once: several listeners may show the same. */
 function certificatesIn({ gateway, listeners }: SecuredParts): ShownCertificate[] {
   const all = [...(gateway?.state().certificates ?? []), ...(listeners?.certificates ?? [])]
   return [...new Map(all.map((each) => [each.name, each])).values()]

@@ -6,7 +6,7 @@ import type { EngineDoor } from "../control/ports.ts"
 import type { Transports } from "../gateway/generation/certificates.ts"
 import { listenReason } from "../gateway/generation/load-error.ts"
 import { isReachedBy } from "../http/server/listen.ts"
-import { certificatesOf, leftGraceMs } from "../http/server/listener.ts"
+import { certificatesOf, type Listener, leftGraceMs } from "../http/server/listener.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
 import { HandshakeFailures } from "../http/server/tls.ts"
 import type { Plan } from "../plan/plan.ts"
@@ -28,7 +28,6 @@ export class EngineListeners {
   #open = new Map<string, AuthzListeners>()
   readonly #left = new WeakSet<AuthzListeners>()
   readonly #handshakes = new HandshakeFailures()
-  #transports: Transports = new Map()
 
   /** `awaitsPlan`: requests on a new address wait until its plan runs, instead of getting 503. */
   constructor(
@@ -51,14 +50,10 @@ export class EngineListeners {
 
   /** An address of this process' engine. A listener on all addresses is reached by the loopback address. */
   door(): EngineDoor | undefined {
-    const [first] = this.#open
-    const address = first?.[1].addresses[0]
-    if (first === undefined || address === undefined) return undefined
-    const scheme = this.#transports.get(first[0])?.tls === undefined ? "http" : "https"
-    return {
-      url: `${scheme}://${loopbackOf(addressText(address))}`,
-      authorization: this.#access.authorization,
-    }
+    const [listener] = this.#listeners()
+    if (listener === undefined) return undefined
+    const scheme = listener.transport.tls === undefined ? "http" : "https"
+    return { url: `${scheme}://${loopbackOf(listener.bound)}`, authorization: this.#access.authorization }
   }
 
   /** Call it when the database lost commits, because models may be among them. */
@@ -68,7 +63,7 @@ export class EngineListeners {
 
   /** The certificates of its listeners. */
   get certificates(): readonly ShownCertificate[] {
-    return certificatesOf([...this.#open.values()].flatMap(({ listeners }) => listeners))
+    return certificatesOf(this.#listeners())
   }
 
   get handshakesFailed(): HandshakeFailures["counts"] {
@@ -119,9 +114,12 @@ export class EngineListeners {
     return { activate, discard }
   }
 
+  #listeners(): Listener[] {
+    return [...this.#open.values()].flatMap(({ listeners }) => listeners)
+  }
+
   /** Sets how clients reach the listeners. */
   #reach(transports: Transports): void {
-    this.#transports = transports
     for (const [key, { listeners }] of this.#open)
       for (const listener of listeners) listener.transport = transports.get(key) ?? {}
   }

@@ -178,7 +178,7 @@ describe("the certificate of a TLS listener", () => {
       copyFileSync(join(folder, `spare.${kind}`), join(folder, `other.${kind}`))
   })
 
-  test("a key of another certificate is refused, with both files", async () => {
+  test("a key that does not fit the certificate is refused, and both files are named", async () => {
     const refused = await start(planOf("certificate mixed")).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(LoadError)
     expect((refused as LoadError).message).toMatch(/`wild\.key` does not belong to .* `shop\.pem`/)
@@ -309,10 +309,11 @@ describe("a listener with `redirect https`", () => {
     })
 
   test("names the same URL at the port of the TLS listener, or at its own", async () => {
-    await start(planOf("certificate shop", `listen 127.0.0.1:${ports.http} { redirect https }`))
+    const { gateway } = await start(
+      planOf("certificate shop", `listen 127.0.0.1:${ports.http} { redirect https }`),
+    )
     const location = `https://shop.example:${ports.https}/a/b?x=1&y`
     expect(await plain("/a/b?x=1&y", { host: "shop.example:80" })).toEqual({ status: 308, location })
-    const { gateway } = { gateway: gateways[0] as Gateway }
     await gateway.apply(planOf("certificate shop", `listen 127.0.0.1:${ports.http} { redirect https 443 }`))
     expect(await plain("/a", { host: "[::1]:80" })).toEqual({ status: 308, location: "https://[::1]/a" })
   })

@@ -1,10 +1,9 @@
 import { copyFile, mkdtemp, rm } from "node:fs/promises"
-import { request } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, expect, it } from "vitest"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
-import { Authority } from "../support/certificates.ts"
+import { Authority, getSecured } from "../support/certificates.ts"
 import { until } from "../support/until.ts"
 import { author, control, freePorts, planOf, planWithTls, start } from "./project.ts"
 
@@ -12,28 +11,6 @@ const stops: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
-
-interface Shown {
-  readonly status: number | undefined
-  readonly certificate: string
-}
-
-/** Requests `path` by HTTPS. */
-function get(port: number, path: string, ca: string): Promise<Shown> {
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      { host: "127.0.0.1", port, path, ca, servername: "own.example", agent: false },
-      (response) => {
-        const { socket } = response as unknown as { socket: import("node:tls").TLSSocket }
-        const { fingerprint256: certificate } = socket.getPeerCertificate()
-        response.resume()
-        response.on("end", () => resolve({ status: response.statusCode, certificate }))
-      },
-    )
-    sent.on("error", reject)
-    sent.end()
-  })
-}
 
 describePostgres("a process whose gateway and engine serve HTTPS", () => {
   it("serves both, operators reach the engine, renewed files are used, and `status` and metrics show the end", async () => {
@@ -51,8 +28,8 @@ describePostgres("a process whose gateway and engine serve HTTPS", () => {
 
     const { pem } = authority
     const [gateway, engine] = [
-      await get(ports.gateway, "/hello", pem),
-      await get(ports.authz, "/healthz", pem),
+      await getSecured(ports.gateway, "/hello", pem),
+      await getSecured(ports.authz, "/healthz", pem),
     ]
     expect([gateway.status, engine.status]).toEqual([200, 200])
     expect(await (await fetch(`http://127.0.0.1:${ports.authz}/healthz`)).status).toBe(400)
@@ -74,7 +51,7 @@ describePostgres("a process whose gateway and engine serve HTTPS", () => {
       [ports.gateway, "/hello", gateway],
       [ports.authz, "/healthz", engine],
     ] as const)
-      await until(async () => (await get(port, path, pem)).certificate !== before.certificate)
+      await until(async () => (await getSecured(port, path, pem)).certificate !== before.certificate)
     expect(await warnings()).toEqual([])
   })
 })

@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
+import { request } from "node:https"
 import { join } from "node:path"
+import type { TLSSocket } from "node:tls"
 
 /** Files of a certificate and its key, with the PEM of its authority. */
 export interface CertificateFiles {
@@ -87,4 +89,24 @@ export class Authority {
   #openssl(...args: string[]): void {
     execFileSync("openssl", args, { stdio: ["ignore", "ignore", "pipe"] })
   }
+}
+
+/** A response by HTTPS: its status, and the fingerprint of the certificate that the server showed. */
+export interface SecuredAnswer {
+  readonly status: number | undefined
+  readonly certificate: string
+}
+
+/** Requests a path of `own.example` at a port of this machine, over a new connection. */
+export function getSecured(port: number, path: string, ca: string): Promise<SecuredAnswer> {
+  return new Promise((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, path, ca, servername: "own.example", agent: false } as const
+    const sent = request(options, (response) => {
+      const { fingerprint256: certificate } = (response.socket as TLSSocket).getPeerCertificate()
+      response.resume()
+      response.on("end", () => resolve({ status: response.statusCode, certificate }))
+    })
+    sent.on("error", reject)
+    sent.end()
+  })
 }

@@ -1,40 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type Server, type ServerResponse } from "node:http"
-import { request } from "node:https"
 import { availableParallelism, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import type { TLSSocket } from "node:tls"
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
 import { coresForUs } from "../../compiler/cli/supervised.ts"
 import { run } from "../cli/run.ts"
 import { eventually, type SallyportProcess } from "../e2e/sallyport-process.ts"
 import { describePostgres } from "../postgres.ts"
-import { Authority } from "../support/certificates.ts"
+import { Authority, getSecured } from "../support/certificates.ts"
 import { machine, workersOf } from "./machine.ts"
-
-/** The fingerprint of the certificate that the gateway shows to a new connection, whose request gets 200. */
-function certificateOf(port: number, ca: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const options = {
-      host: "127.0.0.1",
-      port,
-      path: "/status",
-      ca,
-      servername: "own.example",
-      agent: false,
-    } as const
-    const sent = request(options, (response) => {
-      const { fingerprint256 } = (response.socket as TLSSocket).getPeerCertificate()
-      response.resume()
-      response.on("end", () => {
-        if (response.statusCode === 200) resolve(fingerprint256)
-        else reject(new Error(`status ${response.statusCode}`))
-      })
-    })
-    sent.on("error", reject)
-    sent.end()
-  })
-}
 
 describePostgres("serve --workers 2", () => {
   const here = machine()
@@ -228,8 +202,10 @@ ${more}`
     }
     await apply(`${secured}\ncertificate own { cert file("own.pem"); key file("own.key") }`)
     const shown = async () => {
-      const all = Array.from({ length: 20 }, () => certificateOf(here.ports[0], authority.pem))
-      return [...new Set(await Promise.all(all))]
+      const all = Array.from({ length: 20 }, () => getSecured(here.ports[0], "/status", authority.pem))
+      const answers = await Promise.all(all)
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+      return [...new Set(answers.map(({ certificate }) => certificate))]
     }
     const [before, ...others] = await shown()
     expect(others).toEqual([])

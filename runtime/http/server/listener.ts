@@ -143,10 +143,9 @@ export class Listener {
   }
 }
 
-/** The certificates of listeners, each once. */
+/** The certificates of listeners, in their order. */
 export function certificatesOf(listeners: readonly Listener[]): ShownCertificate[] {
-  const shown = listeners.flatMap(({ transport }) => transport.tls?.certificates ?? [])
-  return [...new Map(shown.map((each) => [each.name, each])).values()]
+  return listeners.flatMap(({ transport }) => transport.tls?.certificates ?? [])
 }
 
 /** The state of a listener, as its requests see it. */
