@@ -425,6 +425,7 @@ export class Engine {
       counts: this.#countsOf(storeId),
       now: this.#settings.now,
       turn: () => new Promise((resolve) => setImmediate(resolve)),
+      isBusy: () => this.#queue.isBusy,
       onQueued: () => this.#queue.flushSoon(made),
       onReplaced: () => this.#queue.replaced(made),
       onLost: (held, found) => this.#settings.onHistoryLost(storeId, held, found),

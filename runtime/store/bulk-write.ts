@@ -8,8 +8,8 @@ import {
   uniqueViolation,
 } from "./database.ts"
 import { newStamp } from "./ids.ts"
+import { stampOfStore } from "./read-commits.ts"
 import { tupleColumns } from "./read-tuples.ts"
-import { stampOfStore } from "./tuple-source.ts"
 import { lockStore, tupleIdentity, type WriteConflict } from "./write-tuples.ts"
 
 /** `changes` contains the tuples that did not exist; `at` is the store's newest commit after them. */

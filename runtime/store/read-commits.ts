@@ -2,7 +2,20 @@ import { type Commit, StoreGone, type TupleRow } from "../check/ports.ts"
 import type { PreparedStatement, Queryable } from "./database.ts"
 import type { LoggedChange } from "./read-changes.ts"
 import { tupleColumns, tupleOfRow } from "./read-tuples.ts"
-import { stampOfStore } from "./tuple-source.ts"
+
+/** SQL for the stamp of a store's revision, for the table in `from`. */
+export const stampOfStore =
+  "coalesce((select c.stamp from sallyport.changes c where c.store_id = s.id and c.revision = s.revision limit 1), '')"
+
+/** The newest commit of a store, from `stores s` with `stampOfStore`. */
+export type CommitRow = readonly [revision: number, stamp: string]
+
+/** @throws StoreGone when there is no row */
+export function commitOf([row]: readonly CommitRow[], storeId: string): Commit {
+  if (row === undefined) throw new StoreGone(`there is no store ${storeId}`)
+  const [revision, stamp] = row
+  return { revision, stamp }
+}
 
 /** A commit of a store's feed with all of its changes, in their order. */
 export interface LoggedCommit extends Commit {

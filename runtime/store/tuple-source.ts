@@ -4,19 +4,18 @@ import {
   HistoryLost,
   isSameCommit,
   type LoadedBatch,
-  type PageBatch,
-  type PageKey,
   type PartKey,
   packRows,
   type ReadTerms,
   SourceUnavailable,
-  StoreGone,
   type TupleChange,
   type TupleRow,
   type TupleSource,
 } from "../check/ports.ts"
 import { type Database, type PreparedStatement, type Queryable, SqlError, type SqlRow } from "./database.ts"
 import { noticesOf } from "./notices.ts"
+import { type CommitRow, commitOf, stampOfStore } from "./read-commits.ts"
+import { pageParameters, readPages } from "./read-pages.ts"
 import { tupleColumns } from "./read-tuples.ts"
 
 /** Rows per fetch: reading them blocks the event loop for a few milliseconds only. */
@@ -28,14 +27,6 @@ const sampledBlocks = 64
 /** With at least this part of the table's rows, a store is read in the order of the table's file. Reading by an index jumps about in it. */
 const fileShareMin = 0.1
 
-/** A page with more rows is not read, because installing it would block the event loop too long. */
-const pageRowsMax = 20_000
-/** Maximum number of rows for all pages of one statement. */
-const answerRowsMax = 40_000
-
-/** SQL for the stamp of a store's revision, for the table in `from`. */
-export const stampOfStore =
-  "coalesce((select c.stamp from sallyport.changes c where c.store_id = s.id and c.revision = s.revision limit 1), '')"
 const selectNewest: PreparedStatement = {
   name: "source-newest",
   text: `select s.revision, ${stampOfStore} from sallyport.stores s where s.id = $1 and s.deleted_at is null`,
@@ -99,47 +90,6 @@ const wholeRange = nextRange("whole", "", 1)
 const forwardRange = nextRange("forward-part", whereForwardPart, 6)
 const reverseRange = nextRange("reverse-part", whereReversePart, 6)
 const fetchBatch: PreparedStatement = { name: "source-fetch", text: `fetch ${batchRows} from some_tuples` }
-
-/**
- * The first row contains the store's newest commit (its stamp in place of an object); each other row belongs to the page with its ordinal.
- * One statement has one snapshot, so the pages belong to that commit. Lateral, so that the server looks each key up by index and reads no
- * more than one page's maximum.
- */
-const selectPages: PreparedStatement = {
-  name: "source-pages",
-  text: `
-select * from (
-  select -1 as ordinal, s.revision, ${stampOfStore} as o, '' as r, '' as s, '' as sr, '' as c, '' as x from sallyport.stores s
-  where s.id = $1 and s.deleted_at is null
-  union all
-  select k.ordinal, 0, t.* from unnest($2::integer[], $3::text[], $4::text[]) as k(ordinal, object, relation)
-  cross join lateral (select ${tupleColumns} from sallyport.tuples t
-    where t.store_id = $1 and t.object = k.object and t.relation = k.relation limit ${pageRowsMax + 1}) t
-  union all
-  select k.ordinal, 0, t.* from unnest($5::integer[], $6::text[], $7::text[]) as k(ordinal, subject, subject_relation)
-  cross join lateral (select ${tupleColumns} from sallyport.tuples t
-    where t.store_id = $1 and t.subject = k.subject and t.subject_relation = k.subject_relation limit ${pageRowsMax + 1}) t
-  union all
-  select k.ordinal, 0, t.* from unnest($8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
-    as k(ordinal, object, relation, low, high, subject_relation)
-  cross join lateral (select ${tupleColumns} from sallyport.tuples t
-    where t.store_id = $1 and t.object = k.object and t.relation = k.relation and t.subject >= k.low and t.subject < k.high
-      and t.subject_relation = k.subject_relation limit ${pageRowsMax + 1}) t
-  union all
-  select k.ordinal, 0, t.* from unnest($14::integer[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[])
-    as k(ordinal, subject, subject_relation, low, high, relation)
-  cross join lateral (select ${tupleColumns} from sallyport.tuples t
-    where t.store_id = $1 and t.subject = k.subject and t.subject_relation = k.subject_relation and t.object >= k.low and t.object < k.high
-      and t.relation = k.relation limit ${pageRowsMax + 1}) t
-  union all
-  select k.ordinal, 0, t.* from unnest($20::integer[], $21::text[], $22::text[], $23::text[], $24::text[])
-    as k(ordinal, object, relation, subject, subject_relation)
-  cross join lateral (select ${tupleColumns} from sallyport.tuples t
-    where t.store_id = $1 and t.object = k.object and t.relation = k.relation and t.subject = k.subject
-      and t.subject_relation = k.subject_relation) t
-) found order by ordinal limit ${answerRowsMax}`,
-}
-type PageRow = [ordinal: number, revision: number, ...row: TupleRow]
 
 /**
  * The first row says up to which revision the feed was pruned. Then it returns whole revisions, including the one in which the limit falls,
@@ -206,7 +156,7 @@ export function createTupleSource(database: Database): ServerTupleSource {
       fromSnapshot({ database, storeId, onBatch, terms }, (transaction, deliver) =>
         readPart(transaction, database.missing, storeId, key, deliver),
       ),
-    pages: (storeId, keys) => pages(database, storeId, keys),
+    pages: (storeId, keys) => readPages(database, storeId, keys),
     changes: (storeId, after, max) => changes(database, storeId, after, max),
     stood: (storeId, revision, keys) => stood(database, storeId, revision, keys),
     listen: (onChanged) => noticesOf(database).listenToStores(onChanged),
@@ -232,41 +182,13 @@ async function readPart(
   deliver: (rows: readonly TupleRow[]) => Promise<void> | void,
 ): Promise<void> {
   const forward = key.direction === "forward"
-  const parameters = [storeId, ...parametersOf(key)]
+  const parameters = [storeId, ...pageParameters(key)]
   if (missing.has("cursors"))
     return fetchRanges(transaction, [forward ? forwardRange : reverseRange, parameters], deliver)
   return fetchAll(transaction, [forward ? openForwardPart : openReversePart, parameters], deliver)
 }
 
 type Opening = readonly [statement: PreparedStatement, parameters: readonly string[]]
-
-/** Names of a type range from `type:` to the character after the colon; a wildcard's range ends at the next character. */
-function rangeOf(type: string, wildcard: boolean): readonly [low: string, high: string] {
-  return wildcard ? [`${type}:*`, `${type}:+`] : [`${type}:`, `${type};`]
-}
-
-/** The parameters of a page's part of the statement, after its ordinal. */
-function parametersOf(key: PageKey): readonly string[] {
-  if (key.direction === "point") return [key.object, key.relation, key.subject, key.subjectRelation]
-  if (key.direction === "reverse") {
-    const { subject, subjectRelation, among } = key
-    if (among === undefined) return [subject, subjectRelation]
-    return [subject, subjectRelation, ...rangeOf(among.objectType, false), among.relation]
-  }
-  const { object, relation, among } = key
-  if (among === undefined) return [object, relation]
-  const wildcard = among.subjectRelation === "*"
-  return [object, relation, ...rangeOf(among.subjectType, wildcard), wildcard ? "" : among.subjectRelation]
-}
-
-/** The kinds of pages in the order of the statement, with their parameter counts after the ordinal. */
-const kinds = [
-  { direction: "forward", part: false, width: 2 },
-  { direction: "reverse", part: false, width: 2 },
-  { direction: "forward", part: true, width: 5 },
-  { direction: "reverse", part: true, width: 5 },
-  { direction: "point", part: false, width: 4 },
-] as const
 
 interface BatchReading<Batch> {
   readonly database: Database
@@ -385,31 +307,6 @@ async function readFile(transaction: Queryable, storeId: string, deliver: Loaded
   }
 }
 
-async function pages(database: Database, storeId: string, keys: readonly PageKey[]): Promise<PageBatch> {
-  const parameters = kinds.flatMap(({ direction, part, width }) => {
-    const columns: (string | number)[][] = Array.from({ length: width + 1 }, () => [])
-    keys.forEach((key, ordinal) => {
-      const isPart = key.direction !== "point" && key.among !== undefined
-      if (key.direction !== direction || isPart !== part) return
-      for (const [at, value] of [ordinal, ...parametersOf(key)].entries()) columns[at]?.push(value)
-    })
-    return columns
-  })
-  const rows = await database.query<PageRow>(selectPages, [storeId, ...parameters])
-  const found = keys.map((): TupleRow[] => [])
-  const newest: CommitRow[] = []
-  for (const [ordinal, revision, ...row] of rows) {
-    if (ordinal < 0) newest.push([revision, row[0]])
-    else found[ordinal]?.push(row)
-  }
-  // The result was cut within the page of its last row; later pages may have rows that were not read.
-  const full = rows.length === answerRowsMax ? (rows.at(-1)?.[0] ?? 0) : Number.POSITIVE_INFINITY
-  return {
-    at: commitOf(newest, storeId),
-    pages: found.map((page, at) => (page.length > pageRowsMax ? "too many" : at >= full ? undefined : page)),
-  }
-}
-
 async function stood(
   database: Database,
   storeId: string,
@@ -451,12 +348,4 @@ async function changes(
     last = { revision, stamp }
     return { revision, stamp, previous, operation: deleted ? "delete" : "write", row }
   })
-}
-
-type CommitRow = readonly [revision: number, stamp: string]
-
-function commitOf([row]: readonly CommitRow[], storeId: string): Commit {
-  if (row === undefined) throw new StoreGone(`there is no store ${storeId}`)
-  const [revision, stamp] = row
-  return { revision, stamp }
 }

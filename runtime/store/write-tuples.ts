@@ -1,7 +1,7 @@
 import type { Commit, TupleChange, TupleRow } from "../check/ports.ts"
 import type { Database, PreparedStatement, SqlRow } from "./database.ts"
 import { newStamp } from "./ids.ts"
-import { stampOfStore } from "./tuple-source.ts"
+import { stampOfStore } from "./read-commits.ts"
 
 /** The rows of one request; a key must not occur twice. */
 export interface WriteRequest {

@@ -43,6 +43,41 @@ test("a question has a long first part, but not where another took all of its ow
   expect(engine.ask("store", busy())).toBe(1)
 })
 
+describe("questions that wait", () => {
+  /** The turns of the event loop in which eight questions of so many steps ended, which all wait for their second slice. */
+  async function turnsOf(steps: number): Promise<ReadonlySet<number>> {
+    const engine = await engineOver({})
+    let turn = 0
+    let ended = false
+    const count = () => {
+      turn++
+      if (!ended) setImmediate(count)
+    }
+    const turns = Array.from({ length: 8 }, async () => {
+      let slices = 0
+      return engine.ask("store", {
+        steps,
+        begin: () => undefined,
+        run: () => ({ kind: slices++ === 0 ? "suspended" : "done" }) as const,
+        answer: () => turn,
+        release: () => undefined,
+      })
+    })
+    setImmediate(count)
+    const all = await Promise.all(turns)
+    ended = true
+    return new Set(all)
+  }
+
+  test("share a turn when they are short", async () => {
+    expect((await turnsOf(10)).size).toBe(1)
+  })
+
+  test("have a turn each when they are not", async () => {
+    expect((await turnsOf(1_000)).size).toBe(8)
+  })
+})
+
 describe("long questions", () => {
   /** An engine by whose clock only work takes time, and work that takes so much. */
   async function busyEngine(deadlineMs: number) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
+import type { PageKey } from "../../runtime/check/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { createStore } from "../../runtime/store/stores.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
@@ -56,4 +57,21 @@ test("reads a small part of the table by its index, and a large one in the order
 
 test("a store without tuples has no batches", async () => {
   expect(await load(await filled("empty", 0), 0)).toEqual([])
+})
+
+test("the server plans the reading of pages once, not for each number of them", async () => {
+  const { id } = await createStore(database, "planned")
+  const source = createTupleSource(database)
+  for (let count = 1; count <= 12; count++) {
+    const objects = Array.from({ length: count }, (_, at) => `d:${at}`)
+    await source.pages(id, [
+      ...objects.map((object): PageKey => ({ direction: "forward", object, relation: "r" })),
+      { direction: "point", object: "d:1", relation: "r", subject: "u:1", subjectRelation: "" },
+    ])
+  }
+  const text =
+    "select generic_plans, custom_plans from pg_prepared_statements where name = 'source-pages-0-4'"
+  const [plans] = await database.query<[generic: number, custom: number]>({ name: "", text })
+  // The server tries five plans for given values first.
+  expect(plans).toEqual([7, 5])
 })

@@ -25,6 +25,9 @@ const calmMs = 100
 const longMs = 50
 /** Number of ended long questions that give the expected duration of long ones. */
 const longKnown = 8
+/** Short work in one turn: so many, and no more after so many steps together, which take a few hundredths of a millisecond. */
+const worksAtOnce = 8
+const stepsAtOnce = 256
 /** Maximum delay of Node's timers. */
 const timerMsMax = 0x7fff_ffff
 /** Maximum time for which changes gather. */
@@ -99,6 +102,11 @@ export class RunQueue {
 
   constructor(settings: RunSettings) {
     this.#settings = settings
+  }
+
+  /** Whether work is in progress that did not end in its first turn. */
+  get isBusy(): boolean {
+    return this.#running.size > 0
   }
 
   /** Runs for a first slice. The clock is read only after some steps, so most questions never read it. */
@@ -259,11 +267,15 @@ export class RunQueue {
     this.#end(running, () => running.reject(error))
   }
 
-  /** Runs one slice of the next work. */
+  /** Runs one slice of the next work, and further work as long as it is short: a turn takes longer while a store is being loaded. */
   #tick(): void {
     this.#ticking = false
-    const [running] = this.#waiting.splice(this.#next(), 1)
-    if (running !== undefined) this.#step(running)
+    let steps = 0
+    for (let works = 0; works < worksAtOnce && steps < stepsAtOnce; works++) {
+      const [running] = this.#waiting.splice(this.#next(), 1)
+      if (running === undefined) break
+      steps += this.#step(running)
+    }
     this.#tickSoon()
   }
 
@@ -287,8 +299,10 @@ export class RunQueue {
     return oldest
   }
 
-  #step(running: Running): void {
+  /** Returns the steps of the work; Infinity when its slice was not enough for it. */
+  #step(running: Running): number {
     const { work, view } = running
+    let steps = 0
     try {
       if (this.#settings.now() > running.deadline) this.#cut(running)
       else if (running.outdated) void this.#again(running)
@@ -298,12 +312,14 @@ export class RunQueue {
         const progress = this.#run(work, sliceMs)
         view.graph.pages?.record(undefined)
         running.ownMs += this.#settings.now() - from
+        steps = progress.kind === "suspended" ? Number.POSITIVE_INFINITY : work.steps
         this.#goOn(running, progress)
       }
     } catch (error) {
       view.graph.pages?.record(undefined)
       this.#fail(running, error)
     }
+    return steps
   }
 
   /** Ends work at its deadline with a partial answer, if possible. */

@@ -1,10 +1,15 @@
 import { Graph } from "../graph/graph.ts"
 import { type LoadedBatch, SourceUnavailable, type TupleChange, type TupleSource } from "../ports.ts"
 
-/** The load runs in turns of this length, so that questions, which are answered from pages meanwhile, wait a little only. */
+/** The load runs in turns of this length at most, so that what else the process does waits a little only. */
 const sliceMs = 2
-/** Rows taken between two readings of the clock. */
-const rowsAtOnce = 256
+/**
+ * A question that is answered from pages meanwhile waits for ten turns or so. So while there are questions, a turn is as short as can be,
+ * but the load gets at least this part of the time that the others took. So it takes six times its own time at most.
+ */
+const shareBusy = 1 / 5
+/** Rows taken between two readings of the clock: about a tenth of a millisecond. */
+const rowsAtOnce = 128
 /** Changes read from the source at a time. */
 const changesMax = 2_000
 
@@ -13,6 +18,8 @@ export interface WholeLoad {
   readonly storeId: string
   readonly now: () => number
   readonly turn: () => Promise<void>
+  /** Whether questions are in progress, which wait for turns of the event loop. */
+  readonly isBusy: () => boolean
   /** The graph takes more memory; this part of the store was read, if that is known. An exception ends the load. */
   readonly onGrown: (graph: Graph, part: number | undefined) => void
   /** The newest known revision, up to which the graph is brought. */
@@ -23,12 +30,14 @@ export interface WholeLoad {
 
 /** Reads a store into a new graph over several turns, and applies the changes that happen meanwhile. */
 export async function loadWhole(load: WholeLoad): Promise<void> {
-  const { source, storeId, now, turn } = load
+  const { source, storeId, now, turn, isBusy } = load
   let graph = new Graph()
   let until = now() + sliceMs
   const rest = async () => {
+    const from = now()
     await turn()
-    until = now() + sliceMs
+    const others = now() - from
+    until = now() + (isBusy() ? Math.min(sliceMs, shareBusy * others) : sliceMs)
   }
   const onBatch: LoadedBatch = async (rows, part) => {
     for (let at = 0; at < rows.length; ) {
