@@ -141,7 +141,12 @@ describePostgres("callers of the engine", () => {
     const runtime = await running(ports, {})
     const relations = "define parent: [order]\n    define viewer: [user] or viewer from parent"
     const plan = (statements: string) =>
-      planOfEngine(ports, "", `limits { write-tuples 10000; body 4MB }; ${statements}`, relations)
+      planOfEngine(
+        ports,
+        "",
+        `limits { write-tuples 10000; body 4MB; timeout 60s }; ${statements}`,
+        relations,
+      )
     await runtime.apply(plan("memory 1MB"), author)
     const parents = Array.from({ length: 5_000 }, (_, at) => ({
       user: `order:${at}${"x".repeat(200)}`,
