@@ -4,6 +4,7 @@ import { type Diagnostic, Report } from "./core/diagnostic.ts"
 import type { Files } from "./core/files.ts"
 import { Project } from "./core/load.ts"
 import { bind } from "./gateway/bind.ts"
+import { checkCertificateFiles } from "./gateway/check/certificate-files.ts"
 import { checkNames, checkUnused } from "./gateway/check/names.ts"
 import { checkNetworks } from "./gateway/check/networks.ts"
 import { type DescribedOperation, needsOpenapi, readDocuments } from "./gateway/described.ts"
@@ -78,6 +79,7 @@ function storesOf({ project, program, report }: Opened, readStores: StoreReader 
 
 /** The first half of a compilation: the text is read and bound. */
 interface Opened {
+  readonly files: Files
   readonly project: Project
   readonly program: Program
   readonly report: Report
@@ -88,13 +90,14 @@ function open(files: Files, entry: string): Opened {
   const project = new Project(files, report)
   const documents = loadDocuments(project, entry, report)
   const program = new Program(bind(documents, report), project.complete, report)
-  return { project, program, report }
+  return { files, project, program, report }
 }
 
 function complete(opened: Opened, parts: CompilerParts): Compiled {
-  const { project, program, report } = opened
+  const { files, project, program, report } = opened
   checkNames(program, report)
   checkNetworks(program, report)
+  checkCertificateFiles(program, files, report)
   const { models, tests } = storesOf(opened, parts.readStores)
   const described = readDocuments(program, project, parts.openapi, report)
   const policyFiles = readPolicyFiles(program, project, parts.azure, report)

@@ -9,7 +9,7 @@ import {
   realpathSync,
   statSync,
 } from "node:fs"
-import { join, sep } from "node:path"
+import { join, resolve, sep } from "node:path"
 import { type Glob, globDone, globOf, globStart, globStep } from "./glob.ts"
 
 /** Why a file cannot be read. Each reason has its own finding (SP0001 to SP0005). */
@@ -33,6 +33,8 @@ export interface GlobResult {
 export interface Files {
   /** The bytes of a file of at most `bytesMax` bytes. Never throws. */
   read(path: string, bytesMax: number): ReadResult
+  /** As `read`, for a file that the runtime reads: its path may be absolute, and links may lead out of the root. Never throws. */
+  readAnywhere(path: string, bytesMax: number): ReadResult
   /** The regular files that match a pattern; see `core/glob.ts`. Never throws. */
   glob(pattern: string): GlobResult
 }
@@ -51,6 +53,10 @@ export class MemoryFiles implements Files {
     if (typeof entry === "object" && "failure" in entry) return failed(entry.failure)
     const bytes = typeof entry === "string" ? new TextEncoder().encode(entry) : entry
     return bytes.length > bytesMax ? failed("large") : { kind: "bytes", bytes }
+  }
+
+  readAnywhere(path: string, bytesMax: number): ReadResult {
+    return this.read(path, bytesMax)
   }
 
   /** Paths that match the pattern, sorted. */
@@ -82,23 +88,18 @@ export class DiskFiles implements Files {
 
   /** Reads a file inside of the root, after links are followed. Pipes and devices are refused, because reading them may never end. */
   read(path: string, bytesMax: number): ReadResult {
-    let descriptor: number | undefined
     try {
       const root = realpathSync(this.#root)
       const real = realpathSync(join(root, path))
       if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) return failed("outside")
-      // Without O_NONBLOCK, opening a pipe waits for its writer.
-      descriptor = openSync(
-        real,
-        constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0),
-      )
-      if (!fstatSync(descriptor).isFile()) return failed("irregular")
-      return readAll(descriptor, bytesMax)
+      return readRegular(real, bytesMax)
     } catch (error) {
       return failureOf(error)
-    } finally {
-      if (descriptor !== undefined) closeSync(descriptor)
     }
+  }
+
+  readAnywhere(path: string, bytesMax: number): ReadResult {
+    return readRegular(resolve(this.#root, path), bytesMax)
   }
 
   glob(pattern: string): GlobResult {
@@ -152,6 +153,20 @@ interface Walk {
   readonly paths: string[]
   problem: string | undefined
   left: number
+}
+
+function readRegular(path: string, bytesMax: number): ReadResult {
+  let descriptor: number | undefined
+  try {
+    // Without O_NONBLOCK, opening a pipe waits for its writer.
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0))
+    if (!fstatSync(descriptor).isFile()) return failed("irregular")
+    return readAll(descriptor, bytesMax)
+  } catch (error) {
+    return failureOf(error)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
 }
 
 /** Reads to the end instead of the size from the file's status, because the file may grow meanwhile. */

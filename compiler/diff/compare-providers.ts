@@ -1,5 +1,5 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Issuer, UsersPlan } from "../../runtime/plan/resources.ts"
+import type { CertificatePlan, Issuer, UsersPlan } from "../../runtime/plan/resources.ts"
 import { backendRules } from "../analysis/backend-rules.ts"
 import {
   breaking,
@@ -89,8 +89,7 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Unpla
       routes: (name) => uses.naming("pdps", name),
     }),
     ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
-      words: (name, { cert, key }) =>
-        `certificate ${name} { cert ${referenceWords(cert)}; key ${referenceWords(key)} }`,
+      words: (name, { cert, key }) => `certificate ${name} { cert ${pemWords(cert)}; key ${pemWords(key)} }`,
       // A reference is compared, not the certificate: its file is read when the plan is loaded.
       changed: () => [
         opens(
@@ -312,4 +311,10 @@ function secretChange(name: string, { subscriptions, authz }: PlanBody, uses: Us
 
 function quoted(names: readonly string[]): string {
   return listWords(names.map((name) => `\`${name}\``))
+}
+
+/** A certificate or key as it is written in gateway.conf. */
+function pemWords(source: CertificatePlan["cert"]): string {
+  if ("secret" in source) return source.secret
+  return "value" in source ? source.value : referenceWords(source)
 }

@@ -232,6 +232,11 @@ class Integrity {
         for (const each of tls?.certificates ?? [])
           this.#has(certificates, each, `${side}.listen[${index}].tls.certificates`, "certificate")
       })
+    for (const [key, { cert, key: own }] of Object.entries(certificates)) {
+      if ("value" in cert) this.#has(this.#plan.values, cert.value, `certificates.${key}.cert`, "value")
+      if ("secret" in cert) this.#has(secrets, cert.secret, `certificates.${key}.cert`, "secret")
+      if ("secret" in own) this.#has(secrets, own.secret, `certificates.${key}.key`, "secret")
+    }
     for (const [key, { secret }] of Object.entries(this.#plan.introspections ?? {}))
       this.#has(secrets, secret, `introspections.${key}.secret`, "secret")
     for (const [key, { users }] of Object.entries(this.#plan.users ?? {}))

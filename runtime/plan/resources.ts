@@ -110,10 +110,13 @@ export const gateway = z.strictObject({
 /** A named value: read from outside, or text that may use other values. Constants that are not needed at run time are inlined and not listed. */
 export const value = z.union([z.strictObject({ from: reference }), z.strictObject({ text: loadText })])
 
-/** A certificate of the gateway, for its listeners or as a client: PEM files, read again when they change. */
+const pemFile = z.strictObject({ file: z.string().min(1) })
+const pemSecret = z.strictObject({ secret: name })
+
+/** A certificate of the gateway, for its listeners or as a client: PEM in files, which are read again when they change, or in named values. */
 export const certificate = z.strictObject({
-  cert: z.strictObject({ file: z.string().min(1) }),
-  key: z.strictObject({ file: z.string().min(1) }),
+  cert: z.union([pemFile, pemSecret, z.strictObject({ value: name })]),
+  key: z.union([pemFile, pemSecret]),
 })
 /** A certificate with its key that the gateway shows to clients, backends and other services. */
 export type CertificatePlan = z.infer<typeof certificate>

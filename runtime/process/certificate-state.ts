@@ -1,5 +1,6 @@
 import type { Gateway } from "../gateway/gateway.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
+import { endSoon } from "../plan/certificate-pair.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 
@@ -9,20 +10,13 @@ interface SecuredParts {
   readonly listeners: Pick<EngineListeners, "certificates" | "handshakesFailed"> | undefined
 }
 
-/** Time before the end of a certificate in which `status` warns: enough to renew it by hand. */
-const warnedMs = 14 * 86_400_000
-const dayMs = 86_400_000
-
 /** Sentences about certificates of listeners that have expired, or will in 14 days. */
 export function certificateWarnings(parts: SecuredParts, now = Date.now()): string[] {
   return certificatesIn(parts).flatMap(({ name, hosts, notAfter }) => {
-    const leftMs = notAfter.getTime() - now
-    if (leftMs > warnedMs) return []
-    const date = notAfter.toISOString().slice(0, 10)
-    const when =
-      leftMs <= 0 ? `expired on ${date}` : `expires in ${Math.floor(leftMs / dayMs)} days, on ${date}`
+    const when = endSoon(notAfter.getTime(), now)
+    if (when === undefined) return []
     const of = hosts.length === 0 ? "" : ` (${hosts.slice(0, 3).join(", ")}${hosts.length > 3 ? ", …" : ""})`
-    return [`certificate ${name}${of} ${when}: replace its files; they are read again without a restart`]
+    return [`certificate ${name}${of} ${when}: replace it; files are read again without a restart`]
   })
 }
 

@@ -137,8 +137,14 @@ export class EngineAccess {
       if (source !== undefined && "inline" in source)
         for (const key of source.inline) if ("secret" in key) wanted.add(key.secret)
     }
+    const certificates = new Set((authz?.listen ?? []).flatMap(({ tls }) => tls?.certificates ?? []))
+    for (const name of certificates) {
+      const { cert, key } = plan.plan.certificates?.[name] ?? {}
+      for (const source of [cert, key])
+        if (source !== undefined && "secret" in source) wanted.add(source.secret)
+    }
     const references = await resolveReferences(plan, wanted, this.#settings)
-    const { transports, files } = await this.#transports(plan)
+    const { transports, files } = await this.#transports(plan, certificates, references)
     const url = authz?.authzen.url ?? null
     const verifiers = this.#verifiers(plan, references)
     try {
@@ -159,19 +165,20 @@ export class EngineAccess {
   }
 
   /** @throws LoadError with all certificates that cannot be used */
-  async #transports(plan: Plan): Promise<Pick<Provisioned, "transports" | "files">> {
-    const listen = plan.plan.authz?.listen ?? []
+  async #transports(
+    plan: Plan,
+    names: ReadonlySet<string>,
+    references: References,
+  ): Promise<Pick<Provisioned, "transports" | "files">> {
     const files: SeenFile[] = []
     const problems: string[] = []
     const certificates = new Map<string, ClientCertificate>()
-    for (const name of new Set(listen.flatMap(({ tls }) => tls?.certificates ?? []))) {
+    for (const name of names) {
       const certificate = plan.plan.certificates?.[name]
       if (certificate === undefined) continue
       try {
-        certificates.set(
-          name,
-          await readCertificate(name, certificate, { dependencies: this.#settings, files }),
-        )
+        const from = { dependencies: this.#settings, files, references }
+        certificates.set(name, await readCertificate(name, certificate, from))
       } catch (error) {
         problems.push(`${plan.origins[`certificates.${name}`] ?? "authz"}: ${(error as Error).message}`)
       }

@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { Authority } from "../support/certificates.ts"
 import { exampleFolder, folderWith, run, small } from "./run.ts"
 
 const broken = small.replace("backend orders\n", "backend ordres\n")
@@ -39,6 +40,22 @@ describe("validate", () => {
     const warned = `${small}\ninclude "none/*.conf"\n`
     const { code, out } = await run({ cwd: folderWith({ "gateway.conf": warned }) }, "validate")
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("warning SP0012") })
+  })
+
+  test("warns 14 days before a certificate on this machine ends, also outside of the project", async () => {
+    const away = folderWith({})
+    const authority = new Authority(away)
+    authority.sign("soon", ["soon.example"], { days: 13 })
+    authority.sign("later", ["later.example"], { days: 16 })
+    const listens = small.replace(/listen (\S+)/, "listen $1 { tls { certificate soon later } }")
+    const declared = ["soon", "later"].map(
+      (name) => `certificate ${name} { cert file("${away}/${name}.pem"); key file("${away}/${name}.key") }\n`,
+    )
+    const cwd = folderWith({ "gateway.conf": `${listens}\n${declared.join("")}` })
+    const { code, out } = await run({ cwd }, "validate")
+    expect(out).toMatch(/^warning SP3051 .*\n.* certificate `soon` in `.*soon\.pem` expires in 12 days, on /)
+    expect(out).toContain("gateway.conf: 1 warning")
+    expect(code).toBe(0)
   })
 
   test("a project elsewhere, and none at all", async () => {

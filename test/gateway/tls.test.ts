@@ -13,6 +13,7 @@ import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
+import { certificateWarnings } from "../../runtime/process/certificate-state.ts"
 import { compile } from "../compile.ts"
 import { Authority } from "../support/certificates.ts"
 import { freePort } from "../support/free-port.ts"
@@ -51,6 +52,12 @@ function planOf(tls: string, more = "", operations = ""): Plan {
     certificate wild { cert file("wild.pem"); key file("wild.key") }
     certificate other { cert file("other.pem"); key file("other.key") }
     certificate mixed { cert file("shop.pem"); key file("wild.key") }
+    certificate ended { cert file("ended.pem"); key file("ended.key") }
+    secret shop_pem = file("shop.pem")
+    secret shop_key = file("shop.key")
+    secret wild_key = file("wild.key")
+    certificate named { cert shop_pem; key shop_key }
+    certificate named_mixed { cert shop_pem; key wild_key }
     api a {
       path "/a"
       auth none
@@ -176,6 +183,26 @@ describe("the certificate of a TLS listener", () => {
     agent.destroy()
     for (const kind of ["pem", "key"])
       copyFileSync(join(folder, `spare.${kind}`), join(folder, `other.${kind}`))
+  })
+
+  test("comes from secrets; a key that does not fit is refused, and both secrets are named", async () => {
+    await start(planOf("certificate named"))
+    expect(await get("shop.example")).toMatchObject({ status: 200, shown: "shop" })
+    const refused = await start(planOf("certificate named_mixed")).catch((error: unknown) => error)
+    expect((refused as LoadError).message).toMatch(
+      /secret `wild_key` does not belong to .* secret `shop_pem`/,
+    )
+  })
+
+  test("is served after its end, because clients decide", async () => {
+    authority.sign("ended", ["ended.example"], { days: -1 })
+    const { gateway } = await start(planOf("certificate ended"))
+    await expect(get("ended.example")).rejects.toThrow("certificate has expired")
+    const [shown] = gateway.state().certificates
+    expect(certificateWarnings({ gateway, listeners: undefined })).toEqual([
+      expect.stringMatching(/^certificate ended \(ended\.example\) expired on \d{4}-\d\d-\d\d: replace it/),
+    ])
+    expect(shown?.notAfter.getTime()).toBeLessThan(Date.now())
   })
 
   test("a key that does not fit the certificate is refused, and both files are named", async () => {

@@ -36,13 +36,11 @@ export function planOf(
 }
 
 /** The same project, whose gateway and engine serve HTTPS with the certificate in `own.pem` and `own.key`. */
-export function planWithTls(ports: Ports): Plan {
-  const text = projectText(
-    ports,
-    "hello",
-    'certificate own { cert file("own.pem"); key file("own.key") }',
-    "",
-  )
+export function planWithTls(
+  ports: Ports,
+  declarations = 'certificate own { cert file("own.pem"); key file("own.key") }',
+): Plan {
+  const text = projectText(ports, "hello", declarations, "")
   return compiled(
     text.replace(/listen (\S+?)([;\s])/g, "listen $1 { tls { certificate own } }$2"),
     "define viewer: [user]",

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm } from "node:fs/promises"
+import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, expect, it } from "vitest"
@@ -13,6 +13,32 @@ afterEach(async () => {
 })
 
 describePostgres("a process whose gateway and engine serve HTTPS", () => {
+  it("reads the certificate of both from secrets, and names those that do not fit", async () => {
+    const cwd = await mkdtemp(join(tmpdir(), "sallyport-tls-"))
+    stops.push(() => rm(cwd, { recursive: true }))
+    const authority = new Authority(cwd)
+    const [own, other] = [authority.sign("own", ["own.example"]), authority.sign("other", ["own.example"])]
+    const env = {
+      ANN_KEY: "a",
+      BOB_KEY: "b",
+      PEM: await readFile(own.cert, "utf8"),
+      KEY: await readFile(own.key, "utf8"),
+    }
+    const { url, drop } = await createMigratedDatabase()
+    stops.push(drop)
+    const ports = await freePorts()
+    const plan = planWithTls(
+      ports,
+      "secret pem = env(PEM)\nsecret pem_key = env(KEY)\ncertificate own { cert pem; key pem_key }",
+    )
+    const wrong = start(url, ports, { cwd, env: { ...env, KEY: await readFile(other.key, "utf8") }, plan })
+    await expect(wrong).rejects.toThrow(/secret `pem_key` does not belong to .* secret `pem`/)
+    const runtime = await start(url, ports, { cwd, env, plan })
+    stops.push(() => runtime.close())
+    expect((await getSecured(ports.gateway, "/hello", authority.pem)).status).toBe(200)
+    expect((await getSecured(ports.authz, "/healthz", authority.pem)).status).toBe(200)
+  })
+
   it("serves both, operators reach the engine, renewed files are used, and `status` and metrics show the end", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "sallyport-tls-"))
     stops.push(() => rm(cwd, { recursive: true }))

@@ -23,6 +23,11 @@ export class WatchedFiles implements Files {
     return this.#files.read(path, bytesMax)
   }
 
+  /** Without a record: the running process watches these files itself. */
+  readAnywhere(path: string, bytesMax: number): ReadResult {
+    return this.#files.readAnywhere(path, bytesMax)
+  }
+
   glob(pattern: string): GlobResult {
     const result = this.#files.glob(pattern)
     this.#matches.set(pattern, result.paths.join("\n"))

@@ -188,4 +188,16 @@ export const routes = area({
     help: "Add `listen 0.0.0.0:443 { tls { certificate NAME } }`, or write the port: `redirect https 443`.",
     why: "`redirect https` sends clients to the port of the first listener with `tls`. Write the port if a proxy in front of the gateway accepts HTTPS.",
   },
+  SP3050: {
+    severity: "error",
+    title: "Unusable certificate",
+    help: "Use a certificate and the key it was made for, both as PEM.",
+    why: "A process reads both when it loads the plan, and refuses the plan if they do not belong together. Files that are not on this machine are not checked here.",
+  },
+  SP3051: {
+    severity: "warning",
+    title: "Certificate ends soon",
+    help: "Renew the certificate, and replace the file. Running processes read it again without a restart.",
+    why: "Clients refuse an expired certificate. The warning comes 14 days before, also in `sallyport status`; the metric `sallyport_certificate_not_after_seconds` contains the time.",
+  },
 })

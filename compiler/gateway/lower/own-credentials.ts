@@ -52,16 +52,25 @@ export class OwnCredentialPlans {
     this.#values = values
     this.#report = report
     for (const { name, bound } of program.all("certificate")) {
-      const file = (keyword: string) =>
-        statementOf(bound.block, keyword)?.args.value<{ file: string }>("file")
-      const [cert, key] = [file("cert"), file("key")]
-      // A declaration with a missing part is reported by the binder.
-      if (cert !== undefined && key !== undefined) this.#certificates.set(name, { cert, key })
+      const certificate = this.#certificate(bound)
+      if (certificate !== undefined) this.#certificates.set(name, certificate)
     }
     for (const { name, bound } of program.all("token")) {
       const client = bound.broken ? undefined : this.#declared(bound)
       if (client !== undefined) this.#clients.set(name, client)
     }
+  }
+
+  /** Undefined for a declaration with a missing part, which the binder reports. */
+  #certificate({ block }: BoundStatement): CertificatePlan | undefined {
+    const source = (keyword: string) => {
+      const args = statementOf(block, keyword)?.args
+      const named = args?.word("named")?.text
+      if (named === undefined) return args?.value<{ file: string }>("file")
+      return this.#program.find("value", named)?.kind === "value" ? { value: named } : { secret: named }
+    }
+    const [cert, key] = [source("cert"), source("key")]
+    return cert === undefined || key === undefined || "value" in key ? undefined : { cert, key }
   }
 
   /** The credentials of a backend's block; "broken" when they are invalid (reported). */
@@ -141,7 +150,9 @@ export class OwnCredentialPlans {
       tokenClients: used(this.#clients, clients),
     }
     for (const { secret } of Object.values(tables.tokenClients)) this.#values.needSecret(secret)
-    this.#values.needIn(tables.tokenClients)
+    for (const { cert, key } of Object.values(tables.certificates))
+      for (const source of [cert, key]) if ("secret" in source) this.#values.needSecret(source.secret)
+    this.#values.needIn([tables.tokenClients, tables.certificates])
     return {
       // Absent instead of empty: a plan without them keeps the digest it had before these tables existed.
       ...(certificates.size === 0 ? {} : { certificates: tables.certificates }),

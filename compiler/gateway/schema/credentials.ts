@@ -11,7 +11,7 @@ export const certificate: StatementRow = {
   forms: [
     { args: [slot("name", "name", { to: ["certificate"] })], block: "certificate", blockRequired: true },
   ],
-  docs: "A certificate with its key, for listeners with `tls`, and as the gateway's client certificate for `authenticate certificate`. Both files are read again when they change.",
+  docs: "A certificate with its key, for listeners with `tls`, and as the gateway's client certificate for `authenticate certificate`. Files are read again when they change.",
   example: 'certificate edge { cert file("certs/edge.pem"); key file("certs/edge.key") }',
 }
 
@@ -19,15 +19,30 @@ export const certificateRows: readonly StatementRow[] = [
   {
     keyword: "cert",
     required: true,
-    forms: [{ args: [slot("file", "file")] }],
-    docs: "The certificate (PEM), optionally followed by its intermediate certificates.",
+    forms: [
+      {
+        args: [
+          oneOf(
+            [slot("file", "file")],
+            [slot("named", "reference", { to: ["secret", "value"], label: "SECRET|VALUE" })],
+          ),
+        ],
+      },
+    ],
+    docs: "The certificate (PEM), optionally followed by its intermediate certificates: in a file, or in a named value.",
     example: 'cert file("certs/edge.pem")',
   },
   {
     keyword: "key",
     required: true,
-    forms: [{ args: [slot("file", "file")] }],
-    docs: "Its private key (PEM, without a password).",
+    forms: [
+      {
+        args: [
+          oneOf([slot("file", "file")], [slot("named", "reference", { to: ["secret"], label: "SECRET" })]),
+        ],
+      },
+    ],
+    docs: "Its private key (PEM, without a password): in a file, or in a secret.",
     example: 'key file("certs/edge.key")',
   },
 ]

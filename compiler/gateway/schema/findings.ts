@@ -83,6 +83,8 @@ export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
   SP3012: { keywords: ["without"] },
   SP3013: "project",
   SP3044: { keywords: ["redirect"] },
+  SP3050: { keywords: ["cert", "key"] },
+  SP3051: { keywords: ["cert"] },
   SP3014: { keywords: ["listen"] },
   SP3015: { keywords: ["listen"] },
   SP3016: "project",

@@ -1,60 +1,54 @@
-import { createPrivateKey, X509Certificate } from "node:crypto"
 import type { Transport } from "../../http/server/incoming.ts"
 import { ListenerTls } from "../../http/server/tls.ts"
+import { pairProblem } from "../../plan/certificate-pair.ts"
 import { fileReason } from "../../plan/file-reason.ts"
 import type { Plan } from "../../plan/plan.ts"
 import { addressText, type CertificatePlan, type ListenerPlan } from "../../plan/resources.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { LoadError } from "./load-error.ts"
-import { type Outside, readPlanFile } from "./references.ts"
+import { type Outside, type References, readPlanFile } from "./references.ts"
 
 /**
  * Reads certificate and key and checks that they belong together: otherwise every connection would fail later.
- * @throws Error with the file that is wrong
+ * @throws Error with the file or the secret that is wrong
  */
 export async function readCertificate(
   name: string,
   { cert, key }: CertificatePlan,
-  { dependencies, files }: { readonly dependencies: Outside; readonly files: SeenFile[] },
+  from: {
+    readonly dependencies: Outside
+    readonly files: SeenFile[]
+    readonly references: Pick<References, "values" | "secrets">
+  },
 ): Promise<ClientCertificate> {
-  const read = async ({ file }: { readonly file: string }): Promise<string> => {
-    try {
-      const { file: seen, text } = await readPlanFile(dependencies, file)
-      files.push(seen)
-      return text
-    } catch (error) {
-      throw new Error(`certificate \`${name}\`: \`${file}\` cannot be read: ${fileReason(error)}`)
-    }
-  }
-  const found = { cert: await read(cert), key: await read(key) }
-  const wrong = pairProblem(found, { cert: cert.file, key: key.file })
+  const found = { cert: await readPem(name, cert, from), key: await readPem(name, key, from) }
+  const wrong = pairProblem(found, { cert: sourceWords(cert), key: sourceWords(key) })
   if (wrong !== undefined) throw new Error(`certificate \`${name}\`: ${wrong}`)
   return found
 }
 
-/** Why the pair cannot be used, with the remedy. */
-function pairProblem(
-  { cert, key }: ClientCertificate,
-  files: { readonly cert: string; readonly key: string },
-): string | undefined {
-  const certificate = attempt(() => new X509Certificate(cert))
-  if (certificate === undefined)
-    return `\`${files.cert}\` contains no PEM certificate; one starts with \`-----BEGIN CERTIFICATE-----\``
-  const secret = attempt(() => createPrivateKey(key))
-  if (secret === undefined)
-    return `\`${files.key}\` contains no PEM key without a password; remove the password with \`openssl pkey\``
-  return certificate.checkPrivateKey(secret)
-    ? undefined
-    : `the key in \`${files.key}\` does not belong to the certificate in \`${files.cert}\`; use two files that belong together`
+/** @throws Error with the file that cannot be read */
+async function readPem(
+  name: string,
+  source: CertificatePlan["cert"],
+  { dependencies, files, references }: Parameters<typeof readCertificate>[2],
+): Promise<string> {
+  // A missing secret or value was reported when they were read.
+  if ("secret" in source) return references.secrets.get(source.secret) ?? ""
+  if ("value" in source) return references.values.get(source.value) ?? ""
+  try {
+    const { file, text } = await readPlanFile(dependencies, source.file)
+    files.push(file)
+    return text
+  } catch (error) {
+    throw new Error(`certificate \`${name}\`: \`${source.file}\` cannot be read: ${fileReason(error)}`)
+  }
 }
 
-function attempt<T>(make: () => T): T | undefined {
-  try {
-    return make()
-  } catch {
-    return undefined
-  }
+function sourceWords(source: CertificatePlan["cert"]): string {
+  if ("secret" in source) return `the secret \`${source.secret}\``
+  return "value" in source ? `the value \`${source.value}\`` : `\`${source.file}\``
 }
 
 /** How clients reach each listener of a plan, by `host:port`. */

@@ -27,6 +27,7 @@ export function usedBy(plan: PlanBody): GatewayParts {
     used.secrets.add(key)
     if (secondary !== undefined) used.secrets.add(secondary)
   }
+  collectSecrets(plan.certificates, used.secrets)
   if (plan.gateway?.shared !== undefined) used.secrets.add(plan.gateway.shared.redis)
   for (const issuer of namedBy(Object.values(steps), "issuers")) used.issuers.add(issuer)
   for (const step of Object.values(steps)) {
