@@ -11,6 +11,7 @@ import { cacheSet } from "./steps/cache-set.ts"
 import { cacheStore } from "./steps/cache-store.ts"
 import { cacheValue } from "./steps/cache-value.ts"
 import { checkHeader } from "./steps/check-header.ts"
+import { compress } from "./steps/compress.ts"
 import { contentSafety } from "./steps/content-safety.ts"
 import { cors } from "./steps/cors.ts"
 import { deprecation } from "./steps/deprecation.ts"
@@ -65,6 +66,7 @@ const contracts = [
   validateParameters,
   anyOf,
   cors,
+  compress,
   checkHeader,
   ipFilter,
   rateLimit,

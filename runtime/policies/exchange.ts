@@ -3,7 +3,7 @@ import type { Subscriber } from "../identity/keys.ts"
 import type { TokenSource } from "../identity/token-client.ts"
 import type { Claims } from "../identity/verifier.ts"
 import type { Route } from "../plan/resources.ts"
-import type { StepId, StepKind } from "../plan/steps.ts"
+import type { StepId, StepKind, StepOf } from "../plan/steps.ts"
 import type { Problem } from "./messages/answer.ts"
 import type { HeaderList } from "./messages/header-list.ts"
 import type { QueryString } from "./messages/query-string.ts"
@@ -102,6 +102,19 @@ export interface PendingResponse {
   reason: string | undefined
   readonly headers: HeaderList
   readonly body: MessageBody
+}
+
+/** A content coding for responses. */
+export type AnswerCoding = StepOf<"compress">["codings"][number]
+
+/** How the response is compressed, if its type and size allow it. */
+export interface AnswerCompression {
+  /** Undefined: the response is sent as it is, but would be compressed for other clients. */
+  readonly coding: AnswerCoding | undefined
+  /** Smaller bodies are sent as they are. */
+  readonly bytesMin: number
+  /** Whether a Content-Type is meant. */
+  covers(contentType: string): boolean
 }
 
 /** A response that is held in memory, for example of a request the gateway made. */
@@ -245,6 +258,8 @@ export interface Exchange {
     headers: HeaderList
     body: Buffer | undefined
   }): void
+  /** How every response is compressed, including problems; undefined: never. */
+  compression: AnswerCompression | undefined
   /** Adds a field line to every response the client can get, including problems. */
   answerWith(name: string, value: string): void
   /** As `answerWith`, but replaces an earlier line with this name. */

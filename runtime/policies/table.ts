@@ -7,6 +7,7 @@ import { ipFilter } from "./access/ip-filter.ts"
 import { require_ } from "./access/require.ts"
 import { requireAll } from "./access/require-all.ts"
 import { requireAny } from "./access/require-any.ts"
+import { compress } from "./bodies/compress.ts"
 import { findReplace } from "./bodies/find-replace.ts"
 import { jsonToXml } from "./bodies/json-to-xml.ts"
 import { jsonp } from "./bodies/jsonp.ts"
@@ -62,6 +63,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "validate-parameters": validateParameters,
   "any-of": anyOf,
   cors,
+  compress,
   "check-header": checkHeader,
   "ip-filter": ipFilter,
   "rate-limit": rateLimit,

@@ -54,6 +54,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "validate content": (statement) => around.outbound(`validate content {\n${statement}\n}`),
   "validate content json": (statement) => around.outbound(`validate content { json {\n${statement}\n} }`),
   "mask-urls": (statement) => around.outbound(`body mask-urls {\n${statement}\n}`),
+  compress: (statement) => around.api(`compress {\n${statement}\n}`),
   "validate headers": (statement) => around.outbound(`validate headers {\n${statement}\n}`),
   "auth jwt": (statement) => around.api(`auth jwt i {\n${statement}\n}`),
   question: (statement) => around.api(`require r of "o:1" for "u:1" {\n${statement}\n}`),

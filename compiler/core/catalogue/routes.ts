@@ -200,4 +200,10 @@ export const routes = area({
     help: "Renew the certificate, and replace the file. Running processes read it again without a restart.",
     why: "Clients refuse an expired certificate. The warning comes 14 days before, also in `sallyport status`; the metric `sallyport_certificate_not_after_seconds` contains the time.",
   },
+  SP3060: {
+    severity: "warning",
+    title: "Secrets beside compressed text of a caller",
+    help: "Remove `cross-site`, or keep it only for operations whose responses contain no secret.",
+    why: "A page of another site can make a browser send text of its choice together with the cookies of its user. If the response contains this text beside a secret, its compressed length is shorter the more of the secret the text contains, so the page can guess the secret bit by bit (BREACH).",
+  },
 })

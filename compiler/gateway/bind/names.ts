@@ -14,6 +14,7 @@ export const cuttable: readonly string[] = [
   "quota",
   "require",
   "cors",
+  "compress",
   "check",
   "allow",
   "deny",

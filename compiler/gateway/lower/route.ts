@@ -5,7 +5,9 @@ import { mockAnswer } from "../../openapi/mock-answer.ts"
 import { type BoundBlock, type BoundStatement, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import type { RouteScope, RouteSource } from "../routes.ts"
 import { stepLowerings } from "../schema/steps.ts"
+import type { StatementDefinition } from "../step-text.ts"
 import { check } from "../steps/check-header.ts"
+import { compressStatement } from "../steps/compress.ts"
 import { corsStatement } from "../steps/cors.ts"
 import { lowerDeprecation } from "../steps/deprecation.ts"
 import { backendStatement } from "../steps/forward.ts"
@@ -51,7 +53,7 @@ export interface Missing {
 type Shared = Omit<StepContext, "place" | "places" | "scope" | "block" | "behind" | "backends">
 
 /**
- * Orders the statements of a route as they run; the runtime knows no phases. The order: cors, deprecation, addresses, headers, limits by
+ * Orders the statements of a route as they run; the runtime knows no phases. The order: cors, compress, deprecation, addresses, headers, limits by
  * address alone, auth, headers compared with the caller, other limits, concurrency, require, validation of the request, inbound; then the
  * backend; then outbound, validation of the response. Within a phase, outer scopes come first, and statements of one block keep their
  * textual order.
@@ -118,6 +120,7 @@ export class RouteLowering {
     const cache = this.#cache(items, inboundPlace, outboundPlace)
     const steps = [
       ...cors,
+      ...this.#nearest(items, compressStatement, inboundPlace),
       ...this.#inbound(source, items, authItems, inboundPlace, outboundPlace, documents),
     ]
     if (cache !== undefined && !answers) steps.push(cache.lookup)
@@ -240,9 +243,14 @@ export class RouteLowering {
 
   /** The nearest `cors`. An operation for OPTIONS responds to preflights itself, unless it has its own `cors`. */
   #cors(source: RouteSource, items: readonly Item[], place: StatementPlace): readonly Lowered[] {
-    const found = items.filter(({ bound }) => bound.row.keyword === "cors").at(-1)
-    if (found === undefined || (source.method === "OPTIONS" && found.depth < 4)) return []
-    return this.#each([found], ["cors"], place, corsStatement.lower)
+    const own = source.method === "OPTIONS" ? items.filter(({ depth }) => depth >= 4) : items
+    return this.#nearest(own, corsStatement, place)
+  }
+
+  /** The statement of the innermost scope that has it. */
+  #nearest(items: readonly Item[], { row, lower }: StatementDefinition, place: StatementPlace): Lowered[] {
+    const found = items.findLast(({ bound }) => bound.row.keyword === row.keyword)
+    return found === undefined ? [] : this.#each([found], [row.keyword], place, lower)
   }
 
   /** Statements with one of the keywords, from the outermost scope to the innermost. */

@@ -49,6 +49,7 @@ export type BlockName =
   | "question"
   | "require any"
   | "cors"
+  | "compress"
   | "limit"
   | "quota"
   | "auth subscription"

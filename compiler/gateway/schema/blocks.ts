@@ -3,6 +3,7 @@ import { checkAnyRows } from "../steps/any-of.ts"
 import { authBasicRows } from "../steps/basic-auth.ts"
 import { lookupRows } from "../steps/cache-lookup.ts"
 import { checkRows } from "../steps/check-header.ts"
+import { compressRows } from "../steps/compress.ts"
 import { corsRows } from "../steps/cors.ts"
 import { authIntrospectionRows } from "../steps/introspect.ts"
 import { jsonToXmlRows } from "../steps/json-to-xml.ts"
@@ -124,6 +125,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   question: { title: "a question", rows: questionRows },
   "require any": { title: "`require any` or `all`", rows: [], anyKeyword: anyRow },
   cors: { title: "`cors`", rows: corsRows },
+  compress: { title: "`compress`", rows: compressRows },
   limit: { title: "`limit`", rows: limitRows },
   quota: { title: "`quota`", rows: quotaRows },
   "auth subscription": { title: "`auth subscription`", rows: authSubscriptionRows },

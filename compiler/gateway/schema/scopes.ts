@@ -1,6 +1,7 @@
 import { cacheResponse } from "../lower/cache-response.ts"
 import { authBasic } from "../steps/basic-auth.ts"
 import { check } from "../steps/check-header.ts"
+import { compressStatement } from "../steps/compress.ts"
 import { corsStatement } from "../steps/cors.ts"
 import { deprecationRows } from "../steps/deprecation.ts"
 import { filterStatement } from "../steps/filter.ts"
@@ -58,7 +59,7 @@ export const without: StatementRow = {
   keyword: "without",
   several: true,
   forms: [{ args: [many(slot("name", "scope"), 100)] }],
-  docs: "Removes statements of outer blocks: the statements of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `check`, `allow`, `deny`, `concurrency`, `filter`, `grant`, `revoke`, `inbound`, `outbound`, `on-error`, `cache`.",
+  docs: "Removes statements of outer blocks: the statements of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `compress`, `check`, `allow`, `deny`, `concurrency`, `filter`, `grant`, `revoke`, `inbound`, `outbound`, `on-error`, `cache`.",
   example: "without edge",
 }
 
@@ -81,6 +82,7 @@ export const outbound: StatementRow = {
 /** Statements of every scope: gateway, policy, API, version, operation. */
 export const everyScope: readonly StatementRow[] = [
   corsStatement.row,
+  compressStatement.row,
   allow.row,
   deny.row,
   auth,

@@ -2,6 +2,7 @@ import { endWhole } from "../../http/server/end-whole.ts"
 import { type Problem, problem, Refused } from "../../policies/messages/answer.ts"
 import type { Deadline, Timed } from "../backends/deadlines.ts"
 import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
+import { type Compressed, Compressor, compressed } from "./compressed-answer.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { endUnread, hasContent, unreadBody, withoutContent, writeHead } from "./reply.ts"
 
@@ -75,6 +76,8 @@ export class AnswerBody implements AnswerStream, Timed {
   #failure: Problem | undefined
   #trailers: readonly string[] = []
   #copy: PassingCopy | undefined
+  /** Through which the body goes to the client when it is compressed. */
+  #compressor: Compressor | undefined
 
   constructor(exchange: ExchangeState, waiting: Waiting, source: AnswerSource, length: number) {
     this.#exchange = exchange
@@ -91,10 +94,12 @@ export class AnswerBody implements AnswerStream, Timed {
     if (response === undefined) return undefined
     const { status, headers } = response
     const isLeftOut = !hasContent(status) && response.body.present
-    const lines = isLeftOut ? withoutContent(headers.flat) : headers.flat
+    const unread = unreadBody(exchange)
+    const coded = unread === "none" && hasContent(status) ? this.#coded(status, headers.flat) : undefined
+    const lines = coded?.headers ?? (isLeftOut ? withoutContent(headers.flat) : headers.flat)
     if (isLeftOut && status === 205) lines.push("content-length", "0")
     const bodyless = exchange.method === "HEAD" || !hasContent(status)
-    if (!writeHead(exchange, response, lines, unreadBody(exchange) === "large")) {
+    if (!writeHead(exchange, response, lines, unread === "large")) {
       this.discard()
       return undefined
     }
@@ -104,10 +109,16 @@ export class AnswerBody implements AnswerStream, Timed {
       return undefined
     }
     this.#sink = "reply"
+    if (coded?.coding !== undefined) this.#compressor = new Compressor(exchange, coded.coding)
     if (exchange.keepsAnswer) this.#copy = new PassingCopy(exchange.generation.bufferBytesMax)
     if (this.#held.length === 0 && !this.#done && this.#length === -1) process.nextTick(flushHead, exchange)
     this.#passHeld()
     return undefined
+  }
+
+  #coded(status: number, headers: readonly string[]): Compressed | undefined {
+    const length = this.#length === -1 && this.#done ? this.#heldBytes : this.#length
+    return compressed(this.#exchange, { status, headers, length })
   }
 
   /**
@@ -219,7 +230,8 @@ export class AnswerBody implements AnswerStream, Timed {
       this.#sent(content)
       this.#ended = true
       passTrailers(this.#exchange, this.#trailers)
-      if (this.#length === -1) this.#exchange.reply.end(content)
+      if (this.#compressor !== undefined) this.#compressor.end(content)
+      else if (this.#length === -1) this.#exchange.reply.end(content)
       else endWhole(this.#exchange.reply, content)
     } else {
       const taken = this.#pass(content)
@@ -238,21 +250,26 @@ export class AnswerBody implements AnswerStream, Timed {
   /** Passes a piece on; false asks the sender to pause. A client that takes nothing for too long is cut. */
   #pass(chunk: Buffer): boolean {
     const { reply } = this.#exchange
+    const compressor = this.#compressor
     this.#sent(chunk)
     if (this.#received === this.#length && unreadBody(this.#exchange) === "none") {
       this.#ended = true
-      endWhole(reply, chunk)
+      if (compressor === undefined) endWhole(reply, chunk)
+      else compressor.end(chunk)
       return true
     }
-    if (reply.write(chunk) || this.#done) return true
+    const taken = compressor?.write(chunk, this.#length === -1) ?? reply.write(chunk)
+    if (taken || this.#done) return true
     this.#paused = false
     this.#stall ??= this.#waiting.deadlines.set(this, this.#waiting.patience.readerMs)
-    reply.once("drain", this.#onDrain)
+    if (compressor === undefined) reply.once("drain", this.#onDrain)
+    else compressor.drained(this.#onDrain)
     return false
   }
 
   #sent(chunk: Buffer): void {
-    this.#exchange.bytesSent += chunk.length
+    // A compressor counts what it makes of it.
+    if (this.#compressor === undefined) this.#exchange.bytesSent += chunk.length
     this.#copy?.add(chunk)
   }
 
@@ -291,7 +308,8 @@ export class AnswerBody implements AnswerStream, Timed {
     const unread = unreadBody(this.#exchange)
     if (unread === "none") {
       passTrailers(this.#exchange, this.#trailers)
-      this.#exchange.reply.end()
+      if (this.#compressor === undefined) this.#exchange.reply.end()
+      else this.#compressor.end()
       return
     }
     // The backend responded before it had read the body; the rest is not needed.

@@ -5,6 +5,7 @@ import type { IncomingExchange, ListenerState, WaitingSocket } from "../../http/
 import type { Subscriber } from "../../identity/keys.ts"
 import type { Claims } from "../../identity/verifier.ts"
 import {
+  type AnswerCompression,
   type AnsweringStep,
   type AnswerPlace,
   type BackendHandle,
@@ -103,6 +104,7 @@ export class ExchangeState implements BindingSource {
 
   /** Field lines for every response. */
   answerLines: string[] = []
+  compression: AnswerCompression | undefined
   problem: ProblemName | undefined
   /** Stable identifier of the cause, more precise than the problem. */
   reason: string | undefined

@@ -7,6 +7,7 @@ import {
   problem,
 } from "../../policies/messages/answer.ts"
 import { HeaderList } from "../../policies/messages/header-list.ts"
+import { type Compressed, Compressor, compressed } from "./compressed-answer.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { type RenderedProblem, renderProblem } from "./problem.ts"
 
@@ -35,12 +36,19 @@ export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void 
   const unread = unreadBody(exchange)
   const isContent = hasContent(answer.status)
   const body = isContent ? answer.body : undefined
+  const coded = codedAnswer(exchange, answer, unread)
   const lines =
-    isContent || (answer.body?.length ?? 0) === 0 ? [...answer.headers] : withoutContent(answer.headers)
+    coded?.headers ??
+    (isContent || (answer.body?.length ?? 0) === 0 ? [...answer.headers] : withoutContent(answer.headers))
   // RFC 9110 §15.3.6: a 205 shows by its length that it has no content.
-  if (isContent || answer.status === 205) lines.push("content-length", String(body?.length ?? 0))
+  if (coded?.coding === undefined && (isContent || answer.status === 205))
+    lines.push("content-length", String(body?.length ?? 0))
   if (!writeHead(exchange, answer, lines, unread === "large")) return
   const sent = exchange.method === "HEAD" ? undefined : body
+  if (coded?.coding !== undefined && sent !== undefined) {
+    new Compressor(exchange, coded.coding).end(sent)
+    return
+  }
   exchange.bytesSent = sent?.length ?? 0
   if (unread === "none") {
     if (sent === undefined) reply.end()
@@ -48,6 +56,16 @@ export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void 
     return
   }
   endUnread(exchange, sent, unread)
+}
+
+/** A whole response as it is compressed; undefined: it is not. While the client is still sending, it is sent at once. */
+function codedAnswer(
+  exchange: ExchangeState,
+  { status, headers, body }: DirectAnswer,
+  unread: ReturnType<typeof unreadBody>,
+): Compressed | undefined {
+  if (body === undefined || unread !== "none" || !hasContent(status)) return undefined
+  return compressed(exchange, { status, headers, length: body.length })
 }
 
 /** Whether a response with this status has content (RFC 9110 §6.4.1). */

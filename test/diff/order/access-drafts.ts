@@ -88,6 +88,13 @@ export const accessDrafts = {
     max: 1,
     steps: draw.maybe() ? [] : [draw.small],
   }),
+  compress: (draw) => ({
+    kind: "compress",
+    codings: draw.one(["br", "gzip"], ["gzip"]),
+    types: ["application/json"],
+    bytesMin: 0,
+    crossSite: draw.maybe(),
+  }),
   cors: (draw) => ({
     kind: "cors",
     origins: draw.one(["*"], ["https://a.example"]),

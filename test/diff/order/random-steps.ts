@@ -20,6 +20,7 @@ const sectionsOf: { readonly [Kind in StepKind]: readonly Section[] } = {
   "validate-key": ["inbound"],
   "any-of": ["inbound"],
   cors: ["inbound"],
+  compress: ["inbound"],
   "check-header": ["inbound", "backend"],
   "ip-filter": ["inbound"],
   "rate-limit": ["inbound"],
