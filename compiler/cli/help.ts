@@ -17,6 +17,7 @@ const commonBlocks: readonly BlockReference["name"][] = [
   "api",
   "operation",
   "file",
+  "listen",
   "backend",
   "subscription",
   "issuer",

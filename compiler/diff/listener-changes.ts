@@ -7,6 +7,7 @@ import {
 import { breaking, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
 import { durationWords, listWords } from "../analysis/words.ts"
+import { clientCertificateFindings, clientCertificateWords } from "./client-certificate-changes.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
 
 /** Whose listeners are compared, and who reaches a new address. */
@@ -72,11 +73,18 @@ export function listenerWords({ tls, redirect, ...address }: ListenerPlan): stri
   return `listen ${addressText(address)}${inside.length === 0 ? "" : ` { ${inside.join("; ")} }`}`
 }
 
-function tlsWords({ certificates, profile, unknownHosts, hsts }: ListenerTlsPlan): string {
+function tlsWords({
+  certificates,
+  profile,
+  unknownHosts,
+  clientCertificates = [],
+  hsts,
+}: ListenerTlsPlan): string {
   return [
     `certificate ${certificates.join(" ")}`,
     ...(profile === undefined ? [] : [`profile ${profile}`]),
     ...(unknownHosts === undefined ? [] : [`unknown-host ${unknownHosts}`]),
+    ...clientCertificates.map(clientCertificateWords),
     ...(hsts === undefined ? [] : [hstsWords(hsts)]),
   ].join("; ")
 }
@@ -95,16 +103,21 @@ function tlsFindings(before: ListenerPlan["tls"], after: ListenerPlan["tls"]): F
   if (before === undefined)
     return after === undefined
       ? []
-      : [breaking("clients must use HTTPS at this address: plain HTTP gets 400")]
+      : [
+          breaking("clients must use HTTPS at this address: plain HTTP gets 400"),
+          ...clientCertificateFindings(undefined, after.clientCertificates),
+        ]
   if (after === undefined)
     return [
       opens("requests, with their tokens and keys, are no longer encrypted at this address"),
+      ...clientCertificateFindings(before.clientCertificates, undefined),
       breaking("clients can no longer connect by HTTPS at this address"),
     ]
   return [
     ...certificateFindings(before.certificates, after.certificates),
     ...profileFindings(before.profile, after.profile),
     ...unknownHostFindings(before.unknownHosts, after.unknownHosts),
+    ...clientCertificateFindings(before.clientCertificates, after.clientCertificates),
     ...hstsFindings(before.hsts, after.hsts),
   ]
 }

@@ -46,6 +46,7 @@ import { setQuery } from "./steps/set-query.ts"
 import { setStatus } from "./steps/set-status.ts"
 import { setVariable } from "./steps/set-variable.ts"
 import { trace } from "./steps/trace.ts"
+import { validateCertificate } from "./steps/validate-certificate.ts"
 import { validateContent } from "./steps/validate-content.ts"
 import { validateHeaders } from "./steps/validate-headers.ts"
 import { validateJwt } from "./steps/validate-jwt.ts"
@@ -60,6 +61,7 @@ const texts = {
   "validate-jwt": validateJwt,
   introspect,
   "basic-auth": basicAuth,
+  "validate-certificate": validateCertificate,
   "validate-key": validateKey,
   "any-of": anyOf,
   cors,

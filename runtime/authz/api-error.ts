@@ -78,6 +78,7 @@ const codeOfRefusal: Readonly<Record<Refusal["name"], ApiErrorCode>> = {
   "invalid-path": "validation_error",
   "invalid-header": "validation_error",
   "https-required": "validation_error",
+  "certificate-required": "unauthenticated",
   "method-not-allowed": "method_not_allowed",
   "request-timeout": "request_timeout",
   "body-too-large": "body_too_large",

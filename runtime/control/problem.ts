@@ -75,6 +75,8 @@ export function kindOf(name: Refusal["name"]): ProblemKind {
     case "invalid-header":
     case "https-required":
       return "bad-request"
+    case "certificate-required":
+      return "unauthenticated"
     case "body-too-large":
       return "too-large"
     default:

@@ -3,9 +3,16 @@ import type { Cache, CacheStats } from "../cache/cache.ts"
 import { createMemoryCache } from "../cache/memory.ts"
 import { SharedCache } from "../cache/shared-cache.ts"
 import { HttpClient, type OutgoingHttp } from "../http/client/http-client.ts"
+import type { ShownRevocationList } from "../http/server/client-trust.ts"
 import { type RawAnswerer, sendRaw } from "../http/server/connection-errors.ts"
 import type { Handle, Transport } from "../http/server/incoming.ts"
-import { certificatesOf, type Listener, leftGraceMs, openListener } from "../http/server/listener.ts"
+import {
+  certificatesOf,
+  type Listener,
+  leftGraceMs,
+  openListener,
+  revocationListsOf,
+} from "../http/server/listener.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
 import { type HandshakeFailure, HandshakeFailures } from "../http/server/tls.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
@@ -16,7 +23,7 @@ import { SharedLimiter } from "../limits/shared-limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
 import type { Plan } from "../plan/plan.ts"
 import { type Address, addressText, limitKeysDefault } from "../plan/resources.ts"
-import { type Problem, problem } from "../policies/messages/answer.ts"
+import { certificateChallenge, type Problem, type ProblemName, problem } from "../policies/messages/answer.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { QuotaCounters } from "../policies/ports.ts"
 import { RedisConnection, type RedisSettings } from "../redis/redis-connection.ts"
@@ -30,7 +37,12 @@ import { type PipelineContext, serve } from "./exchange/pipeline.ts"
 import { renderProblem } from "./exchange/problem.ts"
 import { explainRequest } from "./explain/explain-request.ts"
 import type { RequestExplanation, RequestQuestion } from "./explain/request-explanation.ts"
-import { type Transports, transportsOf } from "./generation/certificates.ts"
+import {
+  type ListenerTrusts,
+  readClientTrusts,
+  type Transports,
+  transportsOf,
+} from "./generation/certificates.ts"
 import { FileWatch } from "./generation/file-watch.ts"
 import { LoadError, listenReason } from "./generation/load-error.ts"
 import { type Provisioned, provision } from "./generation/provision.ts"
@@ -108,6 +120,8 @@ export interface GatewayState {
   readonly decisionPoints: Readonly<Record<string, PdpState>>
   /** The certificates of its listeners. */
   readonly certificates: readonly ShownCertificate[]
+  /** The revocation lists for client certificates of its listeners. */
+  readonly revocationLists: readonly ShownRevocationList[]
   readonly handshakesFailed: HandshakeFailures["counts"]
 }
 
@@ -275,6 +289,7 @@ class RunningGateway implements Gateway {
       sharedCache: this.#current?.resources.sharedCache?.value,
       issuers: Object.fromEntries(issuers),
       certificates: certificatesOf(this.#listeners),
+      revocationLists: revocationListsOf(this.#listeners),
       handshakesFailed: this.#handshakes.counts,
       backends: Object.fromEntries(backends.map(([name, { value }]) => [name, value.states()])),
       backendsAway: backends.filter(([, { value }]) => value.isAway).map(([name]) => name),
@@ -348,10 +363,11 @@ class RunningGateway implements Gateway {
     const dependencies = { ...this.#options, ...this.#shared, authorizer }
     const next = await provision(plan, { dependencies, gatewayState: this.#gatewayState }, previous)
     try {
-      const transports = transportsOf(plan, "gateway", next.resources.certificates)
+      const { trusts, files } = await readClientTrusts(plan, "gateway", this.#options)
+      const transports = transportsOf(plan, "gateway", next.resources.certificates, trusts)
       const opened = await this.#open(plan, transports)
       return {
-        activate: () => this.#activate(plan, next, { opened, transports }),
+        activate: () => this.#activate(plan, next, { opened, transports, files }),
         discard: async () => {
           next.generation.retire()
           await discardAll(opened)
@@ -400,11 +416,7 @@ class RunningGateway implements Gateway {
   }
 
   /** Replaces the plan, then closes the listeners that are no longer needed, so that there is always one. */
-  #activate(
-    plan: Plan,
-    next: Provisioned,
-    { opened, transports }: { readonly opened: readonly Listener[]; readonly transports: Transports },
-  ): Applied {
+  #activate(plan: Plan, next: Provisioned, { opened, transports, files }: OpenedListeners): Applied {
     const previous = this.#current
     this.#current = next
     this.#options.limiter.keysMax = plan.plan.gateway?.limits.limitKeysMax ?? limitKeysDefault
@@ -419,7 +431,7 @@ class RunningGateway implements Gateway {
     for (const listener of gone) void listener.close(leftGraceMs)
     previous?.generation.retire()
     this.#context.tunnels.keep((key) => Object.hasOwn(plan.plan.routes, key))
-    this.#watch.watch(next.files)
+    this.#watch.watch([...next.files, ...files])
     this.#forgetEnded()
     return {
       digest: plan.digest,
@@ -457,6 +469,14 @@ class RunningGateway implements Gateway {
   }
 }
 
+/** The new listeners of a plan, and how clients reach all of them. */
+interface OpenedListeners {
+  readonly opened: readonly Listener[]
+  readonly transports: Transports
+  /** The files of client certificates. */
+  readonly files: ListenerTrusts["files"]
+}
+
 function headerBytesMaxOf(plan: Plan): number {
   return plan.plan.gateway?.limits.headerBytesMax ?? 16_384
 }
@@ -490,12 +510,18 @@ function openGatewayListener(address: Address, settings: GatewayListenerSettings
   })
 }
 
+/** Fields that a status requires (RFC 9110 §15.5.2, §15.5.6). */
+const refusalHeaders: { readonly [Name in ProblemName]?: readonly string[] } = {
+  "method-not-allowed": ["allow", ""],
+  "certificate-required": ["www-authenticate", certificateChallenge],
+}
+
 /** Responds on a connection without a valid request, and reports it. */
 function answererOf({ newId, refused }: GatewayListenerSettings): RawAnswerer {
   return (socket, { name, cause }) => {
     const id = newId()
     const peer = socket.remoteAddress ?? ""
-    const headers = name === "method-not-allowed" ? ["allow", ""] : undefined
+    const headers = refusalHeaders[name]
     const found = problem(name, { cause, headers })
     // An invalid request has no plan, so the response uses the standard format.
     const answer = renderProblem(found, id, "problem")

@@ -17,6 +17,26 @@ export function addressText({ host, port }: { readonly host: string; readonly po
   return `${host.includes(":") ? `[${host}]` : host}:${port}`
 }
 
+const file = z.strictObject({ file: z.string().min(1) })
+
+/**
+ * Asks clients for a certificate (RFC 8446 §4.3.2) that these authorities signed. `require`: clients without a valid one are refused; `request`: they
+ * are served, and `validate-certificate` refuses them. `hosts`: only clients that name one of these in TLS; absent: all other clients.
+ */
+const clientCertificate = z.strictObject({
+  demand: z.enum(["require", "request"]),
+  hosts: z
+    .array(z.string().regex(/^(?:\*\.)?[a-z0-9.-]{1,253}$/))
+    .min(1)
+    .max(100)
+    .optional(),
+  ca: z.array(file).min(1).max(20),
+  /** Revocation lists (PEM) of every authority. Absent: revocation is not checked. */
+  revoked: z.array(file).min(1).max(100).optional(),
+})
+/** Whose client certificates a listener accepts. */
+export type ClientCertificatePlan = z.infer<typeof clientCertificate>
+
 /**
  * TLS of a listener. The first certificate is for clients that name no host, or one that no certificate has; with `unknownHosts` such clients are
  * refused. Absent `profile`: `intermediate`.
@@ -25,6 +45,8 @@ const listenerTls = z.strictObject({
   certificates: z.array(name).min(1).max(1000),
   profile: z.literal("modern").optional(),
   unknownHosts: z.literal("refuse").optional(),
+  /** Absent: no client is asked for a certificate. */
+  clientCertificates: z.array(clientCertificate).min(1).max(100).optional(),
   /** Strict-Transport-Security (RFC 6797 §6.1) of every response; absent: none. */
   hsts: z
     .strictObject({

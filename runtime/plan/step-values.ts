@@ -151,12 +151,13 @@ export const tokenOutcome = {
 export type TokenCheck = z.infer<z.ZodObject<typeof tokenDemands & typeof tokenOutcome, z.core.$strict>>
 
 /**
- * Where a request carries a credential: a token, user and password (RFC 7617), or the subscription key of an API, which is looked for in the header
- * first. A key or a password is not forwarded unless `forward`.
+ * Where a request carries a credential: a token, user and password (RFC 7617), the client certificate of its connection, or the subscription key of an
+ * API, which is looked for in the header first. A key or a password is not forwarded unless `forward`.
  */
 export type ShownCredential =
   | { readonly is: "token"; readonly from: CredentialSource }
   | { readonly is: "password"; readonly forward: boolean }
+  | { readonly is: "certificate" }
   | {
       readonly is: "key"
       readonly api: string

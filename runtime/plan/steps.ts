@@ -46,6 +46,7 @@ import { setQuery } from "./steps/set-query.ts"
 import { setStatus } from "./steps/set-status.ts"
 import { setVariable } from "./steps/set-variable.ts"
 import { trace } from "./steps/trace.ts"
+import { validateCertificate } from "./steps/validate-certificate.ts"
 import { validateContent } from "./steps/validate-content.ts"
 import { validateHeaders } from "./steps/validate-headers.ts"
 import { validateJwt } from "./steps/validate-jwt.ts"
@@ -61,6 +62,7 @@ const contracts = [
   validateJwt,
   introspect,
   basicAuth,
+  validateCertificate,
   validateKey,
   validateContent,
   validateParameters,
@@ -149,7 +151,7 @@ export function factsOf(step: Step): StepFacts {
   return (byKind.get(step.kind) as { readonly facts: (step: Step) => StepFacts }).facts(step)
 }
 
-/** A step that authenticates by one credential: a token, a password or a subscription key. `any-of` tries several. */
+/** A step that authenticates by one credential: a token, a password, a client certificate or a subscription key. `any-of` tries several. */
 export type CredentialStep = StepOf<Extract<Contract, { readonly role: "credential" }>["kind"]>
 
 /** Whether a step verifies a credential of the caller. */

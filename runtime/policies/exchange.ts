@@ -1,4 +1,5 @@
 import type { Bindings } from "../expression/compile.ts"
+import type { PeerCertificate } from "../http/server/peer-certificate.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { TokenSource } from "../identity/token-client.ts"
 import type { Claims } from "../identity/verifier.ts"
@@ -232,6 +233,8 @@ export interface Exchange {
   sentToken: SentToken | undefined
   /** The client certificate for the backend, replaces the backend's own. */
   certificate: ClientCertificate | undefined
+  /** The certificate that the client presented in TLS, and why it is not valid now. Undefined: it presented none. */
+  readonly peer: { readonly certificate: PeerCertificate; readonly fault: string | undefined } | undefined
   claims: Claims | undefined
   subscriber: Subscriber | undefined
   /** The key that identified the subscription, for expressions that read it. Never logged. */

@@ -22,6 +22,7 @@ import { cacheValue } from "./cache/cache-value.ts"
 import { anyOf } from "./credentials/any-of.ts"
 import { basicAuth } from "./credentials/basic-auth.ts"
 import { introspect } from "./credentials/introspect.ts"
+import { validateCertificate } from "./credentials/validate-certificate.ts"
 import { validateJwt } from "./credentials/validate-jwt.ts"
 import { validateKey } from "./credentials/validate-key.ts"
 import { metric } from "./flow/metric.ts"
@@ -58,6 +59,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "validate-jwt": validateJwt,
   introspect,
   "basic-auth": basicAuth,
+  "validate-certificate": validateCertificate,
   "validate-key": validateKey,
   "validate-content": validateContent,
   "validate-parameters": validateParameters,

@@ -7,11 +7,28 @@ import type { EngineListeners } from "./engine-listeners.ts"
 /** The listeners of a process; undefined where it does not have the role. */
 interface SecuredParts {
   readonly gateway: Pick<Gateway, "state"> | undefined
-  readonly listeners: Pick<EngineListeners, "certificates" | "handshakesFailed"> | undefined
+  readonly listeners:
+    | Pick<EngineListeners, "certificates" | "revocationLists" | "handshakesFailed">
+    | undefined
 }
 
-/** Sentences about certificates of listeners that have expired, or will in 14 days. */
+/** Sentences about certificates of listeners that have expired, or will in 14 days, and about revocation lists that have expired. */
 export function certificateWarnings(parts: SecuredParts, now = Date.now()): string[] {
+  return [...ownWarnings(parts, now), ...listWarnings(parts, now)]
+}
+
+/** Lists are renewed every few days, so a warning before their end would always be shown. */
+function listWarnings(parts: SecuredParts, now: number): string[] {
+  return listsIn(parts).flatMap(([file, endsMs]) =>
+    endsMs > now
+      ? []
+      : [
+          `revocation list ${file} expired on ${new Date(endsMs).toISOString().slice(0, 10)}, so client certificates of its authority are refused: replace the file; it is read again without a restart`,
+        ],
+  )
+}
+
+function ownWarnings(parts: SecuredParts, now: number): string[] {
   return certificatesIn(parts).flatMap(({ name, hosts, notAfter }) => {
     const when = endSoon(notAfter.getTime(), now)
     if (when === undefined) return []
@@ -29,6 +46,13 @@ export function addCertificateMetrics(metrics: Metrics, parts: SecuredParts): vo
     () => certificatesIn(parts).map(({ name, notAfter }) => [[name], notAfter.getTime() / 1_000] as const),
     "min",
   )
+  metrics.gauge(
+    "sallyport_revocation_list_next_update_seconds",
+    "When a revocation list for client certificates expires, in seconds since 1970.",
+    ["file"],
+    () => listsIn(parts).map(([file, endsMs]) => [[file], endsMs / 1_000] as const),
+    "min",
+  )
   metrics.observableCounter(
     "sallyport_tls_handshakes_failed_total",
     "Connections that ended before their TLS handshake was complete, by reason.",
@@ -42,6 +66,18 @@ export function addCertificateMetrics(metrics: Metrics, parts: SecuredParts): vo
       ),
     ],
   )
+}
+
+/** Each file of revocation lists with the time when its first list expires; lists without such a time are left out. */
+function listsIn({ gateway, listeners }: SecuredParts): [string, number][] {
+  const ends = new Map<string, number>()
+  for (const { file, nextUpdate } of [
+    ...(gateway?.state().revocationLists ?? []),
+    ...(listeners?.revocationLists ?? []),
+  ])
+    if (nextUpdate !== undefined)
+      ends.set(file, Math.min(ends.get(file) ?? Number.POSITIVE_INFINITY, nextUpdate.getTime()))
+  return [...ends]
 }
 
 /** Each certificate once: several listeners may show the same. */

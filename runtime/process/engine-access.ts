@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto"
 import { type Access, createAccess, type Grants } from "../authz/access.ts"
-import { readCertificate, type Transports, transportsOf } from "../gateway/generation/certificates.ts"
+import {
+  readCertificate,
+  readClientTrusts,
+  type Transports,
+  transportsOf,
+} from "../gateway/generation/certificates.ts"
 import { FileWatch, type SeenFile } from "../gateway/generation/file-watch.ts"
 import { Held } from "../gateway/generation/held.ts"
 import { issuerSettingsOf } from "../gateway/generation/issuer-settings.ts"
@@ -184,7 +189,11 @@ export class EngineAccess {
       }
     }
     if (problems.length > 0) throw new LoadError(problems)
-    return { transports: transportsOf(plan, "authz", certificates), files }
+    const clients = await readClientTrusts(plan, "authz", this.#settings)
+    return {
+      transports: transportsOf(plan, "authz", certificates, clients.trusts),
+      files: [...files, ...clients.files],
+    }
   }
 
   /** A verifier for each issuer; one with the same settings is kept, with its keys. */

@@ -5,8 +5,9 @@ import { PlanRefused } from "../control/plan-keeper.ts"
 import type { EngineDoor } from "../control/ports.ts"
 import type { Transports } from "../gateway/generation/certificates.ts"
 import { listenReason } from "../gateway/generation/load-error.ts"
+import type { ShownRevocationList } from "../http/server/client-trust.ts"
 import { isReachedBy } from "../http/server/listen.ts"
-import { certificatesOf, type Listener, leftGraceMs } from "../http/server/listener.ts"
+import { certificatesOf, type Listener, leftGraceMs, revocationListsOf } from "../http/server/listener.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
 import { HandshakeFailures } from "../http/server/tls.ts"
 import type { Plan } from "../plan/plan.ts"
@@ -64,6 +65,11 @@ export class EngineListeners {
   /** The certificates of its listeners. */
   get certificates(): readonly ShownCertificate[] {
     return certificatesOf(this.#listeners())
+  }
+
+  /** The revocation lists for client certificates of its listeners. */
+  get revocationLists(): readonly ShownRevocationList[] {
+    return revocationListsOf(this.#listeners())
   }
 
   get handshakesFailed(): HandshakeFailures["counts"] {

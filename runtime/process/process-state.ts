@@ -161,7 +161,9 @@ export function addStateMetrics(
     readonly report: () => ProcessState
     readonly keeper: Pick<PlanKeeper, "keptAt" | "serial">
     readonly gateway: Gateway | undefined
-    readonly listeners: Pick<EngineListeners, "watchers" | "certificates" | "handshakesFailed"> | undefined
+    readonly listeners:
+      | Pick<EngineListeners, "watchers" | "certificates" | "revocationLists" | "handshakesFailed">
+      | undefined
   },
 ): void {
   addProcessMetrics(metrics)

@@ -8,9 +8,10 @@ import { compiled } from "../diff/compiled.ts"
 const project = (statement: string) =>
   compiled({
     "gateway.conf": `gateway acme {
-  listen 127.0.0.1:8000
+  listen 127.0.0.1:8000 { tls { certificate c; client-certificate request { ca file("ca.pem") } } }
   trust none
 }
+certificate c { cert file("c.pem"); key file("c.key") }
 secret client_secret = env(CLIENT_SECRET)
 secret ann_password = env(ANN_PASSWORD)
 issuer acme { discovery "https://id.example/.well-known/openid-configuration"; audience orders-api }
@@ -53,6 +54,8 @@ const scope = [
   'auth jwt acme { from (request.header("x-a") + "a") }',
   "auth introspection tokens",
   `auth introspection tokens { from cookie "a"; claim sub; audience a; ${told} }`,
+  "auth certificate",
+  `auth certificate { subject "CN=a,O=b" "CN=c"; san dns "a.example"; san uri "spiffe://a"; issuer "CN=d"; thumbprint "${"ab".repeat(32)}"; status 403; message "no"; forward chain }`,
   "auth basic partners",
   'auth basic partners { realm "Acme $${x}"; status 403; message "no"; forward }',
   "auth subscription",

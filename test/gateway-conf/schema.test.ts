@@ -17,6 +17,8 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   listen: (statement) => around.gateway(`listen 127.0.0.1:8000 {\n${statement}\n}`),
   "engine listen": (statement) => around.authz(`listen 127.0.0.1:8001 {\n${statement}\n}`),
   "listen tls": (statement) => around.listen(`tls {\ncertificate c\n${statement}\n}`),
+  "client certificate": (statement) =>
+    around["listen tls"](`client-certificate require {\nca file("c")\n${statement}\n}`),
   limits: (statement) => around.gateway(`limits {\n${statement}\n}`),
   "shared redis": (statement) => around.limits(`shared redis s {\n${statement}\n}`),
   authz: (statement) => `authz {\n${statement}\n}`,
@@ -32,6 +34,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   pdp: (statement) => `pdp p {\nurl "http://x"\n${statement}\n}`,
   "auth introspection": (statement) => around.api(`auth introspection i {\n${statement}\n}`),
   "auth basic": (statement) => around.api(`auth basic u {\n${statement}\n}`),
+  "auth certificate": (statement) => around.api(`auth certificate {\n${statement}\n}`),
   certificate: (statement) => `certificate c {\ncert file("c")\nkey file("k")\n${statement}\n}`,
   "token client": (statement) => `token t {\nclient x secret s\n${statement}\n}`,
   issuer: (statement) => `issuer i {\n${statement}\n}`,

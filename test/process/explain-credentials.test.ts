@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, expect, it, test } from "vitest"
 import type { RefusalAnswer } from "../../runtime/control/api.ts"
 import { explainOffline } from "../../runtime/gateway/explain/explain-offline.ts"
@@ -11,6 +14,7 @@ import type {
 import { folderWith, run } from "../cli/run.ts"
 import { compiled } from "../diff/compiled.ts"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
+import { Authority } from "../support/certificates.ts"
 import { author, control, freePorts, type Ports, planOf, start } from "./project.ts"
 
 const text = (base: string) => `
@@ -43,14 +47,18 @@ api shown {
 
 const environment = { GATEWAY_SECRET: "s3cret-of-ours", ANN_PASSWORD: "pass-of-ann" }
 
-const offline = (question: Partial<RequestQuestion>) =>
+const offline = (
+  question: Partial<RequestQuestion>,
+  project = text("http://127.0.0.1:2"),
+  folder = process.cwd(),
+) =>
   explainOffline(
-    compiled({ "gateway.conf": text("http://127.0.0.1:2") }),
+    compiled({ "gateway.conf": project }),
     {
       ...{ method: "GET", target: "/", host: "localhost", ip: "127.0.0.1", headers: [], body: undefined },
       ...question,
     },
-    { environment, folder: process.cwd() },
+    { environment, folder },
   )
 
 function stepsOf({ sections }: RequestExplanation): readonly ExplainedStep[] {
@@ -97,6 +105,24 @@ test("user and password are judged here, and of a caller who was named whether t
   expect((await offline({ target: "/listed", claims: { sub: "bob" } })).verdict).toMatchObject({
     ...{ status: 401, cause: "user or password is wrong" },
   })
+})
+
+test("a client certificate is assumed for a caller who was named, and missing otherwise", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "explain-certificates-"))
+  new Authority(folder).sign("own", ["own.example"])
+  const project = `
+    gateway test { listen 127.0.0.1:1 { tls { certificate own; client-certificate request { ca file("ca.pem") } } } }
+    certificate own { cert file("own.pem"); key file("own.key") }
+    api certified { path "/certified"; auth certificate { subject "CN=orders" }; GET "/" { backend "http://127.0.0.1:2" } }
+  `
+  expect((await offline({ target: "/certified" }, project, folder)).verdict).toMatchObject({
+    ...{ status: 401, by: { kind: "validate-certificate" } },
+    cause: "the client presented no certificate on its connection",
+  })
+  const named = await offline({ target: "/certified", claims: { sub: "CN=orders" } }, project, folder)
+  expect(named.verdict).toMatchObject({ kind: "forwarded" })
+  expect(named.verdict?.assuming).toEqual([expect.stringContaining("`auth certificate` accepts")])
+  rmSync(folder, { recursive: true })
 })
 
 test("who the backend takes us for is said, and no secret", async () => {

@@ -82,6 +82,55 @@ export class Authority {
     return files
   }
 
+  /** Signs a certificate of a client. `subject`: `/O=Acme/CN=orders`; `extensions`: lines of openssl's configuration. */
+  signClient(
+    name: string,
+    subject: string,
+    extensions: readonly string[] = [],
+    signer = "ca",
+  ): CertificateFiles {
+    return this.#signWith(name, subject, ["extendedKeyUsage=clientAuth", ...extensions], signer)
+  }
+
+  /** An authority below this one, which `signClient` and `revocationList` can use as signer. */
+  signAuthority(name: string): CertificateFiles {
+    return this.#signWith(name, `/CN=${name}`, [
+      "basicConstraints=critical,CA:TRUE",
+      "keyUsage=keyCertSign,cRLSign",
+    ])
+  }
+
+  /** Writes the revocation list `NAME.crl` of a signer. `expired`: its next version was to be issued in 2020. */
+  revocationList(name: string, revoked: readonly string[], { signer = "ca", expired = false } = {}): string {
+    const [list, index, settings] = [`${name}.crl`, `${name}.index`, `${name}.cnf`].map((file) =>
+      join(this.#folder, file),
+    ) as [string, string, string]
+    const { cert, key } = this.#files(signer)
+    writeFileSync(index, "")
+    writeFileSync(settings, `[ca]\ndefault_ca=own\n[own]\ndatabase=${index}\ndefault_md=sha256\n`)
+    const ca = ["ca", "-config", settings, "-cert", cert, "-keyfile", key] as const
+    for (const each of revoked) this.#openssl(...ca, "-revoke", this.#files(each).cert)
+    const times = expired
+      ? ["-crl_lastupdate", "20200101000000Z", "-crl_nextupdate", "20200201000000Z"]
+      : ["-crldays", "10"]
+    this.#openssl(...ca, "-gencrl", ...times, "-out", list)
+    return list
+  }
+
+  #signWith(name: string, subject: string, extensions: readonly string[], signer = "ca"): CertificateFiles {
+    const files = this.#files(name)
+    const [request, extended] = [join(this.#folder, `${name}.csr`), join(this.#folder, `${name}.ext`)]
+    const { cert, key } = this.#files(signer)
+    writeFileSync(extended, `${extensions.join("\n")}\n`)
+    const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"] as const
+    this.#openssl("req", "-new", ...curve, "-subj", subject, "-keyout", files.key, "-out", request)
+    this.#openssl(
+      ...["x509", "-req", "-in", request, "-CA", cert, "-CAkey", key, "-CAcreateserial"],
+      ...["-days", "30", "-extfile", extended, "-out", files.cert],
+    )
+    return files
+  }
+
   #files(name: string): CertificateFiles {
     return { cert: join(this.#folder, `${name}.pem`), key: join(this.#folder, `${name}.key`) }
   }

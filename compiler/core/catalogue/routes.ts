@@ -206,4 +206,10 @@ export const routes = area({
     help: "Remove `cross-site`, or keep it only for operations whose responses contain no secret.",
     why: "A page of another site can make a browser send text of its choice together with the cookies of its user. If the response contains this text beside a secret, its compressed length is shorter the more of the secret the text contains, so the page can guess the secret bit by bit (BREACH).",
   },
+  SP3047: {
+    severity: "error",
+    title: "No listener asks for client certificates",
+    help: 'Add `client-certificate request { ca file("…") }` to the `tls` block of a `listen`.',
+    why: "A client presents a certificate only when the listener asks for it in the TLS handshake. Without that, `auth certificate` refuses every request.",
+  },
 })

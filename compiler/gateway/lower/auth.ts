@@ -5,6 +5,7 @@ import type { Program } from "../program.ts"
 import { lowerWays } from "../steps/any-of.ts"
 import { authBasic } from "../steps/basic-auth.ts"
 import { authIntrospection } from "../steps/introspect.ts"
+import { authCertificate } from "../steps/validate-certificate.ts"
 import { authJwt } from "../steps/validate-jwt.ts"
 import { authSubscription } from "../steps/validate-key.ts"
 import type { Auth, AuthWay } from "./place.ts"
@@ -15,6 +16,7 @@ const forms: Readonly<Record<string, AuthForm>> = {
   jwt: authJwt,
   introspection: authIntrospection,
   basic: authBasic,
+  certificate: authCertificate,
   subscription: authSubscription,
 }
 

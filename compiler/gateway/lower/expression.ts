@@ -261,6 +261,12 @@ function unknownField(object: string, name: string, place: StatementPlace): Spec
       detail: `with \`auth basic\`, the only known claim is \`jwt.sub\``,
       extra: { help: "Use `jwt.sub`, or require a token with `auth jwt`." },
     }
+  if (place.auth.ways.every(({ by, kind }) => by === "certificate" || kind !== "jwt"))
+    return {
+      code: "SP5005",
+      detail: `\`auth certificate\` has no \`jwt.${name}\``,
+      extra: { help: "Use `sub`, `iss`, `cn`, `dns`, `uri`, `email`, `ip` or `thumbprint`." },
+    }
   const declared = place.auth.ways.flatMap(({ claims }) =>
     claims === undefined || claims === "any" ? [] : Object.keys(claims),
   )

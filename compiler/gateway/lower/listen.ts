@@ -5,6 +5,7 @@ import type { Span } from "../../core/source.ts"
 import { bytesOf } from "../bind/addresses.ts"
 import { type BoundBlock, type BoundStatement, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
+import { clientCertificatesOf, reportUnused } from "./client-certificates.ts"
 
 /** One address of a `listen`, with the block that applies to all its addresses. */
 interface Listener {
@@ -37,6 +38,8 @@ export function engineListeners(
 ): NonNullable<PlanBody["authz"]>["listen"] {
   const listeners = listenersOf(program.authz?.block, report)
   if (mustBePrivate) for (const listener of listeners) checkPrivate(listener, report)
+  for (const { block } of statementsOf(program.authz?.block, "listen"))
+    reportUnused(statementOf(block, "tls")?.block, report)
   return sorted(listeners).map(({ address, block }) => ({ ...address, ...tlsOf(block, report) }))
 }
 
@@ -82,6 +85,7 @@ function tlsOf(block: BoundBlock | undefined, report: Report): { readonly tls?: 
       certificates: names,
       ...(choice("profile") === "modern" ? { profile: "modern" } : {}),
       ...(choice("unknown-host") === "refuse" ? { unknownHosts: "refuse" } : {}),
+      ...clientCertificatesOf(tls.block, report),
       ...(hsts === undefined ? {} : hstsOf(hsts, report)),
     },
   }

@@ -14,6 +14,7 @@ import { quota, quotaRows } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
 import { sendRows } from "../steps/send-request.ts"
 import { choiceRows, weightedRows } from "../steps/set-backend.ts"
+import { authCertificateRows } from "../steps/validate-certificate.ts"
 import { contentJsonRows, validateContentRows } from "../steps/validate-content.ts"
 import { validateHeadersRows } from "../steps/validate-headers.ts"
 import { authJwtRows } from "../steps/validate-jwt.ts"
@@ -62,6 +63,7 @@ import {
 } from "./scopes.ts"
 import { inboundRows, onErrorRows, operationRespond, outboundRows, respondRows } from "./steps.ts"
 import {
+  clientCertificateRows,
   engineListenRows,
   fileRows,
   gatewayRows,
@@ -82,6 +84,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   listen: { title: "`listen`", rows: listenRows },
   "engine listen": { title: "`listen` of the engine", rows: engineListenRows },
   "listen tls": { title: "`tls` of a listener", rows: listenTlsRows },
+  "client certificate": { title: "`client-certificate`", rows: clientCertificateRows },
   limits: { title: "`limits`", rows: limitsRows },
   "shared redis": { title: "`shared redis`", rows: sharedRows },
   authz: { title: "`authz`", rows: authzRows },
@@ -97,6 +100,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   pdp: { title: "`pdp`", rows: pdpRows },
   "auth introspection": { title: "`auth introspection`", rows: authIntrospectionRows },
   "auth basic": { title: "`auth basic`", rows: authBasicRows },
+  "auth certificate": { title: "`auth certificate`", rows: authCertificateRows },
   certificate: { title: "`certificate`", rows: certificateRows },
   "token client": { title: "`token`", rows: tokenRows },
   issuer: { title: "`issuer`", rows: issuerRows },

@@ -13,6 +13,7 @@ import { concurrency } from "../steps/limit-concurrency.ts"
 import { quota } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
 import { requireStatement } from "../steps/require.ts"
+import { authCertificate } from "../steps/validate-certificate.ts"
 import { authJwt } from "../steps/validate-jwt.ts"
 import { authSubscription } from "../steps/validate-key.ts"
 import { onError } from "./flow.ts"
@@ -36,6 +37,7 @@ const authForms: StatementRow["forms"] = [
   authSubscription.form,
   authIntrospection.form,
   authBasic.form,
+  authCertificate.form,
   { args: [word("policy")] },
 ]
 

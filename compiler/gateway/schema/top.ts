@@ -175,6 +175,23 @@ export const listenTlsRows: readonly StatementRow[] = [
     example: "certificate shop wildcard",
   },
   {
+    keyword: "client-certificate",
+    several: 100,
+    forms: [
+      {
+        args: [
+          slot("demand", "choice", { choices: ["require", "request"] }),
+          optional(many(slot("host", "host"), 100)),
+        ],
+        block: "client certificate",
+        blockRequired: true,
+      },
+    ],
+    byDefault: "clients are not asked for a certificate",
+    docs: "Asks clients for a certificate. `require`: a client without a valid one gets 401, before its request is read. `request`: such a client is served, and `auth certificate` refuses it. With hosts, only clients that name one of them in TLS are asked; `*.example.com` is every name below. Then a request for another host on the same connection gets 421. Sessions of these clients are not resumed, so every connection is verified again.",
+    example: 'client-certificate require { ca file("certs/partners.pem") }',
+  },
+  {
     keyword: "profile",
     forms: [{ args: [slot("choice", "choice", { choices: ["modern", "intermediate"] })] }],
     byDefault: "intermediate",
@@ -202,6 +219,26 @@ export const listenTlsRows: readonly StatementRow[] = [
     byDefault: "none",
     docs: "Adds Strict-Transport-Security to every response: for this time browsers use only HTTPS for the host, and with `subdomains` for all below it. `preload` asks for a place on the list that browsers ship with. It cannot be taken back before the time is over.",
     example: "hsts 365d subdomains",
+  },
+]
+
+/** In the block of `client-certificate`. */
+export const clientCertificateRows: readonly StatementRow[] = [
+  {
+    keyword: "ca",
+    several: 20,
+    required: true,
+    forms: [{ args: [slot("file", "file")] }],
+    docs: "Certificate authorities (PEM) that sign certificates of clients. The file is read again when it changes, without closing connections; requests on open connections are judged by the new file.",
+    example: 'ca file("certs/partners.pem")',
+  },
+  {
+    keyword: "revoked",
+    several: 100,
+    forms: [{ args: [slot("file", "file")] }],
+    byDefault: "revocation is not checked",
+    docs: "Revocation lists (PEM). With it, there must be a list of every authority of a chain, the root included, and none may have expired: otherwise the certificate is refused. The file is read again when it changes, without closing connections; a request on an open connection of a revoked certificate gets 401.",
+    example: 'revoked file("certs/partners.crl")',
   },
 ]
 

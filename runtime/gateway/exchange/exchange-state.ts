@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Bindings } from "../../expression/compile.ts"
 import { plainObject } from "../../expression/plain-object.ts"
 import type { IncomingExchange, ListenerState, WaitingSocket } from "../../http/server/incoming.ts"
+import { peerCertificateOf } from "../../http/server/peer-certificate.ts"
 import type { Subscriber } from "../../identity/keys.ts"
 import type { Claims } from "../../identity/verifier.ts"
 import {
@@ -11,6 +12,7 @@ import {
   type BackendHandle,
   type ClientCertificate,
   type Decision,
+  type Exchange,
   type ExchangeError,
   type Needs,
   type PlanFacts,
@@ -169,6 +171,13 @@ export class ExchangeState implements BindingSource {
 
   get facts(): PlanFacts {
     return this.generation.facts
+  }
+
+  get peer(): Exchange["peer"] {
+    const { socket } = this.request
+    const certificate = peerCertificateOf(socket)
+    if (certificate === undefined) return undefined
+    return { certificate, fault: certificate.faultBy(this.listener.transport.tls?.trustOf(socket)) }
   }
 
   get path(): string {

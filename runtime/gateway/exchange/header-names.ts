@@ -52,6 +52,8 @@ const roles: Readonly<Record<string, RequestRole>> = {
   "x-forwarded-prefix": "forwarding",
   "x-real-ip": "forwarding",
   forwarded: "forwarding",
+  "client-cert": "forwarding",
+  "client-cert-chain": "forwarding",
   "x-request-id": "request-id",
   via: "via",
   authorization: "once",

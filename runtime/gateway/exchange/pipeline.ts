@@ -1,7 +1,8 @@
 import type { IncomingExchange } from "../../http/server/incoming.ts"
+import type { RequestFault } from "../../http/server/request-fault.ts"
 import { isPreflight } from "../../policies/access/cors.ts"
 import type { ExchangeError } from "../../policies/exchange.ts"
-import { type Problem, problem } from "../../policies/messages/answer.ts"
+import { certificateChallenge, type Problem, problem } from "../../policies/messages/answer.ts"
 import { HeaderList } from "../../policies/messages/header-list.ts"
 import type { Outcome } from "../../policies/policy.ts"
 import { runSteps } from "../../policies/run-steps.ts"
@@ -77,6 +78,11 @@ class Passage implements Timed, TunnelKeeper {
       return
     }
     exchange.take(intake)
+    const fault = exchange.listener.transport.tls?.faultOf(request.socket, intake.authority)
+    if (fault !== undefined) {
+      this.#fail(certificateFault(fault))
+      return
+    }
     const { redirectPort } = exchange.listener.transport
     if (redirectPort !== undefined && intake.scheme === "http") {
       this.#settle(redirectToHttps(intake, redirectPort), ignore)
@@ -328,6 +334,11 @@ function errorOf(found: Problem, exchange: LiveExchange): ExchangeError {
     policyId: element?.id ?? "",
     status: problemStatus(found),
   }
+}
+
+function certificateFault({ name, cause }: RequestFault): Problem {
+  const headers = name === "certificate-required" ? ["www-authenticate", certificateChallenge] : undefined
+  return problem(name, { cause, headers })
 }
 
 const httpsPort = 443

@@ -29,6 +29,11 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
     "HTTPS required",
     "This port accepts only HTTPS. Repeat the request with https: in the URL.",
   ),
+  "certificate-required": row(
+    401,
+    "Client certificate required",
+    "A valid client certificate is required. Present one in the TLS handshake of a new connection.",
+  ),
   unauthorized: row(401, "Unauthorized", "Valid credentials are required."),
   "insufficient-scope": row(
     403,
@@ -47,6 +52,11 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "body-too-large": row(413, "Content too large", "The body is larger than the gateway accepts."),
   "target-too-long": row(414, "URI too long", "The request target is longer than the gateway accepts."),
   "expectation-failed": row(417, "Expectation failed", "The only supported expectation is 100-continue."),
+  misdirected: row(
+    421,
+    "Misdirected request",
+    "The connection was opened for another host. Repeat the request on a new connection for this host.",
+  ),
   "unsupported-coding": row(
     415,
     "Unsupported media type",

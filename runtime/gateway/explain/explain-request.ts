@@ -244,6 +244,11 @@ async function rehearse(
       // The claims of the token are not known.
       if (rehearsal.current?.state === "unknown" && plan.kind === "introspect" && isClaimFault(refusal))
         return undefined
+      if (plan.kind === "validate-certificate" && question.claims !== undefined) {
+        rehearsal.assume("the client is assumed to present a certificate that `auth certificate` accepts")
+        about.claims = question.claims
+        return undefined
+      }
       if (!lacksClaims(question, plan, refusal)) return refusal
       rehearsal.assume("the token is assumed to have the required claims; `--claim` sets them")
       about.claims = question.claims

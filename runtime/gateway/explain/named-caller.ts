@@ -85,6 +85,8 @@ const claimFaults: ReadonlySet<string> = new Set(["TokenClaimNotFound", "TokenCl
 export function present({ claims, key, token }: RequestQuestion, step: StepPlan, exchange: Exchange): void {
   if (!isCredential(step)) return
   const shown = shownTo(step)
+  // It belongs to the connection: `explain-request.ts` assumes it after the step.
+  if (shown.is === "certificate") return
   const given = { key, token, password: undefined }[shown.is]
   const value = claims === undefined ? given : assumedCredential
   if (value === undefined) return

@@ -1,3 +1,4 @@
+import { ClientTrust, type ReadFile } from "../../http/server/client-trust.ts"
 import type { Transport } from "../../http/server/incoming.ts"
 import { ListenerTls } from "../../http/server/tls.ts"
 import { pairProblem } from "../../plan/certificate-pair.ts"
@@ -51,6 +52,50 @@ function sourceWords(source: CertificatePlan["cert"]): string {
   return "value" in source ? `the value \`${source.value}\`` : `\`${source.file}\``
 }
 
+/** Whose client certificates the listeners accept, by `host:port`, with the files that say so. */
+export interface ListenerTrusts {
+  readonly trusts: ReadonlyMap<string, readonly ClientTrust[]>
+  readonly files: readonly SeenFile[]
+}
+
+/**
+ * Reads the authorities and revocation lists for client certificates. An expired list is no problem here: the listener refuses its clients.
+ * @throws LoadError with all files that cannot be used
+ */
+export async function readClientTrusts(
+  plan: Plan,
+  side: "gateway" | "authz",
+  outside: Outside,
+): Promise<ListenerTrusts> {
+  const problems: string[] = []
+  const files: SeenFile[] = []
+  const trusts = new Map<string, readonly ClientTrust[]>()
+  const read = async ({ file }: { readonly file: string }): Promise<ReadFile> => {
+    try {
+      const found = await readPlanFile(outside, file)
+      files.push(found.file)
+      return { file, text: found.text }
+    } catch (error) {
+      throw new Error(`\`${file}\` cannot be read: ${fileReason(error)}`)
+    }
+  }
+  for (const listener of plan.plan[side]?.listen ?? []) {
+    const address = addressText(listener)
+    const own: ClientTrust[] = []
+    for (const { demand, hosts, ca, revoked } of listener.tls?.clientCertificates ?? [])
+      try {
+        const authorities = await Promise.all(ca.map(read))
+        const lists = revoked && (await Promise.all(revoked.map(read)))
+        own.push(new ClientTrust({ demand, hosts, authorities, revoked: lists }))
+      } catch (error) {
+        problems.push(`${plan.origins[side] ?? side}: listener ${address}: ${(error as Error).message}`)
+      }
+    if (own.length > 0) trusts.set(address, own)
+  }
+  if (problems.length > 0) throw new LoadError(problems)
+  return { trusts, files }
+}
+
 /** How clients reach each listener of a plan, by `host:port`. */
 export type Transports = ReadonlyMap<string, Transport>
 
@@ -62,13 +107,14 @@ export function transportsOf(
   plan: Plan,
   side: "gateway" | "authz",
   certificates: ReadonlyMap<string, ClientCertificate>,
+  trusts: ListenerTrusts["trusts"],
 ): Transports {
   const problems: string[] = []
   const transports = new Map<string, Transport>()
   for (const listener of plan.plan[side]?.listen ?? []) {
     const address = addressText(listener)
     try {
-      transports.set(address, transportOf(listener, certificates))
+      transports.set(address, transportOf(listener, certificates, trusts.get(address)))
     } catch (error) {
       problems.push(`${plan.origins[side] ?? side}: listener ${address}: ${(error as Error).message}`)
     }
@@ -80,6 +126,7 @@ export function transportsOf(
 function transportOf(
   { tls, redirect }: ListenerPlan,
   certificates: ReadonlyMap<string, ClientCertificate>,
+  clientTrusts: readonly ClientTrust[] | undefined,
 ): Transport {
   const redirectPort = redirect?.port
   if (tls === undefined) return { redirectPort }
@@ -91,6 +138,7 @@ function transportOf(
     }),
     profile: tls.profile ?? "intermediate",
     refusesUnknownHosts: tls.unknownHosts === "refuse",
+    clientTrusts,
   })
   return { tls: serverTls, strictTransport: strictTransportOf(tls.hsts) }
 }

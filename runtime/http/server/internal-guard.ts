@@ -11,7 +11,7 @@ export const internalLimits = { headerBytesMax: 16 * 1024, headMs: 10_000 } as c
 
 /** Why an internal listener refuses a request before it is handled; `detail` may be sent to the client. */
 export interface Refusal {
-  readonly name: RequestFault["name"] | "misdirected"
+  readonly name: RequestFault["name"]
   readonly status: number
   readonly detail: string
 }

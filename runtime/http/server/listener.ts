@@ -3,9 +3,10 @@ import { Server as NetServer, type Socket } from "node:net"
 import { TLSSocket } from "node:tls"
 import { type FastifyInstance, type FastifyServerOptions, fastify } from "fastify"
 import { type Address, addressText } from "../../plan/resources.ts"
+import type { ShownRevocationList } from "./client-trust.ts"
 import { noteAnswer, type RawAnswerer, takeAllRequests } from "./connection-errors.ts"
 import type { Handle, ListenerDoor, Transport } from "./incoming.ts"
-import { judgeRequest, type OwnNames, type Refusal } from "./internal-guard.ts"
+import { judgeRequest, type OwnNames, type Refusal, refusalOf } from "./internal-guard.ts"
 import { giveBack, isReachedBy, type Opened, openServer } from "./listen.ts"
 import type { RequestFault } from "./request-fault.ts"
 import type { ShownCertificate } from "./server-certificates.ts"
@@ -148,6 +149,11 @@ export function certificatesOf(listeners: readonly Listener[]): ShownCertificate
   return listeners.flatMap(({ transport }) => transport.tls?.certificates ?? [])
 }
 
+/** The revocation lists of listeners. */
+export function revocationListsOf(listeners: readonly Listener[]): ShownRevocationList[] {
+  return listeners.flatMap(({ transport }) => transport.tls?.revocationLists ?? [])
+}
+
 /** The state of a listener, as its requests see it. */
 class State implements ListenerDoor {
   closing = false
@@ -218,6 +224,7 @@ function takeConnections(
   const hooks: TlsHooks = {
     secured: serve,
     plainHttp: (socket) => answerRaw(socket, plainHttpFault),
+    refused: answerRaw,
     failed: (failure) => onHandshakeFailed?.(failure),
   }
   server.removeAllListeners("connection")
@@ -253,7 +260,7 @@ async function serverOf(settings: ListenerSettings, listener: State): Promise<Bu
   const handle = listener.afterRelease(service.handle)
   const take = (request: IncomingMessage, reply: ServerResponse, target: string) =>
     handle({ request, reply, listener, upgrade: undefined }, target)
-  if (service.kind === "bare-handler") return withoutFastify(settings, take)
+  if (service.kind === "bare-handler") return withoutFastify(settings, listener, take)
   const built = await withOneRoute(settings, take)
   if (service.webSockets === true)
     takeUpgrades(built.server, (request, reply, upgrade) =>
@@ -268,8 +275,16 @@ type TakeTarget = (request: IncomingMessage, response: ServerResponse, target: s
  * For the engine: a check costs 26.2 µs of CPU time behind `withOneRoute` and 22.3 µs here, an inherited one 48.6 and 43.4 (2026-11, medians of ten
  * pairs of rounds). A common implementation for all listeners would be worth at most 3 %.
  */
-function withoutFastify(settings: ListenerSettings, take: TakeTarget): Built {
-  const server = newServer(settings, (request, response) => take(request, response, request.url ?? "/"))
+function withoutFastify(settings: ListenerSettings, listener: State, take: TakeTarget): Built {
+  const { guard } = settings
+  const server = newServer(settings, (request, response) => {
+    const fault = listener.transport.tls?.faultOf(request.socket, request.headers.host ?? "")
+    if (fault === undefined || guard === undefined) take(request, response, request.url ?? "/")
+    else {
+      response.shouldKeepAlive = false
+      guard.refuse(request, response, refusalOf(fault))
+    }
+  })
   return { server, end: () => Promise.resolve() }
 }
 

@@ -37,6 +37,7 @@ export class ServerCertificates {
   readonly #exact = new Map<string, SecureContext>()
   /** By the name behind `*.`. */
   readonly #wildcard = new Map<string, SecureContext>()
+  readonly #sources = new Map<SecureContext, ServerCertificate>()
 
   /**
    * The first certificate is the default. When two certificates have the same name, the earlier one is used.
@@ -47,6 +48,9 @@ export class ServerCertificates {
     if (first === undefined) throw new Error("a TLS listener needs a certificate")
     this.first = first
     const contexts = certificates.map((each) => contextOf(each, options))
+    contexts.forEach((context, index) => {
+      this.#sources.set(context, certificates[index] as ServerCertificate)
+    })
     this.shown = certificates.map(shownOf)
     this.shown.forEach(({ hosts }, index) => {
       const context = contexts[index] as SecureContext
@@ -63,6 +67,12 @@ export class ServerCertificates {
   find(servername: string): SecureContext | undefined {
     const name = plain(servername)
     return this.#exact.get(name) ?? this.#wildcard.get(name.slice(name.indexOf(".") + 1))
+  }
+
+  /** The certificate for a host name, as `find`. */
+  certificateOf(servername: string): ServerCertificate | undefined {
+    const context = this.find(servername)
+    return context && this.#sources.get(context)
   }
 }
 

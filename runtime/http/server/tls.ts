@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
 import { type SecureContext, type TLSSocket, Server as TlsServer } from "node:tls"
+import { AskingTls } from "./asking-tls.ts"
+import { namedHost } from "./client-hello.ts"
+import { type ClientTrust, ClientTrusts, type ShownRevocationList } from "./client-trust.ts"
+import { peerCertificateOf } from "./peer-certificate.ts"
+import type { RequestFault } from "./request-fault.ts"
 import { type ServerCertificate, ServerCertificates, type ShownCertificate } from "./server-certificates.ts"
 
 /** How a listener speaks TLS. */
@@ -11,13 +16,22 @@ export interface ListenerTlsSettings {
   readonly profile: TlsProfile
   /** Whether clients that name no host of a certificate are refused (default: they get the first certificate). */
   readonly refusesUnknownHosts: boolean
+  /** Whose client certificates are asked for, by host (default: none). */
+  readonly clientTrusts?: readonly ClientTrust[] | undefined
 }
 
 /** Which protocol versions and ciphers a listener accepts. */
 export type TlsProfile = "modern" | "intermediate"
 
 /** Why a connection ended before its handshake was complete. `protocol`: no common version or cipher, or a broken message. */
-export type HandshakeFailure = "plain-http" | "not-tls" | "unknown-host" | "timeout" | "closed" | "protocol"
+export type HandshakeFailure =
+  | "plain-http"
+  | "not-tls"
+  | "unknown-host"
+  | "client-certificate"
+  | "timeout"
+  | "closed"
+  | "protocol"
 
 /** What a listener does with the connections of its TLS. */
 export interface TlsHooks {
@@ -25,6 +39,8 @@ export interface TlsHooks {
   secured(socket: TLSSocket): void
   /** The client sent HTTP without TLS: the hook answers on the socket, and closes it. */
   plainHttp(socket: Socket): void
+  /** The client may not send requests: the hook answers on the socket, and closes it. */
+  refused(socket: Socket, fault: RequestFault): void
   failed(failure: HandshakeFailure): void
 }
 
@@ -64,26 +80,87 @@ export class ListenerTls {
   readonly #server: TlsServer
   readonly #certificates: ServerCertificates
   readonly #refusesUnknownHosts: boolean
+  readonly #trusts: ClientTrusts
+  /** Undefined: no client is asked for a certificate. */
+  readonly #asking: AskingTls | undefined
   #hooks: TlsHooks | undefined
   #ticketKeysSince = Date.now()
 
   /** @throws Error when a certificate cannot be used */
-  constructor({ certificates, profile, refusesUnknownHosts }: ListenerTlsSettings) {
+  constructor({ certificates, profile, refusesUnknownHosts, clientTrusts = [] }: ListenerTlsSettings) {
     const protocol = { ...profiles[profile], ecdhCurve: curves }
     this.#certificates = new ServerCertificates(certificates, protocol)
     this.#refusesUnknownHosts = refusesUnknownHosts
     const { cert, key } = this.#certificates.first
-    this.#server = new TlsServer({
+    const options = {
       ...{ ...protocol, cert, key },
       handshakeTimeout: handshakeMs,
       ALPNProtocols: ["http/1.1"],
+    }
+    this.#trusts = new ClientTrusts(clientTrusts)
+    this.#asking = clientTrusts.length === 0 ? undefined : this.#newAsking(options)
+    this.#server = new TlsServer({
+      ...options,
       SNICallback: (servername, done) => this.#choose(servername, done),
     })
-    this.#server.on("secureConnection", (socket) => this.#secured(socket))
-    this.#server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
-      socket.destroy()
-      this.#hooks?.failed(failureOf(error))
+    this.#server.on("secureConnection", (socket) => this.#unasked(socket))
+    this.#server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => this.#failed(error, socket))
+  }
+
+  #newAsking(options: ConstructorParameters<typeof AskingTls>[0]["options"]): AskingTls {
+    return new AskingTls({
+      ...{ options, certificates: this.#certificates, trusts: this.#trusts },
+      unknownHost: this.#refusesUnknownHosts ? () => new UnknownHost() : undefined,
+      secured: (socket, refused) => {
+        if (refused === undefined) this.#secured(socket)
+        else this.#refuseCertificate(socket, refused)
+      },
+      failed: (error, socket) => this.#failed(error, socket),
     })
+  }
+
+  #failed(error: NodeJS.ErrnoException, socket: Socket): void {
+    socket.destroy()
+    this.#hooks?.failed(failureOf(error))
+  }
+
+  /** Waits for the client's first bytes: a response that comes before them could be lost with the connection. */
+  #refuseCertificate(socket: TLSSocket, cause: string): void {
+    this.#hooks?.failed("client-certificate")
+    const late = setTimeout(() => socket.destroy(), handshakeMs)
+    socket.once("error", () => socket.destroy())
+    socket.once("close", () => clearTimeout(late))
+    socket.once("data", () => {
+      this.#hooks?.refused(socket, { name: "certificate-required", cause: certificateCause(cause) })
+    })
+  }
+
+  /** Whose client certificates are valid on a connection; undefined: it asked for none. */
+  trustOf(socket: Socket): ClientTrust | undefined {
+    return this.#trusts.find((socket as TLSSocket).servername || "")
+  }
+
+  /** The revocation lists in use. */
+  get revocationLists(): readonly ShownRevocationList[] {
+    return this.#trusts.all.flatMap(({ revocationLists }) => revocationLists)
+  }
+
+  /**
+   * Why a request on an open connection is refused: its certificate is no longer valid, or it names another host than its connection, whose
+   * certificates differ (RFC 9110 §15.5.20). `host`: the Host field.
+   */
+  faultOf(socket: Socket, host: string): RequestFault | undefined {
+    if (this.#asking === undefined) return undefined
+    const trust = this.trustOf(socket)
+    if (this.#trusts.differ && this.#trusts.find(host.replace(/:\d*$/, "")) !== trust)
+      return {
+        name: "misdirected",
+        cause: "Host differs from the host of the TLS connection, and their client certificates differ",
+      }
+    if (trust?.demand !== "require") return undefined
+    const certificate = peerCertificateOf(socket)
+    const fault = certificate === undefined ? "the client presented none" : certificate.faultBy(trust)
+    return fault === undefined ? undefined : { name: "certificate-required", cause: certificateCause(fault) }
   }
 
   get certificates(): readonly ShownCertificate[] {
@@ -99,21 +176,33 @@ export class ListenerTls {
     }, handshakeMs)
     socket.once("error", () => socket.destroy())
     socket.once("close", () => clearTimeout(late))
-    socket.once("readable", () => {
-      clearTimeout(late)
-      const bytes = socket.read() as Buffer | null
-      if (bytes === null) {
+    const begin = (before: Buffer | undefined): void => {
+      const read = socket.read() as Buffer | null
+      if (read === null) {
         socket.destroy()
         this.#hooks?.failed("closed")
         return
       }
+      const bytes = before === undefined ? read : Buffer.concat([before, read])
+      const isHandshake = bytes[0] === handshakeRecord
+      const named = isHandshake && this.#trusts.differ ? namedHost(bytes) : undefined
+      if (named === "more") {
+        socket.once("readable", () => begin(bytes))
+        return
+      }
+      clearTimeout(late)
       socket.unshift(bytes)
-      if (bytes[0] === handshakeRecord) this.#encrypt(socket)
+      if (isHandshake) this.#encrypt(socket, named?.host ?? "")
       else this.#refuse(socket, bytes)
-    })
+    }
+    socket.once("readable", () => begin(undefined))
   }
 
-  #encrypt(socket: Socket): void {
+  #encrypt(socket: Socket, host: string): void {
+    if (this.#asking !== undefined && this.#trusts.find(host) !== undefined) {
+      this.#asking.take(socket)
+      return
+    }
     if (Date.now() - this.#ticketKeysSince > ticketKeysMs) {
       this.#ticketKeysSince = Date.now()
       this.#server.setTicketKeys(randomBytes(48))
@@ -133,6 +222,12 @@ export class ListenerTls {
     if (found !== undefined) done(null, found)
     else if (this.#refusesUnknownHosts) done(new UnknownHost())
     else done(null)
+  }
+
+  #unasked(socket: TLSSocket): void {
+    if (this.trustOf(socket) === undefined) this.#secured(socket)
+    // A first message that was read in another way than OpenSSL reads it must not avoid the certificate.
+    else this.#failed(new Error("another host in the handshake"), socket)
   }
 
   #secured(socket: TLSSocket): void {
@@ -157,6 +252,10 @@ export class HandshakeFailures {
   get counts(): ReadonlyMap<HandshakeFailure, number> {
     return this.#counts
   }
+}
+
+function certificateCause(fault: string): string {
+  return `the client certificate is not accepted: ${fault}`
 }
 
 const methodStart = /^[A-Z]{3,16}[ A-Z]/

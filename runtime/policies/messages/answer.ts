@@ -9,6 +9,7 @@ export type ProblemName =
   | "invalid-path"
   | "invalid-header"
   | "https-required"
+  | "certificate-required"
   | "unauthorized"
   | "insufficient-scope"
   | "forbidden"
@@ -20,6 +21,7 @@ export type ProblemName =
   | "target-too-long"
   | "unsupported-coding"
   | "expectation-failed"
+  | "misdirected"
   | "header-too-large"
   | "rate-limited"
   | "internal-error"
@@ -105,6 +107,9 @@ const expressions = new WeakMap<object, Expression>()
 export function problem(name: ProblemName, options: ProblemOptions = {}): Problem {
   return { kind: "problem", name, ...options }
 }
+
+/** The challenge of a 401 for a client certificate; no scheme is registered for it (RFC 9110 §11.1). */
+export const certificateChallenge = "Client-Certificate"
 
 /** `reason` of a problem: the JSON of a body has too many values. */
 export const jsonTooLarge = "JsonTooLarge"

@@ -33,6 +33,12 @@ export const accessDrafts = {
     status: 401,
     forward: draw.maybe(),
   }),
+  "validate-certificate": (draw) => ({
+    kind: "validate-certificate",
+    ...draw.one<object>({}, { subjects: ["CN=a"] }, { names: [{ kind: "dns", value: "a.example" }] }),
+    status: 401,
+    ...draw.one<{ forward?: "certificate" | "chain" }>({}, { forward: "chain" }),
+  }),
   "validate-key": (draw) => ({
     kind: "validate-key",
     api: "main",

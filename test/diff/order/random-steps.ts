@@ -17,6 +17,7 @@ const sectionsOf: { readonly [Kind in StepKind]: readonly Section[] } = {
   "validate-jwt": ["inbound"],
   introspect: ["inbound"],
   "basic-auth": ["inbound"],
+  "validate-certificate": ["inbound"],
   "validate-key": ["inbound"],
   "any-of": ["inbound"],
   cors: ["inbound"],

@@ -1,0 +1,399 @@
+import { createHash, X509Certificate } from "node:crypto"
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer as createHttpServer } from "node:http"
+import { Agent, request } from "node:https"
+import { type AddressInfo, connect, createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { connect as connectTls } from "node:tls"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import { createGateway, type Gateway } from "../../runtime/gateway/gateway.ts"
+import { LoadError } from "../../runtime/gateway/generation/load-error.ts"
+import type { Finished } from "../../runtime/gateway/observer.ts"
+import { createVerifier } from "../../runtime/identity/issuer.ts"
+import { createKeyTable } from "../../runtime/identity/keys.ts"
+import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { compile } from "../compile.ts"
+import { Authority } from "../support/certificates.ts"
+import { freePort } from "../support/free-port.ts"
+import { until } from "../support/until.ts"
+import { authorizerOf } from "./authorizer.ts"
+
+let folder: string
+let authority: Authority
+let port: number
+const gateways: Gateway[] = []
+const agents: Agent[] = []
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "client-certificates-"))
+  authority = new Authority(folder)
+  authority.sign("shop", ["shop.example", "*.shop.example"])
+  authority.signAuthority("partners")
+  authority.signClient(
+    "orders",
+    "/O=Acme, Inc/CN=orders",
+    ["subjectAltName=DNS:Orders.example,URI:spiffe://acme/orders,email:ops@acme.example,IP:10.0.0.7"],
+    "partners",
+  )
+  authority.signClient("billing", "/O=Acme, Inc/CN=billing", [], "partners")
+  authority.sign("server", ["server.example"])
+  authority.revocationList("root", [])
+  authority.revocationList("partners", [], { signer: "partners" })
+  authority.revocationList("without-billing", ["billing"], { signer: "partners" })
+  authority.revocationList("old", [], { signer: "partners", expired: true })
+  const stranger = mkdtempSync(join(folder, "stranger-"))
+  new Authority(stranger).signClient("mallory", "/O=Acme, Inc/CN=orders")
+  for (const kind of ["pem", "key"])
+    copyFileSync(join(stranger, `mallory.${kind}`), join(folder, `mallory.${kind}`))
+  port = await freePort()
+})
+
+afterEach(async () => {
+  for (const agent of agents.splice(0)) agent.destroy()
+  for (const gateway of gateways.splice(0)) await gateway.close(0)
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const revocation = 'revoked file("root.crl"); revoked file("now.crl")'
+
+/** A project whose listener has these statements in `tls`; its backend responds with what it received. */
+function textOf(demands: string, auth = "auth certificate", backend = "http://127.0.0.1:1"): string {
+  return `
+    gateway g { listen 127.0.0.1:${port} { tls { certificate shop; ${demands} } }; trust none }
+    certificate shop { cert file("shop.pem"); key file("shop.key") }
+    backend b { url "${backend}" }
+    api a {
+      path "/a"
+      GET "/" { ${auth}; inbound { respond 200 { header "X-Sub" "\${has(jwt.sub) ? string(jwt.sub) : ''}"; header "X-Dns" "\${jwt.dns.join(' ')}" } } }
+      GET "/open" { auth none; inbound { respond 200 } }
+      GET "/sent" { auth certificate { forward chain }; backend b }
+      GET "/unsent" { auth none; backend b }
+    }
+  `
+}
+
+async function start(
+  text: string,
+): Promise<{ gateway: Gateway; reloads: (LoadError | undefined)[]; finished: Finished[] }> {
+  const { plan, diagnostics } = compile(new MemoryFiles([["gateway.conf", text]]), "gateway.conf")
+  if (plan === undefined) throw new Error(JSON.stringify(diagnostics, null, 1))
+  const reloads: (LoadError | undefined)[] = []
+  const finished: Finished[] = []
+  const gateway = createGateway({
+    createVerifier: (settings) => createVerifier(settings),
+    createKeyTable,
+    limiter: createMemoryLimiter(),
+    authorizerOf: () => authorizerOf(() => ({ allowed: false, revision: 0, stamp: "" })),
+    observer: { finished: (each) => finished.push(each) },
+    environment: {},
+    folder,
+    onReload: (error) => reloads.push(error),
+    filesEveryMs: 50,
+  })
+  gateways.push(gateway)
+  await gateway.apply(plan)
+  return { gateway, reloads, finished }
+}
+
+interface Asked {
+  readonly client?: string
+  readonly servername?: string
+  readonly host?: string
+  readonly path?: string
+  /** The port to connect to (default: that of the gateway). */
+  readonly by?: number
+  readonly agent?: Agent
+  readonly headers?: Record<string, string>
+}
+
+interface Answer {
+  readonly status: number | undefined
+  readonly headers: Record<string, unknown>
+  readonly body: string
+}
+
+function newAgent(): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  agents.push(agent)
+  return agent
+}
+
+/** The certificate of a client with that of its authority, and its key. */
+function shown(client: string): { cert: string; key: string } {
+  const pem = (name: string) => readFileSync(join(folder, name), "utf8")
+  const above = ["orders", "billing"].includes(client) ? pem("partners.pem") : ""
+  return { cert: pem(`${client}.pem`) + above, key: pem(`${client}.key`) }
+}
+
+function get({
+  client,
+  servername = "shop.example",
+  host,
+  path = "/a",
+  agent,
+  headers,
+  by = port,
+}: Asked): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request({
+      ...{ host: "127.0.0.1", port: by, path, servername, ca: authority.pem, agent: agent ?? newAgent() },
+      ...(client === undefined ? {} : shown(client)),
+      headers: { host: host ?? servername, ...headers },
+      checkServerIdentity: () => undefined,
+    })
+    sent.on("error", reject)
+    sent.on("response", (response) => {
+      let body = ""
+      response.setEncoding("utf8")
+      response.on("data", (chunk: string) => {
+        body += chunk
+      })
+      response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, body }))
+    })
+    sent.end()
+  })
+}
+
+function current(list: string): void {
+  copyFileSync(join(folder, `${list}.crl`), join(folder, "now.crl"))
+}
+
+describe("`client-certificate require`", () => {
+  test.each([
+    ["no certificate", undefined, "the client presented none"],
+    ["one of another authority", "mallory", "no authority in the files of `ca` signed it"],
+    ["a server's own without client authentication", "partners", "it is not for client authentication"],
+  ])("refuses %s before a request is read, and says why in the log", async (_, client, cause) => {
+    const { gateway, finished } = await start(textOf('client-certificate require { ca file("ca.pem") }'))
+    const answer = await get({ ...(client === undefined ? {} : { client }), path: "/a/open" })
+    expect(answer).toMatchObject({ status: 401, headers: { "www-authenticate": "Client-Certificate" } })
+    expect(JSON.parse(answer.body)).toMatchObject({ type: "urn:sallyport:problem:certificate-required" })
+    expect(finished.map(({ problem, cause: logged }) => [problem, logged])).toEqual([
+      ["certificate-required", expect.stringContaining(cause)],
+    ])
+    expect(gateway.state().handshakesFailed.get("client-certificate")).toBe(1)
+    expect(await get({ client: "orders", path: "/a/open" })).toMatchObject({ status: 200 })
+  })
+
+  test("is for the hosts it names; other clients are not asked, and cannot reach these hosts", async () => {
+    await start(
+      textOf('client-certificate require "b2b.shop.example" "*.deep.shop.example" { ca file("ca.pem") }'),
+    )
+    expect(await get({ path: "/a/open" })).toMatchObject({ status: 200 })
+    for (const servername of ["b2b.shop.example", "B2B.Shop.Example", "a.b.deep.shop.example"]) {
+      expect(await get({ path: "/a/open", servername })).toMatchObject({ status: 401 })
+      expect(await get({ path: "/a/open", servername, client: "orders" })).toMatchObject({ status: 200 })
+    }
+    expect(await get({ path: "/a/open", host: "b2b.shop.example" })).toMatchObject({ status: 421 })
+    expect(await get({ path: "/a/open", host: "B2B.shop.example.:443" })).toMatchObject({ status: 421 })
+    expect(
+      await get({ path: "/a/open", servername: "b2b.shop.example", host: "shop.example", client: "orders" }),
+    ).toMatchObject({ status: 421 })
+    expect(await get({ client: "orders" })).toMatchObject({ status: 401 })
+  })
+
+  test("reads a first message that comes in pieces", async () => {
+    await start(textOf('client-certificate require "b2b.shop.example" { ca file("ca.pem") }'))
+    const relay = createServer((near) => {
+      const far = connect(port, "127.0.0.1").setNoDelay()
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        from.on("error", () => to.destroy())
+        from.on("close", () => to.destroy())
+      }
+      far.pipe(near)
+      near.on("data", async (bytes: Buffer) => {
+        near.pause()
+        for (let at = 0; at < bytes.length; at += 50)
+          await new Promise<void>((resolve) =>
+            far.write(bytes.subarray(at, at + 50), () => setImmediate(resolve)),
+          )
+        near.resume()
+      })
+    })
+    await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve))
+    const { port: by } = relay.address() as AddressInfo
+    const asked = { by, servername: "b2b.shop.example", path: "/a/open" }
+    expect(await get({ ...asked, client: "orders" })).toMatchObject({ status: 200 })
+    expect(await get(asked)).toMatchObject({ status: 401 })
+    for (const agent of agents.splice(0)) agent.destroy()
+    await new Promise((resolve) => relay.close(resolve))
+  })
+})
+
+describe("`auth certificate`", () => {
+  const asking = 'client-certificate request { ca file("ca.pem") }'
+
+  test("requires a verified certificate; its names are claims", async () => {
+    const { finished } = await start(textOf(asking))
+    expect(await get({})).toMatchObject({
+      status: 401,
+      headers: { "www-authenticate": "Client-Certificate" },
+    })
+    expect(await get({ client: "mallory" })).toMatchObject({ status: 401 })
+    await until(() => finished.length === 2)
+    expect(finished.map(({ reason, cause }) => [reason, cause])).toEqual([
+      [
+        "ClientCertificateNotFound",
+        expect.stringContaining("the client presented no certificate on its connection"),
+      ],
+      ["ClientCertificateInvalid", expect.stringContaining("no authority in the files of `ca` signed it")],
+    ])
+    expect(await get({ client: "orders" })).toMatchObject({
+      status: 200,
+      headers: { "x-sub": "CN=orders,O=Acme\\, Inc", "x-dns": "orders.example" },
+    })
+    await until(() => finished.length === 3)
+    expect(finished.at(-1)?.user).toBe("CN=orders,O=Acme\\, Inc")
+  })
+
+  const digest = (client: string) =>
+    createHash("sha256")
+      .update(new X509Certificate(readFileSync(join(folder, `${client}.pem`))).raw)
+      .digest("hex")
+
+  test.each([
+    ["subject", () => String.raw`subject "CN=orders, O=Acme\\2C Inc"`],
+    ["san dns", () => 'san dns "ORDERS.example" "x"'],
+    ["san uri", () => 'san uri "spiffe://acme/orders"'],
+    ["san email", () => 'san email "ops@acme.example"'],
+    ["san ip", () => 'san ip "10.0.0.7"'],
+    ["thumbprint", () => `thumbprint "${digest("orders").toUpperCase()}"`],
+    ["all of them", () => `issuer "cn=partners"; san dns "orders.example"; thumbprint "${digest("orders")}"`],
+  ])("with %s lets only its client through", async (_, conditions) => {
+    await start(textOf(asking, `auth certificate { ${conditions()} }`))
+    expect(await get({ client: "orders" })).toMatchObject({ status: 200 })
+    expect(await get({ client: "billing" })).toMatchObject({ status: 403 })
+    expect(await get({})).toMatchObject({ status: 401 })
+  })
+
+  test("with `forward` sends certificate and chain (RFC 9440); those of clients are removed", async () => {
+    const backend = createHttpServer((incoming, reply) => {
+      reply.end(JSON.stringify([incoming.headers["client-cert"], incoming.headers["client-cert-chain"]]))
+    })
+    await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve))
+    const { port: at } = backend.address() as { port: number }
+    await start(textOf(asking, undefined, `http://127.0.0.1:${at}`))
+    const der = (name: string) =>
+      `:${new X509Certificate(readFileSync(join(folder, `${name}.pem`))).raw.toString("base64")}:`
+    const forged = { "client-cert": ":AAAA:", "client-cert-chain": ":AAAA:" }
+    const sent = await get({ client: "orders", path: "/a/sent", headers: forged })
+    expect(JSON.parse(sent.body)).toEqual([der("orders"), der("partners")])
+    for (const client of [undefined, "orders", "mallory"]) {
+      const unsent = await get({ ...(client ? { client } : {}), path: "/a/unsent", headers: forged })
+      expect(JSON.parse(unsent.body)).toEqual([null, null])
+    }
+    expect(await get({ client: "mallory", path: "/a/sent", headers: forged })).toMatchObject({ status: 401 })
+    await new Promise((resolve) => backend.close(resolve))
+  })
+})
+
+describe("revocation lists", () => {
+  const demand = (mode: string) => `client-certificate ${mode} { ca file("ca.pem"); ${revocation} }`
+
+  test.each(["TLSv1.2", "TLSv1.3"] as const)(
+    "are read again when they change, for new and open connections, and no session of %s is resumed",
+    async (version) => {
+      current("partners")
+      const { reloads } = await start(textOf(demand("request")))
+      const agent = newAgent()
+      expect(await get({ client: "billing", agent })).toMatchObject({ status: 200 })
+      const session = await sessionOf(version)
+      current("without-billing")
+      await until(() => reloads.length > 0)
+      expect(await get({ client: "billing", agent })).toMatchObject({ status: 401 })
+      expect(await get({ client: "billing" })).toMatchObject({ status: 401 })
+      expect(await get({ client: "orders" })).toMatchObject({ status: 200 })
+      expect(await resumed(version, session)).toEqual({ reused: false, status: "401" })
+      current("partners")
+      await until(() => reloads.length > 1)
+      expect(await get({ client: "billing", agent })).toMatchObject({ status: 200 })
+    },
+  )
+
+  test("that have expired, or are missing, refuse every certificate and say so", async () => {
+    current("old")
+    const { gateway, finished, reloads } = await start(textOf(demand("require")))
+    expect(await get({ client: "orders", path: "/a/open" })).toMatchObject({ status: 401 })
+    expect(finished.at(-1)?.cause).toContain("a revocation list has expired")
+    expect(gateway.state().revocationLists).toContainEqual(
+      expect.objectContaining({ file: "now.crl", nextUpdate: new Date("2020-02-01T00:00:00Z") }),
+    )
+    current("root")
+    await until(() => reloads.length > 0)
+    expect(await get({ client: "orders", path: "/a/open" })).toMatchObject({ status: 401 })
+    expect(finished.at(-1)?.cause).toContain("there is no revocation list of its authority")
+  })
+
+  test("and authorities without PEM are refused with their file; a wrong change leaves the old ones in use", async () => {
+    const refused = await start(textOf('client-certificate require { ca file("root.crl") }')).catch(
+      (error: unknown) => error,
+    )
+    expect(refused).toBeInstanceOf(LoadError)
+    expect((refused as LoadError).message).toMatch(
+      /`root\.crl` cannot be used: it contains no PEM certificate/,
+    )
+    current("partners")
+    const { reloads } = await start(textOf(demand("require")))
+    copyFileSync(join(folder, "ca.pem"), join(folder, "now.crl"))
+    await until(() => reloads.length > 0)
+    expect(String(reloads[0])).toContain("`now.crl` cannot be used: it contains no PEM revocation list")
+    expect(await get({ client: "orders", path: "/a/open" })).toMatchObject({ status: 200 })
+  })
+})
+
+test("authorities are read again, and their clients on open connections are judged by the new file", async () => {
+  copyFileSync(join(folder, "ca.pem"), join(folder, "authorities.pem"))
+  const { reloads } = await start(textOf('client-certificate request { ca file("authorities.pem") }'))
+  const agent = newAgent()
+  expect(await get({ client: "orders", agent })).toMatchObject({ status: 200 })
+  copyFileSync(join(folder, "mallory.pem"), join(folder, "authorities.pem"))
+  await until(() => reloads.length > 0)
+  expect(await get({ client: "orders", agent })).toMatchObject({ status: 401 })
+  expect(await get({ agent, path: "/a/open" })).toMatchObject({ status: 200 })
+})
+
+/** A session that the listener offers for resumption, if any. */
+function sessionOf(version: "TLSv1.2" | "TLSv1.3"): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    let session: Buffer | undefined
+    const socket = connectTls({
+      ...{ host: "127.0.0.1", port, servername: "shop.example", ca: authority.pem, ...shown("billing") },
+      ...{ minVersion: version, maxVersion: version },
+    })
+    socket.on("session", (each: Buffer) => {
+      session = each
+    })
+    socket.on("secureConnect", () =>
+      socket.write("GET /a HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n"),
+    )
+    socket.on("data", () => undefined)
+    socket.on("close", () => resolve(session))
+    socket.on("error", reject)
+  })
+}
+
+function resumed(
+  version: "TLSv1.2" | "TLSv1.3",
+  session: Buffer | undefined,
+): Promise<{ reused: boolean; status: string }> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({
+      ...{ host: "127.0.0.1", port, servername: "shop.example", ca: authority.pem, ...shown("billing") },
+      ...{ minVersion: version, maxVersion: version, session },
+    })
+    socket.on("secureConnect", () =>
+      socket.write("GET /a HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n"),
+    )
+    socket.on("data", (bytes: Buffer) => {
+      resolve({ reused: socket.isSessionReused(), status: bytes.toString("latin1").slice(9, 12) })
+      socket.destroy()
+    })
+    socket.on("error", reject)
+  })
+}
