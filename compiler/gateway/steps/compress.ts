@@ -95,7 +95,7 @@ export const compressRows: readonly StatementRow[] = [
     keyword: "cross-site",
     forms: [{ args: [] }],
     byDefault:
-      "a request with a cookie or a browser password, and with a query or another method than GET and HEAD, gets an uncompressed response, unless its browser says that a page of the same site made it",
+      "a request with a cookie, a client certificate or a browser password, and with a query or another method than GET and HEAD, gets an uncompressed response, unless its browser says that a page of the same site made it",
     docs: "Compresses also where a page of another site may learn secrets from the length of responses (BREACH).",
     example: "cross-site",
   },

@@ -30,12 +30,17 @@ export const compress: Policy<"compress"> = (plan) => {
 }
 
 /** Whether a page of another site can have made this request with a credential that the browser adds by itself. */
-function tellsSecrets({ headers, method, originalQuery }: Exchange): boolean {
+function tellsSecrets({ headers, method, originalQuery, peer }: Exchange): boolean {
   const site = headers.get("sec-fetch-site")
   // Pages cannot set this field, and browsers send it with every request over TLS (Fetch Metadata).
   if (site === "same-origin" || site === "none") return false
   const isChosen = originalQuery !== "" || (method !== "GET" && method !== "HEAD")
-  return isChosen && (headers.get("cookie") !== undefined || hasBrowserPassword(headers.get("authorization")))
+  if (!isChosen) return false
+  return (
+    peer !== undefined ||
+    headers.get("cookie") !== undefined ||
+    hasBrowserPassword(headers.get("authorization"))
+  )
 }
 
 /** Browsers send a password that was entered once to the site again by themselves, but never a token. */
