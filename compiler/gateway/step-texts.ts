@@ -14,6 +14,7 @@ import { checkHeader } from "./steps/check-header.ts"
 import { compress } from "./steps/compress.ts"
 import { contentSafety } from "./steps/content-safety.ts"
 import { cors } from "./steps/cors.ts"
+import { decompress } from "./steps/decompress.ts"
 import { deprecation } from "./steps/deprecation.ts"
 import { filter } from "./steps/filter.ts"
 import { findReplace } from "./steps/find-replace.ts"
@@ -74,6 +75,7 @@ const texts = {
   "find-replace": findReplace,
   "json-to-xml": jsonToXml,
   jsonp,
+  decompress,
   "mask-urls": maskUrls,
   respond,
   require: requireText,

@@ -8,6 +8,7 @@ import { require_ } from "./access/require.ts"
 import { requireAll } from "./access/require-all.ts"
 import { requireAny } from "./access/require-any.ts"
 import { compress } from "./bodies/compress.ts"
+import { decompress } from "./bodies/decompress.ts"
 import { findReplace } from "./bodies/find-replace.ts"
 import { jsonToXml } from "./bodies/json-to-xml.ts"
 import { jsonp } from "./bodies/jsonp.ts"
@@ -85,6 +86,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "set-host": setHost,
   "set-body": setBody,
   "find-replace": findReplace,
+  decompress,
   "mask-urls": maskUrls,
   jsonp,
   "xml-to-json": xmlToJson,

@@ -14,6 +14,7 @@ import {
   type StatementForm,
   type StepText,
 } from "../step-text.ts"
+import { decompressForm } from "./decompress.ts"
 import { replaceForm } from "./find-replace.ts"
 import { jsonToXmlForm } from "./json-to-xml.ts"
 import { jsonpForm } from "./jsonp.ts"
@@ -34,6 +35,7 @@ const setForm: StatementForm = {
 /** The forms of `body`, by first word. */
 const forms: Readonly<Record<string, StatementForm>> = {
   jsonp: jsonpForm,
+  decompress: decompressForm,
   "mask-urls": maskUrlsForm,
   set: setForm,
   replace: replaceForm,
@@ -41,15 +43,21 @@ const forms: Readonly<Record<string, StatementForm>> = {
   "xml-to-json": xmlToJsonForm,
 }
 
-/** `body set|replace|json-to-xml|xml-to-json|mask-urls …`. `jsonp` is only in `outbound`, because it turns a response into a script. */
+/** `jsonp` turns a response into a script. The gateway decodes responses by itself where a step reads them. */
+const onlyIn: ReadonlyMap<StatementForm, string> = new Map([
+  [jsonpForm, "outbound"],
+  [decompressForm, "inbound"],
+])
+
+/** `body set|replace|json-to-xml|xml-to-json|mask-urls …`; `decompress` in `inbound`, `jsonp` in `outbound`. */
 export const body = (block: "inbound" | "outbound" | "on-error"): StatementDefinition => ({
   row: {
     keyword: "body",
     several: true,
     forms: Object.values(forms)
-      .filter((each) => block === "outbound" || each !== jsonpForm)
+      .filter((each) => (onlyIn.get(each) ?? block) === block)
       .map(({ form }) => form),
-    docs: "Replaces the body, replaces every occurrence of a string in it, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value; `xml` escapes it for the surrounding text or attribute. `text` escapes nothing. `mask-urls` makes absolute URLs of the backend in a text those of the gateway (in a request the other way round); the backend is then asked for whole answers, never for a part (`Range`); `jsonp` makes a script of a JSON answer to GET where the query parameter names a function.",
+    docs: "Replaces the body, replaces every occurrence of a string in it, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value; `xml` escapes it for the surrounding text or attribute. `text` escapes nothing. `mask-urls` makes absolute URLs of the backend in a text those of the gateway (in a request the other way round); the backend is then asked for whole answers, never for a part (`Range`); `jsonp` makes a script of a JSON answer to GET where the query parameter names a function. `decompress` sends the backend the body without its codings (gzip, deflate, br); one that becomes more than 100 times larger, or than `at-most` says, gets 413.",
     example: 'body set json ({"error": "no such order"})',
   },
   lower: byFirstWord(forms),

@@ -77,6 +77,7 @@ export const contentDrafts = {
     from: draw.one("hidden", "public", "internal"),
     to: draw.text,
   }),
+  decompress: (draw) => ({ kind: "decompress", ratioMax: draw.one(10, 100) }),
   "mask-urls": (draw) => ({ kind: "mask-urls", message: draw.message, headers: draw.maybe() }),
   jsonp: (draw) => ({ kind: "jsonp", callback: draw.one("a", "role") }),
   "xml-to-json": (draw) => ({

@@ -45,6 +45,7 @@ const sectionsOf: { readonly [Kind in StepKind]: readonly Section[] } = {
   "set-host": ["inbound", "backend"],
   "set-body": ["inbound", "backend", "outbound", "onError"],
   "find-replace": ["inbound", "outbound", "onError"],
+  decompress: ["inbound"],
   "mask-urls": ["inbound", "outbound"],
   jsonp: ["outbound"],
   "xml-to-json": ["inbound", "outbound"],
