@@ -1,5 +1,5 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { CertificatePlan, Issuer, UsersPlan } from "../../runtime/plan/resources.ts"
+import type { Issuer, UsersPlan } from "../../runtime/plan/resources.ts"
 import { backendRules } from "../analysis/backend-rules.ts"
 import {
   breaking,
@@ -21,6 +21,7 @@ import {
   textWords,
   tokenWords,
 } from "../analysis/words.ts"
+import { certificateFindings, certificateWords } from "./certificate-rules.ts"
 import type { ProviderKind } from "./change.ts"
 import { pdpRules, pdpStatements, pdpWords } from "./pdp-rules.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
@@ -89,13 +90,8 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Unpla
       routes: (name) => uses.naming("pdps", name),
     }),
     ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
-      words: (name, { cert, key }) => `certificate ${name} { cert ${pemWords(cert)}; key ${pemWords(key)} }`,
-      // A reference is compared, not the certificate: its file is read when the plan is loaded.
-      changed: () => [
-        opens(
-          "the gateway shows another certificate: servers may see another identity, and clients may not trust it",
-        ),
-      ],
+      words: certificateWords,
+      changed: (_, old, next) => certificateFindings(old, next),
       routes: () => [],
     }),
     ...declarations("token", before.tokenClients ?? {}, after.tokenClients ?? {}, {
@@ -117,7 +113,7 @@ interface Table<Item> {
   words(name: string, item: Item): string
   /** Either the differences by statement, or what a change of the whole means. */
   readonly fields?: (before: Item, after: Item) => readonly FieldDifference[]
-  readonly changed?: (name: string) => readonly Finding[]
+  readonly changed?: (name: string, before: Item, after: Item) => readonly Finding[]
   routes(name: string): readonly string[]
 }
 
@@ -159,7 +155,9 @@ function declarations<Item>(
         )
     // Without rules per field the whole declaration is one change.
     const sides = { before: table.words(name, old), after: table.words(name, next) }
-    return [changeOf({ ...about, action: "changed", ...sides, routes }, table.changed?.(name) ?? [])]
+    return [
+      changeOf({ ...about, action: "changed", ...sides, routes }, table.changed?.(name, old, next) ?? []),
+    ]
   })
 }
 
@@ -311,10 +309,4 @@ function secretChange(name: string, { subscriptions, authz }: PlanBody, uses: Us
 
 function quoted(names: readonly string[]): string {
   return listWords(names.map((name) => `\`${name}\``))
-}
-
-/** A certificate or key as it is written in gateway.conf. */
-function pemWords(source: CertificatePlan["cert"]): string {
-  if ("secret" in source) return source.secret
-  return "value" in source ? source.value : referenceWords(source)
 }

@@ -13,6 +13,7 @@ import {
   openListener,
   revocationListsOf,
 } from "../http/server/listener.ts"
+import { challengePrefix, type ManagedCertificates } from "../http/server/managed-certificates.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
 import { type HandshakeFailure, HandshakeFailures } from "../http/server/tls.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
@@ -33,6 +34,7 @@ import { UrlBackends } from "./backends/backends-by-url.ts"
 import { Deadlines } from "./backends/deadlines.ts"
 import { defaultPatience, type Patience } from "./backends/patience.ts"
 import type { TargetState } from "./backends/target.ts"
+import { answerChallenge } from "./exchange/acme-challenge.ts"
 import { type PipelineContext, serve } from "./exchange/pipeline.ts"
 import { renderProblem } from "./exchange/problem.ts"
 import { explainRequest } from "./explain/explain-request.ts"
@@ -62,6 +64,8 @@ export interface GatewayOptions {
   /** Answers `require` for the steps of a plan. When it is the same for two plans, their steps may be reused. */
   readonly authorizerOf: (plan: Plan) => Authorizer
   readonly observer: Observer
+  /** Absent: plans with certificates from ACME are refused. */
+  readonly managed?: ManagedCertificates | undefined
   /** Sends requests of the gateway itself; the caller closes it. Default: a client owned by the gateway. */
   readonly http?: OutgoingHttp
   /** Default: in memory, 64 MiB. */
@@ -341,7 +345,17 @@ class RunningGateway implements Gateway {
       incoming.reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"]).end()
       return
     }
-    serve(this.#context, generation, incoming, target)
+    const { managed } = this.#options
+    if (
+      managed !== undefined &&
+      target.startsWith(challengePrefix) &&
+      (this.#current?.resources.acme.length ?? 0) > 0
+    )
+      void answerChallenge(incoming, target, managed).then((answered) => {
+        // Another plan may run by now, and this one may have released what it used.
+        if (!answered) serve(this.#context, this.#current?.generation ?? generation, incoming, target)
+      })
+    else serve(this.#context, generation, incoming, target)
   }
 
   /** Invalid requests are logged, too, so that the request id in their response can be found. */
@@ -364,7 +378,12 @@ class RunningGateway implements Gateway {
     const next = await provision(plan, { dependencies, gatewayState: this.#gatewayState }, previous)
     try {
       const { trusts, files } = await readClientTrusts(plan, "gateway", this.#options)
-      const transports = transportsOf(plan, "gateway", next.resources.certificates, trusts)
+      const { certificates } = next.resources
+      const transports = transportsOf(plan, "gateway", {
+        certificates,
+        trusts,
+        managed: this.#options.managed,
+      })
       const opened = await this.#open(plan, transports)
       return {
         activate: () => this.#activate(plan, next, { opened, transports, files }),
@@ -432,6 +451,7 @@ class RunningGateway implements Gateway {
     previous?.generation.retire()
     this.#context.tunnels.keep((key) => Object.hasOwn(plan.plan.routes, key))
     this.#watch.watch([...next.files, ...files])
+    this.#options.managed?.use("gateway", next.resources.acme, () => this.#reload())
     this.#forgetEnded()
     return {
       digest: plan.digest,

@@ -232,7 +232,14 @@ class Integrity {
         for (const each of tls?.certificates ?? [])
           this.#has(certificates, each, `${side}.listen[${index}].tls.certificates`, "certificate")
       })
-    for (const [key, { cert, key: own }] of Object.entries(certificates)) {
+    for (const [key, certificate] of Object.entries(certificates)) {
+      if ("acme" in certificate) {
+        const { protectedBy, externalAccount } = certificate.acme
+        for (const { secret } of [protectedBy, externalAccount ?? protectedBy])
+          this.#has(secrets, secret, `certificates.${key}.acme`, "secret")
+        continue
+      }
+      const { cert, key: own } = certificate
       if ("value" in cert) this.#has(this.#plan.values, cert.value, `certificates.${key}.cert`, "value")
       if ("secret" in cert) this.#has(secrets, cert.secret, `certificates.${key}.cert`, "secret")
       if ("secret" in own) this.#has(secrets, own.secret, `certificates.${key}.key`, "secret")

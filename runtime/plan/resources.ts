@@ -135,11 +135,34 @@ export const value = z.union([z.strictObject({ from: reference }), z.strictObjec
 const pemFile = z.strictObject({ file: z.string().min(1) })
 const pemSecret = z.strictObject({ secret: name })
 
-/** A certificate of the gateway, for its listeners or as a client: PEM in files, which are read again when they change, or in named values. */
-export const certificate = z.strictObject({
+/** PEM in files, which are read again when they change, or in named values. */
+const pemCertificate = z.strictObject({
   cert: z.union([pemFile, pemSecret, z.strictObject({ value: name })]),
   key: z.union([pemFile, pemSecret]),
 })
+/** Where a certificate and its key are. */
+export type PemCertificatePlan = z.infer<typeof pemCertificate>
+
+/**
+ * A certificate that processes order from an authority (ACME, RFC 8555), for listeners only. `directory`: URL. `protectedBy`: the secret from which the
+ * key is made that encrypts private keys in the database. Absent `challenge`: HTTP-01.
+ */
+const acmeCertificate = z.strictObject({
+  acme: z.strictObject({
+    directory: loadText,
+    hosts: z.array(z.string().min(1).max(253)).min(1).max(100),
+    contact: z.string().max(320).optional(),
+    challenge: z.literal("tls-alpn-01").optional(),
+    externalAccount: z.strictObject({ id: loadText, secret: name }).optional(),
+    ca: pemFile.optional(),
+    protectedBy: pemSecret,
+  }),
+})
+/** Who issues a certificate, for which hosts, and how they are proved. */
+export type AcmePlan = z.infer<typeof acmeCertificate>["acme"]
+
+/** A certificate of the gateway, for its listeners or as a client. */
+export const certificate = z.union([pemCertificate, acmeCertificate])
 /** A certificate with its key that the gateway shows to clients, backends and other services. */
 export type CertificatePlan = z.infer<typeof certificate>
 

@@ -1,3 +1,4 @@
+import type { AcmeCertificates, AcmeState } from "../acme/acme-certificates.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
 import { endSoon } from "../plan/certificate-pair.ts"
@@ -10,9 +11,14 @@ interface SecuredParts {
   readonly listeners:
     | Pick<EngineListeners, "certificates" | "revocationLists" | "handshakesFailed">
     | undefined
+  /** Certificates from ACME. */
+  readonly acme?: Pick<AcmeCertificates, "states">
 }
 
-/** Sentences about certificates of listeners that have expired, or will in 14 days, and about revocation lists that have expired. */
+/**
+ * Sentences about certificates of listeners that have expired, or will in 14 days, about orders that fail, and about revocation lists that have
+ * expired.
+ */
 export function certificateWarnings(parts: SecuredParts, now = Date.now()): string[] {
   return [...ownWarnings(parts, now), ...listWarnings(parts, now)]
 }
@@ -29,12 +35,44 @@ function listWarnings(parts: SecuredParts, now: number): string[] {
 }
 
 function ownWarnings(parts: SecuredParts, now: number): string[] {
-  return certificatesIn(parts).flatMap(({ name, hosts, notAfter }) => {
+  const ordered = parts.acme?.states ?? []
+  const ending = certificatesIn(parts).flatMap(({ name, hosts, notAfter }) => {
     const when = endSoon(notAfter.getTime(), now)
     if (when === undefined) return []
-    const of = hosts.length === 0 ? "" : ` (${hosts.slice(0, 3).join(", ")}${hosts.length > 3 ? ", …" : ""})`
-    return [`certificate ${name}${of} ${when}: replace it; files are read again without a restart`]
+    const remedy = ordered.some((each) => each.name === name)
+      ? "it is renewed by ACME, see the log"
+      : "replace it; files are read again without a restart"
+    return [`certificate ${name}${hostWords(hosts)} ${when}: ${remedy}`]
   })
+  return [...ending, ...ordered.flatMap(orderWarning)]
+}
+
+/** What is wrong with a certificate from ACME: it is not there yet, or cannot be ordered. */
+function orderWarning({
+  name,
+  hosts,
+  isServed,
+  failures,
+  reason,
+  retryAtMs,
+  notAfterMs,
+}: AcmeState): string[] {
+  const which = `certificate ${name}${hostWords(hosts)}`
+  const without = isServed
+    ? "until it is issued, the one for the previous hosts is shown"
+    : "until it is issued, TLS handshakes for its hosts fail"
+  if (failures === 0) return notAfterMs === null ? [`${which} is ordered by ACME: ${without}`] : []
+  const often = failures === 1 ? "" : `, ${failures} times`
+  const next = retryAtMs === null ? "" : `; next attempt at ${new Date(retryAtMs).toISOString()}`
+  const [what, meanwhile] =
+    notAfterMs === null
+      ? ["ordered", without]
+      : ["renewed", `the present one ends on ${new Date(notAfterMs).toISOString().slice(0, 10)}`]
+  return [`${which} could not be ${what}${often}: ${reason}${next}; ${meanwhile}`]
+}
+
+function hostWords(hosts: readonly string[]): string {
+  return hosts.length === 0 ? "" : ` (${hosts.slice(0, 3).join(", ")}${hosts.length > 3 ? ", …" : ""})`
 }
 
 /** When certificates of listeners expire, and how many connections end before their TLS handshake is complete. */

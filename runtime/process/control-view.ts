@@ -26,10 +26,10 @@ export type OwnStatus = Pick<StatusAnswer, "traffic" | "engine" | "database" | "
 
 /** The view of the parts in this process. */
 export function viewOf(
-  serving: Pick<Serving, "gateway" | "listeners" | "refused" | "warm" | "servers">,
+  serving: Pick<Serving, "gateway" | "listeners" | "acme" | "refused" | "warm" | "servers">,
   { database, metrics }: { readonly database: Database; readonly metrics: Metrics },
 ): ControlView {
-  const { gateway, listeners, refused, warm, servers } = serving
+  const { gateway, listeners, acme, refused, warm, servers } = serving
   return {
     metrics: async () => metrics.render(),
     explain: async (question) => gateway?.explain(question),
@@ -39,7 +39,10 @@ export function viewOf(
       traffic: trafficOf(gateway),
       database: databaseOf(database, servers),
       engine: warm.status,
-      warnings: [...awayReasons({ gateway, listeners }), ...certificateWarnings({ gateway, listeners })],
+      warnings: [
+        ...awayReasons({ gateway, listeners }),
+        ...certificateWarnings({ gateway, listeners, acme }),
+      ],
     }),
   }
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { type Access, createAccess, type Grants } from "../authz/access.ts"
 import {
-  readCertificate,
+  addCertificate,
+  type ReadCertificates,
   readClientTrusts,
   type Transports,
   transportsOf,
@@ -10,13 +11,14 @@ import { FileWatch, type SeenFile } from "../gateway/generation/file-watch.ts"
 import { Held } from "../gateway/generation/held.ts"
 import { issuerSettingsOf } from "../gateway/generation/issuer-settings.ts"
 import { LoadError } from "../gateway/generation/load-error.ts"
+import { collectSecrets } from "../gateway/generation/parts-of-plan.ts"
 import { type Outside, type References, resolveReferences } from "../gateway/generation/references.ts"
+import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { EngineAuth, EngineGrants } from "../plan/authz.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
-import type { ClientCertificate } from "../policies/exchange.ts"
 
 /** What the engine's listeners need to authenticate callers. */
 export interface EngineAccessSettings extends Outside {
@@ -25,6 +27,8 @@ export interface EngineAccessSettings extends Outside {
   readonly onReload: (error: LoadError | undefined) => void
   /** Interval of checks for changed files, in milliseconds (default: 2000). */
   readonly filesEveryMs?: number | undefined
+  /** Absent: plans with certificates from ACME are refused. */
+  readonly managed?: ManagedCertificates | undefined
   /** The key of this process, when it is made elsewhere (default: a random one). */
   readonly ownKey?: string | undefined
 }
@@ -44,6 +48,7 @@ interface Provisioned {
   /** How clients reach each listener, by `host:port`. */
   readonly transports: Transports
   readonly files: readonly SeenFile[]
+  readonly acme: ReadCertificates["acme"]
 }
 
 /** A key with which a process calls an engine for operators. */
@@ -102,6 +107,7 @@ export class EngineAccess {
         this.#current = next
         release(before)
         this.#watch.watch(next.files)
+        this.#settings.managed?.use("engine", next.acme, () => void this.#reload())
       },
       discard: () => release(next),
     }
@@ -144,12 +150,10 @@ export class EngineAccess {
     }
     const certificates = new Set((authz?.listen ?? []).flatMap(({ tls }) => tls?.certificates ?? []))
     for (const name of certificates) {
-      const { cert, key } = plan.plan.certificates?.[name] ?? {}
-      for (const source of [cert, key])
-        if (source !== undefined && "secret" in source) wanted.add(source.secret)
+      collectSecrets(plan.plan.certificates?.[name], wanted)
     }
     const references = await resolveReferences(plan, wanted, this.#settings)
-    const { transports, files } = await this.#transports(plan, certificates, references)
+    const { transports, files, acme } = await this.#transports(plan, certificates, references)
     const url = authz?.authzen.url ?? null
     const verifiers = this.#verifiers(plan, references)
     try {
@@ -159,6 +163,7 @@ export class EngineAccess {
         authzenUrl: url === null ? undefined : references.text(url),
         verifiers,
         transports,
+        acme,
         files: [...references.files, ...files],
       }
     } catch (error) {
@@ -174,25 +179,27 @@ export class EngineAccess {
     plan: Plan,
     names: ReadonlySet<string>,
     references: References,
-  ): Promise<Pick<Provisioned, "transports" | "files">> {
+  ): Promise<Pick<Provisioned, "transports" | "files" | "acme">> {
     const files: SeenFile[] = []
     const problems: string[] = []
-    const certificates = new Map<string, ClientCertificate>()
+    const read: ReadCertificates = { found: new Map(), acme: [] }
     for (const name of names) {
       const certificate = plan.plan.certificates?.[name]
       if (certificate === undefined) continue
       try {
         const from = { dependencies: this.#settings, files, references }
-        certificates.set(name, await readCertificate(name, certificate, from))
+        await addCertificate(name, certificate, from, read)
       } catch (error) {
         problems.push(`${plan.origins[`certificates.${name}`] ?? "authz"}: ${(error as Error).message}`)
       }
     }
     if (problems.length > 0) throw new LoadError(problems)
-    const clients = await readClientTrusts(plan, "authz", this.#settings)
+    const { trusts, files: trustFiles } = await readClientTrusts(plan, "authz", this.#settings)
+    const parts = { certificates: read.found, trusts, managed: this.#settings.managed }
     return {
-      transports: transportsOf(plan, "authz", certificates, clients.trusts),
-      files: [...files, ...clients.files],
+      transports: transportsOf(plan, "authz", parts),
+      files: [...files, ...trustFiles],
+      acme: read.acme,
     }
   }
 

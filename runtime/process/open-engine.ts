@@ -2,6 +2,7 @@ import type { ApiObserver } from "../authz/observed.ts"
 import type { RejectedRequest } from "../authz/ports.ts"
 import type { Engine } from "../check/engine.ts"
 import type { HttpClient } from "../http/client/http-client.ts"
+import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
 import type { Database } from "../store/database.ts"
 import type { Log } from "../telemetry/log.ts"
 import { EngineAccess } from "./engine-access.ts"
@@ -21,14 +22,16 @@ export function openEngine(
     readonly engine: Engine
     readonly stores: PlanStores
     readonly http: HttpClient
+    readonly managed: ManagedCertificates
     readonly observer: ApiObserver
     /** Of a worker: the key with which its parent calls the engine. */
     readonly ownKey?: string | undefined
   },
 ): EngineListeners {
-  const { database, engine, stores, http, observer, ownKey } = parts
+  const { database, engine, stores, http, observer, ownKey, managed } = parts
   const access = new EngineAccess({
     createVerifier: verifierMaker(log, http),
+    managed,
     environment: env,
     folder: cwd,
     ownKey,

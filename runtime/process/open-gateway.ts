@@ -1,6 +1,7 @@
 import { createGateway, type Gateway } from "../gateway/gateway.ts"
 import type { Observer } from "../gateway/observer.ts"
 import type { HttpClient } from "../http/client/http-client.ts"
+import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
 import { createVerifier, type IssuerSettings } from "../identity/issuer.ts"
 import { createKeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
@@ -43,16 +44,18 @@ export function openGateway(
     readonly metering: Metering
     readonly observer: Observer
     readonly http: HttpClient
+    readonly managed: ManagedCertificates
     /** Absent: this process counts on its own. */
     readonly limiter?: BoundedLimiter | undefined
   },
 ): Gateway {
   const { log } = settings
-  const { stores, observer, http } = parts
+  const { stores, observer, http, managed } = parts
   const { issued, quotas } = parts.metering
   return createGateway({
     http,
     createVerifier: verifierMaker(log, http),
+    managed,
     createKeyTable: (entries) => createKeyTable(entries, issued),
     limiter: parts.limiter ?? createMemoryLimiter(),
     onShared: (what, redis, reason) =>

@@ -1,3 +1,4 @@
+import type { AcmeCertificates } from "../acme/acme-certificates.ts"
 import { Engine } from "../check/engine.ts"
 import type { Servable } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
@@ -14,6 +15,7 @@ import { addEngineMetrics } from "./engine-metrics.ts"
 import { EngineObserver } from "./engine-observer.ts"
 import { HistoryLosses } from "./history-losses.ts"
 import { Metering, type ProcessQuotas } from "./metering.ts"
+import { openAcme } from "./open-acme.ts"
 import { openEngine } from "./open-engine.ts"
 import { openGateway } from "./open-gateway.ts"
 import { PlanStores } from "./plan-stores.ts"
@@ -44,6 +46,7 @@ export interface Serving {
   readonly refused: RefusedRequests
   readonly relations: RelationChanges
   readonly http: HttpClient
+  readonly acme: Pick<AcmeCertificates, "states">
   /** Runs plans on these parts. */
   readonly servable: Servable
   /** The addresses on which they listen, as `host:port`. */
@@ -78,12 +81,13 @@ export function openServing(
   if (roles.some((role) => role !== "control")) addEngineMetrics(metrics, engine, names)
   const stores = new PlanStores({ checks: engine, writes, observer: asked })
   const warm = new WarmStores(engine, log, names)
+  const acme = openAcme(settings, { database, metrics })
   const { requestLog, closeRequestLog } = requestLogOf(settings, shared !== undefined)
   const measured = { database, metrics, losses, log, spoolFolder: spoolOf(settings), plan }
   const metering = new Metering({ ...measured, quotas: shared?.quotas })
   const observing = { metrics, log, requestLog, stores, metering, database }
   const { observer, refused, relations } = makeObservers(observing)
-  const ports = { database, engine, stores, metering, observer, http }
+  const ports = { database, engine, stores, metering, observer, http, managed: acme }
   const gateway = roles.includes("gateway")
     ? openGateway(settings, { ...ports, limiter: shared?.limiter })
     : undefined
@@ -92,14 +96,14 @@ export function openServing(
     : undefined
   losses.onLoss = () => listeners?.forgetModels()
   return {
-    ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http },
+    ...{ gateway, listeners, metering, servers, warm, losses, refused, relations, http, acme },
     servable: servedBy({ engine, stores, warm, gateway, listeners }),
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
     async stop(graceMs) {
       await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])
     },
     async close() {
-      await Promise.all([metering.close(), refused.close(), http.close()])
+      await Promise.all([metering.close(), refused.close(), http.close(), acme.close()])
       engine.close()
       closeRequestLog?.()
       await servers.close()

@@ -32,6 +32,8 @@ export interface RuntimeSettings {
   readonly cwd: string
   readonly version: string
   readonly log: Log
+  /** Whether this process orders certificates from ACME (default: true). */
+  readonly ordersCertificates?: boolean
   /** Whether to log requests, one line each: on standard output, or to the caller's log. */
   readonly accessLog: boolean | Log
   /** Migrates the database to this version first. For an embedded database, which no other process can open. */

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto"
 import type { Database, PreparedStatement } from "./database.ts"
 
-/** What has changed: the plan, the issued subscriptions, or the tuples of the store with this id. */
-export type NoticeTopic = "plans" | "subscriptions" | `store ${string}`
+/** What has changed: the plan, the issued subscriptions, certificates from ACME, or the tuples of the store with this id. */
+export type NoticeTopic = "plans" | "subscriptions" | "certificates" | `store ${string}`
 
 const channel = "sallyport"
 

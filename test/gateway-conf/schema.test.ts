@@ -36,6 +36,8 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "auth basic": (statement) => around.api(`auth basic u {\n${statement}\n}`),
   "auth certificate": (statement) => around.api(`auth certificate {\n${statement}\n}`),
   certificate: (statement) => `certificate c {\ncert file("c")\nkey file("k")\n${statement}\n}`,
+  "certificate acme": (statement) =>
+    `certificate c {\nacme {\ndirectory staging\nhosts "x"\nencrypt-with s\n${statement}\n}\n}`,
   "token client": (statement) => `token t {\nclient x secret s\n${statement}\n}`,
   issuer: (statement) => `issuer i {\n${statement}\n}`,
   claims: (statement) => around.issuer(`claims {\n${statement}\n}`),

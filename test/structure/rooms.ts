@@ -40,6 +40,7 @@ const runtimeRooms = [
   "runtime/validation",
   "runtime/policies",
   "runtime/http",
+  "runtime/acme",
   "runtime/gateway",
   "runtime/authz",
   "runtime/usage",
@@ -156,6 +157,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/store",
     doors: [
+      "acme",
       "call-record",
       "capabilities",
       "connection-url",
@@ -334,10 +336,12 @@ export const rooms: readonly Room[] = [
       "server/internal-guard",
       "server/listen",
       "server/listener",
+      "server/managed-certificates",
       "server/peer-certificate",
       "server/request-fault",
       "server/server-certificates",
       "server/tls",
+      "server/validations",
     ],
     may: ["runtime/plan"],
     packages: ["fastify", "undici"],
@@ -355,9 +359,17 @@ export const rooms: readonly Room[] = [
     ],
   },
   {
+    path: "runtime/acme",
+    doors: ["acme-certificates"],
+    may: ["runtime/store", "runtime/telemetry", "runtime/http"],
+    packages: ["acme-client"],
+    builtins: ["node:crypto", "node:https", "node:timers/promises", "node:tls"],
+  },
+  {
     path: "runtime/gateway",
     doors: [
       "generation/certificates",
+      "generation/parts-of-plan",
       "generation/file-watch",
       "gateway",
       "generation/held",

@@ -139,6 +139,8 @@ async function runtimeSettings(
     version,
     log: createLog({ level: logLevelOf(io, "warn"), stream }),
     accessLog: createLog({ level: "info", stream: requests }),
+    // A development machine is not reached by the names of its project, and failed orders count in the limits of the authority.
+    ordersCertificates: false,
     graceMs,
   }
 }

@@ -194,6 +194,18 @@ export const routes = area({
     help: "Use a certificate and the key it was made for, both as PEM.",
     why: "A process reads both when it loads the plan, and refuses the plan if they do not belong together. Files that are not on this machine are not checked here.",
   },
+  SP3052: {
+    severity: "error",
+    title: "Client certificate from ACME",
+    help: "Declare a certificate with `cert` and `key` from the authority that the server trusts.",
+    why: "Authorities with ACME certify host names of servers. A server that asks for a client certificate trusts another authority, usually its own.",
+  },
+  SP3053: {
+    severity: "warning",
+    title: "No listener for the challenge",
+    help: "Add `listen 0.0.0.0:80 { redirect https }` for HTTP-01, or choose `challenge tls-alpn-01`, which needs a `listen` with `tls`.",
+    why: "The authority connects to port 80 (HTTP-01) or 443 (TLS-ALPN-01) of each host. Without a listener of the gateway that is reached there, no certificate is issued.",
+  },
   SP3051: {
     severity: "warning",
     title: "Certificate ends soon",

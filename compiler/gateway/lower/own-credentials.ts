@@ -18,6 +18,7 @@ import {
 } from "../bind/bound.ts"
 import { inlineBackendPrefix } from "../bind/names.ts"
 import type { Program } from "../program.ts"
+import { checkAcme, lowerCertificate } from "./certificate.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
@@ -52,25 +53,15 @@ export class OwnCredentialPlans {
     this.#values = values
     this.#report = report
     for (const { name, bound } of program.all("certificate")) {
-      const certificate = this.#certificate(bound)
+      const certificate = bound.broken
+        ? undefined
+        : lowerCertificate(name, bound, { program, values, report })
       if (certificate !== undefined) this.#certificates.set(name, certificate)
     }
     for (const { name, bound } of program.all("token")) {
       const client = bound.broken ? undefined : this.#declared(bound)
       if (client !== undefined) this.#clients.set(name, client)
     }
-  }
-
-  /** Undefined for a declaration with a missing part, which the binder reports. */
-  #certificate({ block }: BoundStatement): CertificatePlan | undefined {
-    const source = (keyword: string) => {
-      const args = statementOf(block, keyword)?.args
-      const named = args?.word("named")?.text
-      if (named === undefined) return args?.value<{ file: string }>("file")
-      return this.#program.find("value", named)?.kind === "value" ? { value: named } : { secret: named }
-    }
-    const [cert, key] = [source("cert"), source("key")]
-    return cert === undefined || key === undefined || "value" in key ? undefined : { cert, key }
   }
 
   /** The credentials of a backend's block; "broken" when they are invalid (reported). */
@@ -128,20 +119,22 @@ export class OwnCredentialPlans {
   }: CredentialUsers): Pick<PlanBody, "certificates" | "tokenClients" | "pdps"> {
     // Only what is in use: a file that no route needs must not prevent the start.
     const certificates = new Set(this.#readBy(steps))
+    const asClient = new Set<string>()
     for (const { tls } of [...(gateway?.listen ?? []), ...(authz?.listen ?? [])])
       for (const name of tls?.certificates ?? []) certificates.add(name)
     const clients = new Set<string>()
     for (const step of Object.values(steps)) {
       const authentication = "authentication" in step ? step.authentication : undefined
-      if (authentication?.scheme === "certificate") certificates.add(authentication.certificate)
+      if (authentication?.scheme === "certificate") asClient.add(authentication.certificate)
       if (authentication?.scheme === "token") clients.add(authentication.client)
     }
     for (const { tls, authentication } of [...Object.values(backends), ...Object.values(pdps)]) {
-      if (tls.certificate !== undefined) certificates.add(tls.certificate)
+      if (tls.certificate !== undefined) asClient.add(tls.certificate)
       if (authentication?.scheme === "token") clients.add(authentication.client)
       if (authentication?.scheme === "basic") this.#values.needSecret(authentication.password)
       if (authentication?.scheme === "bearer") this.#values.needSecret(authentication.token)
     }
+    for (const name of asClient) certificates.add(name)
     const used = <Item>(all: ReadonlyMap<string, Item>, names: ReadonlySet<string>) =>
       // Sorted by name, because the order of declarations must not change the plan.
       Object.fromEntries([...all].filter(([name]) => names.has(name)).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -149,9 +142,14 @@ export class OwnCredentialPlans {
       certificates: used(this.#certificates, certificates),
       tokenClients: used(this.#clients, clients),
     }
+    checkAcme(tables.certificates, { asClient, listen: gateway?.listen ?? [] }, this.#program, this.#report)
     for (const { secret } of Object.values(tables.tokenClients)) this.#values.needSecret(secret)
-    for (const { cert, key } of Object.values(tables.certificates))
-      for (const source of [cert, key]) if ("secret" in source) this.#values.needSecret(source.secret)
+    for (const each of Object.values(tables.certificates)) {
+      const sources =
+        "acme" in each ? [each.acme.protectedBy, each.acme.externalAccount] : [each.cert, each.key]
+      for (const source of sources)
+        if (source !== undefined && "secret" in source) this.#values.needSecret(source.secret)
+    }
     this.#values.needIn([tables.tokenClients, tables.certificates])
     return {
       // Absent instead of empty: a plan without them keeps the digest it had before these tables existed.
@@ -167,7 +165,7 @@ export class OwnCredentialPlans {
     if (this.#certificates.size === 0 || !JSON.stringify(steps).includes('"IDeployment.Certificates"'))
       return []
     for (const declared of this.#program.all("certificate")) declared.used = true
-    return [...this.#certificates.keys()]
+    return [...this.#certificates].flatMap(([name, each]) => ("acme" in each ? [] : [name]))
   }
 
   /** The `Authorization` that the gateway sends. A client that is written in place is named after its content. */

@@ -17,6 +17,7 @@ export type BlockName =
   | "authz authzen"
   | "store"
   | "certificate"
+  | "certificate acme"
   | "introspection"
   | "users"
   | "pdp"

@@ -23,6 +23,7 @@ import { validateStatusRows } from "../steps/validate-status.ts"
 import { xmlToJsonRows } from "../steps/xml-to-json.ts"
 import type { BlockName } from "./block-name.ts"
 import {
+  acmeRows,
   backendCredentialRows,
   certificateRows,
   introspectionRows,
@@ -102,6 +103,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "auth basic": { title: "`auth basic`", rows: authBasicRows },
   "auth certificate": { title: "`auth certificate`", rows: authCertificateRows },
   certificate: { title: "`certificate`", rows: certificateRows },
+  "certificate acme": { title: "`acme`", rows: acmeRows },
   "token client": { title: "`token`", rows: tokenRows },
   issuer: { title: "`issuer`", rows: issuerRows },
   claims: { title: "`claims`", rows: [], anyKeyword: claimRow },

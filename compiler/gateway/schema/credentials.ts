@@ -1,4 +1,13 @@
-import { type ArgumentPattern, type Form, oneOf, optional, type StatementRow, slot, word } from "./row.ts"
+import {
+  type ArgumentPattern,
+  type Form,
+  many,
+  oneOf,
+  optional,
+  type StatementRow,
+  slot,
+  word,
+} from "./row.ts"
 
 const secret = slot("secret", "reference", { to: ["secret"], label: "SECRET" })
 const clientArgs = [slot("client", "data", { label: '"ID"' }), word("secret"), secret]
@@ -18,7 +27,6 @@ export const certificate: StatementRow = {
 export const certificateRows: readonly StatementRow[] = [
   {
     keyword: "cert",
-    required: true,
     forms: [
       {
         args: [
@@ -34,7 +42,6 @@ export const certificateRows: readonly StatementRow[] = [
   },
   {
     keyword: "key",
-    required: true,
     forms: [
       {
         args: [
@@ -44,6 +51,71 @@ export const certificateRows: readonly StatementRow[] = [
     ],
     docs: "Its private key (PEM, without a password): in a file, or in a secret.",
     example: 'key file("certs/edge.key")',
+  },
+  {
+    keyword: "acme",
+    forms: [{ args: [], block: "certificate acme", blockRequired: true }],
+    docs: "Orders the certificate from an authority with ACME (RFC 8555), and renews it: instead of `cert` and `key`. By this statement you accept the terms of the authority.",
+    example: 'acme { directory letsencrypt; hosts "shop.example" "www.shop.example"; encrypt-with acme_key }',
+  },
+]
+
+export const acmeRows: readonly StatementRow[] = [
+  {
+    keyword: "directory",
+    required: true,
+    forms: [
+      {
+        args: [
+          oneOf([slot("choice", "choice", { choices: ["letsencrypt", "staging"] })], [slot("url", "url")]),
+        ],
+      },
+    ],
+    docs: "The authority: Let's Encrypt; its `staging` directory for tests, whose certificates clients do not trust; or the URL of another directory.",
+    example: "directory letsencrypt",
+  },
+  {
+    keyword: "hosts",
+    required: true,
+    several: true,
+    forms: [{ args: [many(slot("host", "host"), 100)] }],
+    docs: "The host names of the certificate. Wildcards are not possible.",
+    example: 'hosts "shop.example" "www.shop.example"',
+  },
+  {
+    keyword: "encrypt-with",
+    required: true,
+    forms: [{ args: [secret] }],
+    docs: "The secret that encrypts private keys in the database, with at least 22 characters; make one with `openssl rand -base64 32`. With another secret, the certificate is ordered again.",
+    example: "encrypt-with acme_key",
+  },
+  {
+    keyword: "challenge",
+    forms: [{ args: [slot("choice", "choice", { choices: ["http-01", "tls-alpn-01"] })] }],
+    byDefault: "http-01",
+    docs: "How the authority verifies that the hosts are yours: `http-01` by a request to port 80, `tls-alpn-01` by a TLS connection to port 443.",
+    example: "challenge tls-alpn-01",
+  },
+  {
+    keyword: "contact",
+    forms: [{ args: [slot("contact", "constant", { label: '"EMAIL"', max: 254 })] }],
+    byDefault: "none",
+    docs: "The e-mail address of the account at the authority.",
+    example: 'contact "ops@shop.example"',
+  },
+  {
+    keyword: "external-account",
+    forms: [{ args: [slot("id", "load-text", { label: '"ID"' }), word("secret"), secret] }],
+    byDefault: "none",
+    docs: "The account that the authority has given you outside of ACME (external account binding): its key id, and a secret with its HMAC key in base64url.",
+    example: 'external-account "kid-1" secret gateway_secret',
+  },
+  {
+    keyword: "ca",
+    forms: [{ args: [slot("file", "file")] }],
+    byDefault: "the system's authorities",
+    docs: "Certificate authorities (PEM) that may sign the certificate of the directory's server.",
+    example: 'ca file("certs/internal-ca.pem")',
   },
 ]
 

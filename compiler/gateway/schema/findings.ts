@@ -89,6 +89,8 @@ export const reportedAt: { readonly [Each in StatementCode]: ReportedAt } = {
   SP3060: { keywords: ["cross-site"] },
   SP3047: { keywords: ["auth"] },
   SP3050: { keywords: ["cert", "key"] },
+  SP3052: { keywords: ["certificate"] },
+  SP3053: { keywords: ["certificate"] },
   SP3051: { keywords: ["cert"] },
   SP3014: { keywords: ["listen"] },
   SP3015: { keywords: ["listen"] },

@@ -1,22 +1,33 @@
 import { ClientTrust, type ReadFile } from "../../http/server/client-trust.ts"
 import type { Transport } from "../../http/server/incoming.ts"
-import { ListenerTls } from "../../http/server/tls.ts"
+import type { AcmeSettings, ManagedCertificates } from "../../http/server/managed-certificates.ts"
+import type { AwaitedCertificate, ServerCertificate } from "../../http/server/server-certificates.ts"
+import { ListenerTls, type ListenerTlsSettings } from "../../http/server/tls.ts"
 import { pairProblem } from "../../plan/certificate-pair.ts"
 import { fileReason } from "../../plan/file-reason.ts"
 import type { Plan } from "../../plan/plan.ts"
-import { addressText, type CertificatePlan, type ListenerPlan } from "../../plan/resources.ts"
+import {
+  type AcmePlan,
+  addressText,
+  type CertificatePlan,
+  type ListenerPlan,
+  type PemCertificatePlan,
+} from "../../plan/resources.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { LoadError } from "./load-error.ts"
 import { type Outside, type References, readPlanFile } from "./references.ts"
 
+/** The fewest characters of a secret that protects keys: 16 random bytes in base64 have 22. */
+const secretCharactersMin = 22
+
 /**
  * Reads certificate and key and checks that they belong together: otherwise every connection would fail later.
  * @throws Error with the file or the secret that is wrong
  */
-export async function readCertificate(
+async function readCertificate(
   name: string,
-  { cert, key }: CertificatePlan,
+  { cert, key }: PemCertificatePlan,
   from: {
     readonly dependencies: Outside
     readonly files: SeenFile[]
@@ -32,7 +43,7 @@ export async function readCertificate(
 /** @throws Error with the file that cannot be read */
 async function readPem(
   name: string,
-  source: CertificatePlan["cert"],
+  source: PemCertificatePlan["cert"],
   { dependencies, files, references }: Parameters<typeof readCertificate>[2],
 ): Promise<string> {
   // A missing secret or value was reported when they were read.
@@ -47,7 +58,7 @@ async function readPem(
   }
 }
 
-function sourceWords(source: CertificatePlan["cert"]): string {
+function sourceWords(source: PemCertificatePlan["cert"]): string {
   if ("secret" in source) return `the secret \`${source.secret}\``
   return "value" in source ? `the value \`${source.value}\`` : `\`${source.file}\``
 }
@@ -96,8 +107,77 @@ export async function readClientTrusts(
   return { trusts, files }
 }
 
+/** What reading the certificates of a plan needs. */
+interface CertificateSources {
+  readonly dependencies: Outside & { readonly managed?: ManagedCertificates | undefined }
+  readonly files: SeenFile[]
+  readonly references: References
+}
+
+/**
+ * The settings of a certificate from ACME, with its texts and secrets.
+ * @throws Error with the secret or the file that is wrong
+ */
+async function acmeSettings(
+  name: string,
+  { directory, hosts, contact, challenge, externalAccount, ca, protectedBy: { secret } }: AcmePlan,
+  from: CertificateSources,
+): Promise<AcmeSettings> {
+  const { references } = from
+  const protectedText = references.secrets.get(secret) ?? ""
+  if (protectedText.length < secretCharactersMin)
+    throw new Error(
+      `certificate \`${name}\`: the secret \`${secret}\` has ${protectedText.length} characters, and an encryption key needs ${secretCharactersMin}; make one with \`openssl rand -base64 32\``,
+    )
+  return {
+    ...{ name, hosts, contact, protectedBy: protectedText, challenge: challenge ?? "http-01" },
+    directory: references.text(directory),
+    externalAccount: externalAccount && {
+      id: references.text(externalAccount.id),
+      key: references.secrets.get(externalAccount.secret) ?? "",
+    },
+    ca: ca === undefined ? undefined : await readPem(name, ca, from),
+  }
+}
+
+/** The certificates of a plan that are there, and the settings of those from ACME. */
+export interface ReadCertificates {
+  readonly found: Map<string, ClientCertificate>
+  readonly acme: AcmeSettings[]
+}
+
+/**
+ * Reads one certificate of a plan into `read`. One from ACME may be missing: it is ordered when the plan runs.
+ * @throws Error with what is wrong
+ */
+export async function addCertificate(
+  name: string,
+  plan: CertificatePlan,
+  from: CertificateSources,
+  read: ReadCertificates,
+): Promise<void> {
+  if (!("acme" in plan)) {
+    read.found.set(name, await readCertificate(name, plan, from))
+    return
+  }
+  const settings = await acmeSettings(name, plan.acme, from)
+  const { managed } = from.dependencies
+  if (managed === undefined)
+    throw new Error(`certificate \`${name}\`: this process cannot order certificates`)
+  const found = await managed.obtain(settings)
+  if (found !== undefined) read.found.set(name, found)
+  read.acme.push(settings)
+}
+
 /** How clients reach each listener of a plan, by `host:port`. */
 export type Transports = ReadonlyMap<string, Transport>
+
+/** What was read for the listeners of a plan. */
+interface TransportParts {
+  readonly certificates: ReadonlyMap<string, ClientCertificate>
+  readonly trusts: ListenerTrusts["trusts"]
+  readonly managed: ManagedCertificates | undefined
+}
 
 /**
  * How clients reach the listeners of the gateway or of the engine.
@@ -106,15 +186,29 @@ export type Transports = ReadonlyMap<string, Transport>
 export function transportsOf(
   plan: Plan,
   side: "gateway" | "authz",
-  certificates: ReadonlyMap<string, ClientCertificate>,
-  trusts: ListenerTrusts["trusts"],
+  { certificates, trusts, managed }: TransportParts,
 ): Transports {
+  const { certificates: declared = {} } = plan.plan
+  const known = (name: string): ServerCertificate | AwaitedCertificate => {
+    const found = certificates.get(name)
+    if (found !== undefined) return { name, ...found }
+    const certificate = declared[name]
+    if (certificate !== undefined && "acme" in certificate) return { name, hosts: certificate.acme.hosts }
+    throw new Error(`there is no certificate \`${name}\``)
+  }
+  const isValidated = Object.values(declared).some(
+    (each) => "acme" in each && each.acme.challenge === "tls-alpn-01",
+  )
+  const findValidation = isValidated ? (host: string) => managed?.validation(host) ?? nothing : undefined
   const problems: string[] = []
   const transports = new Map<string, Transport>()
   for (const listener of plan.plan[side]?.listen ?? []) {
     const address = addressText(listener)
     try {
-      transports.set(address, transportOf(listener, certificates, trusts.get(address)))
+      transports.set(
+        address,
+        transportOf(listener, { known, findValidation, clientTrusts: trusts.get(address) }),
+      )
     } catch (error) {
       problems.push(`${plan.origins[side] ?? side}: listener ${address}: ${(error as Error).message}`)
     }
@@ -123,22 +217,24 @@ export function transportsOf(
   return transports
 }
 
+const nothing = Promise.resolve(undefined)
+
 function transportOf(
   { tls, redirect }: ListenerPlan,
-  certificates: ReadonlyMap<string, ClientCertificate>,
-  clientTrusts: readonly ClientTrust[] | undefined,
+  {
+    known,
+    ...more
+  }: Pick<ListenerTlsSettings, "clientTrusts" | "findValidation"> & {
+    known(name: string): ServerCertificate | AwaitedCertificate
+  },
 ): Transport {
   const redirectPort = redirect?.port
   if (tls === undefined) return { redirectPort }
   const serverTls = new ListenerTls({
-    certificates: tls.certificates.map((name) => {
-      const found = certificates.get(name)
-      if (found === undefined) throw new Error(`there is no certificate \`${name}\``)
-      return { name, ...found }
-    }),
+    certificates: tls.certificates.map(known),
     profile: tls.profile ?? "intermediate",
     refusesUnknownHosts: tls.unknownHosts === "refuse",
-    clientTrusts,
+    ...more,
   })
   return { tls: serverTls, strictTransport: strictTransportOf(tls.hsts) }
 }

@@ -1,9 +1,10 @@
 import type { RequestSender } from "../../http/client/http-client.ts"
+import type { AcmeSettings, ManagedCertificates } from "../../http/server/managed-certificates.ts"
 import { TokenClient, type TokenClientSettings } from "../../identity/token-client.ts"
 import { digestOf } from "../../plan/canonical.ts"
 import type { PlanBody } from "../../plan/plan.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
-import { readCertificate } from "./certificates.ts"
+import { addCertificate, type ReadCertificates } from "./certificates.ts"
 import type { SeenFile } from "./file-watch.ts"
 import type { Held } from "./held.ts"
 import type { Outside, References } from "./references.ts"
@@ -11,13 +12,18 @@ import type { Outside, References } from "./references.ts"
 /** The gateway's own credentials, by their names in the plan. */
 export interface OwnCredentials {
   readonly certificates: ReadonlyMap<string, ClientCertificate>
+  /** The certificates that this process may order. */
+  readonly acme: readonly AcmeSettings[]
   readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
 }
 
 /** What creating credentials needs. */
 interface CredentialMaker {
   readonly references: References
-  readonly dependencies: Outside & { readonly http: RequestSender }
+  readonly dependencies: Outside & {
+    readonly http: RequestSender
+    readonly managed?: ManagedCertificates | undefined
+  }
   readonly files: SeenFile[]
   attempt(place: string, make: () => unknown): void
   attemptLater(place: string, make: () => Promise<void>): Promise<void>
@@ -30,14 +36,15 @@ export async function provisionCredentials(
   plan: PlanBody,
   previous: OwnCredentials | undefined,
 ): Promise<OwnCredentials> {
-  const certificates = new Map<string, ClientCertificate>()
+  const read: ReadCertificates = { found: new Map(), acme: [] }
   for (const [name, certificate] of Object.entries(plan.certificates ?? {})) {
     await maker.attemptLater(`certificates.${name}`, async () => {
-      const read = await readCertificate(name, certificate, maker)
+      await addCertificate(name, certificate, maker, read)
       const before = previous?.certificates.get(name)
+      const now = read.found.get(name)
       // Keeps the object of an unchanged certificate, because steps compare what they looked up by identity.
-      const same = before?.cert === read.cert && before.key === read.key
-      certificates.set(name, same ? before : read)
+      if (before !== undefined && before.cert === now?.cert && before.key === now.key)
+        read.found.set(name, before)
     })
   }
   const tokenClients = new Map<string, Held<TokenClient>>()
@@ -62,5 +69,5 @@ export async function provisionCredentials(
       tokenClients.set(name, maker.take(previous?.tokenClients.get(name), digestOf(settings), make))
     })
   }
-  return { certificates, tokenClients }
+  return { certificates: read.found, acme: read.acme, tokenClients }
 }

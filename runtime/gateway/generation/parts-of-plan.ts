@@ -44,8 +44,8 @@ export function usedBy(plan: PlanBody): GatewayParts {
   return used
 }
 
-/** Every `{secret: name}` in a step. */
-function collectSecrets(node: unknown, found: Set<string>): void {
+/** Every `{secret: name}` in a part of a plan. */
+export function collectSecrets(node: unknown, found: Set<string>): void {
   if (typeof node !== "object" || node === null) return
   if ("secret" in node && typeof node.secret === "string") found.add(node.secret)
   for (const inner of Object.values(node)) collectSecrets(inner, found)

@@ -2,6 +2,7 @@ import type { Cache } from "../../cache/cache.ts"
 import { declareEnvironment, type Environment } from "../../expression/environment.ts"
 import { anyRequestContext } from "../../expression/request-context.ts"
 import type { OutgoingHttp, RequestSender } from "../../http/client/http-client.ts"
+import type { AcmeSettings, ManagedCertificates } from "../../http/server/managed-certificates.ts"
 import { readInlineKeys } from "../../identity/inline-keys.ts"
 import { Introspection, type IntrospectionSettings, type OpaqueTokens } from "../../identity/introspection.ts"
 import type { IssuerSettings } from "../../identity/issuer.ts"
@@ -52,6 +53,8 @@ export interface GatewayDependencies extends Outside {
   readonly authorizer: Authorizer
   readonly cache: Cache
   readonly http: OutgoingHttp
+  /** Absent: plans with certificates from ACME are refused. */
+  readonly managed?: ManagedCertificates | undefined
   readonly backendsByUrl: BackendsByUrl
   readonly traceLog: TraceLog
   readonly meter: Meter
@@ -73,6 +76,7 @@ export interface Resources extends SharedResources {
   readonly verifiers: ReadonlyMap<string, Held<TokenVerifier>>
   readonly backends: ReadonlyMap<string, Held<BackendClient>>
   readonly certificates: ReadonlyMap<string, ClientCertificate>
+  readonly acme: readonly AcmeSettings[]
   readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
   readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
   readonly users: ReadonlyMap<string, Held<Passwords>>

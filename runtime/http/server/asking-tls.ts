@@ -18,8 +18,8 @@ export interface AskingTlsSettings {
   readonly options: TlsOptions & SecureContextOptions
   readonly certificates: ServerCertificates
   readonly trusts: ClientTrusts
-  /** Undefined: clients of unknown hosts get the first certificate. */
-  readonly unknownHost: (() => Error) | undefined
+  /** Why a client gets no certificate, if none has the host that it names. Undefined: it gets the first one. */
+  refusalOf(servername: string): Error | undefined
   /** The handshake is complete. `refused`: why the client may not send requests. */
   secured(socket: TLSSocket, refused: string | undefined): void
   failed(error: Error, socket: Socket): void
@@ -33,7 +33,7 @@ export interface AskingTlsSettings {
 export class AskingTls {
   readonly #server: TlsServer
   readonly #settings: AskingTlsSettings
-  readonly #contexts = new Map<ClientTrust, Map<ServerCertificate, SecureContext>>()
+  readonly #contexts = new Map<ClientTrust, Map<ServerCertificate | undefined, SecureContext>>()
 
   /** @throws Error when OpenSSL refuses the authorities or the revocation lists */
   constructor(settings: AskingTlsSettings) {
@@ -51,9 +51,9 @@ export class AskingTls {
       SNICallback: (servername, done) => {
         const trust = trusts.find(servername)
         const own = certificates.certificateOf(servername)
-        const { unknownHost } = settings
-        if (trust === undefined || (own === undefined && unknownHost !== undefined))
-          done(unknownHost?.() ?? new Error("this host has no client certificates"))
+        const refusal = own === undefined ? settings.refusalOf(servername) : undefined
+        if (refusal !== undefined) done(refusal)
+        else if (trust === undefined) done(new Error("this host has no client certificates"))
         else done(null, this.#contextOf(trust, own ?? certificates.first))
       },
     })
@@ -65,7 +65,7 @@ export class AskingTls {
     this.#server.emit("connection", socket)
   }
 
-  #contextOf(trust: ClientTrust, certificate: ServerCertificate): SecureContext {
+  #contextOf(trust: ClientTrust, certificate: ServerCertificate | undefined): SecureContext {
     let ofTrust = this.#contexts.get(trust)
     if (ofTrust === undefined) {
       ofTrust = new Map()
@@ -73,7 +73,7 @@ export class AskingTls {
     }
     let context = ofTrust.get(certificate)
     if (context === undefined) {
-      const { cert, key } = certificate
+      const { cert, key } = certificate ?? {}
       context = createSecureContext({ ...this.#settings.options, ...trust.contextOptions, cert, key })
       ofTrust.set(certificate, context)
     }

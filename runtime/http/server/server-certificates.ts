@@ -8,6 +8,13 @@ export interface ServerCertificate {
   readonly key: string
 }
 
+/** A certificate that is not there yet: handshakes for its hosts fail. */
+export interface AwaitedCertificate {
+  readonly name: string
+  /** In lower case. */
+  readonly hosts: readonly string[]
+}
+
 /** A certificate that a listener shows. `hosts`: its names in lower case, with `*.` for wildcards. */
 export interface ShownCertificate {
   readonly name: string
@@ -31,22 +38,25 @@ function namesOf(certificate: X509Certificate): string[] {
 
 /** The certificates of a listener by host name: an exact name first, then a wildcard for one label (RFC 6125 §6.4.3). */
 export class ServerCertificates {
-  /** The certificate of clients that name no host. */
-  readonly first: ServerCertificate
+  /** The certificate of clients that name no host; undefined: it is awaited. */
+  readonly first: ServerCertificate | undefined
   readonly shown: readonly ShownCertificate[]
   readonly #exact = new Map<string, SecureContext>()
   /** By the name behind `*.`. */
   readonly #wildcard = new Map<string, SecureContext>()
   readonly #sources = new Map<SecureContext, ServerCertificate>()
+  readonly #awaited = new Set<string>()
 
   /**
    * The first certificate is the default. When two certificates have the same name, the earlier one is used.
    * @throws Error when a certificate cannot be used, for example because its key is too short for OpenSSL's security level
    */
-  constructor(certificates: readonly ServerCertificate[], options: ContextOptions) {
-    const [first] = certificates
+  constructor(all: readonly (ServerCertificate | AwaitedCertificate)[], options: ContextOptions) {
+    const [first] = all
     if (first === undefined) throw new Error("a TLS listener needs a certificate")
-    this.first = first
+    this.first = "cert" in first ? first : undefined
+    for (const each of all) if (!("cert" in each)) for (const host of each.hosts) this.#awaited.add(host)
+    const certificates = all.filter((each) => "cert" in each)
     const contexts = certificates.map((each) => contextOf(each, options))
     contexts.forEach((context, index) => {
       this.#sources.set(context, certificates[index] as ServerCertificate)
@@ -73,6 +83,14 @@ export class ServerCertificates {
   certificateOf(servername: string): ServerCertificate | undefined {
     const context = this.find(servername)
     return context && this.#sources.get(context)
+  }
+
+  /** Whether the certificate for a host is awaited: no other certificate may be shown for it. `servername` as sent; empty: no host is named. */
+  isAwaited(servername: string): boolean {
+    return (
+      this.#awaited.has(plain(servername)) ||
+      (this.first === undefined && this.find(servername) === undefined)
+    )
   }
 }
 

@@ -6,18 +6,26 @@ import { namedHost } from "./client-hello.ts"
 import { type ClientTrust, ClientTrusts, type ShownRevocationList } from "./client-trust.ts"
 import { peerCertificateOf } from "./peer-certificate.ts"
 import type { RequestFault } from "./request-fault.ts"
-import { type ServerCertificate, ServerCertificates, type ShownCertificate } from "./server-certificates.ts"
+import {
+  type AwaitedCertificate,
+  type ServerCertificate,
+  ServerCertificates,
+  type ShownCertificate,
+} from "./server-certificates.ts"
+import { type FindValidation, Validations } from "./validations.ts"
 
 /** How a listener speaks TLS. */
 export interface ListenerTlsSettings {
   /** At least one; the first is the default. */
-  readonly certificates: readonly ServerCertificate[]
+  readonly certificates: readonly (ServerCertificate | AwaitedCertificate)[]
   /** Protocol versions and ciphers, as Mozilla recommends them (see `profiles`). */
   readonly profile: TlsProfile
   /** Whether clients that name no host of a certificate are refused (default: they get the first certificate). */
   readonly refusesUnknownHosts: boolean
   /** Whose client certificates are asked for, by host (default: none). */
   readonly clientTrusts?: readonly ClientTrust[] | undefined
+  /** Finds the certificates that answer TLS-ALPN-01 challenges. Absent: such connections are handled as others. */
+  readonly findValidation?: FindValidation | undefined
 }
 
 /** Which protocol versions and ciphers a listener accepts. */
@@ -29,6 +37,7 @@ export type HandshakeFailure =
   | "not-tls"
   | "unknown-host"
   | "client-certificate"
+  | "no-certificate"
   | "timeout"
   | "closed"
   | "protocol"
@@ -83,15 +92,18 @@ export class ListenerTls {
   readonly #trusts: ClientTrusts
   /** Undefined: no client is asked for a certificate. */
   readonly #asking: AskingTls | undefined
+  readonly #validations: Validations | undefined
   #hooks: TlsHooks | undefined
   #ticketKeysSince = Date.now()
 
   /** @throws Error when a certificate cannot be used */
-  constructor({ certificates, profile, refusesUnknownHosts, clientTrusts = [] }: ListenerTlsSettings) {
+  constructor(settings: ListenerTlsSettings) {
+    const { certificates, profile, refusesUnknownHosts, clientTrusts = [], findValidation } = settings
     const protocol = { ...profiles[profile], ecdhCurve: curves }
     this.#certificates = new ServerCertificates(certificates, protocol)
     this.#refusesUnknownHosts = refusesUnknownHosts
-    const { cert, key } = this.#certificates.first
+    this.#validations = findValidation && new Validations(findValidation)
+    const { cert, key } = this.#certificates.first ?? {}
     const options = {
       ...{ ...protocol, cert, key },
       handshakeTimeout: handshakeMs,
@@ -110,7 +122,7 @@ export class ListenerTls {
   #newAsking(options: ConstructorParameters<typeof AskingTls>[0]["options"]): AskingTls {
     return new AskingTls({
       ...{ options, certificates: this.#certificates, trusts: this.#trusts },
-      unknownHost: this.#refusesUnknownHosts ? () => new UnknownHost() : undefined,
+      refusalOf: (servername) => this.#refusalOf(servername),
       secured: (socket, refused) => {
         if (refused === undefined) this.#secured(socket)
         else this.#refuseCertificate(socket, refused)
@@ -121,7 +133,10 @@ export class ListenerTls {
 
   #failed(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy()
-    this.#hooks?.failed(failureOf(error))
+    const failure = failureOf(error)
+    // Without a certificate, OpenSSL finds no common cipher with a client that names no host.
+    const isAwaited = failure === "protocol" && this.#certificates.isAwaited("")
+    this.#hooks?.failed(isAwaited ? "no-certificate" : failure)
   }
 
   /** Waits for the client's first bytes: a response that comes before them could be lost with the connection. */
@@ -185,12 +200,14 @@ export class ListenerTls {
       }
       const bytes = before === undefined ? read : Buffer.concat([before, read])
       const isHandshake = bytes[0] === handshakeRecord
-      const named = isHandshake && this.#trusts.differ ? namedHost(bytes) : undefined
+      const isRead = this.#trusts.differ || this.#validations !== undefined
+      const named = isHandshake && isRead ? namedHost(bytes) : undefined
       if (named === "more") {
         socket.once("readable", () => begin(bytes))
         return
       }
       clearTimeout(late)
+      if (this.#validations?.take(socket, bytes) === true) return
       socket.unshift(bytes)
       if (isHandshake) this.#encrypt(socket, named?.host ?? "")
       else this.#refuse(socket, bytes)
@@ -219,9 +236,16 @@ export class ListenerTls {
 
   #choose(servername: string, done: (error: Error | null, context?: SecureContext) => void): void {
     const found = this.#certificates.find(servername)
-    if (found !== undefined) done(null, found)
-    else if (this.#refusesUnknownHosts) done(new UnknownHost())
+    const refusal = found === undefined ? this.#refusalOf(servername) : undefined
+    if (refusal !== undefined) done(refusal)
+    else if (found !== undefined) done(null, found)
     else done(null)
+  }
+
+  /** Why a client gets no certificate, if none has the host that it names. Undefined: it gets the first one. */
+  #refusalOf(servername: string): Error | undefined {
+    if (this.#certificates.isAwaited(servername)) return new CertificateAwaited()
+    return this.#refusesUnknownHosts ? new UnknownHost() : undefined
   }
 
   #unasked(socket: TLSSocket): void {
@@ -263,7 +287,11 @@ const methodStart = /^[A-Z]{3,16}[ A-Z]/
 /** A client that names a host which no certificate has. */
 class UnknownHost extends Error {}
 
+/** A client that names a host whose certificate is not there yet. */
+class CertificateAwaited extends Error {}
+
 function failureOf(error: NodeJS.ErrnoException): HandshakeFailure {
+  if (error instanceof CertificateAwaited) return "no-certificate"
   if (error instanceof UnknownHost) return "unknown-host"
   if (error.code === "ERR_TLS_HANDSHAKE_TIMEOUT") return "timeout"
   return error.code === "ECONNRESET" || error.code === "EPIPE" ? "closed" : "protocol"
