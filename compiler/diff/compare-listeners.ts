@@ -13,6 +13,7 @@ import {
 import { same } from "../analysis/same.ts"
 import { durationWords, sizeWords } from "../analysis/words.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
+import { tracingChanges } from "./compare-tracing.ts"
 import { listenerChanges, listenerWords } from "./listener-changes.ts"
 import { trustChanges } from "./trust-changes.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
@@ -46,6 +47,7 @@ export function compareGateways(plans: {
     ...limitChanges({ before: before.limits, after: after.limits }),
     ...sharedChanges(before.shared, after.shared),
     ...sharedCacheChanges(before.shared?.cacheBytesMax, after.shared?.cacheBytesMax),
+    ...tracingChanges(before.tracing, after.tracing),
     ...unmatchedChanges(before.onUnmatched ?? [], after.onUnmatched ?? []),
   ]
 }

@@ -49,6 +49,7 @@ import { FileWatch } from "./generation/file-watch.ts"
 import { LoadError, listenReason } from "./generation/load-error.ts"
 import { type Provisioned, provision } from "./generation/provision.ts"
 import type { GatewayDependencies, KeyEntry } from "./generation/resources.ts"
+import type { OpenTracer } from "./generation/tracer-of-plan.ts"
 import { type Observer, refusedRequest } from "./observer.ts"
 import { Tunnels } from "./tunnels/tunnels.ts"
 
@@ -61,6 +62,8 @@ export interface GatewayOptions {
   readonly onShared?: (what: "limits" | "cache", server: string, away: string | undefined) => void
   /** Absent: plans with quotas are refused. */
   readonly quotas?: QuotaCounters | undefined
+  /** Opens the connection to a collector of traces. Absent: requests are not traced. */
+  readonly openTracer?: OpenTracer
   /** Answers `require` for the steps of a plan. When it is the same for two plans, their steps may be reused. */
   readonly authorizerOf: (plan: Plan) => Authorizer
   readonly observer: Observer

@@ -47,6 +47,8 @@ export interface Finished {
   /** The step that responded instead of a backend, and its place. */
   readonly answeredBy: Answerer | undefined
   readonly traceparent: string | undefined
+  /** Ids of the trace and of this request's span in it; undefined: requests are not traced. */
+  readonly trace: { readonly traceId: string; readonly spanId: string } | undefined
   /** The client disconnected, or the response was cut off before its end. */
   readonly aborted: boolean
   /** The request was sent to the backend more than once. */
@@ -127,6 +129,7 @@ export function refusedRequest(id: string, found: Problem, ip: string): Finished
     decision: undefined,
     answeredBy: undefined,
     traceparent: undefined,
+    trace: undefined,
     aborted: false,
     retried: false,
   }

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { headerName } from "./http-syntax.ts"
 import { pathTemplates } from "./segment-template.ts"
 import { loadText, name, reference, stepId } from "./text.ts"
 
@@ -115,6 +116,25 @@ const sharedCounters = z.strictObject({
     .optional(),
 })
 
+const percent = z.number().min(0).max(100)
+
+/**
+ * Traces of requests, sent to a collector by OTLP over HTTP. `otlp`: its base URL. `sample`: percent of the requests, for `apis` their own. `errors` and
+ * `slowerMs`: requests that are kept in addition.
+ */
+const tracing = z.strictObject({
+  otlp: loadText,
+  /** Field name and the secret with its value. */
+  headers: z.array(z.strictObject({ name: headerName, secret: name })).max(20),
+  tls: z.strictObject({ ca: z.strictObject({ file: z.string().min(1) }).optional(), insecure: z.boolean() }),
+  sample: percent,
+  apis: z.record(name, percent).optional(),
+  errors: z.literal(true).optional(),
+  slowerMs: milliseconds.optional(),
+})
+/** Where traces of requests are sent, and which. Times in milliseconds, shares in percent. */
+export type TracingPlan = z.infer<typeof tracing>
+
 /** The public listener. `trust`: CIDRs of proxies whose X-Forwarded-For is trusted. */
 export const gateway = z.strictObject({
   name,
@@ -125,6 +145,8 @@ export const gateway = z.strictObject({
   limits,
   /** Absent: each process counts on its own. */
   shared: sharedCounters.optional(),
+  /** Absent: requests are not traced, and `traceparent` is forwarded like any other field. */
+  tracing: tracing.optional(),
   /** The on-error section of the gateway's policy documents. It runs if no route matches a request. Absent: nothing runs. */
   onUnmatched: z.array(stepId).max(1000).optional(),
 })

@@ -11,6 +11,7 @@ import type { Log } from "../telemetry/log.ts"
 import type { Metering } from "./metering.ts"
 import type { PlanStores } from "./plan-stores.ts"
 import type { RuntimeSettings } from "./settings.ts"
+import type { Tracing } from "./tracing.ts"
 
 /** Makes verifiers of an issuer's tokens. The log shows when an issuer becomes unavailable, and when it is back. */
 export function verifierMaker(log: Log, http: HttpClient): (issuer: IssuerSettings) => TokenVerifier {
@@ -45,6 +46,7 @@ export function openGateway(
     readonly observer: Observer
     readonly http: HttpClient
     readonly managed: ManagedCertificates
+    readonly tracing: Tracing
     /** Absent: this process counts on its own. */
     readonly limiter?: BoundedLimiter | undefined
   },
@@ -54,6 +56,7 @@ export function openGateway(
   const { issued, quotas } = parts.metering
   return createGateway({
     http,
+    openTracer: parts.tracing.open,
     createVerifier: verifierMaker(log, http),
     managed,
     createKeyTable: (entries) => createKeyTable(entries, issued),

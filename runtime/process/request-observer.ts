@@ -244,6 +244,8 @@ function writeLine(log: Log, exchange: Finished): void {
             reason: decision.reason,
           },
     traceparent: exchange.traceparent,
+    trace_id: exchange.trace?.traceId,
+    span_id: exchange.trace?.spanId,
     aborted: exchange.aborted || undefined,
     retried: exchange.retried || undefined,
   })

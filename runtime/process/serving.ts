@@ -26,6 +26,7 @@ import { servedBy } from "./served-plan.ts"
 import { type RuntimeSettings, spoolOf } from "./settings.ts"
 import { SlowQuestions } from "./slow-questions.ts"
 import { StoreNames } from "./store-names.ts"
+import { Tracing } from "./tracing.ts"
 import { WarmStores } from "./warm-stores.ts"
 
 /** What a worker does not have of its own: counters of the machine, and the key with which its parent calls the engine. */
@@ -87,7 +88,8 @@ export function openServing(
   const metering = new Metering({ ...measured, quotas: shared?.quotas })
   const observing = { metrics, log, requestLog, stores, metering, database }
   const { observer, refused, relations } = makeObservers(observing)
-  const ports = { database, engine, stores, metering, observer, http, managed: acme }
+  const tracing = new Tracing({ http, log, version: settings.version }, metrics)
+  const ports = { database, engine, stores, metering, observer, http, tracing, managed: acme }
   const gateway = roles.includes("gateway")
     ? openGateway(settings, { ...ports, limiter: shared?.limiter })
     : undefined
@@ -103,6 +105,8 @@ export function openServing(
       await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])
     },
     async close() {
+      // The last spans are sent with the client that closes after it.
+      await tracing.close()
       await Promise.all([metering.close(), refused.close(), http.close(), acme.close()])
       engine.close()
       closeRequestLog?.()

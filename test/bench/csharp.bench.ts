@@ -66,6 +66,7 @@ const intake: Intake = {
   ip: "10.1.2.3",
   requestId: undefined,
   traceparent: undefined,
+  trusted: false,
   headers: [
     ["host", "api.example.org"],
     ["user-agent", "bench/1.0"],

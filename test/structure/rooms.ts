@@ -37,6 +37,7 @@ const runtimeRooms = [
   "runtime/redis",
   "runtime/limits",
   "runtime/telemetry",
+  "runtime/tracing",
   "runtime/validation",
   "runtime/policies",
   "runtime/http",
@@ -366,6 +367,12 @@ export const rooms: readonly Room[] = [
     builtins: ["node:crypto", "node:https", "node:timers/promises", "node:tls"],
   },
   {
+    path: "runtime/tracing",
+    doors: ["random-ids", "request-trace", "span", "span-exporter", "trace-context", "tracer"],
+    may: ["runtime/http"],
+    builtins: ["node:crypto"],
+  },
+  {
     path: "runtime/gateway",
     doors: [
       "generation/certificates",
@@ -377,6 +384,7 @@ export const rooms: readonly Room[] = [
       "generation/load-error",
       "observer",
       "generation/references",
+      "generation/tracer-of-plan",
       "explain/explain-offline",
       "explain/request-explanation",
     ],
@@ -391,6 +399,7 @@ export const rooms: readonly Room[] = [
       "runtime/check",
       "runtime/expression",
       "runtime/telemetry",
+      "runtime/tracing",
       "runtime/validation",
       "runtime/http",
     ],

@@ -116,8 +116,14 @@ export function readDate(word: Word, _slot: Slot, report: Report): string | unde
 }
 
 /** A decimal number as written, `0.002`. It stays text so that multiplication does not round it. */
-export function readDecimal(word: Word, _slot: Slot, report: Report): string | undefined {
-  if (/^(0|[1-9]\d{0,11})(\.\d{1,12})?$/.test(word.text)) return word.text
+export function readDecimal(word: Word, slot: Slot, report: Report): string | undefined {
+  if (/^(0|[1-9]\d{0,11})(\.\d{1,12})?$/.test(word.text)) {
+    if (inRange(Number(word.text), slot)) return word.text
+    report.add("SP2022", word.span, `${word.text} is not between ${slot.min ?? 0} and ${slot.max}`, {
+      help: `Write a number from ${slot.min ?? 0} to ${slot.max}, such as \`0.5\`.`,
+    })
+    return undefined
+  }
   report.add("SP2022", word.span, `\`${shown(word.text)}\` is not an amount`, {
     help: "Write a number such as `0.002`: 12 digits before the point and 12 after it at most.",
   })

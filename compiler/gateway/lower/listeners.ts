@@ -19,6 +19,7 @@ import type { KeyUses } from "./key-uses.ts"
 import { engineListeners, publicListeners } from "./listen.ts"
 import { idsOf, type Lowered } from "./step.ts"
 import type { StoreModels } from "./store-model.ts"
+import { lowerTracing } from "./tracing.ts"
 import type { Values } from "./values.ts"
 
 /** Default timeout of an exchange. */
@@ -61,6 +62,7 @@ export function lowerGateway(
       ...limitKeysOf(limits),
     },
     ...sharedOf(limits, values),
+    ...lowerTracing(block, values, report),
     ...(onUnmatched.length === 0 ? {} : { onUnmatched: idsOf(onUnmatched) }),
   }
 }

@@ -8,6 +8,7 @@ export type BlockName =
   | "client certificate"
   | "limits"
   | "shared redis"
+  | "tracing"
   | "authz"
   | "authz key"
   | "authz jwt"

@@ -76,18 +76,20 @@ import {
   storeRows,
   subscriptionRows,
 } from "./top.ts"
+import { tracing, tracingRows } from "./tracing.ts"
 import { policyXml, xmlRows } from "./xml.ts"
 
 /** The language: every block and the statements it accepts. */
 export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   file: { title: "a file", rows: fileRows },
-  gateway: { title: "`gateway`", rows: [...gatewayRows, ...everyScope] },
+  gateway: { title: "`gateway`", rows: [...gatewayRows, tracing, ...everyScope] },
   listen: { title: "`listen`", rows: listenRows },
   "engine listen": { title: "`listen` of the engine", rows: engineListenRows },
   "listen tls": { title: "`tls` of a listener", rows: listenTlsRows },
   "client certificate": { title: "`client-certificate`", rows: clientCertificateRows },
   limits: { title: "`limits`", rows: limitsRows },
   "shared redis": { title: "`shared redis`", rows: sharedRows },
+  tracing: { title: "`tracing`", rows: tracingRows },
   authz: { title: "`authz`", rows: authzRows },
   "authz key": { title: "`auth key`", rows: grantRows },
   "authz jwt": { title: "`auth jwt` of the engine", rows: engineJwtRows },

@@ -12,6 +12,7 @@ import { answerHeaders } from "../exchange/answer-headers.ts"
 import type { AnswerSource, Waiting } from "../exchange/answer-stream.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
 import { BodyFailure, type RequestBody } from "../exchange/request-body.ts"
+import { type AttemptSpan, traceAttempt } from "./attempt-span.ts"
 import type { BackendSettings } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { Target } from "./target.ts"
@@ -80,6 +81,8 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   #sent = false
   #over = false
   #queued = true
+  /** Undefined: the request is not recorded. */
+  #span: AttemptSpan | undefined
   /** This is the breaker's trial request, so it must report the outcome. */
   #isTrial = false
 
@@ -107,6 +110,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     const { firstByteMs, http2 } = this.#settings
     const headers = upstreamFields(exchange, this.#authorization)
     headers.push("x-request-id", exchange.id)
+    if (exchange.trace !== undefined) this.#span = traceAttempt(exchange, exchange.trace, target, headers)
     const { host } = exchange
     if (host !== undefined && host !== "" && !exchange.headers.get("host")) headers.push("host", host)
     // HTTP/1.1 would also need `Connection: TE`, and the client of connections sets Connection itself; backends may send trailers without `TE` there.
@@ -133,6 +137,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   /** The response is no longer needed. `isLate`: because of a timeout. */
   cancel(isLate: boolean): void {
     if (this.#over) return
+    if (this.#span !== undefined) this.#span.failure = isLate ? "timeout" : "cancelled"
     this.#end()
     // A request that waited for a connection says nothing about the target.
     if (isLate && this.#sent && this.#answer === undefined) this.#failed()
@@ -167,6 +172,9 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
 
   /** The rest of the response is not needed. */
   cut(): void {
+    // The gateway ends it, so its span is no failure.
+    this.#span?.end()
+    this.#span = undefined
     this.#break("the response was replaced")
   }
 
@@ -202,6 +210,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   /** The head of the response. Whether the breaker counts it is decided by the status alone; the body may still fail. */
   onHead(status: number, fields: readonly string[]): void {
     if (this.#over) return
+    if (this.#span !== undefined) this.#span.status = status
     this.#waitFor(this.#settings.idleMs)
     const { headers, length } = answerHeaders(status, fields)
     const body = new AnswerBody(this.#exchange, this.#waiting, this, length)
@@ -261,6 +270,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   /** Ends the attempt. The client's own failures do not count for the breaker. */
   #fail(cause: AttemptFailure["cause"], found: Problem, wasIdle: boolean): void {
     if (this.#over) return
+    if (this.#span !== undefined) this.#span.failure = wasIdle ? "idle-connection-closed" : String(cause)
     this.#end()
     if (cause === "client" || wasIdle) this.#abandoned()
     else this.#failed()
@@ -295,6 +305,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   #end(): void {
     if (this.#over) return
     this.#over = true
+    this.#span?.end()
     this.#leaveQueue()
     this.target.outstanding -= 1
     this.#waiting.deadlines.cancel(this.#timer)

@@ -30,6 +30,7 @@ import {
 } from "../../policies/messages/answer.ts"
 import { HeaderList } from "../../policies/messages/header-list.ts"
 import { QueryString } from "../../policies/messages/query-string.ts"
+import type { RequestTrace } from "../../tracing/request-trace.ts"
 import {
   type BindingSource,
   errorView,
@@ -58,6 +59,7 @@ const nothingTakenIn: Intake = {
   ip: "",
   requestId: undefined,
   traceparent: undefined,
+  trusted: false,
   headers: [],
   cameBy: undefined,
   body: "none",
@@ -83,6 +85,8 @@ export class ExchangeState implements BindingSource {
   readonly startedAtMs = Date.now()
   readonly started = performance.now()
   id: string
+  /** Undefined: the request is not traced. */
+  trace: RequestTrace | undefined
   method: string
   intake: Intake = nothingTakenIn
   route: LiveRoute | undefined

@@ -17,6 +17,8 @@ export interface Intake {
   readonly ip: string
   readonly requestId: string | undefined
   readonly traceparent: string | undefined
+  /** The request came through a proxy of `trust`. */
+  readonly trusted: boolean
   /** End-to-end fields in order, lower case, with the forwarding fields of the gateway. */
   readonly headers: string[]
   /** The X-Forwarded-For value of a trusted proxy, and the proxy's own address, which `upstreamFields` appends; undefined when the proxy sent none. */
@@ -75,6 +77,7 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
     requestId:
       address.trusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined,
     traceparent: fields.traceparent,
+    trusted: address.trusted,
     headers,
     cameBy:
       address.trusted && fields.forwardedFor !== undefined
@@ -154,7 +157,8 @@ class Fields extends FramingFields {
   #field(sent: string, value: string): void {
     const { lower, role } = headerNameOf(sent)
     if (role === "pass") {
-      if (lower === "traceparent") this.traceparent = value
+      // Two of them are no valid value together.
+      if (lower === "traceparent") this.traceparent = joined(this.traceparent, value)
       this.#kept.push(lower, value)
     } else this.#special(role, lower, value)
   }

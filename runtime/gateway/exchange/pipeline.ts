@@ -20,6 +20,7 @@ import { type Intake, takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import { apimMessage, problemStatus } from "./problem.ts"
 import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
+import { beginTrace, isFailed, wholeOf } from "./request-span.ts"
 
 /** Shared by all requests of the process. */
 export interface PipelineContext {
@@ -89,6 +90,8 @@ class Passage implements Timed, TunnelKeeper {
       return
     }
     const match = generation.routes.find(exchange.method, intake.path, intake.authority)
+    if (generation.tracer !== undefined)
+      beginTrace(exchange, generation.tracer, match.kind === "found" ? match.route.plan.api : undefined)
     if (this.#sharing(match)) return
     if (match.kind !== "found") this.#refuse(unmatched(match, generation.errors))
     else {
@@ -315,7 +318,10 @@ class Passage implements Timed, TunnelKeeper {
     this.#context.deadlines.cancel(this.#deadline)
     const complete = (exchange.status === 101 || exchange.reply.writableFinished) && !exchange.cut
     exchange.end()
-    this.#context.observer.finished(finishedOf(exchange, !complete))
+    const finished = finishedOf(exchange, !complete)
+    this.#context.observer.finished(finished)
+    if (exchange.trace !== undefined)
+      exchange.generation.tracer?.end(exchange.trace, wholeOf(exchange, finished), isFailed(finished))
     this.#leave()
   }
 }
@@ -386,6 +392,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     decision: exchange.decision,
     answeredBy: answererOf(exchange.generation.plan, exchange),
     traceparent: exchange.intake.traceparent,
+    trace: exchange.trace,
     aborted,
     retried: exchange.retried,
   }

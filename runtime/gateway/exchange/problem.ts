@@ -144,19 +144,19 @@ export interface RenderedProblem {
 
 /**
  * Renders a problem in the gateway's format. `realm` is the address of the API, for challenges. In the format `problem`, `request_id` leads to the
- * log line with the reason; the body never contains internal text.
+ * log line with the reason, and `trace_id` to the trace; the body never contains internal text.
  */
 export function renderProblem(
   found: Problem,
   requestId: string,
   format: ErrorFormat,
-  realm = "",
+  { realm = "", traceId }: { readonly realm?: string; readonly traceId?: string | undefined } = {},
 ): RenderedProblem {
   const status = problemStatus(found)
   const [media, body] =
     format === "apim"
       ? ["application/json", { statusCode: status, message: apimMessage(found) }]
-      : ["application/problem+json", problemMembers(found, status, requestId)]
+      : ["application/problem+json", problemMembers(found, status, requestId, traceId)]
   return {
     status,
     headers: [
@@ -171,7 +171,12 @@ export function renderProblem(
 }
 
 /** The members of a problem (RFC 9457). `request_id` lets a client name the request to the operator. */
-function problemMembers(found: Problem, status: number, requestId: string): object {
+function problemMembers(
+  found: Problem,
+  status: number,
+  requestId: string,
+  traceId: string | undefined,
+): object {
   const { title, detail } = problemTable[found.name]
   const { message, errors, errorsLeftOut = 0 } = found
   return {
@@ -180,6 +185,7 @@ function problemMembers(found: Problem, status: number, requestId: string): obje
     status,
     detail: message ?? detail,
     request_id: requestId,
+    ...(traceId === undefined ? {} : { trace_id: traceId }),
     ...(errors === undefined ? {} : { errors }),
     ...(errorsLeftOut === 0 ? {} : { errors_left_out: errorsLeftOut }),
   }

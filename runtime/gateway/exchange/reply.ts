@@ -23,10 +23,10 @@ export function asAnswer(answer: Exclude<Answer, CacheHit>, exchange: ExchangeSt
 /** A problem of an exchange in the gateway's format. */
 export function rendered(
   found: Problem,
-  { id, generation, scheme, authority, route }: ExchangeState,
+  { id, generation, scheme, authority, route, trace }: ExchangeState,
 ): RenderedProblem {
   const realm = `${scheme}://${authority}${route?.plan.stripPrefix ?? ""}`
-  return renderProblem(found, id, generation.errors, realm)
+  return renderProblem(found, id, generation.errors, { realm, traceId: trace?.traceId })
 }
 
 /** Sends a whole response. Nothing of it may have been sent before. */
@@ -112,7 +112,9 @@ export function writeHead(exchange: ExchangeState, head: Head, lines: string[], 
     exchange.cause = `the header of the response cannot be written: ${error instanceof Error ? error.message : String(error)}`
     exchange.problem = "bad-gateway"
     exchange.status = 502
-    const failure = renderProblem(problem("bad-gateway"), exchange.id, exchange.generation.errors)
+    const failure = renderProblem(problem("bad-gateway"), exchange.id, exchange.generation.errors, {
+      traceId: exchange.trace?.traceId,
+    })
     const { body, headers } = failure
     reply.writeHead(502, [...headers, "content-length", String(body.length), "connection", "close"])
     reply.end(exchange.method === "HEAD" ? undefined : body)

@@ -2,6 +2,7 @@ import type { Plan } from "../../plan/plan.ts"
 import type { Route } from "../../plan/resources.ts"
 import type { PlanFacts } from "../../policies/exchange.ts"
 import type { ProvisionedStep } from "../../policies/policy.ts"
+import type { Tracer } from "../../tracing/tracer.ts"
 import type { IntakeRules } from "../exchange/intake.ts"
 import type { ErrorFormat } from "../exchange/problem.ts"
 import type { Hosted, HostRoutes } from "../routes/host-routes.ts"
@@ -49,6 +50,8 @@ export interface GenerationParts {
   readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
   readonly facts: PlanFacts
+  /** Undefined: requests are not traced. */
+  readonly tracer: Tracer | undefined
   /** Connections, verifiers and other resources, held while a request may use them. */
   readonly resources: readonly Held<unknown>[]
 }
@@ -68,6 +71,7 @@ export class Generation {
   readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
   readonly facts: PlanFacts
+  readonly tracer: Tracer | undefined
   readonly #resources: readonly Held<unknown>[]
   #running = 0
   #retired = false
@@ -86,6 +90,7 @@ export class Generation {
     this.errors = parts.errors
     this.gatewayView = parts.gatewayView
     this.facts = parts.facts
+    this.tracer = parts.tracer
     this.#resources = parts.resources
   }
 

@@ -80,6 +80,7 @@ export async function provision(
       errors: gateway?.errors ?? "problem",
       gatewayView: new GatewayView(gateway?.name ?? "", context.gatewayState),
       facts: new FactsOfPlan(plan.plan, resources.certificates),
+      tracer: resources.tracer?.value,
       resources: resources.held,
     })
     return { generation, resources, steps, files: [...references.files, ...resources.files] }

@@ -21,6 +21,7 @@ import { basicAuthorization } from "../../policies/credentials/authentication.ts
 import type { ClientCertificate } from "../../policies/exchange.ts"
 import type { Authorizer, AzureWing } from "../../policies/policy.ts"
 import type { BackendsByUrl, Meter, QuotaCounters, RelationLog, TraceLog } from "../../policies/ports.ts"
+import type { Tracer } from "../../tracing/tracer.ts"
 import { SchemaSet } from "../../validation/schema-set.ts"
 import { BackendClient, type BackendSettings, type Pools } from "../backends/backends.ts"
 import { ClientAddresses } from "../exchange/client-address.ts"
@@ -34,6 +35,7 @@ import { gatewayParts } from "./parts-of-plan.ts"
 import { type Outside, type References, readPlanFile } from "./references.ts"
 import { type OpenShared, provisionShared, type SharedResources } from "./shared-counters.ts"
 import type { Slices } from "./slices.ts"
+import { type OpenTracer, provisionTracer } from "./tracer-of-plan.ts"
 
 /** A key of a subscription, and its subscriber. */
 export interface KeyEntry {
@@ -48,6 +50,8 @@ export interface GatewayDependencies extends Outside {
   /** The counters of this process. */
   readonly limiter: Limiter
   readonly openShared?: OpenShared | undefined
+  /** Absent where nothing may be opened: requests are not traced. */
+  readonly openTracer?: OpenTracer | undefined
   /** Absent: plans with quotas are refused. */
   readonly quotas?: QuotaCounters | undefined
   readonly authorizer: Authorizer
@@ -89,6 +93,8 @@ export interface Resources extends SharedResources {
   /** Names of the products that contain an API. */
   readonly products: ReadonlyMap<string, ReadonlySet<string>>
   readonly schemas: SchemaSet
+  /** Undefined: the plan has no `tracing`, or nothing may be opened. */
+  readonly tracer: Held<Tracer> | undefined
   readonly held: readonly Held<unknown>[]
   readonly files: readonly SeenFile[]
 }
@@ -141,6 +147,7 @@ export async function provisionResources(
       )
     }
     const shared = await provisionShared(maker, plan.plan, previous)
+    const tracer = await provisionTracer(maker, plan.plan, previous)
     const keys = maker.attempt("subscriptions", () => maker.keys(previous))
     const schemas = new SchemaSet(plan.plan.schemas, previous?.schemas)
     while (maker.attempt("schemas", () => schemas.compileNext()) === true) await slices.breathe()
@@ -148,14 +155,14 @@ export async function provisionResources(
     if (maker.problems.length > 0 || keys === undefined || addresses === undefined)
       throw new LoadError(maker.problems)
     return {
-      values: references.values,
-      secrets: references.secrets,
+      ...{ values: references.values, secrets: references.secrets },
       verifiers,
       backends,
       ...own,
       ...callers,
       decisionPoints,
       ...shared,
+      tracer,
       keys,
       addresses,
       environment: maker.environment(previous),

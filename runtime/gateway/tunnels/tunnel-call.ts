@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http"
 import { requestWebSocket, type UpgradedSocket } from "../../http/client/web-socket.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
 import { upstreamFields } from "../backends/attempt.ts"
+import { setTraceparent } from "../backends/attempt-span.ts"
 import { type BackendClient, endpointFor } from "../backends/backends.ts"
 import type { Deadline, Timed } from "../backends/deadlines.ts"
 import type { Target } from "../backends/target.ts"
@@ -108,6 +109,7 @@ export class TunnelCall implements Timed {
     const host = exchange.host ?? new URL(target.place.origin).host
     const headers = upstreamFields(exchange, this.#own.value)
     headers.push("x-request-id", exchange.id)
+    if (exchange.trace !== undefined) setTraceparent(headers, exchange.trace.traceparent())
     // A step may have set one.
     if (exchange.headers.get("host") === undefined) headers.push("host", host)
     const { settings: own } = this.#backend

@@ -1,0 +1,107 @@
+import { randomId } from "./random-ids.ts"
+import { type Attributes, type EndedSpan, type SpanKind, spanJson } from "./span.ts"
+import { formatTraceparent, type TraceParent } from "./trace-context.ts"
+
+/** A part of a request that is recorded. It has ended when `ended` is set; both times are those of `performance.now()`. */
+export interface RecordedPart {
+  readonly spanId: string
+  readonly started: number
+  readonly ended: number | undefined
+  readonly kind: SpanKind
+  readonly spanName: string
+  /** The text of the status; undefined: no error. */
+  readonly error: string | undefined
+  /** Read only when the trace is exported. */
+  attributes(): Attributes
+}
+
+/** What the span of the whole request contains. Times are those of `performance.now()`. */
+export interface WholeRequest {
+  readonly spanName: string
+  /** Start by the wall clock in milliseconds, and at the same moment by `performance.now()`. */
+  readonly startedAtMs: number
+  readonly started: number
+  readonly ended: number
+  /** The text of the status; undefined: no error. */
+  readonly error: string | undefined
+  attributes(): Attributes
+}
+
+/** The caller's context, as far as it is valid. */
+export interface CallerContext {
+  readonly parent: TraceParent | undefined
+  readonly traceState: string | undefined
+}
+
+/** Parts of one trace. Retries and calls of steps are bounded, so this is only for plans with very many of them. */
+const partsMax = 128
+
+/** The trace of one request. It is passed with the request, so nothing has to follow asynchronous calls. */
+export class RequestTrace {
+  readonly traceId: string
+  /** The span of the request in this process. */
+  readonly spanId: string
+  /** The flag for other processes: they should record, too. */
+  readonly sampled: boolean
+  /** Parts are recorded: the trace is sampled, or a rule may still keep it at its end. */
+  readonly recording: boolean
+  readonly #caller: CallerContext
+  readonly #parts: RecordedPart[] = []
+
+  constructor(caller: CallerContext, sampled: boolean, recording: boolean) {
+    this.traceId = caller.parent?.traceId ?? randomId(16)
+    this.spanId = randomId(8)
+    this.sampled = sampled
+    this.recording = recording
+    this.#caller = caller
+  }
+
+  /** Adds a part, which ends later. */
+  add(part: RecordedPart): void {
+    if (this.#parts.length < partsMax) this.#parts.push(part)
+  }
+
+  /** The `traceparent` of a request that this one causes; `spanId`: the part that sends it. */
+  traceparent(spanId = this.spanId): string {
+    return formatTraceparent({ traceId: this.traceId, spanId, sampled: this.sampled })
+  }
+
+  /** Number of spans that `json` contains. */
+  get size(): number {
+    return this.#parts.length + 1
+  }
+
+  /** All spans as JSON, separated by commas. A part that has not ended gets the end of the request. */
+  json(whole: WholeRequest): string {
+    const offsetMs = whole.startedAtMs - whole.started
+    const { traceId, sampled } = this
+    const common = { traceId, sampled, traceState: this.#caller.traceState }
+    const server: EndedSpan = {
+      ...common,
+      spanId: this.spanId,
+      parentSpanId: this.#caller.parent?.spanId,
+      hasRemoteParent: this.#caller.parent !== undefined,
+      name: whole.spanName,
+      kind: "server",
+      startMs: whole.startedAtMs,
+      endMs: whole.ended + offsetMs,
+      attributes: whole.attributes(),
+      error: whole.error,
+    }
+    let text = spanJson(server)
+    for (const part of this.#parts)
+      text += `,${spanJson({
+        ...common,
+        spanId: part.spanId,
+        parentSpanId: this.spanId,
+        hasRemoteParent: false,
+        name: part.spanName,
+        kind: part.kind,
+        startMs: part.started + offsetMs,
+        endMs: (part.ended ?? whole.ended) + offsetMs,
+        attributes: part.attributes(),
+        error: part.error,
+      })}`
+    return text
+  }
+}

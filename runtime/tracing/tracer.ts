@@ -1,0 +1,90 @@
+import { RequestTrace, type WholeRequest } from "./request-trace.ts"
+import type { SpanExporter } from "./span-exporter.ts"
+import { isBaggage, isTracestate, parseTraceparent } from "./trace-context.ts"
+
+/** Which traces are exported. Shares are between 0 and 1. */
+export interface SamplingRules {
+  readonly share: number
+  /** Replaces `share` for some APIs. */
+  readonly shareOf: ReadonlyMap<string, number>
+  /** Keeps every request with a status of 500 to 599, or without a complete response. */
+  readonly errors: boolean
+  /** Keeps every request that takes at least this long, in milliseconds. */
+  readonly slowerMs: number | undefined
+}
+
+/** The fields of a request that carry a trace; several lines of one field are joined by `, `. */
+export interface ContextFields {
+  readonly traceparent: string | undefined
+  readonly tracestate: string | undefined
+  readonly baggage: string | undefined
+}
+
+/** Counts of a tracer; they only grow. */
+export interface ContextCounts {
+  /** Fields that were ignored because they were not valid. */
+  readonly invalid: { traceparent: number; tracestate: number; baggage: number }
+}
+
+/** A trace that begins, and the fields that must not reach the backend. */
+export interface BegunTrace {
+  readonly trace: RequestTrace
+  readonly invalid: readonly string[]
+}
+
+const nothingInvalid: readonly string[] = []
+
+/** Decides which requests are recorded, and gives their traces to the exporter. */
+export class Tracer {
+  readonly #rules: SamplingRules
+  readonly #exporter: Pick<SpanExporter, "add">
+  readonly #counts: ContextCounts
+  readonly #keepsLate: boolean
+
+  constructor(rules: SamplingRules, exporter: Pick<SpanExporter, "add">, counts: ContextCounts) {
+    this.#rules = rules
+    this.#exporter = exporter
+    this.#counts = counts
+    this.#keepsLate = rules.errors || rules.slowerMs !== undefined
+  }
+
+  /**
+   * Begins the trace of a request. Every valid `traceparent` is continued. Its sampled flag decides only if the caller is `trusted`: otherwise any
+   * client could have all its requests recorded, or hide them.
+   */
+  begin(fields: ContextFields, trusted: boolean, api: string | undefined): BegunTrace {
+    const { traceparent, tracestate, baggage } = fields
+    const parent = traceparent === undefined ? undefined : parseTraceparent(traceparent)
+    let invalid = nothingInvalid
+    const ignore = (name: keyof ContextFields) => {
+      this.#counts.invalid[name] += 1
+      invalid = [...invalid, name]
+    }
+    if (traceparent !== undefined && parent === undefined) ignore("traceparent")
+    let traceState: string | undefined
+    if (tracestate !== undefined) {
+      if (!isTracestate(tracestate)) ignore("tracestate")
+      // Without its traceparent it belongs to no trace (W3C Trace Context, section 3.3).
+      else if (parent === undefined) invalid = [...invalid, "tracestate"]
+      else traceState = tracestate
+    }
+    if (baggage !== undefined && !isBaggage(baggage)) ignore("baggage")
+    const sampled = parent !== undefined && trusted ? parent.sampled : this.#isDrawn(api)
+    const trace = new RequestTrace({ parent, traceState }, sampled, sampled || this.#keepsLate)
+    return { trace, invalid }
+  }
+
+  /** Ends a trace, and exports it if it is sampled or a rule keeps it. */
+  end(trace: RequestTrace, whole: WholeRequest, failed: boolean): void {
+    if (!trace.recording) return
+    const { errors, slowerMs } = this.#rules
+    const isSlow = slowerMs !== undefined && whole.ended - whole.started >= slowerMs
+    if (trace.sampled || (errors && failed) || isSlow) this.#exporter.add(trace.json(whole), trace.size)
+  }
+
+  /** Drawn at random, and not from the trace id, which the caller may have chosen. */
+  #isDrawn(api: string | undefined): boolean {
+    const { share, shareOf } = this.#rules
+    return Math.random() < ((api === undefined ? undefined : shareOf.get(api)) ?? share)
+  }
+}
