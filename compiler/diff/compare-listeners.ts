@@ -1,6 +1,11 @@
 import { jsonValuesDefault } from "../../runtime/plan/json-scan.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import { type Address, ipv6PrefixDefault, limitKeysDefault } from "../../runtime/plan/resources.ts"
+import {
+  type Address,
+  connectionsPerAddressDefault,
+  ipv6PrefixDefault,
+  limitKeysDefault,
+} from "../../runtime/plan/resources.ts"
 import {
   breaking,
   closes,
@@ -347,6 +352,12 @@ const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string }
   timeoutMs: ({ timeoutMs }) => `limits { timeout ${durationWords(timeoutMs)} }`,
   ipv6Prefix: ({ ipv6Prefix }) => `limits { ipv6-prefix ${ipv6Prefix} }`,
   jsonValuesMax: ({ jsonValuesMax }) => `limits { json-values ${jsonValuesMax} }`,
+  connectionsPerAddressMax: ({ connectionsPerAddressMax }) =>
+    `limits { connections-per-address ${connectionsPerAddressMax ?? "none"} }`,
+  newConnectionsPerAddressMax: ({ newConnectionsPerAddressMax }) =>
+    Number.isFinite(newConnectionsPerAddressMax)
+      ? `limits { new-connections-per-address ${newConnectionsPerAddressMax} }`
+      : "no limits { new-connections-per-address }",
   limitKeysMax: ({ limitKeysMax }) => `limits { limit-keys ${limitKeysMax} }`,
 }
 
@@ -359,11 +370,21 @@ const limitNames: { readonly [Key in keyof Limits]: string } = {
   timeoutMs: "timeout",
   ipv6Prefix: "ipv6-prefix",
   jsonValuesMax: "json-values",
+  connectionsPerAddressMax: "connections-per-address",
+  newConnectionsPerAddressMax: "new-connections-per-address",
   limitKeysMax: "limit-keys",
 }
 
 /** The effect of each changed limit. */
 const limitRules: FieldRules<Limits> = {
+  connectionsPerAddressMax: (before, after) =>
+    (after ?? Number.POSITIVE_INFINITY) > (before ?? Number.POSITIVE_INFINITY)
+      ? opens("one address may have more connections open")
+      : breaking("further connections of one address are closed"),
+  newConnectionsPerAddressMax: (before, after) =>
+    after > before
+      ? opens("one address may open more connections in a second")
+      : breaking("further connections of one address in a second are closed"),
   bodyBytesMax: (before, after) =>
     after > before ? opens("larger bodies reach the backends") : closes("larger bodies get 413"),
   bufferBytesMax: (before, after) =>
@@ -431,6 +452,9 @@ function withDefaults(limits: Gateway["limits"]): Limits {
     ipv6Prefix = ipv6PrefixDefault,
     jsonValuesMax = jsonValuesDefault,
     limitKeysMax = limitKeysDefault,
+    connectionsPerAddressMax = connectionsPerAddressDefault,
+    newConnectionsPerAddressMax = Number.POSITIVE_INFINITY,
   } = limits
-  return { ...limits, ipv6Prefix, jsonValuesMax, limitKeysMax }
+  const connections = { connectionsPerAddressMax, newConnectionsPerAddressMax }
+  return { ...limits, ipv6Prefix, jsonValuesMax, limitKeysMax, ...connections }
 }

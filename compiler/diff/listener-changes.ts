@@ -5,7 +5,7 @@ import {
   type ListenerTlsPlan,
 } from "../../runtime/plan/resources.ts"
 import { breaking, type Finding, neutral, opens } from "../analysis/finding.ts"
-import { same } from "../analysis/same.ts"
+import { listChanges, same } from "../analysis/same.ts"
 import { durationWords, listWords } from "../analysis/words.ts"
 import { clientCertificateFindings, clientCertificateWords } from "./client-certificate-changes.ts"
 import { changeOf, type UnplacedChange } from "./unplaced-change.ts"
@@ -65,8 +65,9 @@ export function listenerChanges(
 }
 
 /** A listener as it is written in gateway.conf. */
-export function listenerWords({ tls, redirect, ...address }: ListenerPlan): string {
+export function listenerWords({ tls, redirect, proxies, ...address }: ListenerPlan): string {
   const inside = [
+    ...(proxies === undefined ? [] : [`proxy-protocol ${proxies.join(" ")}`]),
     ...(tls === undefined ? [] : [`tls { ${tlsWords(tls)} }`]),
     ...(redirect === undefined ? [] : [`redirect https ${redirect.port}`]),
   ]
@@ -96,7 +97,28 @@ function hstsWords({ maxAgeSeconds, subdomains, preload }: NonNullable<ListenerT
 
 /** What another way to reach the same address means for clients. */
 function transportFindings(before: ListenerPlan, after: ListenerPlan): Finding[] {
-  return [...tlsFindings(before.tls, after.tls), ...redirectFindings(before.redirect, after.redirect)]
+  return [
+    ...proxyFindings(before.proxies ?? [], after.proxies ?? []),
+    ...tlsFindings(before.tls, after.tls),
+    ...redirectFindings(before.redirect, after.redirect),
+  ]
+}
+
+/** Who may say another address than its own, and who must. */
+function proxyFindings(before: readonly string[], after: readonly string[]): Finding[] {
+  const { removed, added } = listChanges(before, after)
+  const named = (networks: readonly string[]) => listWords(networks.map((each) => `\`${each}\``))
+  return [
+    ...(added.length === 0
+      ? []
+      : [
+          opens(`connections from ${named(added)} may name any address as that of the client`),
+          breaking(`connections from ${named(added)} without a PROXY header are closed`),
+        ]),
+    ...(removed.length === 0
+      ? []
+      : [breaking(`connections from ${named(removed)} that begin with a PROXY header are refused`)]),
+  ]
 }
 
 function tlsFindings(before: ListenerPlan["tls"], after: ListenerPlan["tls"]): Finding[] {

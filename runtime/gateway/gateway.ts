@@ -3,12 +3,15 @@ import type { Cache, CacheStats } from "../cache/cache.ts"
 import { createMemoryCache } from "../cache/memory.ts"
 import { SharedCache } from "../cache/shared-cache.ts"
 import { HttpClient, type OutgoingHttp } from "../http/client/http-client.ts"
+import { AddressConnections, type AddressLimits } from "../http/server/address-connections.ts"
 import type { ShownRevocationList } from "../http/server/client-trust.ts"
+import { ConnectionRefusals } from "../http/server/connection-door.ts"
 import { type RawAnswerer, sendRaw } from "../http/server/connection-errors.ts"
 import type { Handle, Transport } from "../http/server/incoming.ts"
 import {
   certificatesOf,
   type Listener,
+  type ListenerSettings,
   leftGraceMs,
   openListener,
   revocationListsOf,
@@ -23,7 +26,12 @@ import type { BoundedLimiter, LimiterStats, SharedCounts } from "../limits/limit
 import { SharedLimiter } from "../limits/shared-limiter.ts"
 import type { PdpState } from "../pdp/standing.ts"
 import type { Plan } from "../plan/plan.ts"
-import { type Address, addressText, limitKeysDefault } from "../plan/resources.ts"
+import {
+  type Address,
+  addressText,
+  connectionsPerAddressDefault,
+  limitKeysDefault,
+} from "../plan/resources.ts"
 import { certificateChallenge, type Problem, type ProblemName, problem } from "../policies/messages/answer.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { QuotaCounters } from "../policies/ports.ts"
@@ -35,6 +43,7 @@ import { Deadlines } from "./backends/deadlines.ts"
 import { defaultPatience, type Patience } from "./backends/patience.ts"
 import type { TargetState } from "./backends/target.ts"
 import { answerChallenge } from "./exchange/acme-challenge.ts"
+import type { ClientAddresses } from "./exchange/client-address.ts"
 import { type PipelineContext, serve } from "./exchange/pipeline.ts"
 import { renderProblem } from "./exchange/problem.ts"
 import { explainRequest } from "./explain/explain-request.ts"
@@ -130,6 +139,8 @@ export interface GatewayState {
   /** The revocation lists for client certificates of its listeners. */
   readonly revocationLists: readonly ShownRevocationList[]
   readonly handshakesFailed: HandshakeFailures["counts"]
+  /** Connections that its listeners closed before TLS and HTTP, by reason. */
+  readonly connectionsRefused: ConnectionRefusals["counts"]
 }
 
 /** A provisioned plan that is not in use yet. Exactly one of the two methods must be called, once; until then no other plan is prepared. */
@@ -164,6 +175,8 @@ interface GatewayListenerSettings {
   readonly handle: Handle
   readonly transport: Transport | undefined
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void
+  readonly admit: ListenerSettings["admit"]
+  readonly onRefused: ListenerSettings["onRefused"]
   readonly newId: () => string
   readonly refused: RefusalReport
   /** Listeners that the next plan does not have: they release their address when it conflicts. */
@@ -200,6 +213,8 @@ class RunningGateway implements Gateway {
   readonly #context: PipelineContext
   readonly #gatewayState = { draining: false }
   readonly #handshakes = new HandshakeFailures()
+  readonly #connections = new AddressConnections()
+  readonly #refusals = new ConnectionRefusals()
   readonly #watch: FileWatch
   readonly #generations = new Set<Provisioned>()
   #listeners: Listener[] = []
@@ -298,6 +313,7 @@ class RunningGateway implements Gateway {
       certificates: certificatesOf(this.#listeners),
       revocationLists: revocationListsOf(this.#listeners),
       handshakesFailed: this.#handshakes.counts,
+      connectionsRefused: this.#refusals.counts,
       backends: Object.fromEntries(backends.map(([name, { value }]) => [name, value.states()])),
       backendsAway: backends.filter(([, { value }]) => value.isAway).map(([name]) => name),
       decisionPoints: Object.fromEntries(
@@ -423,6 +439,8 @@ class RunningGateway implements Gateway {
           handle: this.#handle,
           transport: transports.get(addressText(address)),
           onHandshakeFailed: this.#handshakes.count,
+          admit: (from: string) => this.#connections.admit(from),
+          onRefused: this.#refusals.count,
           newId,
           refused: this.#refused,
           leaving,
@@ -442,6 +460,7 @@ class RunningGateway implements Gateway {
     const previous = this.#current
     this.#current = next
     this.#options.limiter.keysMax = plan.plan.gateway?.limits.limitKeysMax ?? limitKeysDefault
+    this.#connections.limits = addressLimitsOf(plan, next.generation.rules.addresses)
     this.#generations.add(next)
     const gone = this.#leaving(plan)
     for (const listener of opened) listener.activate()
@@ -492,6 +511,22 @@ class RunningGateway implements Gateway {
   }
 }
 
+/** Trusted proxies are not limited: they carry the connections of many clients. */
+function addressLimitsOf(plan: Plan, addresses: ClientAddresses): AddressLimits {
+  const { connectionsPerAddressMax, newConnectionsPerAddressMax } = plan.plan.gateway?.limits ?? {}
+  return {
+    openMax:
+      connectionsPerAddressMax === undefined
+        ? connectionsPerAddressDefault
+        : (connectionsPerAddressMax ?? undefined),
+    newMax: newConnectionsPerAddressMax,
+    countedAs(address) {
+      const { ip, trusted } = addresses.of(address, undefined)
+      return trusted ? undefined : addresses.countedAs(ip)
+    },
+  }
+}
+
 /** The new listeners of a plan, and how clients reach all of them. */
 interface OpenedListeners {
   readonly opened: readonly Listener[]
@@ -525,11 +560,12 @@ function listenError(plan: Plan, address: Address, error: NodeJS.ErrnoException)
  */
 function openGatewayListener(address: Address, settings: GatewayListenerSettings): Promise<Listener> {
   const { headerBytesMax, headMs, handle, transport, onHandshakeFailed, leaving, awaitsActivation } = settings
+  const { admit, onRefused } = settings
   return openListener(address, {
     limits: { headerBytesMax, headMs, requestMs: 0 },
     service: { kind: "handler", handle, webSockets: true },
     answerRaw: answererOf(settings),
-    ...{ transport, onHandshakeFailed, leaving, awaitsActivation },
+    ...{ transport, onHandshakeFailed, admit, onRefused, leaving, awaitsActivation },
   })
 }
 

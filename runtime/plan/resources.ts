@@ -60,8 +60,14 @@ const listenerTls = z.strictObject({
 /** TLS of a listener, with its certificates by name. */
 export type ListenerTlsPlan = z.infer<typeof listenerTls>
 
-/** A listener of the engine. Absent `tls`: plain HTTP. */
-export const engineListener = address.extend({ tls: listenerTls.optional() })
+/**
+ * A listener of the engine. Absent `tls`: plain HTTP. `proxies`: CIDRs of the proxies whose connections begin with a header of the PROXY protocol
+ * (version 1 or 2); absent: none.
+ */
+export const engineListener = address.extend({
+  tls: listenerTls.optional(),
+  proxies: z.array(z.string()).min(1).max(1000).optional(),
+})
 
 /** A public listener. `redirect`: requests by plain HTTP are redirected to this port, with `https:`. */
 const publicListener = engineListener.extend({
@@ -85,6 +91,9 @@ export const ipv6PrefixDefault = 64
 /** Callers (keys) that each limit counts: about 46 MB for one limit when each has few calls. */
 export const limitKeysDefault = 1_000_000
 
+/** Connections that one address may have open. */
+export const connectionsPerAddressDefault = 4096
+
 /** Limits of the public listener. Each has a default, and the plan always contains them all. `timeoutMs` null: no timeout. */
 export const limits = z.strictObject({
   bodyBytesMax: z.number().int().min(0).max(1_099_511_627_776),
@@ -97,6 +106,10 @@ export const limits = z.strictObject({
   ipv6Prefix: z.number().int().min(32).max(128).optional(),
   /** Values and member names of a JSON body that a policy reads (default: `jsonValuesDefault`). */
   jsonValuesMax: z.number().int().min(1000).max(100_000_000).optional(),
+  /** Open connections of one address that is no trusted proxy (default: `connectionsPerAddressDefault`). Null: no limit. */
+  connectionsPerAddressMax: z.number().int().min(1).max(1_000_000).nullable().optional(),
+  /** New connections of one address in a second. Absent: no limit. */
+  newConnectionsPerAddressMax: z.number().int().min(1).max(1_000_000).optional(),
   /** Keys that each limit counts on its own (default: `limitKeysDefault`). */
   limitKeysMax: z.number().int().min(1000).max(100_000_000).optional(),
 })

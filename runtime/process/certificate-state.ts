@@ -106,6 +106,17 @@ export function addCertificateMetrics(metrics: Metrics, parts: SecuredParts): vo
   )
 }
 
+/** How many connections the gateway closes before TLS and HTTP. */
+export function addConnectionMetrics(metrics: Metrics, { gateway }: Pick<SecuredParts, "gateway">): void {
+  metrics.observableCounter(
+    "sallyport_connections_refused_total",
+    "Connections that the gateway closed before TLS and HTTP: too many of one address, or no valid PROXY header.",
+    ["reason"],
+    () =>
+      [...(gateway?.state().connectionsRefused ?? [])].map(([reason, count]) => [[reason], count] as const),
+  )
+}
+
 /** Each file of revocation lists with the time when its first list expires; lists without such a time are left out. */
 function listsIn({ gateway, listeners }: SecuredParts): [string, number][] {
   const ends = new Map<string, number>()

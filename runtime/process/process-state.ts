@@ -7,7 +7,7 @@ import { schemaState } from "../store/migrate.ts"
 import { addProcessMetrics, type Metrics } from "../telemetry/metrics.ts"
 import type { Quotas } from "../usage/quotas.ts"
 import type { UsageRecorder } from "../usage/recorder.ts"
-import { addCertificateMetrics } from "./certificate-state.ts"
+import { addCertificateMetrics, addConnectionMetrics } from "./certificate-state.ts"
 import type { DatabaseServers } from "./database-servers.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { HistoryLosses } from "./history-losses.ts"
@@ -172,6 +172,7 @@ export function addStateMetrics(
   addKeptPlanMetric(metrics, parts.keeper)
   addTrafficMetrics(metrics, parts.gateway)
   addCertificateMetrics(metrics, parts)
+  addConnectionMetrics(metrics, parts)
   const { listeners } = parts
   if (listeners !== undefined)
     metrics.gauge("sallyport_watchers", "Requests that watch a store.", [], () => [[[], listeners.watchers]])

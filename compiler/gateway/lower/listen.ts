@@ -24,9 +24,10 @@ export function publicListeners(program: Program, report: Report): ListenerPlan[
   return sorted(listeners).map(({ address, block }) => {
     const tls = tlsOf(block, report)
     const redirect = statementOf(block, "redirect")
-    if (redirect === undefined) return { ...address, ...tls }
+    const proxies = proxiesOf(block)
+    if (redirect === undefined) return { ...address, ...tls, ...proxies }
     const port = redirect.args.value<number>("port") ?? secured?.address.port
-    return { ...address, ...tls, ...(port === undefined ? {} : { redirect: { port } }) }
+    return { ...address, ...tls, ...proxies, ...(port === undefined ? {} : { redirect: { port } }) }
   })
 }
 
@@ -40,7 +41,9 @@ export function engineListeners(
   if (mustBePrivate) for (const listener of listeners) checkPrivate(listener, report)
   for (const { block } of statementsOf(program.authz?.block, "listen"))
     reportUnused(statementOf(block, "tls")?.block, report)
-  return sorted(listeners).map(({ address, block }) => ({ ...address, ...tlsOf(block, report) }))
+  return sorted(listeners).map(({ address, block }) => ({
+    ...{ ...address, ...tlsOf(block, report), ...proxiesOf(block) },
+  }))
 }
 
 /** Reports what is wrong with several listeners together: addresses that exclude each other, redirects that lead nowhere. */
@@ -68,6 +71,14 @@ function checkRedirects(program: Program, report: Report): void {
     else if (!isSecured && redirect.args.get("port") === undefined)
       report.add("SP3044", headSpan(redirect.statement), "no `listen` of this gateway has a `tls` block")
   }
+}
+
+/** The proxies whose connections begin with a header of the PROXY protocol. The order has no meaning. */
+function proxiesOf(block: BoundBlock | undefined): { readonly proxies?: string[] } {
+  const networks = statementsOf(block, "proxy-protocol").flatMap(({ args }) =>
+    args.all("network").flatMap(({ value }) => (typeof value === "string" ? [value] : [])),
+  )
+  return networks.length === 0 ? {} : { proxies: [...new Set(networks)].toSorted() }
 }
 
 /** TLS of a listener. Absent: plain HTTP. */

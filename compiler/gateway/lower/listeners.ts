@@ -30,6 +30,20 @@ const defaultMaxStalenessMs = 10_000
 
 type Gateway = NonNullable<PlanBody["gateway"]>
 
+/** How many connections one address may have. */
+function connectionsOf(
+  limits: BoundBlock | undefined,
+): Pick<Gateway["limits"], "connectionsPerAddressMax" | "newConnectionsPerAddressMax"> {
+  const open = statementOf(limits, "connections-per-address")
+  const fresh = statementOf(limits, "new-connections-per-address")?.args.value<number>("count")
+  return {
+    ...(open === undefined || open.broken
+      ? {}
+      : { connectionsPerAddressMax: open.args.value<number>("count") ?? null }),
+    ...(fresh === undefined ? {} : { newConnectionsPerAddressMax: fresh }),
+  }
+}
+
 /** Limit of the plan. */
 const networksMax = 1000
 
@@ -58,6 +72,7 @@ export function lowerGateway(
       headersMax: statementOf(limits, "headers")?.args.value<number>("count") ?? 100,
       timeoutMs: timeoutOf(gateway),
       ...ipv6PrefixOf(limits),
+      ...connectionsOf(limits),
       ...jsonValuesOf(limits),
       ...limitKeysOf(limits),
     },

@@ -146,12 +146,22 @@ const listenTls: StatementRow = {
   example: "tls { certificate shop; hsts 365d }",
 }
 
+const proxyProtocol: StatementRow = {
+  keyword: "proxy-protocol",
+  several: true,
+  forms: [{ args: [many(slot("network", "network"), 1000)] }],
+  byDefault: "connections begin with TLS or HTTP",
+  docs: "Networks of the load balancers whose connections begin with a header of the PROXY protocol, version 1 or 2: its address counts as that of the client, also for `trust`. A connection from them without the header is closed; other clients connect without it.",
+  example: "proxy-protocol 10.0.0.0/8",
+}
+
 /** In the block of a `listen` of the engine. */
-export const engineListenRows: readonly StatementRow[] = [listenTls]
+export const engineListenRows: readonly StatementRow[] = [listenTls, proxyProtocol]
 
 /** In the block of a `listen` of the gateway. */
 export const listenRows: readonly StatementRow[] = [
   listenTls,
+  proxyProtocol,
   {
     keyword: "redirect",
     forms: [
@@ -316,6 +326,20 @@ export const limitsRows: readonly StatementRow[] = [
     byDefault: "64",
     docs: "Limits by address count IPv6 callers by this many bits of their address, because one customer has at least a /64. 128 counts single addresses.",
     example: "ipv6-prefix 56",
+  },
+  {
+    keyword: "connections-per-address",
+    forms: [{ args: [word("none")] }, { args: [slot("count", "count", { min: 1, max: 1_000_000 })] }],
+    byDefault: "4096",
+    docs: "Open connections that one client may have in each process; IPv6 clients count by `ipv6-prefix`. A further one is closed at once. Addresses of `trust` are not limited.",
+    example: "connections-per-address 500",
+  },
+  {
+    keyword: "new-connections-per-address",
+    forms: [{ args: [slot("count", "count", { min: 1, max: 1_000_000 })] }],
+    byDefault: "no limit: TLS handshakes of many clients take turns",
+    docs: "New connections that one client may open in a second in each process. A further one is closed at once. Addresses of `trust` are not limited.",
+    example: "new-connections-per-address 50",
   },
   {
     keyword: "limit-keys",

@@ -14,6 +14,7 @@ import {
   type PemCertificatePlan,
 } from "../../plan/resources.ts"
 import type { ClientCertificate } from "../../policies/exchange.ts"
+import { ClientAddresses } from "../exchange/client-address.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { LoadError } from "./load-error.ts"
 import { type Outside, type References, readPlanFile } from "./references.ts"
@@ -220,7 +221,7 @@ export function transportsOf(
 const nothing = Promise.resolve(undefined)
 
 function transportOf(
-  { tls, redirect }: ListenerPlan,
+  { tls, redirect, proxies }: ListenerPlan,
   {
     known,
     ...more
@@ -229,14 +230,20 @@ function transportOf(
   },
 ): Transport {
   const redirectPort = redirect?.port
-  if (tls === undefined) return { redirectPort }
+  const isProxy = proxies && proxyTest(proxies)
+  if (tls === undefined) return { redirectPort, isProxy }
   const serverTls = new ListenerTls({
     certificates: tls.certificates.map(known),
     profile: tls.profile ?? "intermediate",
     refusesUnknownHosts: tls.unknownHosts === "refuse",
     ...more,
   })
-  return { tls: serverTls, strictTransport: strictTransportOf(tls.hsts) }
+  return { tls: serverTls, isProxy, strictTransport: strictTransportOf(tls.hsts) }
+}
+
+function proxyTest(networks: readonly string[]): (address: string) => boolean {
+  const addresses = new ClientAddresses(networks)
+  return (address) => addresses.of(address, undefined).trusted
 }
 
 /** The value of Strict-Transport-Security (RFC 6797 §6.1). */

@@ -13,6 +13,8 @@ export interface WaitingSocket {
 export interface Transport {
   /** Absent: plain HTTP. */
   readonly tls?: ListenerTls | undefined
+  /** Whether connections from this address begin with a header of the PROXY protocol. Absent: none does. */
+  readonly isProxy?: ((address: string) => boolean) | undefined
   /** Requests by plain HTTP are redirected to this port, with `https:`. Absent: they are served. */
   readonly redirectPort?: number | undefined
   /** Value of the Strict-Transport-Security field of every response (RFC 6797 §6.1). Absent: none. */

@@ -4,6 +4,7 @@ import { TLSSocket } from "node:tls"
 import { type FastifyInstance, type FastifyServerOptions, fastify } from "fastify"
 import { type Address, addressText } from "../../plan/resources.ts"
 import type { ShownRevocationList } from "./client-trust.ts"
+import { type ConnectionRefusal, inheritAddress, openDoor } from "./connection-door.ts"
 import { noteAnswer, type RawAnswerer, takeAllRequests } from "./connection-errors.ts"
 import type { Handle, ListenerDoor, Transport } from "./incoming.ts"
 import { judgeRequest, type OwnNames, type Refusal, refusalOf } from "./internal-guard.ts"
@@ -55,6 +56,10 @@ export interface ListenerSettings {
   readonly transport?: Transport | undefined
   /** Called when a connection ends before its TLS handshake is complete. */
   readonly onHandshakeFailed?: ((failure: HandshakeFailure) => void) | undefined
+  /** Counts a connection from an address; undefined when the address has too many. Absent: there is no limit. */
+  readonly admit?: ((address: string) => (() => void) | undefined) | undefined
+  /** Called when a connection is closed before TLS and HTTP. */
+  readonly onRefused?: ((reason: ConnectionRefusal) => void) | undefined
   /** Whether its requests wait until it is activated, discarded or closed. Absent: the handler gets them at once. */
   readonly awaitsActivation?: boolean
 }
@@ -214,7 +219,7 @@ export async function openListener(asked: Address, settings: ListenerSettings): 
  */
 function takeConnections(
   server: Server,
-  { answerRaw, onHandshakeFailed }: ListenerSettings,
+  { answerRaw, onHandshakeFailed, admit, onRefused }: ListenerSettings,
   state: State,
 ): void {
   const served = server.listeners("connection") as ((socket: Socket) => void)[]
@@ -222,24 +227,39 @@ function takeConnections(
     for (const each of served) each.call(server, socket)
   }
   const hooks: TlsHooks = {
-    secured: serve,
+    secured: (socket) => {
+      inheritAddress(socket)
+      serve(socket)
+    },
     plainHttp: (socket) => answerRaw(socket, plainHttpFault),
     refused: answerRaw,
     failed: (failure) => onHandshakeFailed?.(failure),
   }
-  server.removeAllListeners("connection")
-  server.on("connection", (socket: Socket) => {
+  const take = (socket: Socket): void => {
     const { tls } = state.transport
-    // `upgrades.ts` returns connections that are encrypted already.
-    if (tls === undefined || socket instanceof TLSSocket) {
+    if (tls === undefined) {
       serve(socket)
       return
     }
     state.secured.add(socket)
     socket.once("close", () => state.secured.delete(socket))
     tls.take(socket, hooks)
+  }
+  server.removeAllListeners("connection")
+  server.on("connection", (socket: Socket) => {
+    // `upgrades.ts` returns connections that came through here before.
+    if (seen.has(socket) || socket instanceof TLSSocket) {
+      serve(socket)
+      return
+    }
+    seen.add(socket)
+    const { isProxy } = state.transport
+    openDoor(socket, { isProxy, admit, refused: (reason) => onRefused?.(reason) }, take)
   })
 }
+
+/** Connections that were taken. */
+const seen = new WeakSet<Socket>()
 
 const plainHttpFault: RequestFault = {
   name: "https-required",

@@ -4,6 +4,7 @@ import { type SecureContext, type TLSSocket, Server as TlsServer } from "node:tl
 import { AskingTls } from "./asking-tls.ts"
 import { namedHost } from "./client-hello.ts"
 import { type ClientTrust, ClientTrusts, type ShownRevocationList } from "./client-trust.ts"
+import { handshakes } from "./handshake-queue.ts"
 import { peerCertificateOf } from "./peer-certificate.ts"
 import type { RequestFault } from "./request-fault.ts"
 import {
@@ -206,11 +207,18 @@ export class ListenerTls {
         socket.once("readable", () => begin(bytes))
         return
       }
-      clearTimeout(late)
-      if (this.#validations?.take(socket, bytes) === true) return
-      socket.unshift(bytes)
-      if (isHandshake) this.#encrypt(socket, named?.host ?? "")
-      else this.#refuse(socket, bytes)
+      if (!isHandshake) {
+        clearTimeout(late)
+        socket.unshift(bytes)
+        this.#refuse(socket, bytes)
+        return
+      }
+      handshakes.add(socket.remoteAddress ?? "", socket, () => {
+        clearTimeout(late)
+        if (this.#validations?.take(socket, bytes) === true) return
+        socket.unshift(bytes)
+        this.#encrypt(socket, named?.host ?? "")
+      })
     }
     socket.once("readable", () => begin(undefined))
   }
