@@ -147,6 +147,8 @@ function authLines(security: readonly Requirement[], document: ApiDocument, { na
         ]
       case "basic":
         return [`auth basic ${usersName(scheme, name)}`]
+      case "mutualTLS":
+        return ["auth certificate"]
       case "apiKey":
         return [keyLine(scheme)]
       default:

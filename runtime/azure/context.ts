@@ -8,6 +8,7 @@ import { reportedViolations } from "../policies/validation/violations.ts"
 import type {
   PolicyApi,
   PolicyBody,
+  PolicyCertificate,
   PolicyContext,
   PolicyDeployment,
   PolicyError,
@@ -156,9 +157,12 @@ class ExchangeRequest implements PolicyRequest {
   get body(): PolicyBody {
     return body(this.#exchange.requestBody)
   }
-  get certificate(): undefined {
-    // Certificates of clients end at the proxy that terminates TLS.
-    return undefined
+  /** One that the listener could not verify does not exist for programs: many compare only its names. */
+  get certificate(): PolicyCertificate | undefined {
+    const { peer } = this.#exchange
+    if (peer === undefined || peer.fault !== undefined) return undefined
+    const { leaf, checkedForRevocation } = peer.certificate
+    return { raw: leaf.raw, key: undefined, verify: (online) => !online || checkedForRevocation }
   }
 }
 

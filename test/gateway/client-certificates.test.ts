@@ -59,15 +59,21 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const revocation = 'revoked file("root.crl"); revoked file("now.crl")'
 
+/** Asks for certificates, and serves clients without one. */
+const asking = 'client-certificate request { ca file("ca.pem") }'
+
 /** A project whose listener has these statements in `tls`; its backend responds with what it received. */
 function textOf(demands: string, auth = "auth certificate", backend = "http://127.0.0.1:1"): string {
+  const shows = auth.startsWith("auth certificate")
+    ? `inbound { respond 200 { header "X-Sub" "\${has(jwt.sub) ? string(jwt.sub) : ''}"; header "X-Dns" "\${jwt.dns.join(' ')}" } }`
+    : "inbound { respond 200 }"
   return `
     gateway g { listen 127.0.0.1:${port} { tls { certificate shop; ${demands} } }; trust none }
     certificate shop { cert file("shop.pem"); key file("shop.key") }
     backend b { url "${backend}" }
     api a {
       path "/a"
-      GET "/" { ${auth}; inbound { respond 200 { header "X-Sub" "\${has(jwt.sub) ? string(jwt.sub) : ''}"; header "X-Dns" "\${jwt.dns.join(' ')}" } } }
+      GET "/" { ${auth}; ${shows} }
       GET "/open" { auth none; inbound { respond 200 } }
       GET "/sent" { auth certificate { forward chain }; backend b }
       GET "/unsent" { auth none; backend b }
@@ -77,8 +83,9 @@ function textOf(demands: string, auth = "auth certificate", backend = "http://12
 
 async function start(
   text: string,
+  files: readonly [string, string][] = [],
 ): Promise<{ gateway: Gateway; reloads: (LoadError | undefined)[]; finished: Finished[] }> {
-  const { plan, diagnostics } = compile(new MemoryFiles([["gateway.conf", text]]), "gateway.conf")
+  const { plan, diagnostics } = compile(new MemoryFiles([["gateway.conf", text], ...files]), "gateway.conf")
   if (plan === undefined) throw new Error(JSON.stringify(diagnostics, null, 1))
   const reloads: (LoadError | undefined)[] = []
   const finished: Finished[] = []
@@ -227,8 +234,6 @@ describe("`client-certificate require`", () => {
 })
 
 describe("`auth certificate`", () => {
-  const asking = 'client-certificate request { ca file("ca.pem") }'
-
   test("requires a verified certificate; its names are claims", async () => {
     const { finished } = await start(textOf(asking))
     expect(await get({})).toMatchObject({
@@ -290,6 +295,71 @@ describe("`auth certificate`", () => {
     }
     expect(await get({ client: "mallory", path: "/a/sent", headers: forged })).toMatchObject({ status: 401 })
     await new Promise((resolve) => backend.close(resolve))
+  })
+})
+
+describe("in policy documents", () => {
+  const sha1 = (client: string) =>
+    createHash("sha1")
+      .update(new X509Certificate(readFileSync(join(folder, `${client}.pem`))).raw)
+      .digest("hex")
+  const documentOf = (inbound: string): readonly [string, string][] => [
+    ["p.xml", `<policies><inbound>${inbound}</inbound><backend /><outbound /><on-error /></policies>`],
+  ]
+  const conf = (auth: string, demand = asking) => textOf(demand, auth)
+
+  test("`validate-client-certificate` accepts the identities it lists", async () => {
+    const identity = (attributes: string) =>
+      documentOf(
+        `<validate-client-certificate validate-revocation="false"><identities><identity ${attributes} /><identity thumbprint="${"0".repeat(40)}" /></identities></validate-client-certificate>`,
+      )
+    const { serialNumber } = new X509Certificate(readFileSync(join(folder, "orders.pem")))
+    for (const attributes of [
+      `thumbprint="${sha1("orders")}"`,
+      `serial-number="${serialNumber.toLowerCase()}" issuer-subject="CN=partners"`,
+      'common-name="orders" dns-name="ORDERS.example"',
+      String.raw`subject="CN=orders, O=Acme\, Inc"`,
+    ]) {
+      const { gateway } = await start(conf('auth policy; policy xml "p.xml"'), identity(attributes))
+      expect(await get({ client: "orders" }), attributes).toMatchObject({ status: 200 })
+      const other = await get({ client: "billing" })
+      expect(other.status).toBe(403)
+      expect(JSON.parse(other.body)).toMatchObject({ detail: "Invalid client certificate" })
+      expect(await get({ client: "mallory" })).toMatchObject({ status: 403 })
+      expect(await get({})).toMatchObject({ status: 403 })
+      gateways.splice(gateways.indexOf(gateway), 1)
+      await gateway.close(0)
+    }
+  })
+
+  test("`validate-client-certificate` requires revocation lists by default", async () => {
+    const text = 'auth policy; policy xml "p.xml"'
+    const { gateway, finished } = await start(conf(text), documentOf("<validate-client-certificate />"))
+    expect(await get({ client: "orders" })).toMatchObject({ status: 403 })
+    await until(() => finished.length === 1)
+    expect(finished[0]?.cause).toContain("the listener has no revocation lists")
+    gateways.splice(gateways.indexOf(gateway), 1)
+    await gateway.close(0)
+    current("partners")
+    await start(
+      conf(text, `client-certificate request { ca file("ca.pem"); ${revocation} }`),
+      documentOf("<validate-client-certificate />"),
+    )
+    expect(await get({ client: "orders" })).toMatchObject({ status: 200 })
+  })
+
+  test("`context.Request.Certificate` is the verified certificate, with its SHA-1 thumbprint", async () => {
+    const shownAs = `@(context.Request.Certificate == null ? "none" : context.Request.Certificate.Thumbprint + " " + context.Request.Certificate.VerifyNoRevocation() + " " + context.Request.Certificate.Verify())`
+    await start(
+      conf('auth none; policy xml "p.xml"'),
+      documentOf(
+        `<return-response><set-status code="200" /><set-body>${shownAs.replaceAll('"', "&quot;")}</set-body></return-response>`,
+      ),
+    )
+    const bodyOf = async (client?: string) => (await get(client === undefined ? {} : { client })).body
+    expect(await bodyOf("orders")).toBe(`${sha1("orders").toUpperCase()} True False`)
+    expect(await bodyOf("mallory")).toBe("none")
+    expect(await bodyOf()).toBe("none")
   })
 })
 

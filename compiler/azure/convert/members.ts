@@ -68,14 +68,10 @@ const facts: Readonly<Record<string, Fact>> = {
 }
 
 /** Facts about Azure that the gateway does not know, and the value used instead. */
-const unknown: Readonly<Record<string, { readonly value: string | null; readonly note: string }>> = {
+const unknown: Readonly<Record<string, { readonly value: string; readonly note: string }>> = {
   "Deployment.Region": {
     value: "",
     note: "the gateway knows no region: `context.Deployment.Region` is empty",
-  },
-  "Request.Certificate": {
-    value: null,
-    note: "callers show no certificates to the gateway: `context.Request.Certificate` is null",
   },
 }
 

@@ -6,6 +6,7 @@ import { shown } from "../../core/shown.ts"
 import type { AttributeRow, ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import { secondsMax, type Use } from "../use.ts"
+import { clientCertificateRow } from "./client-certificate.ts"
 import { corsRow, crossDomainRow } from "./cors.ts"
 import { headerName } from "./message.ts"
 import {
@@ -285,6 +286,7 @@ export const access: ElementTable = {
     },
     lower: ipFilter,
   },
+  "validate-client-certificate": clientCertificateRow,
   cors: corsRow,
   "cross-domain": crossDomainRow,
   "rate-limit": {

@@ -6,11 +6,6 @@ interface Refusal {
 
 /** Policies that exist and cannot be compiled: why, and what to write instead. */
 export const refused: Readonly<Record<string, Refusal>> = {
-  "validate-client-certificate": {
-    why: "client certificates of callers are not supported",
-    instead:
-      "Authenticate callers with a token or a key, or terminate their TLS at a proxy in front and check the header that it sets with `check-header` against a secret.",
-  },
   proxy: {
     why: "an outgoing proxy is not supported: requests use the network of the machine",
     instead: "Remove it.",

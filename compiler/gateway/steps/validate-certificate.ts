@@ -186,8 +186,14 @@ function lowerAlternatives(block: BoundStatement["block"]): AlternativeName[] {
 
 /** Printing and comparison of a step that demands a client certificate. */
 export const validateCertificate: StepText<"validate-certificate"> = {
-  print: ({ subjects, names = [], issuers, thumbprints, status, message, forward }, printing) =>
-    authText(
+  print: (
+    { subjects, names = [], issuers, thumbprints, identities, revocation, status, message, forward },
+    printing,
+  ) => {
+    if (identities !== undefined)
+      printing.lacks("identities of client certificates by SHA-1 or serial number")
+    if (revocation !== undefined) printing.lacks("a check that the listener has revocation lists")
+    return authText(
       printing,
       "certificate",
       valuesText("subject", subjects),
@@ -197,7 +203,8 @@ export const validateCertificate: StepText<"validate-certificate"> = {
       statusText(status, 401, printing),
       messageText(message),
       forward !== undefined && `forward${forward === "chain" ? " chain" : ""}`,
-    ),
+    )
+  },
   identities: () => ["auth"],
   added: ({ status }) => closes(`requests without a valid client certificate now get ${countText(status)}`),
   removed: () => opens("requests without a client certificate are now let through"),
@@ -207,6 +214,11 @@ export const validateCertificate: StepText<"validate-certificate"> = {
     names: (before, after) => accepted("alternative name", before?.map(nameText), after?.map(nameText)),
     issuers: (before, after) => accepted("issuer", before, after),
     thumbprints: (before, after) => accepted("thumbprint", before, after),
+    identities: (before, after) => accepted("identity", before?.map(identityText), after?.map(identityText)),
+    revocation: (_, after) =>
+      after === undefined
+        ? opens("client certificates are accepted where the listener does not check for revocation")
+        : closes("client certificates are refused where the listener does not check for revocation"),
     status: (before, after) =>
       breaking(
         `requests without a valid client certificate now get ${countText(after)} instead of ${countText(before)}`,
@@ -223,6 +235,12 @@ export const validateCertificate: StepText<"validate-certificate"> = {
     ways: (step) => [step],
     schemes: () => [["certificate", { type: "mutualTLS" }]],
   },
+}
+
+function identityText(identity: NonNullable<Certificate["identities"]>[number]): string {
+  return Object.entries(identity)
+    .map(([key, value]) => `${key} ${value}`)
+    .join(" ")
 }
 
 function nameText({ kind, value }: AlternativeName): string {

@@ -52,6 +52,10 @@ export class ClientTrust {
     )
   }
 
+  get checksRevocation(): boolean {
+    return this.#lists !== undefined
+  }
+
   /** For `createSecureContext`. With lists, OpenSSL wants one of every authority of a chain. */
   get contextOptions(): { readonly ca: string[]; readonly crl?: string[] } {
     const ca = this.#authorities.map((each) => each.toString())

@@ -71,6 +71,16 @@ export class PeerCertificate {
     return this.#names
   }
 
+  /** Whether the listener checked that it is not revoked. */
+  get checkedForRevocation(): boolean {
+    return this.#trust.checksRevocation
+  }
+
+  /** SHA-1 of the certificate in DER, in capital hexadecimal: the thumbprint of .NET. */
+  get sha1Thumbprint(): string {
+    return this.leaf.fingerprint.replaceAll(":", "")
+  }
+
   /** SHA-256 of the certificate in DER, in lower-case hexadecimal. */
   get thumbprint(): string {
     return this.leaf.fingerprint256.replaceAll(":", "").toLowerCase()

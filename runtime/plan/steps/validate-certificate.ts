@@ -6,6 +6,21 @@ import { text } from "../text.ts"
 
 const distinguishedName = z.string().min(1).max(4096)
 
+const identity = z.strictObject({
+  thumbprint: z
+    .string()
+    .regex(/^[0-9A-F]{40}$/)
+    .optional(),
+  serial: z
+    .string()
+    .regex(/^[0-9A-F]{2,64}$/)
+    .optional(),
+  commonName: z.string().min(1).max(256).optional(),
+  subject: distinguishedName.optional(),
+  dns: z.string().min(1).max(253).optional(),
+  issuer: distinguishedName.optional(),
+})
+
 /**
  * Requires a client certificate that the listener verified, with one of the values of each given list. Names are in the spelling of `canonicalName`,
  * thumbprints SHA-256 in lower-case hexadecimal. Sets the claims `sub`, `iss`, `cn`, `dns`, `uri`, `email`, `ip` and `thumbprint`. `forward`: the
@@ -28,6 +43,10 @@ export const validateCertificate = defineCredential(
       .min(1)
       .max(1000)
       .optional(),
+    /** Of policy documents: one of these must match with all that it names. Thumbprints are SHA-1, as .NET writes them. */
+    identities: z.array(identity).min(1).max(100).optional(),
+    /** The listener must check for revocation. */
+    revocation: z.literal(true).optional(),
     status: count,
     message: text.optional(),
     forward: z.enum(["certificate", "chain"]).optional(),

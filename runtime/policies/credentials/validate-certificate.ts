@@ -55,12 +55,18 @@ function compileConditions({
   names,
   issuers,
   thumbprints,
+  identities,
+  revocation,
 }: StepOf<"validate-certificate">): (certificate: PeerCertificate) => string | undefined {
   const keyOf = ({ kind, value }: { readonly kind: string; readonly value: string }) => `${kind} ${value}`
   const listOf = (values: readonly string[] | undefined) => values && new Set(values)
   const [bySubject, byIssuer, byThumbprint] = [listOf(subjects), listOf(issuers), listOf(thumbprints)]
   const byName = listOf(names?.map(keyOf))
   return (certificate) => {
+    if (revocation === true && !certificate.checkedForRevocation)
+      return "the listener has no revocation lists (`revoked`), and the policy requires the check"
+    if (identities !== undefined && !identities.some((identity) => isIdentity(certificate, identity)))
+      return "the client certificate is not in the list of identities"
     const { subject = "", issuer = "" } = certificate
     if (bySubject?.has(subject) === false) return `the subject \`${subject}\` is not in the list`
     if (byName !== undefined && !certificate.alternativeNames.some((name) => byName.has(keyOf(name))))
@@ -70,6 +76,24 @@ function compileConditions({
       return `the thumbprint ${certificate.thumbprint} is not in the list`
     return undefined
   }
+}
+
+type Identity = NonNullable<StepOf<"validate-certificate">["identities"]>[number]
+
+/** Whether a certificate has everything that an identity names. */
+function isIdentity(certificate: PeerCertificate, identity: Identity): boolean {
+  const { thumbprint, serial, commonName, subject, dns, issuer } = identity
+  const isOrAbsent = (wanted: string | undefined, own: string | undefined) =>
+    wanted === undefined || wanted === own
+  return (
+    isOrAbsent(thumbprint, certificate.sha1Thumbprint) &&
+    isOrAbsent(serial, certificate.leaf.serialNumber) &&
+    isOrAbsent(commonName, certificate.commonName) &&
+    isOrAbsent(subject, certificate.subject) &&
+    isOrAbsent(issuer, certificate.issuer) &&
+    (dns === undefined ||
+      certificate.alternativeNames.some(({ kind, value }) => kind === "dns" && value === dns))
+  )
 }
 
 /** The certificate as claims. `cn` is absent unless the subject has exactly one. */

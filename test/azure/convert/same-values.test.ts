@@ -203,7 +203,6 @@ const truths = [
   'context.Request.Headers.GetValueOrDefault("X-A") == ""',
   'new[] { "GET", "HEAD" }.Contains(context.Request.Method)',
   'context.Variables["d"] == "a"',
-  "context.Request.Certificate == null",
   'context.Deployment.Region.Equals("east us", StringComparison.InvariantCultureIgnoreCase)',
 ]
 
