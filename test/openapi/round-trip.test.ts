@@ -52,6 +52,14 @@ function asked({ paths, components }: Exported): string[] {
     .sort()
 }
 
+/** Its listener asks for certificates, as `auth certificate` requires. */
+const gateway = `
+gateway g {
+  listen 127.0.0.1:8000 { tls { certificate c; client-certificate request { ca file("ca.pem") } } }
+  trust none
+}
+certificate c { cert file("c.pem"); key file("c.key") }`
+
 const apis = [...projectsIn("gateway", "described", "diff", "policy-xml", "documents")].flatMap(
   ([path, files]) => {
     const result = compile(new MemoryFiles(files), "gateway.conf")
@@ -76,10 +84,7 @@ describe("exported and imported again", () => {
     expect(report.sorted().filter(({ severity }) => severity === "error")).toEqual([])
     if (document === undefined) throw new Error("it is not read")
     const text = printGateway(document, { name: "again", path: "/again", file: "made.json", mock: false })
-    const again = compile(
-      new MemoryFiles([["gateway.conf", `gateway g { listen 127.0.0.1:8000; trust none }\n${text}`]]),
-      "gateway.conf",
-    )
+    const again = compile(new MemoryFiles([["gateway.conf", `${gateway}\n${text}`]]), "gateway.conf")
     if (asked(before).length === 0) return
     // A token in a cookie is a key to OpenAPI, and no text says what a key in a cookie is: somebody has to decide.
     if (text.includes("requires a key in the cookie")) {
