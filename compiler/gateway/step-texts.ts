@@ -50,6 +50,7 @@ import { trace } from "./steps/trace.ts"
 import { validateCertificate } from "./steps/validate-certificate.ts"
 import { validateContent } from "./steps/validate-content.ts"
 import { validateHeaders } from "./steps/validate-headers.ts"
+import { validateHmac } from "./steps/validate-hmac.ts"
 import { validateJwt } from "./steps/validate-jwt.ts"
 import { validateKey } from "./steps/validate-key.ts"
 import { validateParameters } from "./steps/validate-parameters.ts"
@@ -64,6 +65,7 @@ const texts = {
   "basic-auth": basicAuth,
   "validate-certificate": validateCertificate,
   "validate-key": validateKey,
+  "validate-hmac": validateHmac,
   "any-of": anyOf,
   cors,
   compress,

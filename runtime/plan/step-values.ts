@@ -151,13 +151,15 @@ export const tokenOutcome = {
 export type TokenCheck = z.infer<z.ZodObject<typeof tokenDemands & typeof tokenOutcome, z.core.$strict>>
 
 /**
- * Where a request carries a credential: a token, user and password (RFC 7617), the client certificate of its connection, or the subscription key of an
- * API, which is looked for in the header first. A key or a password is not forwarded unless `forward`.
+ * Where a request carries a credential: a token, user and password (RFC 7617), the client certificate of its connection, a
+ * signature in headers, or the subscription key of an API, which is looked for in the header first. A key or a password is not forwarded unless
+ * `forward`.
  */
 export type ShownCredential =
   | { readonly is: "token"; readonly from: CredentialSource }
   | { readonly is: "password"; readonly forward: boolean }
   | { readonly is: "certificate" }
+  | { readonly is: "signature" }
   | {
       readonly is: "key"
       readonly api: string
@@ -336,3 +338,6 @@ export function judging(
 export function namedSchemas(rules: readonly { readonly schema?: string | undefined }[]): NamedResource[] {
   return named("schemas", "schema", ...rules.flatMap(({ schema }) => (schema === undefined ? [] : [schema])))
 }
+
+/** The counter of accepted signatures. One for all routes: a request that one route accepted must not pass on another. */
+export const replayCounter = "signatures"

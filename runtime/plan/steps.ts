@@ -50,6 +50,7 @@ import { trace } from "./steps/trace.ts"
 import { validateCertificate } from "./steps/validate-certificate.ts"
 import { validateContent } from "./steps/validate-content.ts"
 import { validateHeaders } from "./steps/validate-headers.ts"
+import { validateHmac } from "./steps/validate-hmac.ts"
 import { validateJwt } from "./steps/validate-jwt.ts"
 import { validateKey } from "./steps/validate-key.ts"
 import { validateParameters } from "./steps/validate-parameters.ts"
@@ -65,6 +66,7 @@ const contracts = [
   basicAuth,
   validateCertificate,
   validateKey,
+  validateHmac,
   validateContent,
   validateParameters,
   anyOf,
@@ -153,7 +155,7 @@ export function factsOf(step: Step): StepFacts {
   return (byKind.get(step.kind) as { readonly facts: (step: Step) => StepFacts }).facts(step)
 }
 
-/** A step that authenticates by one credential: a token, a password, a client certificate or a subscription key. `any-of` tries several. */
+/** A step that authenticates by one credential: a token, a password, a client certificate, a signature or a subscription key. `any-of` tries several. */
 export type CredentialStep = StepOf<Extract<Contract, { readonly role: "credential" }>["kind"]>
 
 /** Whether a step verifies a credential of the caller. */

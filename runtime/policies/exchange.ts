@@ -9,12 +9,14 @@ import type { Problem } from "./messages/answer.ts"
 import type { HeaderList } from "./messages/header-list.ts"
 import type { QueryString } from "./messages/query-string.ts"
 
-/** A set of bodies: `requestBody`, `responseBody`, both, or 0 for none. */
+/** A set of bodies: `requestBody`, `responseBody`, `requestBytes`, several of them, or 0 for none. */
 export type Needs = number
 /** The body of the request. */
 export const requestBody: Needs = 1
 /** The body of the response. */
 export const responseBody: Needs = 2
+/** The bytes of the request's body as they were sent, with their codings. */
+export const requestBytes: Needs = 4
 
 /**
  * The body of a message. It is read when a step needs it (`Exchange.load`); otherwise it is streamed. A body that was only read goes on byte for byte
@@ -28,6 +30,11 @@ export interface MessageBody {
    * @throws Error when it was not loaded
    */
   readonly content: Buffer
+  /**
+   * The bytes as they were sent, with their codings; empty when there is no body.
+   * @throws Error when they were not loaded, or when a step replaced the body before
+   */
+  readonly sentBytes: Buffer
   /** The content as text, in the charset of Content-Type (default: UTF-8). */
   text(): string
   /**
@@ -214,6 +221,8 @@ export interface Exchange {
   readonly query: QueryString
   /** As the client sent it, without the question mark. */
   readonly originalQuery: string
+  /** Path and query as the client sent them. */
+  readonly originalTarget: string
   /** Host as the client sent it, with its port. */
   readonly authority: string
   /** Content-Length as the client sent it. */

@@ -24,6 +24,7 @@ import { anyOf } from "./credentials/any-of.ts"
 import { basicAuth } from "./credentials/basic-auth.ts"
 import { introspect } from "./credentials/introspect.ts"
 import { validateCertificate } from "./credentials/validate-certificate.ts"
+import { validateHmac } from "./credentials/validate-hmac.ts"
 import { validateJwt } from "./credentials/validate-jwt.ts"
 import { validateKey } from "./credentials/validate-key.ts"
 import { metric } from "./flow/metric.ts"
@@ -61,6 +62,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   introspect,
   "basic-auth": basicAuth,
   "validate-certificate": validateCertificate,
+  "validate-hmac": validateHmac,
   "validate-key": validateKey,
   "validate-content": validateContent,
   "validate-parameters": validateParameters,

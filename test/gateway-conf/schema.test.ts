@@ -36,6 +36,8 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "auth introspection": (statement) => around.api(`auth introspection i {\n${statement}\n}`),
   "auth basic": (statement) => around.api(`auth basic u {\n${statement}\n}`),
   "auth certificate": (statement) => around.api(`auth certificate {\n${statement}\n}`),
+  "auth hmac": (statement) => around.api(`auth hmac stripe s {\n${statement}\n}`),
+  "auth hmac custom": (statement) => around.api(`auth hmac custom s {\nheader "X"\n${statement}\n}`),
   certificate: (statement) => `certificate c {\ncert file("c")\nkey file("k")\n${statement}\n}`,
   "certificate acme": (statement) =>
     `certificate c {\nacme {\ndirectory staging\nhosts "x"\nencrypt-with s\n${statement}\n}\n}`,

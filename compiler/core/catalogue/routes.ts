@@ -224,4 +224,16 @@ export const routes = area({
     help: 'Add `client-certificate request { ca file("…") }` to the `tls` block of a `listen`.',
     why: "A client presents a certificate only when the listener asks for it in the TLS handshake. Without that, `auth certificate` refuses every request.",
   },
+  SP3070: {
+    severity: "error",
+    title: "Value is not signed",
+    help: "Add it to `signed`.",
+    why: "A third party that sees a signed request can send it again with another value of what is not signed. So a time or a number that is to prevent that must be signed, too.",
+  },
+  SP3071: {
+    severity: "warning",
+    title: "Body is not signed",
+    help: "Add `body` to `signed`.",
+    why: "The signature is valid with every body. That is right only if a signed header contains a digest of the body and the backend checks it, or if requests have no body; the signature of an empty body costs nothing.",
+  },
 })

@@ -9,15 +9,17 @@ import { authCertificate } from "../steps/validate-certificate.ts"
 import { authJwt } from "../steps/validate-jwt.ts"
 import { authSubscription } from "../steps/validate-key.ts"
 import type { Auth, AuthWay } from "./place.ts"
+import { authHmac } from "./signature.ts"
 import type { Lowered, StepContext } from "./step.ts"
 
 /** The forms of `auth` that demand a credential, by their first word. */
-const forms: Readonly<Record<string, AuthForm>> = {
+const forms: Readonly<Record<string, Pick<AuthForm, "ways" | "lower">>> = {
   jwt: authJwt,
   introspection: authIntrospection,
   basic: authBasic,
   certificate: authCertificate,
   subscription: authSubscription,
+  hmac: authHmac,
 }
 
 /** What the `auth` statements of one scope provide. The ways are empty if the statements were not understood. */

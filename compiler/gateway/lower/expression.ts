@@ -267,6 +267,12 @@ function unknownField(object: string, name: string, place: StatementPlace): Spec
       detail: `\`auth certificate\` has no \`jwt.${name}\``,
       extra: { help: "Use `sub`, `iss`, `cn`, `dns`, `uri`, `email`, `ip` or `thumbprint`." },
     }
+  if (place.auth.ways.every(({ by, kind }) => by === "hmac" || kind !== "jwt"))
+    return {
+      code: "SP5005",
+      detail: "with `auth hmac`, the only known claim is `jwt.sub`",
+      extra: { help: "Use `jwt.sub`, or require a token with `auth jwt`." },
+    }
   const declared = place.auth.ways.flatMap(({ claims }) =>
     claims === undefined || claims === "any" ? [] : Object.keys(claims),
   )

@@ -145,6 +145,9 @@ function checkCertain(argument: TextArgument | Word, context: StepContext): void
   }
 }
 
+/** Callers that have no claim but `sub`. */
+const withSubAlone: Readonly<Record<string, string>> = { hmac: "callers with a signature" }
+
 /** With several issuers, each must declare the claim. With one issuer, or if none declares it, the expression check already fails. */
 function checkPromised(part: { readonly source: string; readonly span: Span }, context: StepContext): void {
   const { place, report } = context
@@ -156,7 +159,10 @@ function checkPromised(part: { readonly source: string; readonly span: Span }, c
   const lacking = place.auth.ways.find((way) => !promises(way))
   // If no issuer declares the claim, the check of the expression has reported it.
   if (lacking === undefined || !place.auth.ways.some(promises)) return
-  const whose = lacking.by === undefined ? `the tokens of \`${lacking.issuer}\`` : "users with passwords"
+  const whose =
+    lacking.by === undefined
+      ? `the tokens of \`${lacking.issuer}\``
+      : (withSubAlone[lacking.by] ?? "users with passwords")
   report.add("SP5015", part.span, `${whose} have no claim \`${claim}\``, {
     related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
   })

@@ -25,6 +25,8 @@ export type BlockName =
   | "auth introspection"
   | "auth basic"
   | "auth certificate"
+  | "auth hmac"
+  | "auth hmac custom"
   | "token client"
   | "issuer"
   | "claims"

@@ -62,6 +62,7 @@ import {
   versionRows,
   websocketRows,
 } from "./scopes.ts"
+import { authHmacCustomRows, authHmacRows } from "./signature.ts"
 import { inboundRows, onErrorRows, operationRespond, outboundRows, respondRows } from "./steps.ts"
 import {
   clientCertificateRows,
@@ -104,6 +105,8 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "auth introspection": { title: "`auth introspection`", rows: authIntrospectionRows },
   "auth basic": { title: "`auth basic`", rows: authBasicRows },
   "auth certificate": { title: "`auth certificate`", rows: authCertificateRows },
+  "auth hmac": { title: "`auth hmac`", rows: authHmacRows },
+  "auth hmac custom": { title: "`auth hmac custom`", rows: authHmacCustomRows },
   certificate: { title: "`certificate`", rows: certificateRows },
   "certificate acme": { title: "`acme`", rows: acmeRows },
   "token client": { title: "`token`", rows: tokenRows },

@@ -29,6 +29,7 @@ import {
 } from "./openapi.ts"
 import { operations } from "./operations.ts"
 import { many, type StatementRow, slot, word } from "./row.ts"
+import { authHmacForms } from "./signature.ts"
 import { policyXml } from "./xml.ts"
 
 const authForms: StatementRow["forms"] = [
@@ -38,6 +39,7 @@ const authForms: StatementRow["forms"] = [
   authIntrospection.form,
   authBasic.form,
   authCertificate.form,
+  ...authHmacForms,
   { args: [word("policy")] },
 ]
 

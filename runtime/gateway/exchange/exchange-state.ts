@@ -3,6 +3,7 @@ import type { Bindings } from "../../expression/compile.ts"
 import { plainObject } from "../../expression/plain-object.ts"
 import type { IncomingExchange, ListenerState, WaitingSocket } from "../../http/server/incoming.ts"
 import { peerCertificateOf } from "../../http/server/peer-certificate.ts"
+import { originForm } from "../../http/server/request-fault.ts"
 import type { Subscriber } from "../../identity/keys.ts"
 import type { Claims } from "../../identity/verifier.ts"
 import {
@@ -17,6 +18,7 @@ import {
   type Needs,
   type PlanFacts,
   requestBody,
+  requestBytes,
   responseBody,
   type Section,
   type SentToken,
@@ -213,6 +215,10 @@ export class ExchangeState implements BindingSource {
     return this.intake.query
   }
 
+  get originalTarget(): string {
+    return originForm(this.request.url ?? "/", this.intake.authority) ?? "/"
+  }
+
   get query(): QueryString {
     this.#query ??= new QueryString(this.intake.query)
     return this.#query
@@ -285,7 +291,12 @@ export class ExchangeState implements BindingSource {
   }
 
   load(needs: Needs): Promise<void> | undefined {
-    const first = (needs & requestBody) === 0 ? undefined : this.requestBody.load()
+    const first =
+      (needs & requestBody) !== 0
+        ? this.requestBody.load()
+        : (needs & requestBytes) !== 0
+          ? this.requestBody.loadBytes()
+          : undefined
     const second = (needs & responseBody) === 0 ? undefined : this.#response?.body.load()
     if (first === undefined) return second
     return second === undefined ? first : Promise.all([first, second]).then(nothingMore)

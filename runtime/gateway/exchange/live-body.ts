@@ -69,6 +69,19 @@ export class LiveBody implements MessageBody {
     return this.#loading
   }
 
+  get sentBytes(): Buffer {
+    if (this.#raw !== undefined) return this.#raw
+    if (!this.#options.present) return empty
+    throw new Error(
+      "the sent bytes of the body are used before they were read, or after the body was replaced",
+    )
+  }
+
+  /** Reads the bytes as received for `sentBytes`; undefined when nothing has to be read. */
+  loadBytes(): Promise<void> | undefined {
+    return this.#raw !== undefined || !this.#present ? undefined : this.loadRaw()
+  }
+
   /** Reads the bytes as received, without decoding them. */
   async loadRaw(): Promise<void> {
     if (this.#content !== undefined || this.#raw !== undefined) return

@@ -35,6 +35,19 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
     "A valid client certificate is required. Present one in the TLS handshake of a new connection.",
   ),
   unauthorized: row(401, "Unauthorized", "Valid credentials are required."),
+  "signature-missing": row(401, "Signature missing", "The request must be signed."),
+  "signature-malformed": row(
+    401,
+    "Signature malformed",
+    "The signature, or a header that belongs to it, does not have the form that this operation requires.",
+  ),
+  "signature-invalid": row(401, "Signature invalid", "The signature does not match the request."),
+  "signature-expired": row(
+    401,
+    "Signature expired",
+    "The time of the signature differs too much from the current time.",
+  ),
+  "signature-replayed": row(409, "Request repeated", "A request with this signature was already accepted."),
   "insufficient-scope": row(
     403,
     "Insufficient scope",

@@ -34,6 +34,7 @@ import {
   isClaimFault,
   lacksClaims,
   present,
+  signsAs,
   subscriberOf,
   unaskedIntrospection,
 } from "./named-caller.ts"
@@ -247,6 +248,11 @@ async function rehearse(
       if (plan.kind === "validate-certificate" && question.claims !== undefined) {
         rehearsal.assume("the client is assumed to present a certificate that `auth certificate` accepts")
         about.claims = question.claims
+        return undefined
+      }
+      if (signsAs(question, plan)) {
+        rehearsal.assume("the request is assumed to have a valid signature")
+        about.claims = { sub: plan.caller }
         return undefined
       }
       if (!lacksClaims(question, plan, refusal)) return refusal

@@ -3,7 +3,7 @@ import type { Subscriber } from "../../identity/keys.ts"
 import type { Passwords } from "../../identity/users.ts"
 import type { Plan } from "../../plan/plan.ts"
 import type { CredentialSource } from "../../plan/step-values.ts"
-import { isCredential, type Step as StepPlan, shownTo } from "../../plan/steps.ts"
+import { isCredential, type StepOf, type Step as StepPlan, shownTo } from "../../plan/steps.ts"
 import { basicAuthorization } from "../../policies/credentials/authentication.ts"
 import type { Exchange } from "../../policies/exchange.ts"
 import type { Outcome } from "../../policies/policy.ts"
@@ -74,6 +74,12 @@ export function lacksClaims(
   return isCredential(step) && shownTo(step).is === "token" && isClaimFault(refusal)
 }
 
+/** Whether a step requires a signature of the caller named in the question. An absent `sub` names any caller. */
+export function signsAs({ claims }: RequestQuestion, step: StepPlan): step is StepOf<"validate-hmac"> {
+  if (claims === undefined || step.kind !== "validate-hmac") return false
+  return claims["sub"] === undefined || claims["sub"] === step.caller
+}
+
 /** Whether a token was refused because of its claims. */
 export function isClaimFault(refusal: NonNullable<Outcome>): boolean {
   return refusal.kind === "problem" && claimFaults.has(refusal.reason ?? "")
@@ -87,6 +93,8 @@ export function present({ claims, key, token }: RequestQuestion, step: StepPlan,
   const shown = shownTo(step)
   // It belongs to the connection: `explain-request.ts` assumes it after the step.
   if (shown.is === "certificate") return
+  // It depends on the whole request: `explain-request.ts` assumes it after the step.
+  if (shown.is === "signature") return
   const given = { key, token, password: undefined }[shown.is]
   const value = claims === undefined ? given : assumedCredential
   if (value === undefined) return

@@ -55,13 +55,19 @@ export function planOfRoute(
       [name, "from" in value ? { ...value, from: filled(value.from, name) } : value] as const,
   )
   const filledSecrets = Object.entries(picked(whole.secrets, secrets)).map(
-    ([name, reference]) => [name, filled(reference, "")] as const,
+    ([name, reference]) => [name, withKey(filled(reference, ""), reference)] as const,
   )
   const body: PlanBody = {
     ...cut,
     ...{ values: Object.fromEntries(values), secrets: Object.fromEntries(filledSecrets) },
   }
   return { plan: { ...plan, plan: body }, unset: [...unset].sort() }
+}
+
+/** The placeholder of a secret must be long enough for the key of a signature, and valid Base64. */
+function withKey(found: Reference, written: Reference): Reference {
+  if (found === written || !("env" in found)) return found
+  return { ...found, default: Buffer.from((found.default ?? "").padEnd(24, "-")).toString("base64") }
 }
 
 /** All steps that the list reaches. One step may be reached several times. */

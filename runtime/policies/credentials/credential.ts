@@ -46,6 +46,8 @@ export function compileCredential(source: CredentialSource, provision: Provision
 /** Removes a credential from the request to the backend, unless the plan forwards it; also when another way to authenticate was used. */
 export function dropCredential(shown: ShownCredential, exchange: Exchange): void {
   if (shown.is === "certificate") return
+  // A signature is worth nothing without its secret.
+  if (shown.is === "signature") return
   if (shown.is === "token") dropToken(shown.from, exchange)
   else if (shown.forward) return
   else if (shown.is === "password") dropPassword(exchange)

@@ -47,6 +47,17 @@ export const accessDrafts = {
     status: 401,
     forward: draw.maybe(),
   }),
+  "validate-hmac": (draw) => ({
+    kind: "validate-hmac",
+    caller: "partner",
+    secrets: [{ secret: "s" }],
+    key: "text",
+    algorithm: "sha256",
+    signature: { header: draw.one("x-a", "x-b"), encoding: "hex" },
+    signed: ["body"],
+    ...(draw.maybe() ? { replay: { seconds: 60 } } : {}),
+    status: 401,
+  }),
   "check-header": (draw) => ({
     kind: "check-header",
     name: draw.one("x-a", "x-b", "host"),

@@ -19,6 +19,7 @@ const sectionsOf: { readonly [Kind in StepKind]: readonly Section[] } = {
   "basic-auth": ["inbound"],
   "validate-certificate": ["inbound"],
   "validate-key": ["inbound"],
+  "validate-hmac": ["inbound"],
   "any-of": ["inbound"],
   cors: ["inbound"],
   compress: ["inbound"],

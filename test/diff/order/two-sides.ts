@@ -56,7 +56,7 @@ export class Side {
         ...verifier,
         authorizerOf: () => engine(notes),
         quotas: countingQuotas(),
-        environment: { S: "geheim", PW: "open sesame" },
+        environment: { S: "geheim, but not short", PW: "open sesame" },
         now: () => 1_800_000_000_000,
         observer: {
           finished: () => undefined,
