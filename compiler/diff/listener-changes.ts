@@ -65,10 +65,11 @@ export function listenerChanges(
 }
 
 /** A listener as it is written in gateway.conf. */
-export function listenerWords({ tls, redirect, proxies, ...address }: ListenerPlan): string {
+export function listenerWords({ tls, redirect, proxies, http2, ...address }: ListenerPlan): string {
   const inside = [
     ...(proxies === undefined ? [] : [`proxy-protocol ${proxies.join(" ")}`]),
     ...(tls === undefined ? [] : [`tls { ${tlsWords(tls)} }`]),
+    ...(http2 === undefined ? [] : [`http2 ${http2 ? "on" : "off"}`]),
     ...(redirect === undefined ? [] : [`redirect https ${redirect.port}`]),
   ]
   return `listen ${addressText(address)}${inside.length === 0 ? "" : ` { ${inside.join("; ")} }`}`
@@ -100,6 +101,7 @@ function transportFindings(before: ListenerPlan, after: ListenerPlan): Finding[]
   return [
     ...proxyFindings(before.proxies ?? [], after.proxies ?? []),
     ...tlsFindings(before.tls, after.tls),
+    ...http2Findings(before, after),
     ...redirectFindings(before.redirect, after.redirect),
   ]
 }
@@ -118,6 +120,19 @@ function proxyFindings(before: readonly string[], after: readonly string[]): Fin
     ...(removed.length === 0
       ? []
       : [breaking(`connections from ${named(removed)} that begin with a PROXY header are refused`)]),
+  ]
+}
+
+/** Clients that negotiate use HTTP/1.1 instead; gRPC needs HTTP/2, and so do clients that do not negotiate. */
+function http2Findings(before: ListenerPlan, after: ListenerPlan): Finding[] {
+  // Other clients than before can connect, which says enough.
+  if ((before.tls === undefined) !== (after.tls === undefined)) return []
+  const [old, next] = [before, after].map(({ http2, tls }) => http2 ?? tls !== undefined)
+  if (old === next) return []
+  return [
+    next === true
+      ? neutral("clients may use HTTP/2, too")
+      : breaking("clients can no longer use HTTP/2 at this address: gRPC needs it"),
   ]
 }
 

@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http"
+import type { Reply } from "../http/server/incoming.ts"
 
 /** Headers of every response about a store, in the form that `writeHead` processes fastest. */
 export type AnswerHeaders = readonly string[]
@@ -24,7 +24,7 @@ export interface ApiResponse {
   /** NDJSON instead of JSON, in pieces that end with a line end. They are requested as fast as the client reads. */
   readonly lines?: Iterable<string>
   /** Server-Sent Events: it gets the response when the head was written, and ends it. */
-  readonly events?: (response: ServerResponse) => void
+  readonly events?: (response: Reply) => void
   readonly headers?: AnswerHeaders
 }
 

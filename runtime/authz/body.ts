@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer"
-import type { IncomingMessage } from "node:http"
+import type { IncomingRequest } from "../http/server/incoming.ts"
 import { duplicateKey } from "../plan/json-scan.ts"
 import { ApiError } from "./api-error.ts"
 import type { JsonFields } from "./fields.ts"
@@ -39,7 +39,7 @@ export function parseBody(body: Buffer): JsonFields {
  * when its length is declared. `take` is not called when the client closes the connection.
  */
 export function readBody(
-  request: IncomingMessage,
+  request: IncomingRequest,
   bytesMax: number,
   take: (body: Buffer | undefined) => void,
 ): void {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http"
+import type { Reply } from "../http/server/incoming.ts"
 import type { AnswerHeaders, ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { type EngineOutcome, outcomeOfError } from "./observed.ts"
@@ -8,7 +8,7 @@ import { type FailureForm, sendAnswer, sendError } from "./send-answer.ts"
 /** A request with its response; `headers` are those of the listener. */
 export interface OpenRequest {
   readonly asked: ApiRequest
-  readonly response: ServerResponse
+  readonly response: Reply
   readonly headers: AnswerHeaders
 }
 

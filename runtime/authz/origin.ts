@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http"
+import type { IncomingRequest } from "../http/server/incoming.ts"
 import type { AnswerHeaders } from "./answer.ts"
 import { ApiError } from "./api-error.ts"
 import type { AuthzCors } from "./ports.ts"
@@ -13,7 +13,7 @@ const rememberS = "600"
  * send keys and tokens in `Authorization` themselves.
  * @throws ApiError `forbidden`
  */
-export function originHeaders(request: IncomingMessage, cors: () => AuthzCors): AnswerHeaders {
+export function originHeaders(request: IncomingRequest, cors: () => AuthzCors): AnswerHeaders {
   const { origin } = request.headers
   if (origin === undefined) return noHeaders
   const { origins } = cors()
@@ -31,7 +31,7 @@ const exposed = [
 ]
 
 /** Whether the request is a CORS preflight. */
-export function isPreflight({ method, headers }: IncomingMessage): boolean {
+export function isPreflight({ method, headers }: IncomingRequest): boolean {
   return (
     method === "OPTIONS" &&
     headers.origin !== undefined &&
@@ -40,7 +40,7 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
 }
 
 /** The response to a preflight from an allowed origin. */
-export function preflightHeaders(request: IncomingMessage, { headers }: AuthzCors): AnswerHeaders {
+export function preflightHeaders(request: IncomingRequest, { headers }: AuthzCors): AnswerHeaders {
   const asked = request.headers["access-control-request-headers"]
   // In browsers `*` does not include Authorization, so repeat the requested names.
   const allowed = headers.includes("*") ? asked : headers.join(", ")

@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
+import type { IncomingHttpHeaders } from "node:http"
 import { QuestionWork } from "../check/counts.ts"
-import type { ListenerState } from "../http/server/incoming.ts"
+import type { IncomingRequest, ListenerState, Reply } from "../http/server/incoming.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Caller } from "./access.ts"
 import type { Right } from "./admission.ts"
@@ -16,8 +16,8 @@ const noBytes: Buffer = Buffer.alloc(0)
 
 /** A request with its response, and the listener that it came through. */
 export interface ApiExchange {
-  readonly request: IncomingMessage
-  readonly reply: ServerResponse
+  readonly request: IncomingRequest
+  readonly reply: Reply
   readonly listener: ListenerState
 }
 
@@ -41,8 +41,8 @@ export class ApiRequest {
   question: AskedAbout | undefined = undefined
   /** How it ends, unless it fails. */
   outcome: EngineOutcome = "ok"
-  readonly #request: IncomingMessage
-  readonly #response: ServerResponse
+  readonly #request: IncomingRequest
+  readonly #response: Reply
 
   constructor({ request, reply, listener }: ApiExchange) {
     this.listener = listener

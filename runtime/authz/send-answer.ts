@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto"
-import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { sendRaw } from "../http/server/connection-errors.ts"
 import { endWhole } from "../http/server/end-whole.ts"
+import type { IncomingRequest, Reply } from "../http/server/incoming.ts"
 import type { AnswerHeaders, ApiResponse } from "./answer.ts"
 import { ApiError, apiErrorOf, streamError } from "./api-error.ts"
 import type { Reports } from "./ports.ts"
@@ -19,20 +19,20 @@ function newRequestId(): string {
 }
 
 /** Ids from clients that their responses must repeat. */
-const echoed = new WeakMap<ServerResponse, string>()
+const echoed = new WeakMap<Reply, string>()
 
 /** AuthZEN's responses always repeat the id of their request; OpenFGA's always have a new one. */
-export function echoRequestId({ headers, url = "" }: IncomingMessage, response: ServerResponse): void {
+export function echoRequestId({ headers, url = "" }: IncomingRequest, response: Reply): void {
   const given = headers["x-request-id"]
   if (typeof given === "string" && url.includes("/access/v1/")) echoed.set(response, given)
 }
 
-function requestIdOf(response: ServerResponse): string {
+function requestIdOf(response: Reply): string {
   return echoed.get(response) ?? newRequestId()
 }
 
 /** Sends a response; `extra` are headers of the listener. */
-export function sendAnswer(response: ServerResponse, answer: ApiResponse, extra: AnswerHeaders): void {
+export function sendAnswer(response: Reply, answer: ApiResponse, extra: AnswerHeaders): void {
   const { status, body, bytes, text, pieces, lines, events, headers = noHeaders } = answer
   const all = extra.length === 0 ? headers : [...headers, ...extra]
   if (body !== undefined)
@@ -55,7 +55,7 @@ export function sendAnswer(response: ServerResponse, answer: ApiResponse, extra:
 const noHeaders: AnswerHeaders = []
 
 function sendPieces(
-  response: ServerResponse,
+  response: Reply,
   status: number,
   contentType: string,
   pieces: Iterable<string | Uint8Array>,
@@ -67,7 +67,7 @@ function sendPieces(
 
 /** Sends finished JSON. */
 function sendJson(
-  response: ServerResponse,
+  response: Reply,
   status: number,
   json: string,
   headers: AnswerHeaders,
@@ -77,7 +77,7 @@ function sendJson(
 }
 
 function send(
-  response: ServerResponse,
+  response: Reply,
   status: number,
   contentType: string,
   content: string | Uint8Array,
@@ -101,7 +101,7 @@ export type FailureForm = "plain" | "stream"
 
 /** Sends a failure as `{code, message}`, or in the form of a stream. */
 export function sendError(
-  response: ServerResponse,
+  response: Reply,
   error: unknown,
   reports: Reports,
   headers: AnswerHeaders = noHeaders,
@@ -127,7 +127,7 @@ export function sendRawError(socket: Socket, { status, code, message }: ApiError
 
 function tell(
   { logRefusal }: Reports,
-  { req }: ServerResponse,
+  { req }: Reply,
   { code, message, caller }: ApiError,
   requestId: string,
 ): void {
@@ -143,7 +143,7 @@ function challengeOf(code: string): AnswerHeaders {
 }
 
 /** Writes pieces as fast as the client reads. While its socket is full, and after it has closed, nothing is taken from the source. */
-export function sendLines(response: ServerResponse, pieces: Iterable<string | Uint8Array>): void {
+export function sendLines(response: Reply, pieces: Iterable<string | Uint8Array>): void {
   const source = pieces[Symbol.iterator]()
   const pump = () => {
     while (!response.destroyed) {

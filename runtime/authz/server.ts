@@ -1,5 +1,4 @@
-import type { IncomingMessage } from "node:http"
-import type { Transport } from "../http/server/incoming.ts"
+import type { IncomingRequest, Transport } from "../http/server/incoming.ts"
 import { internalLimits, OwnNames, refusalOf } from "../http/server/internal-guard.ts"
 import { type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
 import type { Address } from "../plan/resources.ts"
@@ -36,6 +35,7 @@ interface AuthzOptions {
   /** How clients reach these listeners (default: by plain HTTP). */
   readonly transport?: Transport | undefined
   readonly onHandshakeFailed?: ListenerSettings["onHandshakeFailed"] | undefined
+  readonly onFlood?: ListenerSettings["onFlood"] | undefined
   /**
    * Whether to answer requests on connections to `local`, an address of this machine; while it returns false they get 503. Absent: always.
    */
@@ -101,7 +101,7 @@ function take(api: AuthzApi, serving: (local: string | undefined) => boolean, ex
 }
 
 interface Incoming extends OpenRequest {
-  readonly request: IncomingMessage
+  readonly request: IncomingRequest
 }
 
 function receive(api: AuthzApi, incoming: Incoming): void {
@@ -194,7 +194,15 @@ function settle(api: AuthzApi, route: ApiRoute, answer: Promise<ApiResponse>, in
  * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one address cannot be opened; then none is open
  */
 export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
-  const { api, serving, transport, onHandshakeFailed, leaving = [], awaitsActivation = false } = options
+  const {
+    api,
+    serving,
+    transport,
+    onHandshakeFailed,
+    onFlood,
+    leaving = [],
+    awaitsActivation = false,
+  } = options
   const listeners: Listener[] = []
   const close = async (graceMs = 0) => {
     const closed = Promise.all(listeners.map((listener) => listener.close(graceMs)))
@@ -206,7 +214,7 @@ export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners>
       listeners.push(
         await openListener(address, {
           ...engineListener(api, address.host, serving),
-          ...{ transport, onHandshakeFailed, leaving, awaitsActivation },
+          ...{ transport, onHandshakeFailed, onFlood, leaving, awaitsActivation },
         }),
       )
   } catch (error) {

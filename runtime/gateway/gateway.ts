@@ -7,6 +7,7 @@ import { AddressConnections, type AddressLimits } from "../http/server/address-c
 import type { ShownRevocationList } from "../http/server/client-trust.ts"
 import { ConnectionRefusals } from "../http/server/connection-door.ts"
 import { type RawAnswerer, sendRaw } from "../http/server/connection-errors.ts"
+import { FloodCounts } from "../http/server/http2/flood-guard.ts"
 import type { Handle, Transport } from "../http/server/incoming.ts"
 import {
   certificatesOf,
@@ -141,6 +142,7 @@ export interface GatewayState {
   readonly handshakesFailed: HandshakeFailures["counts"]
   /** Connections that its listeners closed before TLS and HTTP, by reason. */
   readonly connectionsRefused: ConnectionRefusals["counts"]
+  readonly floods: FloodCounts["counts"]
 }
 
 /** A provisioned plan that is not in use yet. Exactly one of the two methods must be called, once; until then no other plan is prepared. */
@@ -171,12 +173,13 @@ export interface Gateway {
 /** The settings of a public listener, apart from its address. */
 interface GatewayListenerSettings {
   readonly headerBytesMax: number
-  readonly headMs: number
+  readonly patience: Pick<Patience, "headMs" | "readerMs">
   readonly handle: Handle
   readonly transport: Transport | undefined
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void
   readonly admit: ListenerSettings["admit"]
   readonly onRefused: ListenerSettings["onRefused"]
+  readonly onFlood: FloodCounts["count"]
   readonly newId: () => string
   readonly refused: RefusalReport
   /** Listeners that the next plan does not have: they release their address when it conflicts. */
@@ -215,6 +218,7 @@ class RunningGateway implements Gateway {
   readonly #handshakes = new HandshakeFailures()
   readonly #connections = new AddressConnections()
   readonly #refusals = new ConnectionRefusals()
+  readonly #floods = new FloodCounts()
   readonly #watch: FileWatch
   readonly #generations = new Set<Provisioned>()
   #listeners: Listener[] = []
@@ -314,6 +318,7 @@ class RunningGateway implements Gateway {
       revocationLists: revocationListsOf(this.#listeners),
       handshakesFailed: this.#handshakes.counts,
       connectionsRefused: this.#refusals.counts,
+      floods: this.#floods.counts,
       backends: Object.fromEntries(backends.map(([name, { value }]) => [name, value.states()])),
       backendsAway: backends.filter(([, { value }]) => value.isAway).map(([name]) => name),
       decisionPoints: Object.fromEntries(
@@ -361,7 +366,8 @@ class RunningGateway implements Gateway {
     // Read once: the whole request uses this generation.
     const generation = this.#current?.generation
     if (generation === undefined || !incoming.listener.serves(incoming.request.socket.localAddress)) {
-      incoming.reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"]).end()
+      incoming.reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"])
+      incoming.reply.end()
       return
     }
     const { managed } = this.#options
@@ -435,12 +441,13 @@ class RunningGateway implements Gateway {
         const { newId, patience } = this.#context
         const settings = {
           headerBytesMax: headerBytesMaxOf(plan),
-          headMs: patience.headMs,
+          patience,
           handle: this.#handle,
           transport: transports.get(addressText(address)),
           onHandshakeFailed: this.#handshakes.count,
           admit: (from: string) => this.#connections.admit(from),
           onRefused: this.#refusals.count,
+          onFlood: this.#floods.count,
           newId,
           refused: this.#refused,
           leaving,
@@ -559,13 +566,14 @@ function listenError(plan: Plan, address: Address, error: NodeJS.ErrnoException)
  * @throws when the address cannot be opened, with the code of the system (`EADDRINUSE`)
  */
 function openGatewayListener(address: Address, settings: GatewayListenerSettings): Promise<Listener> {
-  const { headerBytesMax, headMs, handle, transport, onHandshakeFailed, leaving, awaitsActivation } = settings
-  const { admit, onRefused } = settings
+  const { headerBytesMax, patience, handle, transport } = settings
+  const { headMs, readerMs } = patience
+  const { onHandshakeFailed, onFlood, admit, onRefused, leaving, awaitsActivation } = settings
   return openListener(address, {
-    limits: { headerBytesMax, headMs, requestMs: 0 },
+    limits: { headerBytesMax, headMs, readerMs, requestMs: 0 },
     service: { kind: "handler", handle, webSockets: true },
     answerRaw: answererOf(settings),
-    ...{ transport, onHandshakeFailed, admit, onRefused, leaving, awaitsActivation },
+    ...{ transport, onHandshakeFailed, onFlood, admit, onRefused, leaving, awaitsActivation },
   })
 }
 

@@ -6,6 +6,9 @@ import type { RelationChange, TraceLine } from "../policies/ports.ts"
 import { problemStatus } from "./exchange/problem.ts"
 import type { Answerer } from "./explain/request-explanation.ts"
 
+/** The version of HTTP by which a request came. */
+export type Protocol = "HTTP/1.0" | "HTTP/1.1" | "HTTP/2"
+
 /** Facts about a finished request. It contains no credentials. */
 export interface Finished {
   readonly id: string
@@ -14,6 +17,8 @@ export interface Finished {
   readonly durationMs: number
   /** Time until the head of the backend's response; undefined without one. */
   readonly upstreamMs: number | undefined
+  /** Undefined: it was no valid request. */
+  readonly protocol: Protocol | undefined
   readonly method: string
   /** Canonical, without query; empty when the path has no canonical form. */
   readonly path: string
@@ -106,6 +111,7 @@ export function refusedRequest(id: string, found: Problem, ip: string): Finished
     startedAtMs: Date.now(),
     durationMs: 0,
     upstreamMs: undefined,
+    protocol: undefined,
     method: "",
     path: "",
     route: undefined,

@@ -61,11 +61,12 @@ const listenerTls = z.strictObject({
 export type ListenerTlsPlan = z.infer<typeof listenerTls>
 
 /**
- * A listener of the engine. Absent `tls`: plain HTTP. `proxies`: CIDRs of the proxies whose connections begin with a header of the PROXY protocol
- * (version 1 or 2); absent: none.
+ * A listener of the engine. Absent `tls`: plain HTTP. Absent `http2`: with `tls`, HTTP/2 and HTTP/1.1; without, HTTP/1.1. `proxies`: CIDRs of the
+ * proxies whose connections begin with a header of the PROXY protocol (version 1 or 2); absent: none.
  */
 export const engineListener = address.extend({
   tls: listenerTls.optional(),
+  http2: z.boolean().optional(),
   proxies: z.array(z.string()).min(1).max(1000).optional(),
 })
 

@@ -9,7 +9,7 @@ import type { EngineListeners } from "./engine-listeners.ts"
 interface SecuredParts {
   readonly gateway: Pick<Gateway, "state"> | undefined
   readonly listeners:
-    | Pick<EngineListeners, "certificates" | "revocationLists" | "handshakesFailed">
+    | Pick<EngineListeners, "certificates" | "revocationLists" | "handshakesFailed" | "floods">
     | undefined
   /** Certificates from ACME. */
   readonly acme?: Pick<AcmeCertificates, "states">
@@ -75,7 +75,7 @@ function hostWords(hosts: readonly string[]): string {
   return hosts.length === 0 ? "" : ` (${hosts.slice(0, 3).join(", ")}${hosts.length > 3 ? ", …" : ""})`
 }
 
-/** When certificates of listeners expire, and how many connections end before their TLS handshake is complete. */
+/** When certificates of listeners expire, and how many connections were refused or closed for what their clients sent. */
 export function addCertificateMetrics(metrics: Metrics, parts: SecuredParts): void {
   metrics.gauge(
     "sallyport_certificate_not_after_seconds",
@@ -91,18 +91,22 @@ export function addCertificateMetrics(metrics: Metrics, parts: SecuredParts): vo
     () => listsIn(parts).map(([file, endsMs]) => [[file], endsMs / 1_000] as const),
     "min",
   )
+  const byReason = (kind: "handshakesFailed" | "floods") => {
+    const rows = (listener: string, counts: ReadonlyMap<string, number> | undefined) =>
+      [...(counts ?? [])].map(([reason, count]) => [[listener, reason], count] as const)
+    return () => [...rows("gateway", parts.gateway?.state()[kind]), ...rows("authz", parts.listeners?.[kind])]
+  }
   metrics.observableCounter(
     "sallyport_tls_handshakes_failed_total",
     "Connections that ended before their TLS handshake was complete, by reason.",
     ["listener", "reason"],
-    () => [
-      ...[...(parts.gateway?.state().handshakesFailed ?? [])].map(
-        ([reason, count]) => [["gateway", reason], count] as const,
-      ),
-      ...[...(parts.listeners?.handshakesFailed ?? [])].map(
-        ([reason, count]) => [["authz", reason], count] as const,
-      ),
-    ],
+    byReason("handshakesFailed"),
+  )
+  metrics.observableCounter(
+    "sallyport_http2_floods_total",
+    "Connections of HTTP/2 that were closed because of a flood, by reason.",
+    ["listener", "reason"],
+    byReason("floods"),
   )
 }
 

@@ -6,6 +6,7 @@ import type { EngineDoor } from "../control/ports.ts"
 import type { Transports } from "../gateway/generation/certificates.ts"
 import { listenReason } from "../gateway/generation/load-error.ts"
 import type { ShownRevocationList } from "../http/server/client-trust.ts"
+import { FloodCounts } from "../http/server/http2/flood-guard.ts"
 import { isReachedBy } from "../http/server/listen.ts"
 import { certificatesOf, type Listener, leftGraceMs, revocationListsOf } from "../http/server/listener.ts"
 import type { ShownCertificate } from "../http/server/server-certificates.ts"
@@ -29,6 +30,7 @@ export class EngineListeners {
   #open = new Map<string, AuthzListeners>()
   readonly #left = new WeakSet<AuthzListeners>()
   readonly #handshakes = new HandshakeFailures()
+  readonly #floods = new FloodCounts()
 
   /** `awaitsPlan`: requests on a new address wait until its plan runs, instead of getting 503. */
   constructor(
@@ -76,6 +78,10 @@ export class EngineListeners {
     return this.#handshakes.counts
   }
 
+  get floods(): FloodCounts["counts"] {
+    return this.#floods.counts
+  }
+
   /** State of the issuers of the engine's callers. */
   issuers(): ReturnType<EngineAccess["issuers"]> {
     return this.#access.issuers()
@@ -105,6 +111,7 @@ export class EngineListeners {
           ...{ serving, leaving, awaitsActivation: this.#awaitsPlan },
           transport: access.transports.get(key),
           onHandshakeFailed: this.#handshakes.count,
+          onFlood: this.#floods.count,
         }
         opened.set(key, await startAuthz({ api: this.#api, listen: [address], ...how }))
       } catch (error) {

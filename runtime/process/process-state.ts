@@ -162,7 +162,7 @@ export function addStateMetrics(
     readonly keeper: Pick<PlanKeeper, "keptAt" | "serial">
     readonly gateway: Gateway | undefined
     readonly listeners:
-      | Pick<EngineListeners, "watchers" | "certificates" | "revocationLists" | "handshakesFailed">
+      | Pick<EngineListeners, "watchers" | "certificates" | "revocationLists" | "handshakesFailed" | "floods">
       | undefined
   },
 ): void {

@@ -1,4 +1,4 @@
-import { type Finished, type Observer, observers } from "../gateway/observer.ts"
+import { type Finished, type Observer, observers, type Protocol } from "../gateway/observer.ts"
 import type { PdpDecided, PdpNotes, PdpRequested } from "../pdp/standing.ts"
 import type { TraceLine } from "../policies/ports.ts"
 import type { Database } from "../store/database.ts"
@@ -56,6 +56,7 @@ export class RequestObserver implements Observer {
   readonly #durations: Family<Histogram>
   readonly #upstreams: Family<Histogram>
   readonly #problems: Family<Counter>
+  readonly #protocols: Readonly<Record<Protocol, Counter>>
   readonly #received: Counter
   readonly #sent: Counter
   readonly #retried: Counter
@@ -101,6 +102,7 @@ export class RequestObserver implements Observer {
       "problem",
       "reason",
     ])
+    this.#protocols = protocolCounters(metrics)
     const bytes = metrics.counter(
       "sallyport_body_bytes_total",
       "Bytes of bodies received from and sent to clients.",
@@ -127,6 +129,7 @@ export class RequestObserver implements Observer {
       series.byStatus[statusClass] = counter
     }
     counter.add()
+    if (exchange.protocol !== undefined) this.#protocols[exchange.protocol].add()
     // The duration of a WebSocket does not measure speed.
     if (exchange.status !== 101) series.duration.observe(exchange.durationMs / 1000)
     if (exchange.answeredBy !== undefined) this.#countAnswer(series, exchange.api, exchange.answeredBy.kind)
@@ -197,6 +200,17 @@ export class RequestObserver implements Observer {
   }
 }
 
+function protocolCounters(metrics: Metrics): Readonly<Record<Protocol, Counter>> {
+  const protocols = metrics.counter("sallyport_requests_by_protocol_total", "Requests by version of HTTP.", [
+    "protocol",
+  ])
+  return {
+    "HTTP/1.0": protocols.series("HTTP/1.0"),
+    "HTTP/1.1": protocols.series("HTTP/1.1"),
+    "HTTP/2": protocols.series("HTTP/2"),
+  }
+}
+
 function labelsOf({ api, version, route }: Finished): [string, string, string] {
   return [api ?? "", version ?? "", route ?? ""]
 }
@@ -206,6 +220,8 @@ function writeLine(log: Log, exchange: Finished): void {
   const { decision, answeredBy } = exchange
   log.info({
     request_id: exchange.id,
+    // HTTP/1.1 is left out, as it is the usual one.
+    protocol: exchange.protocol === "HTTP/1.1" ? undefined : exchange.protocol,
     method: exchange.method,
     path: exchange.path,
     status: exchange.status,

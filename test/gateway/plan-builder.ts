@@ -61,6 +61,8 @@ export type PlanDraft = Partial<
   stores?: string[]
   port: number
   host?: string
+  /** Clients may use HTTP/2 with prior knowledge. */
+  http2?: boolean
   trust?: string[]
   errors?: "problem" | "apim"
   limits?: Partial<NonNullable<PlanBody["gateway"]>["limits"]>
@@ -78,7 +80,12 @@ export function planOf(draft: PlanDraft): Plan {
   const body: PlanBody = {
     gateway: {
       name: "test",
-      listen: [{ host: draft.host ?? "127.0.0.1", port: draft.port }],
+      listen: [
+        {
+          ...{ host: draft.host ?? "127.0.0.1", port: draft.port },
+          ...(draft.http2 === undefined ? {} : { http2: draft.http2 }),
+        },
+      ],
       trust: draft.trust ?? [],
       errors: draft.errors ?? "problem",
       limits: {

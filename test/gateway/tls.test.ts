@@ -1,5 +1,6 @@
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { get as getHttp, type IncomingHttpHeaders } from "node:http"
+import { connect as connectHttp2 } from "node:http2"
 import { Agent, request } from "node:https"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -17,6 +18,7 @@ import { certificateWarnings } from "../../runtime/process/certificate-state.ts"
 import { compile } from "../compile.ts"
 import { Authority } from "../support/certificates.ts"
 import { freePort } from "../support/free-port.ts"
+import { askHttp2 } from "../support/http2-client.ts"
 import { until } from "../support/until.ts"
 import { authorizerOf } from "./authorizer.ts"
 
@@ -370,4 +372,43 @@ test("a listener changes between plain HTTP and TLS while its connections contin
   expect(await get("shop.example", "/a", agent)).toMatchObject({ status: 200, scheme: "https" })
   await expect(get("shop.example")).rejects.toThrow()
   agent.destroy()
+})
+
+describe("HTTP/2 on a TLS listener", () => {
+  const protocolWith = (...ALPNProtocols: string[]): Promise<string | false | null> =>
+    new Promise((resolve) => {
+      const options = { port: ports.https, servername: "shop.example", ca: authority.pem, ALPNProtocols }
+      const socket = connectTls(options, () => {
+        resolve(socket.alpnProtocol)
+        socket.destroy()
+      })
+      socket.on("error", () => resolve(null))
+    })
+
+  test("is negotiated, before HTTP/1.1, unless it is switched off", async () => {
+    const { gateway } = await start(planOf("certificate shop"))
+    expect(await protocolWith("http/1.1", "h2")).toBe("h2")
+    expect(await protocolWith("http/1.1")).toBe("http/1.1")
+    expect(await protocolWith()).toBe(false)
+    expect(await protocolWith("h3")).toBe(null)
+    const plan = planOf("certificate shop")
+    const [listener] = plan.plan.gateway?.listen ?? []
+    if (listener !== undefined) listener.http2 = false
+    await gateway.apply({ ...plan, digest: "sha256:another" })
+    expect(await protocolWith("http/1.1", "h2")).toBe("http/1.1")
+  })
+
+  test("serves requests with the scheme and the fields of the listener", async () => {
+    await start(planOf("certificate shop; hsts 30d"))
+    const session = connectHttp2(`https://127.0.0.1:${ports.https}`, {
+      ca: authority.pem,
+      servername: "shop.example",
+    })
+    const answer = await askHttp2(session, { ":path": "/a", ":authority": "shop.example" })
+    expect(answer).toMatchObject({
+      status: 200,
+      headers: { "x-scheme": "https", "strict-transport-security": "max-age=2592000" },
+    })
+    session.destroy()
+  })
 })

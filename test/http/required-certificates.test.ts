@@ -56,7 +56,10 @@ async function open(revoked: string): Promise<void> {
       service: { kind: "bare-handler", handle: ({ reply }) => reply.end("served") },
       guard: {
         names: new OwnNames("own.example", () => []),
-        refuse: (_, response, { status, detail }) => response.writeHead(status).end(detail),
+        refuse: (_, response, { status, detail }) => {
+          response.writeHead(status, [])
+          response.end(detail)
+        },
       },
       answerRaw: (socket) => socket.end("HTTP/1.1 401 Refused\r\ncontent-length: 3\r\n\r\nraw"),
       transport: transport(revoked),
@@ -107,7 +110,7 @@ test("a listener without revocation rules of an earlier plan judges its connecti
 test("an expired list is a warning", async () => {
   await open("old.crl")
   const { revocationLists } = listener.transport.tls as ListenerTls
-  const listeners = { certificates: [], revocationLists, handshakesFailed: new Map() }
+  const listeners = { certificates: [], revocationLists, handshakesFailed: new Map(), floods: new Map() }
   expect(certificateWarnings({ gateway: undefined, listeners })).toEqual([
     expect.stringMatching(
       /^revocation list old\.crl expired on 2020-02-01, so client certificates of its authority are refused: /,

@@ -24,10 +24,10 @@ export function publicListeners(program: Program, report: Report): ListenerPlan[
   return sorted(listeners).map(({ address, block }) => {
     const tls = tlsOf(block, report)
     const redirect = statementOf(block, "redirect")
-    const proxies = proxiesOf(block)
-    if (redirect === undefined) return { ...address, ...tls, ...proxies }
+    const more = { ...http2Of(block), ...proxiesOf(block) }
+    if (redirect === undefined) return { ...address, ...tls, ...more }
     const port = redirect.args.value<number>("port") ?? secured?.address.port
-    return { ...address, ...tls, ...proxies, ...(port === undefined ? {} : { redirect: { port } }) }
+    return { ...address, ...tls, ...more, ...(port === undefined ? {} : { redirect: { port } }) }
   })
 }
 
@@ -42,7 +42,7 @@ export function engineListeners(
   for (const { block } of statementsOf(program.authz?.block, "listen"))
     reportUnused(statementOf(block, "tls")?.block, report)
   return sorted(listeners).map(({ address, block }) => ({
-    ...{ ...address, ...tlsOf(block, report), ...proxiesOf(block) },
+    ...{ ...address, ...tlsOf(block, report), ...http2Of(block), ...proxiesOf(block) },
   }))
 }
 
@@ -100,6 +100,14 @@ function tlsOf(block: BoundBlock | undefined, report: Report): { readonly tls?: 
       ...(hsts === undefined ? {} : hstsOf(hsts, report)),
     },
   }
+}
+
+/** Only what differs from the default, which is on with TLS and off without. */
+function http2Of(block: BoundBlock | undefined): { readonly http2?: boolean } {
+  const choice = statementOf(block, "http2")?.args.word("choice")?.text
+  if (choice === undefined) return {}
+  const isOn = choice === "on"
+  return isOn === (statementOf(block, "tls") !== undefined) ? {} : { http2: isOn }
 }
 
 const yearMs = 365 * 86_400_000

@@ -146,6 +146,14 @@ const listenTls: StatementRow = {
   example: "tls { certificate shop; hsts 365d }",
 }
 
+const listenHttp2: StatementRow = {
+  keyword: "http2",
+  forms: [{ args: [slot("choice", "choice", { choices: ["on", "off"] })] }],
+  byDefault: "on with `tls`, off without",
+  docs: "Whether clients may use HTTP/2, besides HTTP/1.1: with `tls` they negotiate it (ALPN), without they must know it beforehand (`h2c`, prior knowledge).",
+  example: "http2 on",
+}
+
 const proxyProtocol: StatementRow = {
   keyword: "proxy-protocol",
   several: true,
@@ -156,11 +164,12 @@ const proxyProtocol: StatementRow = {
 }
 
 /** In the block of a `listen` of the engine. */
-export const engineListenRows: readonly StatementRow[] = [listenTls, proxyProtocol]
+export const engineListenRows: readonly StatementRow[] = [listenTls, listenHttp2, proxyProtocol]
 
 /** In the block of a `listen` of the gateway. */
 export const listenRows: readonly StatementRow[] = [
   listenTls,
+  listenHttp2,
   proxyProtocol,
   {
     keyword: "redirect",

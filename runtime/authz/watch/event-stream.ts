@@ -1,6 +1,6 @@
-import type { ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Commit } from "../../check/ports.ts"
+import type { Reply } from "../../http/server/incoming.ts"
 import { ApiError, apiErrorOf } from "../api-error.ts"
 import { type FeedCommit, watchToken } from "./feed-commit.ts"
 import type { Follower, StoreFeed } from "./store-feed.ts"
@@ -35,7 +35,7 @@ export interface EventStreamParts {
  */
 export class EventStream implements Follower {
   readonly #parts: EventStreamParts
-  readonly #response: ServerResponse
+  readonly #response: Reply
   #place: Commit
   /** The revision of the last id that the client has. */
   #toldRevision: number
@@ -46,7 +46,7 @@ export class EventStream implements Follower {
   #onDrain: (() => void) | undefined
 
   /** Begins; the head of the response is written. `first` is read with the place. */
-  constructor(parts: EventStreamParts, response: ServerResponse, first: OlderCommits) {
+  constructor(parts: EventStreamParts, response: Reply, first: OlderCommits) {
     this.#parts = parts
     this.#response = response
     this.#place = parts.place

@@ -17,11 +17,8 @@ export async function answerChallenge(
   if (request.method !== "GET" || !tokenForm.test(token)) return false
   const response = await managed.response(token)
   if (response === undefined) return false
-  reply
-    .writeHead(200, {
-      "content-type": "application/octet-stream",
-      "content-length": Buffer.byteLength(response),
-    })
-    .end(response)
+  const length = String(Buffer.byteLength(response))
+  reply.writeHead(200, ["content-type", "application/octet-stream", "content-length", length])
+  reply.end(response)
   return true
 }

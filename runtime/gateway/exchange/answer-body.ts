@@ -1,4 +1,5 @@
 import { endWhole } from "../../http/server/end-whole.ts"
+import { cutOff } from "../../http/server/incoming.ts"
 import { type Problem, problem, Refused } from "../../policies/messages/answer.ts"
 import type { Deadline, Timed } from "../backends/deadlines.ts"
 import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
@@ -193,7 +194,7 @@ export class AnswerBody implements AnswerStream, Timed {
       // The head has been sent, so only a broken connection shows the client that the response is incomplete.
       this.#exchange.cut = true
       this.#exchange.cause ??= `the response of the backend was cut off: ${found.cause}`
-      this.#exchange.request.socket.destroy()
+      cutOff(this.#exchange)
     }
     this.#collected(found)
   }
@@ -307,6 +308,8 @@ export class AnswerBody implements AnswerStream, Timed {
     this.#ended = true
     const unread = unreadBody(this.#exchange)
     if (unread === "none") {
+      // In HTTP/2 the end of the response also ends the request.
+      this.#exchange.dropBody()
       passTrailers(this.#exchange, this.#trailers)
       if (this.#compressor === undefined) this.#exchange.reply.end()
       else this.#compressor.end()

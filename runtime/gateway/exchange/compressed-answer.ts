@@ -1,4 +1,4 @@
-import { pipeline, type Transform } from "node:stream"
+import type { Transform } from "node:stream"
 import { constants, createBrotliCompress, createGzip } from "node:zlib"
 import type { AnswerCoding } from "../../policies/exchange.ts"
 import { HeaderList } from "../../policies/messages/header-list.ts"
@@ -65,11 +65,18 @@ export class Compressor {
   constructor(exchange: ExchangeState, coding: AnswerCoding) {
     this.#encoder = encoderOf(coding)
     this.#flush = coding === "br" ? constants.BROTLI_OPERATION_FLUSH : constants.Z_SYNC_FLUSH
-    this.#encoder.on("data", (chunk: Buffer) => {
+    const encoder = this.#encoder
+    const { reply } = exchange
+    encoder.on("data", (chunk: Buffer) => {
       exchange.bytesSent += chunk.length
+      if (reply.write(chunk)) return
+      encoder.pause()
+      reply.once("drain", () => encoder.resume())
     })
+    encoder.once("end", () => reply.end())
     // Each ends the other when it fails; the exchange notices the end of the reply by itself.
-    pipeline(this.#encoder, exchange.reply, () => undefined)
+    encoder.on("error", () => reply.destroy())
+    reply.once("close", () => encoder.destroy())
   }
 
   /** False: wait for `drained`. */

@@ -1,7 +1,12 @@
-import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Bindings } from "../../expression/compile.ts"
 import { plainObject } from "../../expression/plain-object.ts"
-import type { IncomingExchange, ListenerState, WaitingSocket } from "../../http/server/incoming.ts"
+import type {
+  IncomingExchange,
+  IncomingRequest,
+  ListenerState,
+  Reply,
+  WaitingSocket,
+} from "../../http/server/incoming.ts"
 import { peerCertificateOf } from "../../http/server/peer-certificate.ts"
 import { originForm } from "../../http/server/request-fault.ts"
 import type { Subscriber } from "../../identity/keys.ts"
@@ -75,8 +80,8 @@ const noParameters: PathParameters = Object.freeze(plainObject<string>())
 
 /** The state of one request and its response, as reading, responding and calling a backend need it. */
 export class ExchangeState implements BindingSource {
-  readonly request: IncomingMessage
-  readonly reply: ServerResponse
+  readonly request: IncomingRequest
+  readonly reply: Reply
   readonly listener: ListenerState
   /** The client's connection, when it requests a WebSocket. */
   readonly upgrade: WaitingSocket | undefined

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from "node:http"
 import { TLSSocket } from "node:tls"
+import type { IncomingRequest } from "../../http/server/incoming.ts"
 import { FramingFields, lineFault, originForm, type RequestFault } from "../../http/server/request-fault.ts"
 import type { PathForms } from "../../plan/resources.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
@@ -46,7 +46,7 @@ const requestIdPattern = /^[\w.-]{1,128}$/
 const queryPattern = /^[\x21-\x22\x24-\x7e]*$/
 
 /** Reads the head of a request, or returns the problem. It reads the raw fields in one pass: Node's merged ones hide duplicates. */
-export function takeIn(request: IncomingMessage, target: string, rules: IntakeRules): Intake | Problem {
+export function takeIn(request: IncomingRequest, target: string, rules: IntakeRules): Intake | Problem {
   const line = lineFault(request, target)
   if (line !== undefined) return problemOf(line)
   const fields = new Fields(request.rawHeaders, rules.headersMax)
@@ -55,6 +55,7 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
   const authority = fields.host ?? ""
   const place = placeOf(target, authority, rules.forms)
   if (place === undefined) return problem("invalid-path")
+  const isHttp2 = request.isHttp2 === true
   const peerAddress = request.socket.remoteAddress ?? ""
   const address = rules.addresses.of(peerAddress, fields.forwardedFor)
   const isSecured = request.socket instanceof TLSSocket
@@ -65,7 +66,8 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
       : "http"
   const headers = fields.endToEnd()
   const peer = rules.addresses.of(peerAddress, undefined).ip
-  addForwarding(headers, fields, { trusted: address.trusted, peer, scheme, authority, via: rules.via })
+  const via = `${isHttp2 ? "2.0" : "1.1"} ${rules.via}`
+  addForwarding(headers, fields, { trusted: address.trusted, peer, scheme, authority, via })
   const { requestId, contentLength } = fields
   // Written out, because spreading into an object literal of this size costs ten microseconds.
   return {
@@ -83,11 +85,13 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
       address.trusted && fields.forwardedFor !== undefined
         ? { forwardedFor: fields.forwardedFor, peer }
         : undefined,
-    body: fields.chunked
-      ? "chunked"
-      : contentLength === undefined || contentLength === 0
-        ? "none"
-        : contentLength,
+    // In HTTP/2 a body ends with its stream, so its length may be unknown without a transfer coding.
+    body:
+      fields.chunked || (isHttp2 && contentLength === undefined && !request.complete)
+        ? "chunked"
+        : contentLength === undefined || contentLength === 0
+          ? "none"
+          : contentLength,
     sentLength: contentLength,
     expectsContinue: fields.expectsContinue,
     takesTrailers: fields.takesTrailers,
@@ -226,7 +230,7 @@ function addForwarding(headers: string[], fields: Fields, hop: Hop): void {
   headers.push("x-forwarded-for", before ?? hop.peer, "x-forwarded-proto", hop.scheme)
   const host = (hop.trusted ? lastWord(fields.forwardedHost) : undefined) ?? hop.authority
   if (host !== "") headers.push("x-forwarded-host", host)
-  headers.push("via", fields.via === undefined ? `1.1 ${hop.via}` : `${fields.via}, 1.1 ${hop.via}`)
+  headers.push("via", fields.via === undefined ? hop.via : `${fields.via}, ${hop.via}`)
 }
 
 function namesWebSocket(upgrade: string | undefined): boolean {

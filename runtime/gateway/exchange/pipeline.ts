@@ -1,4 +1,4 @@
-import type { IncomingExchange } from "../../http/server/incoming.ts"
+import { cutOff, type IncomingExchange } from "../../http/server/incoming.ts"
 import type { RequestFault } from "../../http/server/request-fault.ts"
 import { isPreflight } from "../../policies/access/cors.ts"
 import type { ExchangeError } from "../../policies/exchange.ts"
@@ -9,7 +9,7 @@ import { runSteps } from "../../policies/run-steps.ts"
 import type { Deadline, Deadlines, Timed } from "../backends/deadlines.ts"
 import type { Patience } from "../backends/patience.ts"
 import type { Generation, LiveRoute } from "../generation/generation.ts"
-import type { Observer } from "../observer.ts"
+import type { Observer, Protocol } from "../observer.ts"
 import type { HostMatch } from "../routes/routes.ts"
 import { unmatched } from "../routes/unmatched.ts"
 import type { OpenTunnel, TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
@@ -139,7 +139,7 @@ class Passage implements Timed, TunnelKeeper {
     exchange.dropUpstream(!isBodyLate)
     if (reply.headersSent) {
       exchange.cause ??= "the timeout of the route is over"
-      request.socket.destroy()
+      cutOff(exchange)
     } else if (isBodyLate)
       this.#fail(
         problem("request-timeout", { cause: "the body did not arrive within the timeout of the route" }),
@@ -155,8 +155,7 @@ class Passage implements Timed, TunnelKeeper {
     exchange.cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
     exchange.failed = true
     exchange.dropUpstream()
-    const { reply, request } = exchange
-    if (reply.headersSent) request.socket.destroy()
+    if (exchange.reply.headersSent) cutOff(exchange)
     else sendDirect(exchange, asAnswer(problem("internal-error"), exchange))
   }
 
@@ -369,6 +368,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     startedAtMs: exchange.startedAtMs,
     durationMs: performance.now() - exchange.started,
     upstreamMs: exchange.upstreamMs,
+    protocol: protocolOf(exchange.request),
     method: exchange.method,
     path: exchange.path,
     route: route?.key,
@@ -396,6 +396,16 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     aborted,
     retried: exchange.retried,
   }
+}
+
+function protocolOf({
+  isHttp2,
+  httpVersionMajor,
+  httpVersionMinor,
+}: LiveExchange["request"]): Protocol | undefined {
+  if (isHttp2 === true) return "HTTP/2"
+  if (httpVersionMajor !== 1) return undefined
+  return httpVersionMinor === 0 ? "HTTP/1.0" : "HTTP/1.1"
 }
 
 /** `gateway.conf:41: …` when the plan has the place. */

@@ -127,7 +127,7 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "version-not-supported": row(
     505,
     "HTTP version not supported",
-    "The gateway supports HTTP/1.0 and HTTP/1.1.",
+    "The gateway supports HTTP/1.0, HTTP/1.1 and, where the listener has it, HTTP/2.",
   ),
 }
 

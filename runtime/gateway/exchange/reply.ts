@@ -132,6 +132,8 @@ function addStrictTransport(lines: string[], value: string): void {
 /** How much of the client's body is unread. A client that waits for `100 Continue` may never send it, and then the connection cannot be reused. */
 export function unreadBody(exchange: ExchangeState): "none" | "small" | "large" {
   const { intake, request, refused } = exchange
+  // In HTTP/2 the rest of a body concerns only its stream, which ends with the response.
+  if (request.isHttp2 === true) return "none"
   if (refused) return "large"
   if (request.complete || intake.body === "none") return "none"
   return typeof intake.body === "number" && intake.body <= drainBytesMax && exchange.continued

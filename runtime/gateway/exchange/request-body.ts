@@ -1,5 +1,5 @@
-import type { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
+import type { IncomingRequest } from "../../http/server/incoming.ts"
 import { type Problem, problem } from "../../policies/messages/answer.ts"
 import type { Deadline, Deadlines, Timed } from "../backends/deadlines.ts"
 import type { Patience } from "../backends/patience.ts"
@@ -28,7 +28,7 @@ export class BodyFailure extends Error {
  * does not wait for the client.
  */
 export class RequestBody extends Readable implements Timed {
-  readonly #request: IncomingMessage
+  readonly #request: IncomingRequest
   readonly #bytesMax: number
   readonly #deadlines: Deadlines
   readonly #patience: Patience
@@ -43,7 +43,7 @@ export class RequestBody extends Readable implements Timed {
 
   /** `begin` is called when the first byte is read: the moment for `100 Continue`. */
   constructor(
-    request: IncomingMessage,
+    request: IncomingRequest,
     bytesMax: number,
     waiting: { readonly deadlines: Deadlines; readonly patience: Patience },
     begin: () => void,

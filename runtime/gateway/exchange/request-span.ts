@@ -50,6 +50,11 @@ export function wholeOf(exchange: ExchangeState, finished: Finished): WholeReque
   }
 }
 
+/** As OpenTelemetry's conventions write it: without a minor version where the protocol has none. */
+function versionOf({ isHttp2, httpVersionMajor, httpVersionMinor }: ExchangeState["request"]): string {
+  return isHttp2 === true ? "2" : `${httpVersionMajor}.${httpVersionMinor}`
+}
+
 /** The query is left out, because it may contain keys; so are all headers except User-Agent. */
 function serverAttributes(exchange: ExchangeState, finished: Finished): Attributes {
   const { intake, route, request, headers } = exchange
@@ -60,7 +65,7 @@ function serverAttributes(exchange: ExchangeState, finished: Finished): Attribut
     ...["url.scheme", intake.scheme, "url.path", finished.path],
     ...["server.address", host, "server.port", port],
     ...["client.address", finished.ip],
-    ...["network.protocol.name", "http", "network.protocol.version", request.httpVersion],
+    ...["network.protocol.name", "http", "network.protocol.version", versionOf(request)],
     ...["user_agent.original", headers.get("user-agent")],
     ...["http.route", route?.plan.path],
     ...["http.response.status_code", status === 0 ? undefined : status],

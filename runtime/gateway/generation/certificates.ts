@@ -221,7 +221,7 @@ export function transportsOf(
 const nothing = Promise.resolve(undefined)
 
 function transportOf(
-  { tls, redirect, proxies }: ListenerPlan,
+  { tls, redirect, proxies, http2 }: ListenerPlan,
   {
     known,
     ...more
@@ -231,11 +231,12 @@ function transportOf(
 ): Transport {
   const redirectPort = redirect?.port
   const isProxy = proxies && proxyTest(proxies)
-  if (tls === undefined) return { redirectPort, isProxy }
+  if (tls === undefined) return { redirectPort, isProxy, h2c: http2 === true }
   const serverTls = new ListenerTls({
     certificates: tls.certificates.map(known),
     profile: tls.profile ?? "intermediate",
     refusesUnknownHosts: tls.unknownHosts === "refuse",
+    http2: http2 !== false,
     ...more,
   })
   return { tls: serverTls, isProxy, strictTransport: strictTransportOf(tls.hsts) }

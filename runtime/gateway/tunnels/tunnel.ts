@@ -108,7 +108,7 @@ export class Tunnel implements AnswerStream, Timed {
         })
       lines.push(line)
     }
-    exchange.reply.detachSocket(client)
+    exchange.upgrade?.detach()
     exchange.status = 101
     client.write(Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"))
     return undefined

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net"
+import { EventCounts } from "./event-counts.ts"
 import { proxyHeader } from "./proxy-header.ts"
 
 /** Why a connection was closed before TLS or HTTP. */
@@ -43,17 +44,7 @@ export function openDoor(socket: Socket, rules: DoorRules, serve: (socket: Socke
 }
 
 /** Connections of the listeners of one side that were closed before TLS and HTTP, by reason. */
-export class ConnectionRefusals {
-  readonly #counts = new Map<ConnectionRefusal, number>()
-
-  readonly count = (reason: ConnectionRefusal): void => {
-    this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1)
-  }
-
-  get counts(): ReadonlyMap<ConnectionRefusal, number> {
-    return this.#counts
-  }
-}
+export class ConnectionRefusals extends EventCounts<ConnectionRefusal> {}
 
 function nothing(): void {}
 

@@ -1,4 +1,5 @@
-import type { ServerResponse } from "node:http"
+import { ServerResponse } from "node:http"
+import type { Reply } from "./incoming.ts"
 
 interface Waiting {
   readonly response: ServerResponse
@@ -16,8 +17,13 @@ let waiting: Waiting[] = []
  * Ends a response of known length whose head has not been sent, with its whole content. A small response is joined with its head and written at the
  * end of the turn of the event loop, together with the other responses of the turn, so that a client which wakes for the first finds the others, too.
  */
-export function endWhole(response: ServerResponse, content: Uint8Array | string): void {
+export function endWhole(response: Reply, content: Uint8Array | string): void {
   const { length } = content
+  // nghttp2 joins the frames of a turn by itself.
+  if (!(response instanceof ServerResponse)) {
+    response.end(content)
+    return
+  }
   const isLarge = typeof content !== "string" && length > joinedBytesMax
   // Without a socket the response waits behind another one on the connection, or the client has disconnected.
   if (response.socket === null || response.destroyed || length === 0 || isLarge) {

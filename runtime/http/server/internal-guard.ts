@@ -1,6 +1,6 @@
-import type { IncomingMessage } from "node:http"
 import { isIP } from "node:net"
 import { hostname } from "node:os"
+import type { IncomingRequest } from "./incoming.ts"
 import { FramingFields, faultStatus, lineFault, originForm, type RequestFault } from "./request-fault.ts"
 
 /** Limits for the head of a request to an internal listener; those of the gateway are in gateway.conf, with the same defaults. */
@@ -26,7 +26,7 @@ export function refusalOf({ name, cause }: RequestFault): Refusal {
 }
 
 /** Checks the head of a request as strictly as the gateway does, and that its Host is a name of the listener. `target` is the request target as sent. */
-export function judgeRequest(request: IncomingMessage, target: string, names: OwnNames): Refusal | undefined {
+export function judgeRequest(request: IncomingRequest, target: string, names: OwnNames): Refusal | undefined {
   const line = lineFault(request, target)
   if (line !== undefined) return refusalOf(line)
   const fields = framingOf(request.rawHeaders)

@@ -6,7 +6,10 @@ import { type Address, addressText } from "../../plan/resources.ts"
 import type { ShownRevocationList } from "./client-trust.ts"
 import { type ConnectionRefusal, inheritAddress, openDoor } from "./connection-door.ts"
 import { noteAnswer, type RawAnswerer, takeAllRequests } from "./connection-errors.ts"
-import type { Handle, ListenerDoor, Transport } from "./incoming.ts"
+import type { Flood } from "./http2/flood-guard.ts"
+import { Http2Sessions } from "./http2/http2-sessions.ts"
+import { onFirstBytes } from "./http2/preface.ts"
+import type { Handle, IncomingRequest, ListenerDoor, Reply, Transport } from "./incoming.ts"
 import { judgeRequest, type OwnNames, type Refusal, refusalOf } from "./internal-guard.ts"
 import { giveBack, isReachedBy, type Opened, openServer } from "./listen.ts"
 import type { RequestFault } from "./request-fault.ts"
@@ -22,12 +25,14 @@ export interface ListenerLimits {
   readonly headMs: number
   /** Timeout for a whole request to arrive; 0: the handler watches its body itself. */
   readonly requestMs: number
+  /** For a client of HTTP/2 to read some bytes of a response (default: 30,000). */
+  readonly readerMs?: number
 }
 
 /** The Host and framing checks of an internal listener; `refuse` sends the response, and the connection is then closed. */
 export interface Guard {
   readonly names: OwnNames
-  refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void
+  refuse(request: IncomingRequest, response: Reply, refusal: Refusal): void
 }
 
 /** The service behind a listener: a handler behind Fastify or directly behind node:http, or the routes of a Fastify instance. */
@@ -60,6 +65,8 @@ export interface ListenerSettings {
   readonly admit?: ((address: string) => (() => void) | undefined) | undefined
   /** Called when a connection is closed before TLS and HTTP. */
   readonly onRefused?: ((reason: ConnectionRefusal) => void) | undefined
+  /** Called when a connection of HTTP/2 is closed because of its client's frames. */
+  readonly onFlood?: ((flood: Flood) => void) | undefined
   /** Whether its requests wait until it is activated, discarded or closed. Absent: the handler gets them at once. */
   readonly awaitsActivation?: boolean
 }
@@ -68,6 +75,7 @@ export interface ListenerSettings {
 export const leftGraceMs = 60_000
 /** Longer than most clients keep idle connections, so that the clients close first. */
 const keepAliveMs = 75_000
+const readerMsDefault = 30_000
 /** Maximum delay until Node notices that a head or a request is too late. */
 const lookEveryMs = 2_000
 
@@ -87,13 +95,15 @@ export class Listener {
   readonly opened: Opened<Server>
   readonly #end: () => Promise<void>
   readonly #state: State
+  readonly #http2: Http2Sessions | undefined
   #closed: Promise<void> | undefined
 
-  constructor(asked: Address, opened: Opened<Server>, state: State, end: () => Promise<void>) {
+  constructor(asked: Address, opened: Opened<Server>, state: State, { end, http2 }: Built) {
     this.asked = asked
     this.opened = opened
     this.#state = state
     this.#end = end
+    this.#http2 = http2
   }
 
   /** The actual address, as `host:port`. */
@@ -128,14 +138,18 @@ export class Listener {
   set headerBytesMax(bytes: number) {
     // Node reads it for each new connection.
     ;(this.opened.server as unknown as { maxHeaderSize: number }).maxHeaderSize = bytes
+    if (this.#http2 !== undefined) this.#http2.headerBytesMax = bytes
   }
 
   async #close(graceMs: number): Promise<void> {
     // Handshakes that are not complete would keep the server open.
     const force = setTimeout(() => {
-      for (const socket of this.#state.secured) socket.destroy()
+      for (const socket of this.#state.waiting) socket.destroy()
     }, graceMs)
-    await closeServer(this.opened.server, graceMs)
+    await Promise.all([
+      closeServer(this.opened.server, graceMs),
+      this.#http2?.close(lingerOf(graceMs), graceMs),
+    ])
     clearTimeout(force)
     await this.#end()
   }
@@ -163,8 +177,8 @@ export function revocationListsOf(listeners: readonly Listener[]): ShownRevocati
 class State implements ListenerDoor {
   closing = false
   transport: Transport
-  /** Connections that use TLS, in or after their handshake: the HTTP server knows only those after it. */
-  readonly secured = new Set<Socket>()
+  /** Connections that begin with more than a request, such as a handshake. The HTTP server does not know them before that. */
+  readonly waiting = new Set<Socket>()
   /** Addresses of the listeners it replaces; undefined once it is activated. */
   before: readonly Address[] | undefined = []
   /** Requests that wait for the activation. */
@@ -184,6 +198,11 @@ class State implements ListenerDoor {
     }
   }
 
+  wait(socket: Socket): void {
+    this.waiting.add(socket)
+    socket.once("close", () => this.waiting.delete(socket))
+  }
+
   release(): void {
     const waiting = this.#waiting ?? []
     this.#waiting = undefined
@@ -201,8 +220,9 @@ class State implements ListenerDoor {
  */
 export async function openListener(asked: Address, settings: ListenerSettings): Promise<Listener> {
   const state = new State(settings)
-  const { server, end } = await serverOf(settings, state)
-  takeConnections(server, settings, state)
+  const built = await serverOf(settings, state)
+  const { server, end } = built
+  takeConnections(built, settings, state)
   takeAllRequests(server, settings.answerRaw)
   const leaving = (settings.leaving ?? []).map((each) => each.opened)
   const opened = await openServer(server, asked, leaving).catch(async (error: unknown) => {
@@ -210,18 +230,15 @@ export async function openListener(asked: Address, settings: ListenerSettings): 
     throw error
   })
   state.before = opened.before.map((each) => each.address)
-  return new Listener(asked, opened, state, end)
+  return new Listener(asked, opened, state, built)
 }
 
 /**
- * Puts TLS before the HTTP server. The server gets the encrypted connections as it gets the others, so its timeouts, its end and its handling of
- * errors are the same for both.
+ * Puts TLS, and the choice between HTTP/1.1 and HTTP/2, before the servers of both. They get encrypted connections as they get the others, so their
+ * timeouts, their end and their handling of errors are the same.
  */
-function takeConnections(
-  server: Server,
-  { answerRaw, onHandshakeFailed, admit, onRefused }: ListenerSettings,
-  state: State,
-): void {
+function takeConnections({ server, http2 }: Built, settings: ListenerSettings, state: State): void {
+  const { answerRaw, onHandshakeFailed, admit, onRefused, limits } = settings
   const served = server.listeners("connection") as ((socket: Socket) => void)[]
   const serve = (socket: Socket): void => {
     for (const each of served) each.call(server, socket)
@@ -229,21 +246,22 @@ function takeConnections(
   const hooks: TlsHooks = {
     secured: (socket) => {
       inheritAddress(socket)
-      serve(socket)
+      if (socket.alpnProtocol === "h2" && http2 !== undefined) http2.take(socket)
+      else serve(socket)
     },
     plainHttp: (socket) => answerRaw(socket, plainHttpFault),
     refused: answerRaw,
     failed: (failure) => onHandshakeFailed?.(failure),
   }
   const take = (socket: Socket): void => {
-    const { tls } = state.transport
-    if (tls === undefined) {
-      serve(socket)
-      return
-    }
-    state.secured.add(socket)
-    socket.once("close", () => state.secured.delete(socket))
-    tls.take(socket, hooks)
+    const { tls, h2c } = state.transport
+    if (tls !== undefined) {
+      state.wait(socket)
+      tls.take(socket, hooks)
+    } else if (h2c === true && http2 !== undefined) {
+      state.wait(socket)
+      onFirstBytes(socket, limits.headMs, (isHttp2) => (isHttp2 ? http2.take(socket) : serve(socket)))
+    } else serve(socket)
   }
   server.removeAllListeners("connection")
   server.on("connection", (socket: Socket) => {
@@ -268,6 +286,8 @@ const plainHttpFault: RequestFault = {
 
 interface Built {
   readonly server: Server
+  /** Undefined: the service understands only HTTP/1.1. */
+  readonly http2?: Http2Sessions | undefined
   readonly end: () => Promise<void>
 }
 
@@ -278,10 +298,13 @@ async function serverOf(settings: ListenerSettings, listener: State): Promise<Bu
   const { service } = settings
   if (service.kind === "routes") return withRoutes(settings, service.app)
   const handle = listener.afterRelease(service.handle)
-  const take = (request: IncomingMessage, reply: ServerResponse, target: string) =>
+  const take: TakeTarget = (request, reply, target) =>
     handle({ request, reply, listener, upgrade: undefined }, target)
-  if (service.kind === "bare-handler") return withoutFastify(settings, listener, take)
-  const built = await withOneRoute(settings, take)
+  const bare = service.kind === "bare-handler"
+  const checked = bare ? withCertificateCheck(settings, listener, take) : take
+  const http2 = http2Of(settings, checked)
+  if (bare) return { ...withoutFastify(settings, checked), http2 }
+  const built = { ...(await withOneRoute(settings, take)), http2 }
   if (service.webSockets === true)
     takeUpgrades(built.server, (request, reply, upgrade) =>
       handle({ request, reply, listener, upgrade }, request.url ?? "/"),
@@ -289,23 +312,39 @@ async function serverOf(settings: ListenerSettings, listener: State): Promise<Bu
   return built
 }
 
-type TakeTarget = (request: IncomingMessage, response: ServerResponse, target: string) => void
+type TakeTarget = (request: IncomingRequest, response: Reply, target: string) => void
+
+/** HTTP/2 for the same handler. Fastify is not between, because it adds nothing to a handler of its own. */
+function http2Of({ limits, guard, onFlood }: ListenerSettings, take: TakeTarget): Http2Sessions {
+  return new Http2Sessions({
+    ...{ readerMs: readerMsDefault, ...limits, keepAliveMs, onFlood },
+    serve: (request, reply) => {
+      const refusal = guard === undefined ? undefined : judgeRequest(request, request.url, guard.names)
+      if (refusal === undefined) take(request, reply, request.url)
+      else guard?.refuse(request, reply, refusal)
+    },
+  })
+}
 
 /**
  * For the engine: a check costs 26.2 µs of CPU time behind `withOneRoute` and 22.3 µs here, an inherited one 48.6 and 43.4 (2026-11, medians of ten
  * pairs of rounds). A common implementation for all listeners would be worth at most 3 %.
  */
-function withoutFastify(settings: ListenerSettings, listener: State, take: TakeTarget): Built {
-  const { guard } = settings
-  const server = newServer(settings, (request, response) => {
+function withoutFastify(settings: ListenerSettings, take: TakeTarget): Built {
+  const server = newServer(settings, (request, response) => take(request, response, request.url ?? "/"))
+  return { server, end: () => Promise.resolve() }
+}
+
+/** The certificate of a client may have been revoked after the handshake, and HTTP names a host of its own. The gateway checks this itself. */
+function withCertificateCheck({ guard }: ListenerSettings, listener: State, take: TakeTarget): TakeTarget {
+  return (request, response, target) => {
     const fault = listener.transport.tls?.faultOf(request.socket, request.headers.host ?? "")
-    if (fault === undefined || guard === undefined) take(request, response, request.url ?? "/")
+    if (fault === undefined || guard === undefined) take(request, response, target)
     else {
       response.shouldKeepAlive = false
       guard.refuse(request, response, refusalOf(fault))
     }
-  })
-  return { server, end: () => Promise.resolve() }
+  }
 }
 
 /** The HTTP server of every listener. It refuses invalid requests before Fastify or a handler sees them. */
@@ -386,7 +425,7 @@ export async function closeServer(server: Server, graceMs: number): Promise<void
   server.prependListener("request", (_request: unknown, response: ServerResponse) => {
     response.shouldKeepAlive = false
   })
-  const lingerMs = Math.min(lingerMsMax, graceMs * lingerPart)
+  const lingerMs = lingerOf(graceMs)
   if (lingerMs > 0) await stopListening(server, lingerMs)
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve())
@@ -398,6 +437,10 @@ export async function closeServer(server: Server, graceMs: number): Promise<void
   await closed
   clearInterval(idle)
   clearTimeout(force)
+}
+
+function lingerOf(graceMs: number): number {
+  return Math.min(lingerMsMax, graceMs * lingerPart)
 }
 
 /** Resolves when the last connection has ended, at the latest after `ms`. */

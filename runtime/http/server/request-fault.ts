@@ -33,15 +33,19 @@ export interface RequestLine {
   readonly method?: string | undefined
   readonly httpVersionMajor: number
   readonly httpVersionMinor: number
+  readonly isHttp2?: true
+  /** A fault that was found while the head was read. */
+  readonly headFault?: RequestFault | undefined
 }
 
 /** RFC 9112 §2.3 and §3: the checks that llhttp's strict mode does not make. */
 export function lineFault(
-  { method, httpVersionMajor, httpVersionMinor }: RequestLine,
+  { method, httpVersionMajor, httpVersionMinor, isHttp2, headFault }: RequestLine,
   target: string,
 ): RequestFault | undefined {
-  if (httpVersionMajor !== 1 || httpVersionMinor > 1)
-    return { name: "version-not-supported", cause: "only HTTP/1.1 and HTTP/1.0 are supported" }
+  if (headFault !== undefined) return headFault
+  if (isHttp2 !== true && (httpVersionMajor !== 1 || httpVersionMinor > 1))
+    return { name: "version-not-supported", cause: "only HTTP/1.1 and HTTP/1.0 have a request line" }
   if (method === "TRACE" || method === "CONNECT")
     return { name: "method-not-allowed", cause: `${method} is never served` }
   if (target.length > targetLengthMax)
@@ -89,12 +93,12 @@ export class FramingFields {
   }
 
   /** The faults that depend on several fields. */
-  wholeFault({ httpVersionMinor }: RequestLine): RequestFault | undefined {
+  wholeFault({ isHttp2, httpVersionMinor }: RequestLine): RequestFault | undefined {
     if (this.fault !== undefined) return this.fault
     // RFC 9112 §6.1: HTTP/1.0 has no transfer codings, so an earlier hop may have found another end of this body.
     if (this.chunked && httpVersionMinor === 0)
       return { name: "invalid-request", cause: "Transfer-Encoding in HTTP/1.0" }
-    if (this.host === undefined ? httpVersionMinor !== 0 : !hostPattern.test(this.host))
+    if (this.host === undefined ? isHttp2 === true || httpVersionMinor !== 0 : !hostPattern.test(this.host))
       return { name: "invalid-header", cause: "Host" }
     return undefined
   }

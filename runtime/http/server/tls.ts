@@ -4,6 +4,7 @@ import { type SecureContext, type TLSSocket, Server as TlsServer } from "node:tl
 import { AskingTls } from "./asking-tls.ts"
 import { namedHost } from "./client-hello.ts"
 import { type ClientTrust, ClientTrusts, type ShownRevocationList } from "./client-trust.ts"
+import { EventCounts } from "./event-counts.ts"
 import { handshakes } from "./handshake-queue.ts"
 import { peerCertificateOf } from "./peer-certificate.ts"
 import type { RequestFault } from "./request-fault.ts"
@@ -27,6 +28,8 @@ export interface ListenerTlsSettings {
   readonly clientTrusts?: readonly ClientTrust[] | undefined
   /** Finds the certificates that answer TLS-ALPN-01 challenges. Absent: such connections are handled as others. */
   readonly findValidation?: FindValidation | undefined
+  /** Whether clients may use HTTP/2 (default: no). Those that know it prefer it to HTTP/1.1. */
+  readonly http2?: boolean
 }
 
 /** Which protocol versions and ciphers a listener accepts. */
@@ -99,7 +102,8 @@ export class ListenerTls {
 
   /** @throws Error when a certificate cannot be used */
   constructor(settings: ListenerTlsSettings) {
-    const { certificates, profile, refusesUnknownHosts, clientTrusts = [], findValidation } = settings
+    const { certificates, profile, refusesUnknownHosts, clientTrusts = [] } = settings
+    const { findValidation, http2 = false } = settings
     const protocol = { ...profiles[profile], ecdhCurve: curves }
     this.#certificates = new ServerCertificates(certificates, protocol)
     this.#refusesUnknownHosts = refusesUnknownHosts
@@ -108,7 +112,7 @@ export class ListenerTls {
     const options = {
       ...{ ...protocol, cert, key },
       handshakeTimeout: handshakeMs,
-      ALPNProtocols: ["http/1.1"],
+      ALPNProtocols: http2 ? ["h2", "http/1.1"] : ["http/1.1"],
     }
     this.#trusts = new ClientTrusts(clientTrusts)
     this.#asking = clientTrusts.length === 0 ? undefined : this.#newAsking(options)
@@ -125,7 +129,8 @@ export class ListenerTls {
       ...{ options, certificates: this.#certificates, trusts: this.#trusts },
       refusalOf: (servername) => this.#refusalOf(servername),
       secured: (socket, refused) => {
-        if (refused === undefined) this.#secured(socket)
+        // With HTTP/2, each request is answered: the response cannot come before the first of them.
+        if (refused === undefined || socket.alpnProtocol === "h2") this.#secured(socket)
         else this.#refuseCertificate(socket, refused)
       },
       failed: (error, socket) => this.#failed(error, socket),
@@ -274,17 +279,7 @@ export class ListenerTls {
 }
 
 /** Connections of the listeners of one side that ended before their handshake was complete, by reason. */
-export class HandshakeFailures {
-  readonly #counts = new Map<HandshakeFailure, number>()
-
-  readonly count = (failure: HandshakeFailure): void => {
-    this.#counts.set(failure, (this.#counts.get(failure) ?? 0) + 1)
-  }
-
-  get counts(): ReadonlyMap<HandshakeFailure, number> {
-    return this.#counts
-  }
-}
+export class HandshakeFailures extends EventCounts<HandshakeFailure> {}
 
 function certificateCause(fault: string): string {
   return `the client certificate is not accepted: ${fault}`

@@ -27,7 +27,7 @@ export function takeUpgrades(server: Server, handle: HandleUpgrade): void {
       reply.emit("close")
     })
     socket.on("error", () => socket.destroy())
-    handle(request, reply, new WaitingClient(socket, head))
+    handle(request, reply, new WaitingClient(reply, socket, head))
   })
 }
 
@@ -37,15 +37,21 @@ const earlyBytesMax = 64 * 1024
 /** It reads while it waits, because only reading shows that the client has disconnected. */
 class WaitingClient implements WaitingSocket {
   readonly socket: Socket
+  readonly #reply: ServerResponse
   #early: Buffer[]
   #bytes: number
 
-  constructor(socket: Socket, head: Buffer) {
+  constructor(reply: ServerResponse, socket: Socket, head: Buffer) {
+    this.#reply = reply
     this.socket = socket
     this.#early = [head]
     this.#bytes = head.length
     socket.on("data", this.#keep)
     socket.once("end", this.#gone)
+  }
+
+  detach(): void {
+    this.#reply.detachSocket(this.socket)
   }
 
   takeOver(): Buffer {
