@@ -58,7 +58,11 @@ function hasCertificates(plan: Plan): boolean {
 // The compiler and the runtime judge the same texts in two places: what one accepts the other must be able to serve.
 describe("what compiles can be served", () => {
   /** Variables that are not URLs of HTTP. Nothing listens on port 1. */
-  const values: Readonly<Record<string, string>> = { HOST: "127.0.0.1", REDIS_URL: "rediss://127.0.0.1:1" }
+  const values: Readonly<Record<string, string>> = {
+    HOST: "127.0.0.1",
+    REDIS_URL: "rediss://127.0.0.1:1",
+    WEBHOOK_KEY: Buffer.alloc(32).toString("base64"),
+  }
   let gateway: Gateway
   let folder: string
 
