@@ -116,7 +116,7 @@ export const backendStatements: {
       ? `authenticate token ${authentication.client}`
       : `authenticate basic ${textWords(authentication.user)} ${authentication.password}`
   },
-  http2: ({ http2 }) => (http2 === true ? "http2" : "HTTP/1.1"),
+  http2: ({ http2 }) => (http2 === "h2c" ? "http2 h2c" : http2 === true ? "http2" : "HTTP/1.1"),
   balance: ({ balance }) => `balance ${balance ?? "round-robin"}`,
   health: ({ health }) =>
     health === undefined

@@ -318,8 +318,8 @@ export const backend = z.strictObject({
     /** The certificate of the plan that the gateway presents. */
     certificate: name.optional(),
   }),
-  /** Offers HTTP/2 over TLS (ALPN). */
-  http2: z.boolean().optional(),
+  /** Offers HTTP/2 over TLS (ALPN). `h2c`: and uses it without TLS, by prior knowledge. */
+  http2: z.union([z.boolean(), z.literal("h2c")]).optional(),
   balance: z.enum(["least-outstanding", "hash"]).optional(),
   health: health.optional(),
   breaker: breaker.optional(),

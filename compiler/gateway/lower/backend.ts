@@ -38,9 +38,10 @@ export function lowerBackend(
   const urls = (targets ?? []).map(({ url }) => url)
   const tls = lowerTls(block, { name, urls, ...plainTargets }, certificate, report)
   const http2 = statementOf(block, "http2")
-  if (http2 !== undefined && urls.length > 0 && urls.every(isPlain))
+  const isH2c = http2?.args.word("h2c") !== undefined
+  if (http2 !== undefined && !isH2c && urls.length > 0 && urls.every(isPlain))
     report.add("SP2017", http2.statement.keyword.span, "HTTP/2 is never offered: all targets are `http:`", {
-      help: "Write `https:` in the URL, or remove `http2`: HTTP/2 is negotiated in TLS (RFC 9113 section 3.2).",
+      help: "Write `https:` in the URL, or `http2 h2c` for a server that speaks HTTP/2 without TLS: otherwise HTTP/2 is negotiated in TLS (RFC 9113 section 3.2).",
     })
   checkTimes(timeout, report)
   if (targets === undefined || own === "broken") return undefined
@@ -52,7 +53,7 @@ export function lowerBackend(
     ...timesOf(timeout),
     tls,
     // Absent instead of false: plans from before HTTP/2 keep their digests.
-    ...(http2 === undefined ? {} : { http2: true }),
+    ...(http2 === undefined ? {} : { http2: isH2c ? ("h2c" as const) : true }),
     ...balanceOf(statementOf(block, "balance")),
     ...lowerResilience(block, report),
     ...(authentication === undefined ? {} : { authentication }),

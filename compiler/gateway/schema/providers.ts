@@ -224,9 +224,9 @@ export const backendRows: readonly StatementRow[] = [
   },
   {
     keyword: "http2",
-    forms: [{ args: [] }],
+    forms: [{ args: [optional(slot("h2c", "choice", { choices: ["h2c"] }))] }],
     byDefault: "HTTP/1.1",
-    docs: "Uses HTTP/2 with `https:` targets that support it.",
+    docs: "Uses HTTP/2 with `https:` targets that support it; with `h2c` (prior knowledge) also with all `http:` targets, which must support it.",
     example: "http2",
   },
   {

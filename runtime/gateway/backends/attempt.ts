@@ -114,7 +114,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     const { host } = exchange
     if (host !== undefined && host !== "" && !exchange.headers.get("host")) headers.push("host", host)
     // HTTP/1.1 would also need `Connection: TE`, and the client of connections sets Connection itself; backends may send trailers without `TE` there.
-    if (exchange.intake.takesTrailers && http2) headers.push("te", "trailers")
+    if (exchange.intake.takesTrailers && http2 !== false) headers.push("te", "trailers")
     const request = {
       path: pathOf(exchange, target),
       method: exchange.sentMethod ?? exchange.method,

@@ -27,7 +27,8 @@ export interface BackendSettings {
   readonly certificate: ClientCertificate | undefined
   /** Credentials for the Authorization field. */
   readonly authorization: { readonly basic: string } | { readonly tokens: TokenSource } | undefined
-  readonly http2: boolean
+  /** `h2c`: without TLS, too. */
+  readonly http2: boolean | "h2c"
   readonly balance: BackendPlan["balance"]
   readonly health: BackendPlan["health"]
   readonly breaker: BackendPlan["breaker"]
@@ -229,7 +230,7 @@ export class Pools {
     if (entry === undefined) {
       entry = {
         connections: newConnections(origin, hostname, settings, connectionsMax),
-        uploads: new Uploads(http2 ? connectionsMax * streamsMax : connectionsMax),
+        uploads: new Uploads(http2 !== false ? connectionsMax * streamsMax : connectionsMax),
         holders: 0,
       }
       this.#entries.set(key, entry)
@@ -274,8 +275,9 @@ function newConnections(
 ): Connections {
   const endpoint = placeOfOrigin(origin, hostname, settings)
   const common = { endpoint, connectionsMax, idleMs: keepAliveMs, ageMs: connectionAgeMs }
-  return settings.http2
-    ? new Http2Connections({ ...common, origin, streamsMax })
+  const { http2 } = settings
+  return http2 !== false
+    ? new Http2Connections({ ...common, origin, streamsMax, priorKnowledge: http2 === "h2c" })
     : new Http1Pool({ ...common, authority: new URL(origin).host })
 }
 

@@ -158,6 +158,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
       this.#slot = target.uploads.enter(
         {
           body,
+          isConversation: this.#exchange.isGrpc,
           caller: callerOf(this.#exchange),
           begin: () => this.#start(target),
           refuse: () => this.#headIs(overloaded("too many bodies wait for this target")),

@@ -112,7 +112,10 @@ export class AnswerBody implements AnswerStream, Timed {
     this.#sink = "reply"
     if (coded?.coding !== undefined) this.#compressor = new Compressor(exchange, coded.coding)
     if (exchange.keepsAnswer) this.#copy = new PassingCopy(exchange.generation.bufferBytesMax)
-    if (this.#held.length === 0 && !this.#done && this.#length === -1) process.nextTick(flushHead, exchange)
+    // A head with `grpc-status` is the whole response of gRPC, and must end its stream by itself.
+    const isWhole = exchange.isGrpc && headers.get("grpc-status") !== undefined
+    if (this.#held.length === 0 && !this.#done && this.#length === -1 && !isWhole)
+      process.nextTick(flushHead, exchange)
     this.#passHeld()
     return undefined
   }

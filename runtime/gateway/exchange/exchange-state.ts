@@ -50,6 +50,7 @@ import type { Generation, LiveRoute } from "../generation/generation.ts"
 import type { PathParameters } from "../routes/route-tree.ts"
 import type { TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
 import type { AnswerStream, Waiting } from "./answer-stream.ts"
+import { isGrpc } from "./grpc.ts"
 import type { Intake } from "./intake.ts"
 import { LiveBody } from "./live-body.ts"
 import { LiveResponse } from "./live-response.ts"
@@ -89,6 +90,10 @@ export class ExchangeState implements BindingSource {
   /** Bytes received from the client through a tunnel. */
   tunnelReceived = 0
   readonly generation: Generation
+  /** The request is a call of gRPC. */
+  isGrpc = false
+  /** The message of the problem for the client, if it has one of its own. */
+  problemMessage: string | undefined
   readonly startedAtMs = Date.now()
   readonly started = performance.now()
   id: string
@@ -172,6 +177,7 @@ export class ExchangeState implements BindingSource {
   take(intake: Intake): void {
     this.intake = intake
     this.headers = new HeaderList(intake.headers)
+    this.isGrpc = isGrpc(this.request, this.headers)
     this.continued = !intake.expectsContinue
     if (intake.requestId !== undefined) this.id = intake.requestId
   }
@@ -278,7 +284,10 @@ export class ExchangeState implements BindingSource {
 
   /** Opens the client's body as a stream, which is possible only once. */
   openBody(bytesMax: number): RequestBody {
-    this.#stream = new RequestBody(this.request, bytesMax, this.waiting, () => {
+    const { patience, deadlines } = this.waiting
+    // A call of gRPC may send its next message after any time; the timeout of the route limits it.
+    const waiting = { deadlines, patience: this.isGrpc ? { ...patience, bodyBytesMin: 0 } : patience }
+    this.#stream = new RequestBody(this.request, bytesMax, waiting, () => {
       if (!this.continued) this.reply.writeContinue()
       this.continued = true
     })

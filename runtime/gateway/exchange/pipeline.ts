@@ -16,6 +16,7 @@ import type { OpenTunnel, TunnelKeeper } from "../tunnels/tunnel-keeper.ts"
 import type { Tunnels } from "../tunnels/tunnels.ts"
 import { upgradeRefusal } from "../tunnels/upgrade-refusal.ts"
 import { answererOf, elementOf, placeOf } from "./answered-by.ts"
+import { grpcTimeoutMs } from "./grpc.ts"
 import { type Intake, takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import { apimMessage, problemStatus } from "./problem.ts"
@@ -173,7 +174,7 @@ class Passage implements Timed, TunnelKeeper {
       this.#fail(problem("body-too-large", { cause: `a body of ${intake.body} bytes` }))
       return
     }
-    const { timeoutMs } = route.plan
+    const timeoutMs = timeoutOf(this.#exchange, route.plan.timeoutMs)
     if (timeoutMs !== null) this.#deadline = this.#context.deadlines.set(this, timeoutMs)
     this.#after(runSteps(route.inbound, this.#exchange), () => this.#toBackend(route))
   }
@@ -257,6 +258,7 @@ class Passage implements Timed, TunnelKeeper {
     if (exchange.over || exchange.reply.headersSent) return
     exchange.failed = true
     exchange.problem = found.name
+    exchange.problemMessage = found.message
     exchange.reason = found.reason
     exchange.cause = found.cause
     exchange.failurePlace = placeOf(exchange.generation.plan, exchange, found.expression)
@@ -396,6 +398,12 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     aborted,
     retried: exchange.retried,
   }
+}
+
+/** A call of gRPC brings its own deadline, which can only be earlier than that of the route. */
+function timeoutOf({ isGrpc, headers }: LiveExchange, routeMs: number | null): number | null {
+  const askedMs = isGrpc ? grpcTimeoutMs(headers) : undefined
+  return askedMs === undefined ? routeMs : Math.min(askedMs, routeMs ?? askedMs)
 }
 
 function protocolOf({

@@ -9,7 +9,8 @@ import {
 import { HeaderList } from "../../policies/messages/header-list.ts"
 import { type Compressed, Compressor, compressed } from "./compressed-answer.ts"
 import type { ExchangeState } from "./exchange-state.ts"
-import { type RenderedProblem, renderProblem } from "./problem.ts"
+import { grpcAnswer } from "./grpc.ts"
+import { problemTable, type RenderedProblem, renderProblem } from "./problem.ts"
 
 /** Unread bodies up to this size are read to the end to keep the connection; for a larger one the connection is closed. */
 const drainBytesMax = 64 * 1024
@@ -30,9 +31,10 @@ export function rendered(
 }
 
 /** Sends a whole response. Nothing of it may have been sent before. */
-export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void {
+export function sendAnswer(exchange: ExchangeState, given: DirectAnswer): void {
   const { reply } = exchange
   if (exchange.over || reply.headersSent) return
+  const answer = exchange.isGrpc && given.status >= 400 ? grpcAnswer(given, problemText(exchange)) : given
   const unread = unreadBody(exchange)
   const isContent = hasContent(answer.status)
   const body = isContent ? answer.body : undefined
@@ -41,7 +43,8 @@ export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void 
     coded?.headers ??
     (isContent || (answer.body?.length ?? 0) === 0 ? [...answer.headers] : withoutContent(answer.headers))
   // RFC 9110 §15.3.6: a 205 shows by its length that it has no content.
-  if (coded?.coding === undefined && (isContent || answer.status === 205))
+  const isTrailersOnly = answer !== given
+  if (!isTrailersOnly && coded?.coding === undefined && (isContent || answer.status === 205))
     lines.push("content-length", String(body?.length ?? 0))
   if (!writeHead(exchange, answer, lines, unread === "large")) return
   const sent = exchange.method === "HEAD" ? undefined : body
@@ -50,6 +53,8 @@ export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void 
     return
   }
   exchange.bytesSent = sent?.length ?? 0
+  // For the log and metrics: over HTTP every response to gRPC has status 200.
+  exchange.status = given.status
   if (unread === "none") {
     if (sent === undefined) reply.end()
     else endWhole(reply, sent)
@@ -66,6 +71,11 @@ function codedAnswer(
 ): Compressed | undefined {
   if (body === undefined || unread !== "none" || !hasContent(status)) return undefined
   return compressed(exchange, { status, headers, length: body.length })
+}
+
+/** What a problem says to its client; empty when a step responded. */
+function problemText({ problem: name, problemMessage }: ExchangeState): string {
+  return problemMessage ?? (name === undefined ? "" : problemTable[name].detail)
 }
 
 /** Whether a response with this status has content (RFC 9110 §6.4.1). */

@@ -5,6 +5,8 @@ import type { RequestBody } from "./request-body.ts"
 /** A body on its way to a target that the client has not sent completely. */
 export interface Upload {
   readonly body: RequestBody
+  /** Its parts may come at any time, and the backend may answer each of them: it takes a slot at once. */
+  readonly isConversation: boolean
   /** The caller that sends it; each caller may use only a share of the slots. */
   readonly caller: string
   /** Called when it may take a connection. */
@@ -128,6 +130,7 @@ export class UploadSlot implements Timed {
     this.#deadline = deadlines.set(this, patience.uploadMs)
     upload.body.gather(this.#changed)
     this.#changed()
+    if (upload.isConversation && !upload.body.isHere) this.#isFastEnough()
   }
 
   get caller(): string {

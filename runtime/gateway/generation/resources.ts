@@ -273,7 +273,7 @@ class Maker {
       insecure: plan.tls.insecure,
       certificate: certificate === undefined ? undefined : own.certificates.get(certificate),
       authorization,
-      http2: plan.http2 === true,
+      http2: plan.http2 ?? false,
       balance: plan.balance,
       health: plan.health,
       breaker: plan.breaker,

@@ -16,7 +16,12 @@ export interface Http2Settings {
   readonly streamsMax: number
   readonly idleMs: number
   readonly ageMs: number
+  /** Without TLS: HTTP/2 is used without asking, because the server is known to support it (RFC 9113 §3.3). */
+  readonly priorKnowledge: boolean
 }
+
+/** undici's types lack its option for HTTP/2 by prior knowledge. */
+type WithH2c<Options> = Options & { useH2c: boolean }
 
 const answerHeaderBytesMax = 64 * 1024
 
@@ -26,19 +31,24 @@ export class Http2Connections implements Connections {
   readonly #servername: string | undefined
 
   /** undici's pool with ALPN. Its timeouts are off, because the exchange has its own. */
-  constructor({ origin, endpoint, connectionsMax, streamsMax, idleMs, ageMs }: Http2Settings) {
+  constructor(settings: Http2Settings) {
+    const { origin, endpoint, connectionsMax, streamsMax, idleMs, ageMs, priorKnowledge } = settings
     this.#servername = endpoint.tls === undefined ? undefined : endpoint.hostname
+    const protocol: WithH2c<Pool.Options> = {
+      allowH2: true,
+      useH2c: endpoint.tls === undefined && priorKnowledge,
+    }
     this.#pool = new Pool(origin, {
+      ...protocol,
       connections: connectionsMax,
       clientTtl: ageMs,
-      allowH2: true,
       maxConcurrentStreams: streamsMax,
       keepAliveTimeout: idleMs,
       keepAliveMaxTimeout: idleMs,
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: answerHeaderBytesMax,
-      connect: connectorTo(endpoint),
+      connect: connectorTo(endpoint, priorKnowledge),
     })
   }
 
@@ -128,16 +138,20 @@ function upstreamError(
 }
 
 /** As `connect` for HTTP/1.1, with protocol negotiation. The timeout is exact, while undici's own has a resolution of a second. */
-function connectorTo({ tls, connectMs }: Endpoint): buildConnector.connector {
+function connectorTo({ tls, connectMs }: Endpoint, priorKnowledge: boolean): buildConnector.connector {
   const servername = tls?.servername
+  const protocol: WithH2c<buildConnector.BuildOptions> = {
+    allowH2: true,
+    useH2c: tls === undefined && priorKnowledge,
+  }
   const open = buildConnector({
+    ...protocol,
     rejectUnauthorized: tls?.insecure !== true,
     ...(tls?.ca === undefined ? {} : { ca: tls.ca }),
     ...tls?.certificate,
     minVersion: "TLSv1.2",
     maxCachedSessions: 0,
     timeout: 0,
-    allowH2: true,
   })
   return (options, callback) => {
     const { servername: _fromTheRequest, host: _itsHost, ...rest } = options

@@ -1,0 +1,86 @@
+import type { IncomingRequest } from "../../http/server/incoming.ts"
+import type { DirectAnswer } from "../../policies/messages/answer.ts"
+import { HeaderList } from "../../policies/messages/header-list.ts"
+
+/** Not gRPC-Web, whose clients read the status from the body. */
+const grpcMedia = /^application\/grpc(?:[+;]|$)/i
+const timeoutPattern = /^(\d{1,8})([HMSmun])$/
+
+/** Milliseconds of each unit of `grpc-timeout`. */
+const unitMs: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1_000,
+  m: 1,
+  u: 0.001,
+  n: 0.000_001,
+}
+
+/** Whether a request is a call of gRPC, which exists only over HTTP/2. */
+export function isGrpc({ isHttp2 }: IncomingRequest, headers: HeaderList): boolean {
+  return isHttp2 === true && grpcMedia.test(headers.get("content-type") ?? "")
+}
+
+/** The time that a call has by its `grpc-timeout`, in milliseconds and at least 1; undefined without a valid one. */
+export function grpcTimeoutMs(headers: HeaderList): number | undefined {
+  const [, amount, unit = ""] = timeoutPattern.exec(headers.get("grpc-timeout") ?? "") ?? []
+  if (amount === undefined) return undefined
+  return Math.max(1, Math.ceil(Number(amount) * (unitMs[unit] ?? 0)))
+}
+
+/**
+ * A response of the gateway as clients of gRPC read it: HTTP status 200, and the outcome in `grpc-status` (gRPC over HTTP/2, "Trailers-Only").
+ * `message` is for people.
+ */
+export function grpcAnswer({ status, headers }: DirectAnswer, message: string): DirectAnswer {
+  const fields = new HeaderList([...headers])
+  for (const name of ["content-type", "content-length", "content-encoding"]) fields.remove(name)
+  return {
+    kind: "answer",
+    status: 200,
+    headers: [
+      ...["content-type", "application/grpc", "grpc-status", String(grpcStatusOf(status))],
+      ...["grpc-message", percentEncoded(message), ...fields.flat],
+    ],
+    body: undefined,
+  }
+}
+
+/** Codes of gRPC by HTTP status. 401, 403, 404, 502 and 503 are as clients read them without `grpc-status`; the others say more. */
+const statuses: ReadonlyMap<number, number> = new Map([
+  [400, 3],
+  [401, 16],
+  [403, 7],
+  [404, 12],
+  [405, 12],
+  [408, 4],
+  [410, 12],
+  [412, 9],
+  [413, 8],
+  [414, 3],
+  [415, 12],
+  [417, 3],
+  [429, 8],
+  [431, 8],
+  [500, 13],
+  [501, 12],
+  [502, 14],
+  [503, 14],
+  [504, 4],
+])
+const unknownStatus = 2
+
+function grpcStatusOf(httpStatus: number): number {
+  return statuses.get(httpStatus) ?? unknownStatus
+}
+
+/** The form of `grpc-message`: printable ASCII, and the rest of the UTF-8 bytes as `%XX`. */
+function percentEncoded(text: string): string {
+  return [...Buffer.from(text, "utf8")]
+    .map((byte) =>
+      byte < 0x20 || byte > 0x7e || byte === 0x25
+        ? `%${byte.toString(16).toUpperCase().padStart(2, "0")}`
+        : String.fromCharCode(byte),
+    )
+    .join("")
+}
