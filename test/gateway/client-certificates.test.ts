@@ -8,17 +8,14 @@ import { join } from "node:path"
 import { connect as connectTls } from "node:tls"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
-import { createGateway, type Gateway } from "../../runtime/gateway/gateway.ts"
+import type { Gateway } from "../../runtime/gateway/gateway.ts"
 import { LoadError } from "../../runtime/gateway/generation/load-error.ts"
 import type { Finished } from "../../runtime/gateway/observer.ts"
-import { createVerifier } from "../../runtime/identity/issuer.ts"
-import { createKeyTable } from "../../runtime/identity/keys.ts"
-import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { compile } from "../compile.ts"
 import { Authority } from "../support/certificates.ts"
 import { freePort } from "../support/free-port.ts"
 import { until } from "../support/until.ts"
-import { authorizerOf } from "./authorizer.ts"
+import { newGateway } from "./harness.ts"
 
 let folder: string
 let authority: Authority
@@ -89,13 +86,8 @@ async function start(
   if (plan === undefined) throw new Error(JSON.stringify(diagnostics, null, 1))
   const reloads: (LoadError | undefined)[] = []
   const finished: Finished[] = []
-  const gateway = createGateway({
-    createVerifier: (settings) => createVerifier(settings),
-    createKeyTable,
-    limiter: createMemoryLimiter(),
-    authorizerOf: () => authorizerOf(() => ({ allowed: false, revision: 0, stamp: "" })),
+  const gateway = newGateway({
     observer: { finished: (each) => finished.push(each) },
-    environment: {},
     folder,
     onReload: (error) => reloads.push(error),
     filesEveryMs: 50,

@@ -5,15 +5,12 @@ import { join } from "node:path"
 import { connect as connectTls } from "node:tls"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
-import { createGateway, type Gateway } from "../../runtime/gateway/gateway.ts"
-import { createVerifier } from "../../runtime/identity/issuer.ts"
-import { createKeyTable } from "../../runtime/identity/keys.ts"
-import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import type { Gateway } from "../../runtime/gateway/gateway.ts"
 import { compile } from "../compile.ts"
 import { Authority } from "../support/certificates.ts"
 import { freePort } from "../support/free-port.ts"
 import { until } from "../support/until.ts"
-import { authorizerOf } from "./authorizer.ts"
+import { newGateway } from "./harness.ts"
 
 let folder: string
 let authority: Authority
@@ -47,13 +44,7 @@ async function start(proxies: string, more = "trust none"): Promise<Gateway> {
   `
   const { plan, diagnostics } = compile(new MemoryFiles([["gateway.conf", text]]), "gateway.conf")
   if (plan === undefined) throw new Error(JSON.stringify(diagnostics, null, 1))
-  const gateway = createGateway({
-    createVerifier: (settings) => createVerifier(settings),
-    createKeyTable,
-    limiter: createMemoryLimiter(),
-    authorizerOf: () => authorizerOf(() => ({ allowed: false, revision: 0, stamp: "" })),
-    observer: { finished: () => undefined },
-    environment: {},
+  const gateway = newGateway({
     folder,
   })
   gateways.push(gateway)

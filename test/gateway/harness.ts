@@ -27,20 +27,28 @@ export interface Running {
 
 export type Draft = Omit<PlanDraft, "port"> & { port?: number }
 
-export async function startGateway(draft: Draft, options: Partial<GatewayOptions> = {}): Promise<Running> {
-  const port = draft.port ?? (await freePort())
-  const log: Finished[] = []
-  const gateway = createGateway({
+/** A gateway without a plan, before an engine that denies everything. */
+export function newGateway(options: Partial<GatewayOptions> & Pick<GatewayOptions, "folder">): Gateway {
+  return createGateway({
     createVerifier: (settings) => createVerifier(settings),
     createKeyTable,
     limiter: createMemoryLimiter(),
-    quotas: { take: () => ({ allowed: true }), add: () => undefined },
     authorizerOf: () =>
       authorizerOf(
         (_store: string, _request: CheckRequest): CheckAnswer => ({ allowed: false, revision: 0, stamp: "" }),
       ),
-    observer: { finished: (finished) => log.push(finished) },
+    observer: { finished: () => undefined },
     environment: {},
+    ...options,
+  })
+}
+
+export async function startGateway(draft: Draft, options: Partial<GatewayOptions> = {}): Promise<Running> {
+  const port = draft.port ?? (await freePort())
+  const log: Finished[] = []
+  const gateway = newGateway({
+    quotas: { take: () => ({ allowed: true }), add: () => undefined },
+    observer: { finished: (finished) => log.push(finished) },
     folder: process.cwd(),
     ...options,
   })

@@ -8,11 +8,8 @@ import { join } from "node:path"
 import { connect as connectTls, type TLSSocket } from "node:tls"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
-import { createGateway, type Gateway } from "../../runtime/gateway/gateway.ts"
+import type { Gateway } from "../../runtime/gateway/gateway.ts"
 import { LoadError } from "../../runtime/gateway/generation/load-error.ts"
-import { createVerifier } from "../../runtime/identity/issuer.ts"
-import { createKeyTable } from "../../runtime/identity/keys.ts"
-import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { certificateWarnings } from "../../runtime/process/certificate-state.ts"
 import { compile } from "../compile.ts"
@@ -20,7 +17,7 @@ import { Authority } from "../support/certificates.ts"
 import { freePort } from "../support/free-port.ts"
 import { askHttp2 } from "../support/http2-client.ts"
 import { until } from "../support/until.ts"
-import { authorizerOf } from "./authorizer.ts"
+import { newGateway } from "./harness.ts"
 
 let folder: string
 let authority: Authority
@@ -80,13 +77,7 @@ interface Started {
 
 async function start(plan: Plan): Promise<Started> {
   const reloads: (LoadError | undefined)[] = []
-  const gateway = createGateway({
-    createVerifier: (settings) => createVerifier(settings),
-    createKeyTable,
-    limiter: createMemoryLimiter(),
-    authorizerOf: () => authorizerOf(() => ({ allowed: false, revision: 0, stamp: "" })),
-    observer: { finished: () => undefined },
-    environment: {},
+  const gateway = newGateway({
     folder,
     onReload: (error) => reloads.push(error),
     filesEveryMs: 50,

@@ -1,11 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { MemoryFiles } from "../../compiler/core/files.ts"
-import { createGateway, type Gateway } from "../../runtime/gateway/gateway.ts"
+import type { Gateway } from "../../runtime/gateway/gateway.ts"
 import type { Finished } from "../../runtime/gateway/observer.ts"
 import { HttpClient } from "../../runtime/http/client/http-client.ts"
-import { createVerifier } from "../../runtime/identity/issuer.ts"
-import { createKeyTable } from "../../runtime/identity/keys.ts"
-import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { Tracing } from "../../runtime/process/tracing.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
@@ -14,8 +11,7 @@ import { compile } from "../compile.ts"
 import { freePort } from "../support/free-port.ts"
 import { type Receiver, startReceiver } from "../support/otlp-receiver.ts"
 import { until } from "../support/until.ts"
-import { authorizerOf } from "./authorizer.ts"
-import { type Answering, startUpstream } from "./harness.ts"
+import { type Answering, newGateway, startUpstream } from "./harness.ts"
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -54,11 +50,7 @@ async function start({ rules = "", trust, answer, collector }: Parts = {}) {
   const metrics = new Metrics()
   const log: Finished[] = []
   const tracing = new Tracing({ http, log: createLog({ level: "silent" }), version: "1.2.3" }, metrics)
-  const gateway = createGateway({
-    createVerifier: (settings) => createVerifier(settings),
-    createKeyTable,
-    limiter: createMemoryLimiter(),
-    authorizerOf: () => authorizerOf(() => ({ allowed: false, revision: 0, stamp: "" })),
+  const gateway = newGateway({
     observer: { finished: (finished) => log.push(finished) },
     environment: { KEY: "k1" },
     folder: process.cwd(),

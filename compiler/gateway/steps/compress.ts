@@ -1,9 +1,8 @@
-import { mediaRange } from "../../../runtime/plan/http-syntax.ts"
 import { closes, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
 import { codeWords } from "../../analysis/words.ts"
-import { shown } from "../../core/shown.ts"
 import { headSpan, statementOf } from "../bind/bound.ts"
 import { sizeText } from "../bind/quantities.ts"
+import { lowerMediaRange } from "../lower/media-range.ts"
 import { statement, textsOf } from "../print.ts"
 import { many, type StatementRow, slot } from "../schema/row.ts"
 import type { Fields, StatementDefinition, StepText } from "../step-text.ts"
@@ -43,12 +42,9 @@ export const compressStatement: StatementDefinition = {
         headSpan(crossSite.statement),
         "a page of another site may learn secrets in responses from their compressed lengths",
       )
-    const types: string[] = []
-    for (const { argument, value } of statementOf(block, "types")?.args.all("type") ?? []) {
-      const type = (value as string).trim().toLowerCase()
-      if (mediaRange.safeParse(type).success) types.push(type)
-      else report.add("SP2040", argument.span, `\`${shown(type)}\` is not a media type`)
-    }
+    const types = (statementOf(block, "types")?.args.all("type") ?? []).flatMap(
+      (type) => lowerMediaRange(type, report) ?? [],
+    )
     return steps.add(
       {
         kind: "compress",

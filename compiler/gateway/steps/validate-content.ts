@@ -1,4 +1,3 @@
-import { mediaRange } from "../../../runtime/plan/http-syntax.ts"
 import type { ViolationAction } from "../../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import {
@@ -12,11 +11,11 @@ import {
 } from "../../analysis/finding.ts"
 import type { SchemaComparison } from "../../analysis/schema-comparison.ts"
 import { sizeWords, textWords } from "../../analysis/words.ts"
-import { shown } from "../../core/shown.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import { describedContents } from "../../openapi/schema-overrides.ts"
 import { type BoundStatement, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"
+import { lowerMediaRange } from "../lower/media-range.ts"
 import type { StepContext } from "../lower/step.ts"
 import { actionOf, addJudging, bytesDefault, errorsOf } from "../lower/violations.ts"
 import { errorsText, fixedText, type Printed, type Printing, statement } from "../print.ts"
@@ -177,15 +176,9 @@ function lowerRule(
   return describedContents(fitting, own, message).contents
 }
 
-/** A media type or range in lower case. Reported if invalid. */
 function mediaOf({ args }: BoundStatement, slot: string, { report }: StepContext): string | undefined {
   const filled = args.get(slot)
-  const media = args.value<string>(slot)?.trim().toLowerCase()
-  if (filled === undefined || media === undefined) return undefined
-  // The reader of plans has the same rule. Checked here, because here it has a place.
-  if (mediaRange.safeParse(media).success) return media
-  report.add("SP2040", filled.argument.span, `\`${shown(media)}\` is not a media type`)
-  return undefined
+  return filled?.value === undefined ? undefined : lowerMediaRange(filled, report)
 }
 
 /** `"broken"` after any finding. `missing` and `any` can be given once, other rules are tried in textual order. */

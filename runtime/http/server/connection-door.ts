@@ -1,5 +1,6 @@
 import type { Socket } from "node:net"
 import { EventCounts } from "./event-counts.ts"
+import { readFirstBytes } from "./first-bytes.ts"
 import { proxyHeader } from "./proxy-header.ts"
 
 /** Why a connection was closed before TLS or HTTP. */
@@ -57,29 +58,21 @@ function readHeader(socket: Socket, { refused }: DoorRules, done: () => void): v
   const onError = (): unknown => socket.destroy()
   socket.once("error", onError)
   socket.once("close", () => clearTimeout(late))
-  const read = (before: Buffer | undefined): void => {
-    const next = socket.read() as Buffer | null
-    if (next === null) {
-      refuse()
-      return
-    }
-    const bytes = before === undefined ? next : Buffer.concat([before, next])
-    const header = proxyHeader(bytes)
-    if (header === "more") {
-      socket.once("readable", () => read(bytes))
-      return
-    }
-    clearTimeout(late)
-    if (header === undefined) {
-      refuse()
-      return
-    }
-    socket.off("error", onError)
-    if (bytes.length > header.size) socket.unshift(bytes.subarray(header.size))
-    if (header.address !== undefined) setAddress(socket, header.address)
-    done()
-  }
-  socket.once("readable", () => read(undefined))
+  readFirstBytes(socket, {
+    judge: (bytes) => proxyHeader(bytes),
+    take(header, bytes) {
+      clearTimeout(late)
+      if (header === undefined) {
+        refuse()
+        return
+      }
+      socket.off("error", onError)
+      if (bytes.length > header.size) socket.unshift(bytes.subarray(header.size))
+      if (header.address !== undefined) setAddress(socket, header.address)
+      done()
+    },
+    closed: refuse,
+  })
 }
 
 const reported = new Map<string, string>()

@@ -5,6 +5,7 @@ import { AskingTls } from "./asking-tls.ts"
 import { namedHost } from "./client-hello.ts"
 import { type ClientTrust, ClientTrusts, type ShownRevocationList } from "./client-trust.ts"
 import { EventCounts } from "./event-counts.ts"
+import { readFirstBytes } from "./first-bytes.ts"
 import { handshakes } from "./handshake-queue.ts"
 import { peerCertificateOf } from "./peer-certificate.ts"
 import type { RequestFault } from "./request-fault.ts"
@@ -197,35 +198,33 @@ export class ListenerTls {
     }, handshakeMs)
     socket.once("error", () => socket.destroy())
     socket.once("close", () => clearTimeout(late))
-    const begin = (before: Buffer | undefined): void => {
-      const read = socket.read() as Buffer | null
-      if (read === null) {
+    readFirstBytes(socket, {
+      judge: (bytes) => this.#beginningOf(bytes),
+      take: (beginning, bytes) => {
+        if (beginning === "no-tls") {
+          clearTimeout(late)
+          socket.unshift(bytes)
+          this.#refuse(socket, bytes)
+          return
+        }
+        handshakes.add(socket.remoteAddress ?? "", socket, () => {
+          clearTimeout(late)
+          if (this.#validations?.take(socket, bytes) === true) return
+          socket.unshift(bytes)
+          this.#encrypt(socket, beginning.host ?? "")
+        })
+      },
+      closed: () => {
         socket.destroy()
         this.#hooks?.failed("closed")
-        return
-      }
-      const bytes = before === undefined ? read : Buffer.concat([before, read])
-      const isHandshake = bytes[0] === handshakeRecord
-      const isRead = this.#trusts.differ || this.#validations !== undefined
-      const named = isHandshake && isRead ? namedHost(bytes) : undefined
-      if (named === "more") {
-        socket.once("readable", () => begin(bytes))
-        return
-      }
-      if (!isHandshake) {
-        clearTimeout(late)
-        socket.unshift(bytes)
-        this.#refuse(socket, bytes)
-        return
-      }
-      handshakes.add(socket.remoteAddress ?? "", socket, () => {
-        clearTimeout(late)
-        if (this.#validations?.take(socket, bytes) === true) return
-        socket.unshift(bytes)
-        this.#encrypt(socket, named?.host ?? "")
-      })
-    }
-    socket.once("readable", () => begin(undefined))
+      },
+    })
+  }
+
+  /** The host of a handshake is read only where something depends on it before OpenSSL has read it. */
+  #beginningOf(bytes: Buffer): { readonly host: string | undefined } | "no-tls" | "more" {
+    if (bytes[0] !== handshakeRecord) return "no-tls"
+    return this.#trusts.differ || this.#validations !== undefined ? namedHost(bytes) : { host: undefined }
   }
 
   #encrypt(socket: Socket, host: string): void {
