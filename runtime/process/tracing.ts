@@ -4,7 +4,7 @@ import type { OpenTracer, TracerSettings } from "../gateway/generation/tracer-of
 import type { HttpClient } from "../http/client/http-client.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
-import { attributesJson } from "../tracing/span.ts"
+import { firstAttribute, textAttribute, wholeAttribute } from "../tracing/attributes.ts"
 import { type ExportCounts, SpanExporter } from "../tracing/span-exporter.ts"
 import { type ContextCounts, Tracer } from "../tracing/tracer.ts"
 
@@ -61,13 +61,17 @@ export class Tracing {
   }
 
   #resourceOf({ service }: TracerSettings): string {
-    const attributes = attributesJson([
-      ...["service.name", service, "service.version", this.#parts.version],
-      ...["service.instance.id", this.#instance, "host.name", hostname(), "process.pid", process.pid],
-      ...["telemetry.sdk.name", "sallyport", "telemetry.sdk.language", "nodejs"],
-      ...["telemetry.sdk.version", this.#parts.version],
-    ])
-    return `{"attributes":${attributes}}`
+    const { version } = this.#parts
+    const attributes =
+      firstAttribute("service.name")(service) +
+      textAttribute("service.version")(version) +
+      textAttribute("service.instance.id")(this.#instance) +
+      textAttribute("host.name")(hostname()) +
+      wholeAttribute("process.pid")(process.pid) +
+      textAttribute("telemetry.sdk.name")("sallyport") +
+      textAttribute("telemetry.sdk.language")("nodejs") +
+      textAttribute("telemetry.sdk.version")(version)
+    return `{"attributes":[${attributes}]}`
   }
 }
 

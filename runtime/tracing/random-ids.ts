@@ -1,16 +1,22 @@
 import { randomFillSync } from "node:crypto"
 
-/** Random bytes are fetched in blocks: one call of the system costs as much as a hundred ids. */
-const block = Buffer.alloc(8192)
-let used = block.length
+/**
+ * Random bytes are fetched and written as text in blocks: for each id alone, that would cost ten times as much. An id is a part of the block's text, and
+ * keeps it in memory, so blocks are small.
+ */
+const bytes = Buffer.alloc(1024)
+let block = ""
+let used = 0
 
 /** A random id in lower-case hexadecimal: 16 bytes for a trace, 8 for a span. */
-export function randomId(bytes: 8 | 16): string {
-  if (used + bytes > block.length) {
-    randomFillSync(block)
+export function randomId(size: 8 | 16): string {
+  const end = used + size * 2
+  if (end > block.length) {
+    block = randomFillSync(bytes).toString("hex")
     used = 0
+    return randomId(size)
   }
-  const id = block.toString("hex", used, used + bytes)
-  used += bytes
+  const id = block.slice(used, end)
+  used = end
   return id
 }

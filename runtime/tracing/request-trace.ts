@@ -1,5 +1,6 @@
+import type { AttributeText } from "./attributes.ts"
 import { randomId } from "./random-ids.ts"
-import { type Attributes, type EndedSpan, type SpanKind, spanJson } from "./span.ts"
+import { type SpanKind, spanJson } from "./span.ts"
 import { formatTraceparent, type TraceParent } from "./trace-context.ts"
 
 /** A part of a request that is recorded. It has ended when `ended` is set; both times are those of `performance.now()`. */
@@ -12,7 +13,7 @@ export interface RecordedPart {
   /** The text of the status; undefined: no error. */
   readonly error: string | undefined
   /** Read only when the trace is exported. */
-  attributes(): Attributes
+  attributes(): AttributeText
 }
 
 /** What the span of the whole request contains. Times are those of `performance.now()`. */
@@ -24,7 +25,7 @@ export interface WholeRequest {
   readonly ended: number
   /** The text of the status; undefined: no error. */
   readonly error: string | undefined
-  attributes(): Attributes
+  attributes(): AttributeText
 }
 
 /** The caller's context, as far as it is valid. */
@@ -75,26 +76,29 @@ export class RequestTrace {
   json(whole: WholeRequest): string {
     const offsetMs = whole.startedAtMs - whole.started
     const { traceId, sampled } = this
-    const common = { traceId, sampled, traceState: this.#caller.traceState }
-    const server: EndedSpan = {
-      ...common,
+    const { parent, traceState } = this.#caller
+    let text = spanJson({
+      traceId,
       spanId: this.spanId,
-      parentSpanId: this.#caller.parent?.spanId,
-      hasRemoteParent: this.#caller.parent !== undefined,
+      parentSpanId: parent?.spanId,
+      hasRemoteParent: parent !== undefined,
+      sampled,
+      traceState,
       name: whole.spanName,
       kind: "server",
       startMs: whole.startedAtMs,
       endMs: whole.ended + offsetMs,
       attributes: whole.attributes(),
       error: whole.error,
-    }
-    let text = spanJson(server)
+    })
     for (const part of this.#parts)
       text += `,${spanJson({
-        ...common,
+        traceId,
         spanId: part.spanId,
         parentSpanId: this.spanId,
         hasRemoteParent: false,
+        sampled,
+        traceState,
         name: part.spanName,
         kind: part.kind,
         startMs: part.started + offsetMs,

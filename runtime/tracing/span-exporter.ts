@@ -1,4 +1,5 @@
 import type { OutgoingHttp } from "../http/client/http-client.ts"
+import { SpanBatch } from "./span-batch.ts"
 
 /** Where spans are sent, by OTLP over HTTP with JSON. */
 export interface ExporterSettings {
@@ -36,24 +37,17 @@ export interface ExporterPorts {
   readonly pauseMs?: number
 }
 
-/** Spans of one trace, encoded. */
-interface Encoded {
-  readonly spans: number
-  readonly json: string
-}
-
 /** As many as an SDK of OpenTelemetry sends at once by default. */
 const batchSpans = 512
-/** Collectors accept 20 MiB by default, proxies before them often 1 MiB. */
-const batchCharactersMax = 2 ** 20
-/** Text that waits; about 20,000 spans. */
-const queueCharactersMax = 16 * 2 ** 20
+/** Bytes that wait; about 20,000 spans. */
+const queueBytesMax = 16 * 2 ** 20
 const delayMs = 1_000
 const timeoutMs = 10_000
 const attemptsMax = 8
 const pauseMsMax = 30_000
 const closeMs = 3_000
 const responseBytesMax = 64 * 1024
+const bodyEnd = "]}]}]}"
 
 /**
  * Sends spans to a collector in batches, one at a time. Requests never wait for it: what does not fit in the queue is dropped and counted. A batch that
@@ -62,9 +56,16 @@ const responseBytesMax = 64 * 1024
 export class SpanExporter {
   readonly #settings: ExporterSettings
   readonly #ports: ExporterPorts
-  readonly #queue: Encoded[] = []
+  readonly #start: string
+  /** Full batches that wait. */
+  readonly #queue: SpanBatch[] = []
+  /** The batch that gets the next spans. */
+  #open: SpanBatch
+  /** Memory of a batch that was sent. */
+  #spare: Buffer | undefined
   readonly #ending = new AbortController()
-  #characters = 0
+  /** Bytes and spans of the batches that wait, without the open one. */
+  #bytes = 0
   #spans = 0
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
@@ -75,22 +76,37 @@ export class SpanExporter {
   constructor(settings: ExporterSettings, ports: ExporterPorts) {
     this.#settings = settings
     this.#ports = ports
+    const { resource, version } = settings
+    const scope = `{"name":"sallyport","version":${JSON.stringify(version)}}`
+    this.#start = `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":${scope},"spans":[`
+    this.#open = new SpanBatch(this.#start, bodyEnd)
   }
 
   /** Adds spans as JSON, separated by commas. */
   add(json: string, spans: number): void {
     const { counts } = this.#ports
-    if (this.#closing || this.#characters + json.length > queueCharactersMax) {
+    if (this.#closing || this.#bytes + this.#open.bytes + json.length > queueBytesMax) {
       counts.dropped[this.#closing ? "shutdown" : "queue-full"] += spans
       return
     }
-    this.#queue.push({ json, spans })
-    this.#characters += json.length
-    this.#spans += spans
+    if (!this.#open.add(json, spans)) {
+      this.#turn()
+      this.#open.add(json, spans)
+    }
     counts.queued += spans
     if (this.#running !== undefined) return
-    if (this.#spans >= batchSpans) this.#run()
+    if (this.#spans + this.#open.spans >= batchSpans) this.#run()
     else this.#timer ??= setTimeout(() => this.#run(), delayMs).unref()
+  }
+
+  /** Puts the open batch into the queue, and opens another one. */
+  #turn(): void {
+    const full = this.#open
+    this.#queue.push(full)
+    this.#bytes += full.bytes + bodyEnd.length
+    this.#spans += full.spans
+    this.#open = new SpanBatch(this.#start, bodyEnd, this.#spare)
+    this.#spare = undefined
   }
 
   /** Sends what waits, for at most three seconds and with one attempt; drops the rest. */
@@ -109,47 +125,31 @@ export class SpanExporter {
     this.#timer = undefined
     this.#running = this.#sendAll().finally(() => {
       this.#running = undefined
-      if (this.#queue.length > 0 && !this.#closing)
-        this.#timer = setTimeout(() => this.#run(), delayMs).unref()
+      if (this.#open.spans > 0 && !this.#closing) this.#timer = setTimeout(() => this.#run(), delayMs).unref()
     })
   }
 
   /** Sends batches until less than a whole one waits. */
   async #sendAll(): Promise<void> {
     do {
-      const batch = this.#take()
-      if (batch.length === 0) return
-      const spans = batch.reduce((sum, each) => sum + each.spans, 0)
-      const body = Buffer.from(this.#bodyOf(batch))
+      if (this.#queue.length === 0 && this.#open.spans > 0) this.#turn()
+      const batch = this.#queue.shift()
+      if (batch === undefined) return
+      const { spans } = batch
+      this.#spans -= spans
+      const body = batch.seal()
       const lost = await this.#deliver(body, spans)
+      // Counted until now, so that a batch that is repeated for minutes is part of what waits.
+      this.#bytes -= body.length
+      // After an aborted request the memory may still be read.
+      if (lost.spans === 0) this.#spare = batch.memory
       const { counts } = this.#ports
       counts.queued -= spans
       counts.exported += spans - lost.spans
       counts.dropped[lost.reason] += lost.spans
-    } while (this.#closing ? this.#queue.length > 0 : this.#spans >= batchSpans)
-  }
-
-  /** The next batch. A trace stays whole. */
-  #take(): Encoded[] {
-    let spans = 0
-    let characters = 0
-    let count = 0
-    for (const each of this.#queue) {
-      if (count > 0 && (spans >= batchSpans * 4 || characters + each.json.length > batchCharactersMax)) break
-      spans += each.spans
-      characters += each.json.length
-      count += 1
-    }
-    this.#spans -= spans
-    this.#characters -= characters
-    return this.#queue.splice(0, count)
-  }
-
-  #bodyOf(batch: readonly Encoded[]): string {
-    const { resource, version } = this.#settings
-    const scope = `{"name":"sallyport","version":${JSON.stringify(version)}}`
-    const spans = batch.map(({ json }) => json).join(",")
-    return `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":${scope},"spans":[${spans}]}]}]}`
+    } while (
+      this.#closing ? this.#spans + this.#open.spans > 0 : this.#spans + this.#open.spans >= batchSpans
+    )
   }
 
   /** Sends a batch until the collector has accepted or refused it. Returns what was dropped of it. */

@@ -74,12 +74,16 @@ export class Tracer {
     return { trace, invalid }
   }
 
-  /** Ends a trace, and exports it if it is sampled or a rule keeps it. */
-  end(trace: RequestTrace, whole: WholeRequest, failed: boolean): void {
-    if (!trace.recording) return
+  /** Whether a trace that ends now is exported: it is sampled, or a rule keeps it. */
+  keeps(trace: RequestTrace, durationMs: number, failed: boolean): boolean {
+    if (!trace.recording) return false
     const { errors, slowerMs } = this.#rules
-    const isSlow = slowerMs !== undefined && whole.ended - whole.started >= slowerMs
-    if (trace.sampled || (errors && failed) || isSlow) this.#exporter.add(trace.json(whole), trace.size)
+    return trace.sampled || (errors && failed) || (slowerMs !== undefined && durationMs >= slowerMs)
+  }
+
+  /** Exports a trace that has ended. */
+  end(trace: RequestTrace, whole: WholeRequest): void {
+    this.#exporter.add(trace.json(whole), trace.size)
   }
 
   /** Drawn at random, and not from the trace id, which the caller may have chosen. */

@@ -372,7 +372,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/tracing",
-    doors: ["random-ids", "request-trace", "span", "span-exporter", "trace-context", "tracer"],
+    doors: ["attributes", "random-ids", "request-trace", "span", "span-exporter", "trace-context", "tracer"],
     may: ["runtime/http"],
     builtins: ["node:crypto"],
   },

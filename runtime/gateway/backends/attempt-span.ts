@@ -1,8 +1,8 @@
+import { lastKept, textAttribute, wholeAttribute } from "../../tracing/attributes.ts"
 import { randomId } from "../../tracing/random-ids.ts"
 import type { RecordedPart, RequestTrace } from "../../tracing/request-trace.ts"
-import type { Attributes } from "../../tracing/span.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
-import { methodName, originalMethod } from "../exchange/request-span.ts"
+import { methodAttributes, methodName } from "../exchange/request-span.ts"
 import type { Target } from "./target.ts"
 
 /** The span of one request to one target, with the attributes of OpenTelemetry's conventions for HTTP clients. */
@@ -41,22 +41,41 @@ export class AttemptSpan implements RecordedPart {
     this.ended = performance.now()
   }
 
-  attributes(): Attributes {
-    const { origin } = this.#target.place
-    const { hostname, port, protocol } = new URL(origin)
-    return [
-      ...["http.request.method", methodName(this.#method)],
-      ...["http.request.method_original", originalMethod(this.#method)],
-      ...["server.address", hostname.replace(/^\[|\]$/g, "")],
-      ...["server.port", port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)],
+  attributes(): string {
+    const error = this.error
+    return (
+      methodAttributes(this.#method) +
+      targetAttributes(this.#target) +
       // Without a path where a step wrote it, since its text may contain a secret; never with a query.
-      ...["url.full", origin + (this.#path ?? "")],
-      ...["http.response.status_code", this.status],
-      ...["error.type", this.error],
-      ...["http.request.resend_count", this.#attempt > 1 ? this.#attempt - 1 : undefined],
-      ...["sallyport.backend", this.#backend],
-    ]
+      urlFull(this.#target.place.origin + (this.#path ?? "")) +
+      responseStatus(this.status) +
+      (error === undefined ? "" : errorKind(error)) +
+      (this.#attempt > 1 ? resendCount(this.#attempt - 1) : "") +
+      backendName(this.#backend)
+    )
   }
+}
+
+const urlFull = textAttribute("url.full")
+const serverAddress = textAttribute("server.address")
+const serverPort = wholeAttribute("server.port")
+const responseStatus = lastKept(wholeAttribute("http.response.status_code"))
+const errorKind = textAttribute("error.type")
+const resendCount = wholeAttribute("http.request.resend_count")
+const backendName = lastKept(textAttribute("sallyport.backend"))
+
+/** The attributes that every request to a target has. */
+const targetTexts = new WeakMap<Target, string>()
+
+function targetAttributes(target: Target): string {
+  let text = targetTexts.get(target)
+  if (text === undefined) {
+    const { hostname, port, protocol } = new URL(target.place.origin)
+    const number = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+    text = serverAddress(hostname.replace(/^\[|\]$/g, "")) + serverPort(number)
+    targetTexts.set(target, text)
+  }
+  return text
 }
 
 /** Puts the trace into the fields of a request to a target, and records the attempt if the request is recorded. */

@@ -21,7 +21,7 @@ import { type Intake, takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import { apimMessage, problemStatus } from "./problem.ts"
 import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
-import { beginTrace, isFailed, wholeOf } from "./request-span.ts"
+import { beginTrace, endTrace } from "./request-span.ts"
 
 /** Shared by all requests of the process. */
 export interface PipelineContext {
@@ -321,8 +321,7 @@ class Passage implements Timed, TunnelKeeper {
     exchange.end()
     const finished = finishedOf(exchange, !complete)
     this.#context.observer.finished(finished)
-    if (exchange.trace !== undefined)
-      exchange.generation.tracer?.end(exchange.trace, wholeOf(exchange, finished), isFailed(finished))
+    if (exchange.trace !== undefined) endTrace(exchange, finished)
     this.#leave()
   }
 }

@@ -1,6 +1,13 @@
+import {
+  firstAttribute,
+  flagAttribute,
+  lastKept,
+  textAttribute,
+  wholeAttribute,
+} from "../../tracing/attributes.ts"
 import type { WholeRequest } from "../../tracing/request-trace.ts"
-import type { Attributes } from "../../tracing/span.ts"
 import type { Tracer } from "../../tracing/tracer.ts"
+import type { LiveRoute } from "../generation/generation.ts"
 import type { Finished } from "../observer.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 
@@ -14,10 +21,14 @@ export function methodName(method: string): string {
   return knownMethods.has(method) ? method : "_OTHER"
 }
 
-/** The method as sent, when `methodName` does not show it. */
-export function originalMethod(method: string): string | undefined {
-  return knownMethods.has(method) ? undefined : method
-}
+const requestMethod = firstAttribute("http.request.method")
+const originalMethod = textAttribute("http.request.method_original")
+
+/** The attributes of a method; also the method as sent, if it is an unusual one. They begin a list. */
+export const methodAttributes = lastKept((method: string) => {
+  const name = methodName(method)
+  return requestMethod(name) + originalMethod(name === method ? undefined : method)
+})
 
 /** Begins the trace of a request. Fields that are not valid are removed, so that the backend does not get them. */
 export function beginTrace(exchange: ExchangeState, tracer: Tracer, api: string | undefined): void {
@@ -32,52 +43,115 @@ export function beginTrace(exchange: ExchangeState, tracer: Tracer, api: string 
   exchange.trace = trace
 }
 
-/** Whether the rule `always errors` keeps the request: the gateway or the backend failed, or the response was cut off. */
-export function isFailed({ status, aborted }: Finished): boolean {
-  return status >= 500 || aborted
+/** Ends the trace of a request, and exports it if it is to be kept. */
+export function endTrace(exchange: ExchangeState, finished: Finished): void {
+  const { trace, generation } = exchange
+  const { tracer } = generation
+  if (trace === undefined || tracer === undefined) return
+  // The rule `always errors`: the gateway or the backend failed, or the response was cut off.
+  const failed = finished.status >= 500 || finished.aborted
+  if (tracer.keeps(trace, finished.durationMs, failed)) tracer.end(trace, wholeOf(exchange, finished, failed))
 }
 
 /** The span of a request, with the attributes of OpenTelemetry's conventions for HTTP servers. */
-export function wholeOf(exchange: ExchangeState, finished: Finished): WholeRequest {
-  const { route } = exchange
+function wholeOf(exchange: ExchangeState, finished: Finished, failed: boolean): WholeRequest {
+  const { route, started, startedAtMs } = exchange
   const method = methodName(finished.method)
-  const { started, startedAtMs } = exchange
   return {
     spanName: route === undefined ? method : `${method} ${route.plan.path}`,
-    ...{ started, startedAtMs, ended: started + finished.durationMs },
-    error: finished.status >= 500 || finished.aborted ? errorType(finished) : undefined,
+    startedAtMs,
+    started,
+    ended: started + finished.durationMs,
+    error: failed ? errorType(finished) : undefined,
     attributes: () => serverAttributes(exchange, finished),
   }
 }
 
-/** As OpenTelemetry's conventions write it: without a minor version where the protocol has none. */
-function versionOf({ isHttp2, httpVersionMajor, httpVersionMinor }: ExchangeState["request"]): string {
-  return isHttp2 === true ? "2" : `${httpVersionMajor}.${httpVersionMinor}`
+const urlScheme = textAttribute("url.scheme")
+const urlPath = textAttribute("url.path")
+const serverAddress = textAttribute("server.address")
+const serverPort = wholeAttribute("server.port")
+const clientAddress = textAttribute("client.address")
+const protocolName = textAttribute("network.protocol.name")
+const protocolVersion = textAttribute("network.protocol.version")
+const userAgent = textAttribute("user_agent.original")
+const httpRoute = textAttribute("http.route")
+const responseStatus = wholeAttribute("http.response.status_code")
+const requestSize = wholeAttribute("http.request.body.size")
+const responseSize = wholeAttribute("http.response.body.size")
+const errorKind = textAttribute("error.type")
+const requestId = textAttribute("sallyport.request_id")
+const apiName = textAttribute("sallyport.api")
+const versionName = textAttribute("sallyport.version")
+const operationName = textAttribute("sallyport.operation")
+const problemName = textAttribute("sallyport.problem")
+const reasonName = textAttribute("sallyport.reason")
+const stepName = textAttribute("sallyport.step")
+const decisionAllowed = flagAttribute("sallyport.decision.allowed")
+const decisionRelation = textAttribute("sallyport.decision.relation")
+
+const schemeAttribute = lastKept((scheme: string) => urlScheme(scheme) + protocolName("http"))
+const versionAttribute = lastKept(protocolVersion)
+const userAgentAttribute = lastKept(userAgent)
+const statusAttribute = lastKept((status: number) => responseStatus(status === 0 ? undefined : status))
+
+const authorityAttributes = lastKept((authority: string) => {
+  const { host, port } = splitAuthority(authority)
+  return serverAddress(host) + serverPort(port)
+})
+
+/** The attributes that every request of a route has. */
+const routeTexts = new WeakMap<LiveRoute, string>()
+
+function routeAttributes(route: LiveRoute): string {
+  let text = routeTexts.get(route)
+  if (text === undefined) {
+    const { path, api, version, operation } = route.plan
+    text =
+      httpRoute(path) +
+      apiName(api) +
+      versionName(version ?? undefined) +
+      operationName(operation ?? undefined)
+    routeTexts.set(route, text)
+  }
+  return text
 }
 
 /** The query is left out, because it may contain keys; so are all headers except User-Agent. */
-function serverAttributes(exchange: ExchangeState, finished: Finished): Attributes {
+function serverAttributes(exchange: ExchangeState, finished: Finished): string {
   const { intake, route, request, headers } = exchange
-  const { method, status, decision } = finished
-  const { host, port } = splitAuthority(intake.authority)
-  return [
-    ...["http.request.method", methodName(method), "http.request.method_original", originalMethod(method)],
-    ...["url.scheme", intake.scheme, "url.path", finished.path],
-    ...["server.address", host, "server.port", port],
-    ...["client.address", finished.ip],
-    ...["network.protocol.name", "http", "network.protocol.version", versionOf(request)],
-    ...["user_agent.original", headers.get("user-agent")],
-    ...["http.route", route?.plan.path],
-    ...["http.response.status_code", status === 0 ? undefined : status],
-    ...["error.type", status >= 500 || finished.aborted ? errorType(finished) : undefined],
-    ...["sallyport.request_id", finished.id],
-    ...["sallyport.api", finished.api, "sallyport.version", finished.version],
-    ...["sallyport.operation", finished.operation],
-    ...["sallyport.problem", finished.problem, "sallyport.reason", finished.reason],
-    ...["sallyport.step", finished.answeredBy?.kind],
-    ...["sallyport.decision.allowed", decision?.allowed, "sallyport.decision.relation", decision?.relation],
-    ...["http.request.body.size", finished.bytesReceived, "http.response.body.size", finished.bytesSent],
-  ]
+  const { status, bytesReceived, bytesSent } = finished
+  return (
+    methodAttributes(finished.method) +
+    schemeAttribute(intake.scheme) +
+    versionAttribute(versionOf(request)) +
+    authorityAttributes(intake.authority) +
+    urlPath(finished.path) +
+    clientAddress(finished.ip) +
+    userAgentAttribute(headers.get("user-agent")) +
+    (route === undefined ? "" : routeAttributes(route)) +
+    statusAttribute(status) +
+    requestId(finished.id) +
+    (bytesReceived === 0 ? "" : requestSize(bytesReceived)) +
+    responseSize(bytesSent) +
+    outcomeAttributes(finished)
+  )
+}
+
+/** Why the response is not simply that of the backend. */
+function outcomeAttributes(finished: Finished): string {
+  const { status, aborted, problem, reason, answeredBy, decision } = finished
+  return (
+    (status >= 500 || aborted ? errorKind(errorType(finished)) : "") +
+    (problem === undefined ? "" : problemName(problem) + reasonName(reason)) +
+    stepName(answeredBy?.kind) +
+    (decision === undefined ? "" : decisionAllowed(decision.allowed) + decisionRelation(decision.relation))
+  )
+}
+
+/** As OpenTelemetry's conventions write it: without a minor version where the protocol has none. */
+function versionOf({ isHttp2, httpVersionMajor, httpVersionMinor }: ExchangeState["request"]): string {
+  return isHttp2 === true ? "2" : httpVersionMinor === 1 ? "1.1" : `${httpVersionMajor}.${httpVersionMinor}`
 }
 
 /** The problem is more precise than the status. */
