@@ -17,6 +17,12 @@ import { rowOf } from "./tuple.ts"
 
 const batchRows = 1000
 
+interface Groups {
+  readonly at: Commit
+  readonly byObject: ReadonlyMap<string, readonly TupleRow[]>
+  readonly bySubject: ReadonlyMap<string, readonly TupleRow[]>
+}
+
 /**
  * Tuples of one store in memory instead of a database, for any store id. For models under test, where a question needs a few tuples that
  * live no longer than the process. It keeps every change and never fails.
@@ -27,6 +33,7 @@ export class MemorySource implements TupleSource {
   /** The maximum number of rows of a page. */
   pageRowsMax = Number.POSITIVE_INFINITY
   protected latest: Commit = firstCommit
+  #groups: Groups = { at: firstCommit, byObject: new Map(), bySubject: new Map() }
 
   /** One transaction; returns its changes. Without changes there is no new revision. An existing tuple is replaced. */
   write(...tuples: TupleKey[]): TupleChange[] {
@@ -104,16 +111,31 @@ export class MemorySource implements TupleSource {
     return at
   }
 
+  /** The rows by object and by subject at `latest`: a list may ask for a page of each object. */
+  #grouped(): Groups {
+    if (this.#groups.at === this.latest) return this.#groups
+    const byObject = new Map<string, TupleRow[]>()
+    const bySubject = new Map<string, TupleRow[]>()
+    for (const row of this.rows.values()) {
+      addTo(byObject, row[0], row)
+      addTo(bySubject, row[2], row)
+    }
+    this.#groups = { at: this.latest, byObject, bySubject }
+    return this.#groups
+  }
+
   #page(key: PageKey): TupleRow[] {
-    return [...this.rows.values()].filter((row) => {
+    const { byObject, bySubject } = this.#grouped()
+    const rows = (key.direction === "reverse" ? bySubject.get(key.subject) : byObject.get(key.object)) ?? []
+    return rows.filter((row) => {
       const [object, relation, subject, subjectRelation] = row
       if (key.direction === "reverse") {
         const { among } = key
         const wanted =
           among === undefined || (relation === among.relation && object.startsWith(`${among.objectType}:`))
-        return subject === key.subject && subjectRelation === key.subjectRelation && wanted
+        return subjectRelation === key.subjectRelation && wanted
       }
-      if (object !== key.object || relation !== key.relation) return false
+      if (relation !== key.relation) return false
       if (key.direction === "point") return subject === key.subject && subjectRelation === key.subjectRelation
       const { among } = key
       if (among === undefined) return true
@@ -136,6 +158,12 @@ export class MemorySource implements TupleSource {
         written.set(keyOf(change.row), change.row)
     return keys.map((key) => written.get(keyOf(key)) ?? key)
   }
+}
+
+function addTo(groups: Map<string, TupleRow[]>, name: string, row: TupleRow): void {
+  const group = groups.get(name)
+  if (group === undefined) groups.set(name, [row])
+  else group.push(row)
 }
 
 function keyOf(row: TupleRow): string {
