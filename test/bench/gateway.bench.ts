@@ -8,7 +8,7 @@ import type { Plan } from "../../runtime/plan/plan.ts"
 import { freePort } from "../support/free-port.ts"
 import { startThrowAwayPostgres, type ThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { generator, type Load, type Round, sendLoad } from "./gateway/load.ts"
-import { startPeers } from "./gateway/peers.ts"
+import { plainPeers, startPeers } from "./gateway/peers.ts"
 import { median, ratio, rounds, row } from "./gateway/report.ts"
 import { expressionCount, planOfRoutes, planOfScenarios, routesLoad, scenarios } from "./gateway/scenarios.ts"
 import { play, type Running, type Settings, startRole } from "./gateway/servers.ts"
@@ -104,7 +104,7 @@ async function measureScenarios(bench: Bench): Promise<void> {
   })
   const bare = await bench.start("bare")
   const undici = await bench.start("undici")
-  const peers = await startPeers(async () => {
+  const peers = await startPeers(plainPeers, async () => {
     mkdirSync(join(folder, "peers"), { recursive: true })
     return { port: await freePort(), backendPort: backend.port, folder: join(folder, "peers") }
   })

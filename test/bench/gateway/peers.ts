@@ -4,11 +4,12 @@ import { connect } from "node:net"
 import { join } from "node:path"
 import { type Running, runningOf, type Settings } from "./servers.ts"
 
-/** A proxy of Debian, with one worker, doing what the scenarios `plain` and `limited` ask. */
-interface Peer {
+/** Another proxy, with one worker. */
+export interface Peer<Given extends Settings = Settings> {
   readonly name: string
-  readonly configuration: (settings: Settings) => string
-  readonly command: (file: string) => readonly [string, ...string[]]
+  readonly configuration: (settings: Given) => string
+  /** How it is started with its configuration in this file. */
+  readonly command: (file: string, settings: Given) => readonly [string, ...string[]]
 }
 
 const nginx: Peer = {
@@ -82,11 +83,13 @@ backend main
   command: (file) => ["haproxy", "-f", file],
 }
 
-const peers: readonly Peer[] = [nginx, haproxy]
+/** Of Debian, doing what the scenarios `plain` and `limited` ask. */
+export const plainPeers: readonly Peer[] = [nginx, haproxy]
 
 /** Starts those that are installed; tells which are not. */
-export async function startPeers(
-  settingsFor: () => Promise<Settings>,
+export async function startPeers<Given extends Settings>(
+  peers: readonly Peer<Given>[],
+  settingsFor: () => Promise<Given>,
 ): Promise<{ readonly running: ReadonlyMap<string, Running>; readonly missing: readonly string[] }> {
   const running = new Map<string, Running>()
   const missing: string[] = []
@@ -94,27 +97,31 @@ export async function startPeers(
     const settings = await settingsFor()
     const file = join(settings.folder, `${peer.name}.conf`)
     writeFileSync(file, peer.configuration(settings))
-    const [program, ...args] = peer.command(file)
+    const [program, ...args] = peer.command(file, settings)
     if (isInstalled(program)) {
-      const child = spawn(program, args, { stdio: ["ignore", 2, 2] })
+      const child = spawn(program, args, { stdio: ["ignore", 2, 2], env: searchingEnv })
       running.set(peer.name, runningOf(child, settings.port))
       await reachable(settings.port)
-    } else missing.push(`${peer.name}: \`${program}\` is not installed; apt-get install ${program}`)
+    } else missing.push(`${peer.name}: \`${program}\` is not installed`)
   }
   return { running, missing }
 }
 
 function isInstalled(program: string): boolean {
   try {
-    execFileSync("which", [program], { stdio: "ignore", env: { ...process.env, PATH: searched } })
+    execFileSync("which", [program], { stdio: "ignore", env: searchingEnv })
     return true
   } catch {
     return false
   }
 }
 
-/** Debian keeps servers where users' shells may not look. */
-const searched = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`
+/** Debian and Go keep servers where users' shells may not look. A server of Go uses one processor, as the others do. */
+const searchingEnv = {
+  ...process.env,
+  PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin:${process.env["HOME"] ?? ""}/go/bin`,
+  GOMAXPROCS: "1",
+}
 
 async function reachable(port: number): Promise<void> {
   for (let tries = 100; tries > 0; tries -= 1) {

@@ -38,6 +38,13 @@ export function ratio(what: string, ratios: readonly number[], bar?: number): vo
   row({ what, value: value.toFixed(2), unit: "×", spread: spread(ratios, 2), ...judged })
 }
 
+/** As `ratio`, of what costs the more the higher it is. */
+export function costRatio(what: string, ratios: readonly number[], most?: number): void {
+  const value = median(ratios)
+  const judged = most === undefined ? {} : { bar: `≤ ${most}`, ok: value <= most }
+  row({ what, value: value.toFixed(2), unit: "×", spread: spread(ratios, 2), ...judged })
+}
+
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
 }

@@ -7,6 +7,7 @@ import { fastify } from "fastify"
 import { Pool } from "undici"
 import { startRuntime } from "../../../runtime/main.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
+import type { Runtime } from "../../../runtime/process/settings.ts"
 import { createLog } from "../../../runtime/telemetry/log.ts"
 
 /** A server in a process of its own. */
@@ -29,8 +30,10 @@ export interface Settings {
 /** How many bytes go each way when streams are measured. */
 export const streamBytes = 1024 ** 3
 
+export type Role = (settings: Settings) => Promise<void>
+
 /** What can be started: each in a process of its own. */
-export const roles: Readonly<Record<string, (settings: Settings) => Promise<void>>> = {
+const roles: Readonly<Record<string, Role>> = {
   backend,
   bare,
   undici,
@@ -119,8 +122,8 @@ async function undici({ port, backendPort }: Settings): Promise<void> {
 }
 
 /** The product as `serve` starts it, with metrics and usage and without an access log: the peers write none either. */
-async function gateway({ plan, databaseUrl, folder }: Settings): Promise<void> {
-  const runtime = await startRuntime({
+export async function openGateway({ plan, databaseUrl, folder }: Settings): Promise<Runtime> {
+  return startRuntime({
     database: { url: databaseUrl ?? "" },
     // The engine's listener takes the tuples.
     roles: ["gateway", "authz"],
@@ -133,6 +136,10 @@ async function gateway({ plan, databaseUrl, folder }: Settings): Promise<void> {
     accessLog: false,
     migrate: true,
   })
+}
+
+async function gateway(settings: Settings): Promise<void> {
+  const runtime = await openGateway(settings)
   await runtime.seed("acme", [{ user: "user:ann", relation: "viewer", object: "order:7" }])
 }
 
@@ -140,9 +147,13 @@ async function listening(server: ReturnType<typeof createServer>, port: number):
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
 }
 
-/** Runs a role in this process; it tells its parent when it is ready. */
-export async function play(role: string, settings: Settings): Promise<void> {
-  await roles[role]?.(settings)
+/** Runs a role in this process, one of `more` or of those above; it tells its parent when it is ready. */
+export async function play(
+  role: string,
+  settings: Settings,
+  more: Readonly<Record<string, Role>> = {},
+): Promise<void> {
+  await { ...roles, ...more }[role]?.(settings)
   process.send?.("ready")
 }
 

@@ -1,0 +1,227 @@
+// The gateway at the edge, with TLS, HTTP/2 and gRPC, beside nginx, HAProxy, Caddy and Traefik with the same certificate: one process
+// each, one run, rounds in turn. What a request or a handshake costs is the CPU time of the server's process.
+import { execFileSync } from "node:child_process"
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import type { Plan } from "../../runtime/plan/plan.ts"
+import { compile } from "../compile.ts"
+import { Authority } from "../support/certificates.ts"
+import { freePort } from "../support/free-port.ts"
+import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { type EdgeLoad, sendByH2load } from "./edge/h2load.ts"
+import { shakeHands } from "./edge/handshakes.ts"
+import { type EdgeSettings, edgePeers } from "./edge/peers.ts"
+import { edgeRoles } from "./edge/roles.ts"
+import type { Round } from "./gateway/load.ts"
+import { startPeers } from "./gateway/peers.ts"
+import { costRatio, rounds, row } from "./gateway/report.ts"
+import { play, type Running, type Settings, startRole } from "./gateway/servers.ts"
+
+const roundCount = Number(process.env["SALLYPORT_BENCH_ROUNDS"] ?? 7)
+const requestsPerRound = Number(process.env["SALLYPORT_BENCH_REQUESTS"] ?? 5_000)
+const handshakesPerRound = 400
+const renewEveryMs = 250
+const own = "gateway"
+
+interface Bench {
+  readonly folder: string
+  readonly settings: EdgeSettings
+  readonly authority: Authority
+  readonly plainPort: number
+  readonly backend: Running
+  readonly calls: Running
+}
+
+const kept = { connections: 32, streams: 1, path: "/plain/7" }
+const overTls: EdgeLoad = { ...kept, scheme: "https", http: 1 }
+const loads: Readonly<Record<string, EdgeLoad>> = {
+  "HTTP/1.1 with TLS": overTls,
+  "HTTP/2, 1 stream": { ...overTls, http: 2 },
+  "HTTP/2, 10 streams": { ...overTls, http: 2, connections: 4, streams: 10 },
+  "HTTP/2, 100 streams": { ...overTls, http: 2, connections: 1, streams: 100 },
+}
+
+/** Of one kind of measurement: by server, its rounds. */
+type Found = Map<string, Round[]>
+type Measured = Map<string, Found>
+
+async function measure(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"))
+  const postgres = await startThrowAwayPostgres()
+  const running: Running[] = []
+  try {
+    const bench = await openBench(folder, running)
+    const gateway = await startEdge(bench, postgres.url("postgres"))
+    running.push(gateway)
+    const peers = await startPeers(edgePeers, async () => {
+      mkdirSync(join(folder, "peers"), { recursive: true })
+      return { ...bench.settings, port: await freePort(), folder: join(folder, "peers") }
+    })
+    running.push(...peers.running.values())
+    for (const reason of peers.missing) row({ what: reason, value: "not measured" })
+    report(await inTurn(bench, new Map([[own, gateway], ...peers.running])))
+    await measureChanges(bench, gateway)
+  } finally {
+    for (const server of running) await server.stop()
+    await postgres.stop()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function openBench(folder: string, running: Running[]): Promise<Bench> {
+  const file = fileURLToPath(import.meta.url)
+  const authority = new Authority(folder)
+  const { cert, key } = authority.sign("edge", ["localhost"])
+  authority.sign("renewed", ["localhost"])
+  writeFileSync(join(folder, "keys.json"), "{}")
+  writeFileSync(
+    join(folder, "message"),
+    Buffer.concat([Buffer.from([0, 0, 0, 0, 100]), Buffer.alloc(100, "a")]),
+  )
+  const start = async (role: string): Promise<Running> => {
+    const server = await startRole(file, role, { port: await freePort(), backendPort: 0, folder })
+    running.push(server)
+    return server
+  }
+  const [backend, calls] = [await start("backend"), await start("calls")]
+  const [port, plainPort] = [await freePort(), await freePort()]
+  const settings = { port, backendPort: backend.port, callPort: calls.port, folder, cert, key }
+  return { folder, settings, authority, plainPort, backend, calls }
+}
+
+async function startEdge({ folder, settings, plainPort }: Bench, databaseUrl: string): Promise<Running> {
+  const plan = join(folder, "plan.json")
+  writeFileSync(plan, JSON.stringify(planOf(settings, plainPort, "one")))
+  writeFileSync(`${plan}.other`, JSON.stringify(planOf(settings, plainPort, "other")))
+  const given: Settings = { ...settings, plan, databaseUrl }
+  return startRole(fileURLToPath(import.meta.url), "edge", given)
+}
+
+function planOf(
+  { port, backendPort, callPort, cert, key }: EdgeSettings,
+  plainPort: number,
+  header: string,
+): Plan {
+  const text = `
+gateway edge {
+  listen 127.0.0.1:${plainPort}
+  listen 127.0.0.1:${port} { tls { certificate edge } }
+}
+certificate edge { cert file("${cert}"); key file("${key}") }
+backend main { target "http://127.0.0.1:${backendPort}" }
+backend calls { target "http://127.0.0.1:${callPort}"; http2 h2c }
+api plain {
+  path "/plain"
+  auth none
+  outbound { header set "X-Plan" "${header}" }
+  GET "/{id}" { backend main }
+}
+api calls {
+  path "/bench.Echo"
+  auth none
+  POST "/Say" { backend calls }
+}
+`
+  const { plan, diagnostics } = compile(new MemoryFiles(new Map([["gateway.conf", text]])), "gateway.conf")
+  if (plan === undefined) throw new Error(JSON.stringify(diagnostics[0]))
+  return plan
+}
+
+/** All servers with all loads once to warm up, then round by round, one after the other. */
+async function inTurn(bench: Bench, servers: ReadonlyMap<string, Running>): Promise<Measured> {
+  const measured: Measured = new Map()
+  const ca = bench.authority.pem
+  const call: EdgeLoad = {
+    ...{ scheme: "https", http: 2, connections: 4, streams: 8, path: "/bench.Echo/Say" },
+    message: join(bench.folder, "message"),
+  }
+  const kinds: [string, (server: Running) => Promise<Round>][] = [
+    ...Object.entries({ ...loads, "gRPC, unary": call }).map(
+      ([kind, load]): [string, (server: Running) => Promise<Round>] => [
+        kind,
+        (server) => sendByH2load(server, load, requestsPerRound, bench.folder),
+      ],
+    ),
+    ["TLS 1.3 handshakes", (server) => shakeHands(server, ca, handshakesPerRound)],
+  ]
+  for (let at = -1; at < roundCount; at += 1) {
+    for (const [kind, ask] of kinds)
+      for (const [name, server] of servers)
+        await ask(server).then((round) => keep(measured, kind, name, at, round))
+    const gateway = servers.get(own) as Running
+    const plain = { port: bench.plainPort, pid: gateway.pid }
+    const load: EdgeLoad = { ...kept, scheme: "http", http: 1 }
+    keep(measured, "HTTP/1.1", own, at, await sendByH2load(plain, load, requestsPerRound, bench.folder))
+  }
+  return measured
+}
+
+/** What fails is fast: such a round ends the measurement of the server, and is told. */
+function keep(measured: Measured, kind: string, name: string, at: number, round: Round): void {
+  const found: Found = measured.get(kind) ?? new Map()
+  measured.set(kind, found)
+  const all = found.get(name) ?? []
+  if (at < 0 || found.has(name)) found.set(name, all)
+  if (round.failed > 0 && found.delete(name))
+    row({ what: `${kind}: ${name}`, value: `${round.failed} failed`, ok: false })
+  else if (at >= 0) all.push(round)
+}
+
+function report(measured: Measured): void {
+  for (const [kind, found] of measured) for (const [name, all] of found) rounds(`${kind}: ${name}`, all)
+  const ownOf = (kind: string): readonly Round[] => measured.get(kind)?.get(own) ?? []
+  const tls = ownOf("HTTP/1.1 with TLS")
+  costRatio("TLS: CPU time ÷ without, kept connections", cpuRatios(tls, ownOf("HTTP/1.1")), 1.15)
+  for (const kind of measured.keys())
+    if (kind.startsWith("HTTP/2"))
+      costRatio(`${kind}: CPU time ÷ HTTP/1.1 with TLS`, cpuRatios(ownOf(kind), tls), 1.4)
+  for (const [kind, found] of measured)
+    for (const [name, all] of found)
+      if (name !== own) costRatio(`${kind}: CPU time of the gateway ÷ ${name}`, cpuRatios(ownOf(kind), all))
+}
+
+const cpuRatios = (of: readonly Round[], base: readonly Round[]): number[] =>
+  of.map(({ cpuMicros }, at) => cpuMicros / (base[at]?.cpuMicros ?? Number.NaN))
+
+/** p99 while certificates are read again and plans applied, against rounds without in turn. */
+async function measureChanges({ settings, folder }: Bench, gateway: Running): Promise<void> {
+  const ratios: number[] = []
+  const pairs = [join(folder, "edge"), join(folder, "renewed")]
+  for (const extension of [".pem", ".key"])
+    copyFileSync(`${pairs[0]}${extension}`, `${pairs[0]}.kept${extension}`)
+  pairs[0] = `${pairs[0]}.kept`
+  let renewals = 0
+  const renew = () => {
+    renewals += 1
+    const from = pairs[renewals % pairs.length]
+    copyFileSync(`${from}.key`, settings.key)
+    copyFileSync(`${from}.pem`, settings.cert)
+  }
+  for (let at = -1; at < roundCount; at += 1) {
+    const quiet = await sendByH2load(gateway, overTls, requestsPerRound * 4, folder)
+    process.kill(gateway.pid, "SIGUSR2")
+    const timer = setInterval(renew, renewEveryMs)
+    const changing = await sendByH2load(gateway, overTls, requestsPerRound * 4, folder)
+    clearInterval(timer)
+    process.kill(gateway.pid, "SIGUSR2")
+    if (quiet.failed + changing.failed > 0)
+      row({ what: "changes", value: `${changing.failed} failed`, ok: false })
+    if (at >= 0) ratios.push(changing.p99 / quiet.p99)
+  }
+  costRatio(`p99 with ${renewals} new certificates and plans ÷ without`, ratios, 1.3)
+}
+
+const [role, settings] = process.argv.slice(2)
+if (role !== undefined) await play(role, JSON.parse(settings as string) as Settings, edgeRoles)
+else {
+  try {
+    execFileSync("which", ["h2load"], { stdio: "ignore" })
+    await measure()
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes("which h2load")) throw error
+    row({ what: "h2load is not installed", value: "not measured", spread: "apt-get install nghttp2-client" })
+  }
+}
