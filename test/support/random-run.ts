@@ -21,8 +21,8 @@ export function scaled(per10000: number, share = 1): number {
   return Math.ceil((queries * per10000 * (isLong ? 1 : share)) / 10_000)
 }
 
-/** `all` in `npm run test:long`, `few` in `npm test`: for rounds and sizes that are not random. */
-export function reduced(few: number, all: number): number {
+/** `all` in `npm run test:long`, `few` in `npm test`: for rounds and sizes that are not random, and for chosen cases. */
+export function reduced<Value>(few: Value, all: Value): Value {
   return isLong ? all : few
 }
 
