@@ -1,7 +1,7 @@
 // The gateway at the edge, with TLS, HTTP/2 and gRPC, beside nginx, HAProxy, Caddy and Traefik with the same certificate: one process
 // each, one run, rounds in turn. What a request or a handshake costs is the CPU time of the server's process.
 import { execFileSync } from "node:child_process"
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -21,7 +21,7 @@ import { costRatio, rounds, row } from "./gateway/report.ts"
 import { play, type Running, type Settings, startRole } from "./gateway/servers.ts"
 
 const roundCount = Number(process.env["SALLYPORT_BENCH_ROUNDS"] ?? 7)
-const requestsPerRound = Number(process.env["SALLYPORT_BENCH_REQUESTS"] ?? 5_000)
+const requestsPerRound = Number(process.env["SALLYPORT_BENCH_REQUESTS"] ?? 10_000)
 const handshakesPerRound = 400
 const renewEveryMs = 250
 const own = "gateway"
@@ -76,6 +76,8 @@ async function openBench(folder: string, running: Running[]): Promise<Bench> {
   const authority = new Authority(folder)
   const { cert, key } = authority.sign("edge", ["localhost"])
   authority.sign("renewed", ["localhost"])
+  const pair = join(folder, "edge.pair.pem")
+  writeFileSync(pair, Buffer.concat([readFileSync(cert), readFileSync(key)]))
   writeFileSync(join(folder, "keys.json"), "{}")
   writeFileSync(
     join(folder, "message"),
@@ -88,7 +90,7 @@ async function openBench(folder: string, running: Running[]): Promise<Bench> {
   }
   const [backend, calls] = [await start("backend"), await start("calls")]
   const [port, plainPort] = [await freePort(), await freePort()]
-  const settings = { port, backendPort: backend.port, callPort: calls.port, folder, cert, key }
+  const settings = { port, backendPort: backend.port, callPort: calls.port, folder, cert, key, pair }
   return { folder, settings, authority, plainPort, backend, calls }
 }
 
@@ -201,10 +203,10 @@ async function measureChanges({ settings, folder }: Bench, gateway: Running): Pr
     copyFileSync(`${from}.pem`, settings.cert)
   }
   for (let at = -1; at < roundCount; at += 1) {
-    const quiet = await sendByH2load(gateway, overTls, requestsPerRound * 4, folder)
+    const quiet = await sendByH2load(gateway, overTls, requestsPerRound * 2, folder)
     process.kill(gateway.pid, "SIGUSR2")
     const timer = setInterval(renew, renewEveryMs)
-    const changing = await sendByH2load(gateway, overTls, requestsPerRound * 4, folder)
+    const changing = await sendByH2load(gateway, overTls, requestsPerRound * 2, folder)
     clearInterval(timer)
     process.kill(gateway.pid, "SIGUSR2")
     if (quiet.failed + changing.failed > 0)

@@ -8,6 +8,8 @@ export interface EdgeSettings extends Settings {
   /** Path of the certificate with its chain, and of its key. */
   readonly cert: string
   readonly key: string
+  /** Path of both in one file, as HAProxy wants them. */
+  readonly pair: string
 }
 
 const nginx: Peer<EdgeSettings> = {
@@ -46,11 +48,10 @@ http {
 
 const haproxy: Peer<EdgeSettings> = {
   name: "HAProxy",
-  configuration: ({ port, backendPort, callPort, cert }) => `
+  configuration: ({ port, backendPort, callPort, pair }) => `
 global
   nbthread 1
   maxconn 4096
-  ssl-load-extra-del-ext
   tune.h2.max-concurrent-streams 256
 defaults
   mode http
@@ -59,9 +60,9 @@ defaults
   timeout server 60s
   http-reuse always
 frontend gateway
-  bind 127.0.0.1:${port} ssl crt ${cert} alpn h2,http/1.1
+  bind 127.0.0.1:${port} ssl crt ${pair} alpn h2,http/1.1
+  http-request replace-path /plain/(.*) /\\1
   use_backend calls if { path_beg /bench.Echo/ }
-  http-request replace-path /[^/]*/(.*) /\\1
   default_backend main
 backend main
   server one 127.0.0.1:${backendPort}
