@@ -63,6 +63,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   keeper.onChange = () => heartbeat.beat()
   const readiness = () => readinessOf(database, keeper, settings.plan !== undefined, warm)
   let control: Control | undefined
+  let isStarted = false
   const close = async () => {
     listeners?.endWatches()
     warm.close()
@@ -75,7 +76,14 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   }
   try {
     const view = viewOf(serving, { database, metrics })
-    control = await openControl(settings, { ...parts, database, heartbeat, readiness, view })
+    control = await openControl(settings, {
+      ...parts,
+      database,
+      heartbeat,
+      readiness,
+      started: () => isStarted,
+      view,
+    })
     if (gateway !== undefined) await metering.start()
     if (settings.plan === undefined) await keeper.start()
     else await keeper.serveFile(settings.plan)
@@ -83,6 +91,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     await close()
     throw startErrorOf(error)
   }
+  isStarted = true
   heartbeat.start()
   return {
     controlUrl: control?.url,

@@ -13,6 +13,7 @@ const more = [
   "test/authz/{bulk-write,cases,consistency-tokens,faults,fuzz,limits,sdk,targets,watch}.test.ts",
   "test/authzen/random.test.ts",
   "test/azure/{convert/{same-steps,same-values},csharp/bounds}.test.ts",
+  "test/deploy/prometheus.test.ts",
   "test/diff/{models,properties,schemas,order/{changes,steps}}.test.ts",
   "test/e2e/{azure-wing,init,readme}.test.ts",
   "test/expression/{agreement,hostile,partial}.test.ts",

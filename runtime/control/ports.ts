@@ -32,6 +32,8 @@ export interface Readiness {
 
 /** What orchestrators and metrics scrapers ask of any process. */
 export interface HealthPorts {
+  /** Whether the start is over: the process serves a plan, or knows why it does not. It never becomes false again. */
+  started(): boolean
   readiness(): Promise<Readiness>
   /** The metrics page. */
   metrics(): Promise<string>

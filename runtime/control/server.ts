@@ -43,7 +43,7 @@ const bodyBytesMax = 64 * 1024 * 1024
 const hostsTold = 100
 /** Timeout for receiving a whole request, which may contain a plan. */
 const requestArrivesMs = 60_000
-const openPaths = new Set(["/healthz", "/readyz", "/metrics"])
+const openPaths = new Set(["/healthz", "/startupz", "/readyz", "/metrics"])
 
 /**
  * Opens the control listener: plans, status, health, metrics, and `/authz/*`, which is forwarded to the engine, so that operators need one
@@ -76,7 +76,7 @@ export function startHealth(settings: ListenSettings, ports: HealthPorts): Promi
       return sendProblem(
         reply.header("connection", "close"),
         "no-control",
-        "this process was started without the role `control`: it serves only /healthz, /readyz and /metrics here",
+        "this process was started without the role `control`: it serves only /healthz, /startupz, /readyz and /metrics here",
       )
     })
     addHealthRoutes(app, ports)
@@ -268,13 +268,16 @@ function addExplainRoutes(app: FastifyInstance, ports: ControlPorts): void {
 }
 
 /**
- * `GET /healthz`: the process lives. `GET /readyz`: it may get traffic, else 503 with the reasons;
- * `warnings` when it is ready and lacks something. `GET /metrics`: Prometheus text. All
- * three need no token, because orchestrators and scrapers call them and they contain no secrets. Every process has them, whatever its
- * roles.
+ * `GET /healthz`: the process lives. `GET /startupz`: its start is over, else 503. `GET /readyz`: it may get traffic, else 503 with the
+ * reasons; `warnings` when it is ready and lacks something. `GET /metrics`: Prometheus text. They need no token, because orchestrators and
+ * scrapers call them and they contain no secrets. Every process has them, whatever its roles.
  */
 function addHealthRoutes(app: FastifyInstance, ports: HealthPorts): void {
   app.get("/healthz", async () => ({ status: "ok" }))
+  app.get("/startupz", async (_, reply) => {
+    const started = ports.started()
+    return reply.code(started ? 200 : 503).send({ started })
+  })
   app.get("/readyz", async (_, reply) => {
     const { reasons, warnings } = await ports.readiness()
     const ready = reasons.length === 0

@@ -96,12 +96,14 @@ function addReplicaMetrics(
     ["server"],
     () =>
       replicas().map(({ server, state }) => [[server], state === "reading" || state === "behind" ? 1 : 0]),
+    "min",
   )
   metrics.gauge(
     "sallyport_replica_revisions_behind",
     "The most revisions of one store that the replica lacks.",
     ["server"],
     () => replicas().map(({ server, revisionsBehind }) => [[server], revisionsBehind]),
+    "max",
   )
   return {
     onRead: (server, outcome) => reads.series(server, outcome).add(),

@@ -18,6 +18,7 @@ export interface ControlParts {
   readonly keeper: PlanKeeper
   readonly heartbeat: Heartbeat
   readonly readiness: () => Promise<Readiness>
+  readonly started: () => boolean
   readonly view: ControlView
   readonly metering: Pick<Metering, "subscriptionDesk" | "usageDesk">
 }
@@ -43,7 +44,7 @@ export async function openControl(
     throw new StartError("the role `control` needs a token", "Set SALLYPORT_CONTROL_TOKEN.")
   if (control === undefined) return undefined
   const { listen, token = "" } = control
-  const health = { readiness: parts.readiness, metrics: () => parts.view.metrics() }
+  const health = { started: parts.started, readiness: parts.readiness, metrics: () => parts.view.metrics() }
   try {
     return operates
       ? await startControl({ listen, token, hosts, log }, { ...health, ...portsOf(parts) })

@@ -24,6 +24,7 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
       const cache = gateway.state().sharedCache
       return cache === undefined ? [] : [[[], cache.away === undefined ? 1 : 0]]
     },
+    "min",
   )
   addAskedMetrics(metrics, {
     prefix: "sallyport_pdp",

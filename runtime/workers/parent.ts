@@ -89,6 +89,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
     readinessOf(database, keeper, settings.plan !== undefined, warm),
   )
   let control: Control | undefined
+  let isStarted = false
   const close = async () => {
     await control?.close()
     await keeper.close()
@@ -100,7 +101,8 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
   try {
     const view = viewOf(pool, keeper, database, metrics, engineKey)
     const metering = desksOf(database, keeper, pool)
-    control = await openControl(settings, { database, keeper, heartbeat, readiness, view, metering })
+    const health = { readiness, started: () => isStarted }
+    control = await openControl(settings, { database, keeper, heartbeat, ...health, view, metering })
     await pool.start()
     await quotas.start()
     if (settings.plan === undefined) await keeper.start()
@@ -109,6 +111,7 @@ async function start(settings: ParentSettings, database: Database, metrics: Metr
     await close()
     throw startErrorOf(error)
   }
+  isStarted = true
   // A process without a role of its own is not part of the fleet.
   if (roles.length > 0) heartbeat.start()
   return {

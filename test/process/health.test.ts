@@ -1,8 +1,10 @@
 import { afterEach, expect, it } from "vitest"
+import { startHealth } from "../../runtime/control/server.ts"
 import { migrateDatabase } from "../../runtime/main.ts"
 import type { ProcessRole } from "../../runtime/process/settings.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
+import { breachesOf, promtool } from "../support/metrics-page.ts"
 import { call, control, freePorts, planOf, start } from "./project.ts"
 
 const stops: (() => Promise<unknown>)[] = []
@@ -11,6 +13,27 @@ afterEach(async () => {
 })
 
 const sets: readonly (readonly ProcessRole[])[] = [["gateway"], ["authz"], ["gateway", "authz"], ["control"]]
+
+it("a process that is starting says so, whether or not it will be ready", async () => {
+  let isStarted = false
+  const listen = { host: "127.0.0.1", port: 0 }
+  const health = await startHealth(
+    { listen, log: createLog({ level: "silent" }) },
+    {
+      started: () => isStarted,
+      readiness: async () => ({ reasons: ["no plan"], warnings: [] }),
+      metrics: async () => "",
+    },
+  )
+  stops.push(() => health.close())
+  const statuses = () =>
+    Promise.all(
+      ["/healthz", "/startupz", "/readyz"].map(async (path) => (await fetch(health.url + path)).status),
+    )
+  expect(await statuses()).toEqual([200, 503, 503])
+  isStarted = true
+  expect(await statuses()).toEqual([200, 200, 503])
+})
 
 describePostgres("a process", () => {
   it.each(sets.map((roles) => [roles]))("with the roles %j tells its health and metrics", async (roles) => {
@@ -25,6 +48,8 @@ describePostgres("a process", () => {
     const ask = (path: string) => control(ports, "GET", path, undefined, "")
 
     expect(await ask("/healthz")).toMatchObject({ status: 200, body: { status: "ok" } })
+    // The start is over, although it found no schema: an orchestrator that restarted the process would change nothing.
+    expect(await ask("/startupz")).toMatchObject({ status: 200, body: { started: true } })
     expect(await ask("/readyz")).toMatchObject({
       status: 503,
       body: { reasons: [expect.stringContaining("sallyport migrate")] },
@@ -34,7 +59,10 @@ describePostgres("a process", () => {
     if (!operates) stops.push(() => operator.close())
     await operator.apply(planOf(ports), { who: "test", commit: null, message: null })
     await expect.poll(async () => (await ask("/readyz")).status).toBe(200)
-    expect(JSON.stringify((await ask("/metrics")).body)).toContain("process_")
+    const { text } = (await ask("/metrics")).body as { readonly text: string }
+    expect(text).toContain("process_")
+    expect(breachesOf(text)).toEqual([])
+    expect(promtool(["check", "metrics"], text)?.output ?? "").toBe("")
     expect((await ask("/healthz?x=1")).status).toBe(200)
 
     // What operators ask is not there: neither the answer of a process without a plan (404), nor one that a token would change.

@@ -1,6 +1,6 @@
-import { spawnSync } from "node:child_process"
 import { beforeAll, expect, it } from "vitest"
 import { createMigratedDatabase, describePostgres } from "../postgres.ts"
+import { breachesOf, promtool } from "../support/metrics-page.ts"
 import { author, call, control, freePorts, type Ports, planOfEngine, start } from "./project.ts"
 
 /** The metrics page of a process that has served something of each kind. */
@@ -24,33 +24,6 @@ async function askSome(ports: Ports): Promise<void> {
   await control(ports, "POST", "/authz/stores/acme/check", { tuple_key: key })
 }
 
-/** The rules of `promtool check metrics`, in its words. */
-function breaches(page: string): string[] {
-  const found: string[] = []
-  const types = new Map(
-    [...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type]) => [name, type]),
-  )
-  for (const [name, type] of types) {
-    if (!new RegExp(`^# HELP ${name} \\S.*[^ ]$`, "m").test(page)) found.push(`${name} no help text`)
-    if ((type === "counter") !== name.endsWith("_total"))
-      found.push(`${name} counters end in "_total", others do not`)
-    if (/_(?:bucket|count|sum)$/.test(name)) found.push(`${name} non-histogram with a histogram's suffix`)
-    if (new RegExp(`_${type}(?:_|$)`).test(name)) found.push(`${name} the name contains its type`)
-    if (/[A-Z:]/.test(name)) found.push(`${name} names are snake_case without colons`)
-    if (/_(?:ms|milliseconds|minutes|hours|kb|mb|kilobytes|megabytes|percent)(?:_|$)/.test(name))
-      found.push(`${name} not in base units`)
-  }
-  for (const [, name = "", labels = ""] of page.matchAll(/^([a-zA-Z_:][\w:]*)\{(.*)\} \S+$/gm)) {
-    const isBucket = name.endsWith("_bucket") && types.get(name.slice(0, -"_bucket".length)) === "histogram"
-    if (/(?:^|,)le="/.test(labels) && !isBucket) found.push(`${name} non-histogram with the label "le"`)
-    if (/(?:^|,)quantile="/.test(labels)) found.push(`${name} non-summary with the label "quantile"`)
-  }
-  const samples = page.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
-  const form =
-    /^[a-zA-Z_][\w]*(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*\})? (?:[+-]?(?:\d[\d.e+-]*|Inf)|NaN)$/
-  return [...found, ...samples.filter((line) => !form.test(line)).map((line) => `not a sample: ${line}`)]
-}
-
 describePostgres("the metrics page", () => {
   let page = ""
   beforeAll(async () => {
@@ -58,18 +31,14 @@ describePostgres("the metrics page", () => {
   })
 
   it("follows the conventions of Prometheus", () => {
-    expect(breaches(page)).toEqual([])
+    expect(breachesOf(page)).toEqual([])
     expect(page).toContain("sallyport_engine_requests_total{")
   })
 
   it("is clean for promtool", (context) => {
-    const { error, status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
-      input: page,
-      encoding: "utf8",
-    })
-    if (error !== undefined) context.skip("needs promtool (apt-get install prometheus)")
-    expect(stderr + stdout).toBe("")
-    expect(status).toBe(0)
+    const said = promtool(["check", "metrics"], page)
+    if (said === undefined) return context.skip("needs promtool (apt-get install prometheus)")
+    expect(said).toEqual({ status: 0, output: "" })
   })
 
   it("finds breaches of them", () => {
@@ -80,6 +49,6 @@ describePostgres("the metrics page", () => {
       "# TYPE c_ms gauge\nc_ms 1",
       '# HELP d D.\n# TYPE d gauge\nd{x="a"b"} 1',
     ].join("\n")
-    expect(breaches(broken)).toHaveLength(6)
+    expect(breachesOf(broken)).toHaveLength(6)
   })
 })

@@ -487,6 +487,8 @@ export const rooms: readonly Room[] = [
     may: [...runtimeRooms, "runtime/process"],
     builtins: "any",
   },
+  // Files for operators: no code.
+  { path: "runtime/deploy", doors: [], may: [] },
   {
     path: "runtime/main.ts",
     doors: [],

@@ -64,6 +64,7 @@ ${more}`
     })
     expect(new Set(await answers())).toEqual(new Set(["one"]))
     await here.ready()
+    expect((await fetch(`http://127.0.0.1:${here.ports[2]}/startupz`)).status).toBe(200)
     const { processes, traffic } = await here.status()
     expect(processes.map(({ roles }) => roles.join()).sort()).toEqual([
       "control",
