@@ -3,6 +3,7 @@ import type { Database } from "../store/database.ts"
 import { schemaState } from "../store/migrate.ts"
 import type { StoreRecord } from "../store/stores.ts"
 import { TupleWriter } from "../store/tuple-writer.ts"
+import type { Tracer } from "../tracing/tracer.ts"
 import type { Access } from "./access.ts"
 import type { AnswerHeaders, LogFault } from "./answer.ts"
 import { noModel } from "./api-error.ts"
@@ -44,6 +45,7 @@ export class AuthzApi {
   readonly logFault: LogFault
   readonly logRefusal: Reports["logRefusal"]
   readonly observer: ApiObserver | undefined
+  readonly tracer: () => Tracer | undefined
   readonly healthy: () => Promise<boolean>
 
   constructor(parts: AuthzParts) {
@@ -64,6 +66,7 @@ export class AuthzApi {
     this.logFault = parts.onFault ?? (() => undefined)
     this.logRefusal = parts.onRefusal ?? (() => undefined)
     this.observer = parts.observer
+    this.tracer = parts.tracer ?? (() => undefined)
     this.watches = new Watches({
       database: parts.database,
       limits: this.limits,

@@ -1,6 +1,8 @@
 import type { Reply } from "../http/server/incoming.ts"
 import type { AnswerHeaders, ApiResponse } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
+import { apiErrorOf } from "./api-error.ts"
+import { endTrace } from "./engine-span.ts"
 import { type EngineOutcome, outcomeOfError } from "./observed.ts"
 import type { ApiRequest } from "./route.ts"
 import { type FailureForm, sendAnswer, sendError } from "./send-answer.ts"
@@ -15,11 +17,13 @@ export interface OpenRequest {
 /** Sends the response of a request, and reports it. */
 export function finish(api: AuthzApi, { asked, response, headers }: OpenRequest, answer: ApiResponse): void {
   sendAnswer(response, answer, headers)
-  const { observer } = api
-  if (observer === undefined) return
-  if (answer.pieces === undefined && answer.lines === undefined) report(api, asked, asked.outcome)
+  const { status } = answer
+  if (asked.traced !== undefined) asked.model = modelOf(answer)
+  if (answer.pieces === undefined && answer.lines === undefined) report(api, asked, asked.outcome, status)
   else
-    response.once("close", () => report(api, asked, response.writableFinished ? asked.outcome : "cancelled"))
+    response.once("close", () =>
+      report(api, asked, response.writableFinished ? asked.outcome : "cancelled", status),
+    )
 }
 
 /** Sends a failure, and reports it. */
@@ -30,11 +34,18 @@ export function fail(
   form: FailureForm = "plain",
 ): void {
   sendError(response, error, api, headers, form)
-  if (api.observer !== undefined) report(api, asked, outcomeOfError(error))
+  report(api, asked, outcomeOfError(error), apiErrorOf(error)?.status ?? 500)
 }
 
-function report({ observer }: AuthzApi, asked: ApiRequest, outcome: EngineOutcome): void {
+/** The model that answered is in the fields of the response. */
+function modelOf({ headers }: ApiResponse): string | undefined {
+  const at = headers?.indexOf("Openfga-Authorization-Model-Id") ?? -1
+  return at === -1 ? undefined : headers?.[at + 1]
+}
+
+function report({ observer }: AuthzApi, asked: ApiRequest, outcome: EngineOutcome, status: number): void {
   const { route, store, work, question, startedMs } = asked
+  endTrace(asked, outcome, status)
   observer?.ended({
     method: route?.name ?? "none",
     store,
@@ -42,5 +53,6 @@ function report({ observer }: AuthzApi, asked: ApiRequest, outcome: EngineOutcom
     durationMs: route?.waits === true ? undefined : performance.now() - startedMs,
     work,
     question,
+    trace: asked.traced?.trace,
   })
 }

@@ -41,6 +41,10 @@ export interface EndedRequest {
   readonly durationMs: number | undefined
   readonly work: QuestionWork | undefined
   readonly question: AskedAbout | undefined
+  /** Ids of its trace and its span; absent: it is not traced. */
+  readonly trace?:
+    | { readonly traceId: string; readonly spanId: string; readonly sampled: boolean }
+    | undefined
 }
 
 /** One of the checks of a batch, with its result. */

@@ -7,6 +7,7 @@ import type { EngineWork } from "../check/work.ts"
 import type { AuthorizationModel, ModelPlan } from "../plan/authorization-model.ts"
 import { engineLimitDefaults } from "../plan/authz.ts"
 import type { Database } from "../store/database.ts"
+import type { Tracer } from "../tracing/tracer.ts"
 import type { Access } from "./access.ts"
 import type { LogFault } from "./answer.ts"
 import type { ApiObserver } from "./observed.ts"
@@ -164,6 +165,8 @@ export interface AuthzParts {
   readonly onFault?: LogFault | undefined
   /** Told of every request, for metrics and logs. Default: nothing observes them. */
   readonly observer?: ApiObserver | undefined
+  /** Traces of the running plan. Default: requests are not traced. */
+  readonly tracer?: (() => Tracer | undefined) | undefined
   /** Called with refused requests: 401, and 403 for missing grants and pages of other origins. */
   readonly onRefusal?: Reports["logRefusal"] | undefined
 }

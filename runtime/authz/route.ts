@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from "node:http"
 import { QuestionWork } from "../check/counts.ts"
 import type { IncomingRequest, ListenerState, Reply } from "../http/server/incoming.ts"
 import type { Address } from "../plan/resources.ts"
+import type { RequestTrace } from "../tracing/request-trace.ts"
+import type { Tracer } from "../tracing/tracer.ts"
 import type { Caller } from "./access.ts"
 import type { Right } from "./admission.ts"
 import type { ApiResponse } from "./answer.ts"
@@ -21,6 +23,12 @@ export interface ApiExchange {
   readonly listener: ListenerState
 }
 
+/** The trace of a request, and the tracer that began it. */
+interface EngineTrace {
+  readonly trace: RequestTrace
+  readonly tracer: Tracer
+}
+
 /** A request for the resources, and what its handler notes about it for metrics and logs. */
 export class ApiRequest {
   /** Undefined until the path was looked up, and for an unknown path. */
@@ -37,6 +45,10 @@ export class ApiRequest {
   readonly startedMs = performance.now()
   /** The engine's work on it. */
   readonly work = new QuestionWork()
+  /** Id of the model that answers, once that is known. */
+  model: string | undefined = undefined
+  /** Undefined: the request is not traced. */
+  traced: EngineTrace | undefined = undefined
   /** What it asks about, once that is known. */
   question: AskedAbout | undefined = undefined
   /** How it ends, unless it fails. */
@@ -48,6 +60,15 @@ export class ApiRequest {
     this.listener = listener
     this.#request = request
     this.#response = reply
+  }
+
+  get httpMethod(): string {
+    return this.#request.method ?? ""
+  }
+
+  /** The address from which the connection comes. */
+  get clientAddress(): string | undefined {
+    return this.#request.socket.remoteAddress
   }
 
   get headers(): IncomingHttpHeaders {

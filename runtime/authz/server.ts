@@ -9,6 +9,7 @@ import type { AuthzApi } from "./api.ts"
 import { ApiError, bodyTooLarge, refusalError } from "./api-error.ts"
 import { readBody } from "./body.ts"
 import { fail, finish, type OpenRequest } from "./ending.ts"
+import { beginTrace } from "./engine-span.ts"
 import { outcomeOfError } from "./observed.ts"
 import { isPreflight, originHeaders, preflightHeaders } from "./origin.ts"
 import { pathOf } from "./request-target.ts"
@@ -110,6 +111,7 @@ function receive(api: AuthzApi, incoming: Incoming): void {
   asked.route = match?.route
   asked.store = match?.route.ofDefaultStore ? (api.authzen().store ?? "") : (match?.store ?? "")
   asked.id = match?.id ?? ""
+  beginTrace(api, asked)
   const refuse = (error: unknown) => fail(api, incoming, error, formOf(match?.route))
   let admitted: ReturnType<typeof admit>
   try {

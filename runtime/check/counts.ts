@@ -16,8 +16,20 @@ export class StoreCounts {
 /** The work on one question, for logs. Made by the caller, who reads it after the answer. */
 export class QuestionWork {
   steps = 0
-  /** Pages read from the database. */
+  /** Pages that it used, without those that stay in memory as a whole store; those of them that were read from the database. */
+  pagesUsed = 0
   pagesRead = 0
+  /** The reads that it waited for, in order. Undefined: they are not recorded. */
+  reads: PagesRead[] | undefined
+}
+
+/** A wait for pages of the database, perhaps together with other questions. Times by the engine's clock, in milliseconds. */
+export interface PagesRead {
+  readonly started: number
+  readonly ended: number
+  readonly pages: number
+  /** Tuples in them. */
+  readonly rows: number
 }
 
 /** Counts work that has ended, or starts again on other data. */

@@ -5,6 +5,7 @@ import type { TokenSource } from "../identity/token-client.ts"
 import type { Claims } from "../identity/verifier.ts"
 import type { Route } from "../plan/resources.ts"
 import type { StepId, StepKind, StepOf } from "../plan/steps.ts"
+import type { RequestTrace } from "../tracing/request-trace.ts"
 import type { Problem } from "./messages/answer.ts"
 import type { HeaderList } from "./messages/header-list.ts"
 import type { QueryString } from "./messages/query-string.ts"
@@ -211,6 +212,8 @@ export interface Exchange {
   readonly startedAtMs: number
   /** The route that was matched. */
   readonly route: { readonly plan: Route; readonly backendUrl: string | undefined } | undefined
+  /** The trace of the request; undefined: it has none. */
+  readonly trace: RequestTrace | undefined
   readonly gatewayName: string
   readonly facts: PlanFacts
   /** Parameters of the route's path, decoded. */

@@ -12,13 +12,20 @@ import { Held } from "../gateway/generation/held.ts"
 import { issuerSettingsOf } from "../gateway/generation/issuer-settings.ts"
 import { LoadError } from "../gateway/generation/load-error.ts"
 import { collectSecrets } from "../gateway/generation/parts-of-plan.ts"
-import { type Outside, type References, resolveReferences } from "../gateway/generation/references.ts"
+import {
+  type Outside,
+  type References,
+  readAuthorities,
+  resolveReferences,
+} from "../gateway/generation/references.ts"
+import { type OpenTracer, provisionTracer, type TracerMaker } from "../gateway/generation/tracer-of-plan.ts"
 import type { ManagedCertificates } from "../http/server/managed-certificates.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { EngineAuth, EngineGrants } from "../plan/authz.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
+import type { Tracer } from "../tracing/tracer.ts"
 
 /** What the engine's listeners need to authenticate callers. */
 export interface EngineAccessSettings extends Outside {
@@ -29,6 +36,8 @@ export interface EngineAccessSettings extends Outside {
   readonly filesEveryMs?: number | undefined
   /** Absent: plans with certificates from ACME are refused. */
   readonly managed?: ManagedCertificates | undefined
+  /** Absent: requests are not traced. */
+  readonly openTracer?: OpenTracer | undefined
   /** The key of this process, when it is made elsewhere (default: a random one). */
   readonly ownKey?: string | undefined
 }
@@ -47,6 +56,7 @@ interface Provisioned {
   readonly verifiers: ReadonlyMap<string, Held<TokenVerifier>>
   /** How clients reach each listener, by `host:port`. */
   readonly transports: Transports
+  readonly tracer: Held<Tracer> | undefined
   readonly files: readonly SeenFile[]
   readonly acme: ReadCertificates["acme"]
 }
@@ -87,6 +97,11 @@ export class EngineAccess {
   /** The URL in AuthZEN's metadata, if the plan declares one. */
   get authzenUrl(): string | undefined {
     return this.#current?.authzenUrl
+  }
+
+  /** Traces of the running plan; undefined: requests are not traced. */
+  get tracer(): Tracer | undefined {
+    return this.#current?.tracer?.value
   }
 
   issuers(): Readonly<Record<string, ReturnType<TokenVerifier["state"]>>> {
@@ -152,26 +167,60 @@ export class EngineAccess {
     for (const name of certificates) {
       collectSecrets(plan.plan.certificates?.[name], wanted)
     }
+    if (authz !== null) collectSecrets(plan.plan.gateway?.tracing?.headers, wanted)
     const references = await resolveReferences(plan, wanted, this.#settings)
     const { transports, files, acme } = await this.#transports(plan, certificates, references)
     const url = authz?.authzen.url ?? null
+    const traced = await this.#tracer(plan, references)
     const verifiers = this.#verifiers(plan, references)
     try {
       return {
+        tracer: traced.tracer,
         plan,
         access: auth === null ? undefined : this.#access(auth, references, verifiers),
         authzenUrl: url === null ? undefined : references.text(url),
         verifiers,
         transports,
         acme,
-        files: [...references.files, ...files],
+        files: [...references.files, ...files, ...traced.files],
       }
     } catch (error) {
       for (const held of verifiers.values()) held.release()
+      traced.tracer?.release()
       const origin = plan.origins["authz"]
       const message = error instanceof Error ? error.message : String(error)
       throw new LoadError([origin === undefined ? message : `${origin}: ${message}`])
     }
+  }
+
+  /**
+   * The tracer of the plan, or that of the running plan.
+   * @throws LoadError when its authorities or the URL of the collector cannot be used
+   */
+  async #tracer(
+    plan: Plan,
+    references: References,
+  ): Promise<{ readonly tracer: Held<Tracer> | undefined; readonly files: readonly SeenFile[] }> {
+    const files: SeenFile[] = []
+    if (plan.plan.authz === null) return { tracer: undefined, files }
+    const maker: TracerMaker = {
+      references,
+      dependencies: this.#settings,
+      attemptLater: async (place, make) => {
+        try {
+          await make()
+        } catch (error) {
+          throw new LoadError([`${plan.origins[place] ?? place}: ${(error as Error).message}`])
+        }
+      },
+      readAuthorities: (what, file) => readAuthorities(this.#settings, what, file, files),
+      take: (before, key, make) => {
+        if (before?.key === key) return before.hold()
+        const { value, close } = make()
+        return new Held(key, value, close)
+      },
+    }
+    return { tracer: await provisionTracer(maker, plan.plan, this.#current), files }
   }
 
   /** @throws LoadError with all certificates that cannot be used */
@@ -257,4 +306,5 @@ function grantsOf({ read, write, manage }: EngineGrants): Grants {
 
 function release(provisioned: Provisioned | undefined): void {
   for (const held of provisioned?.verifiers.values() ?? []) held.release()
+  provisioned?.tracer?.release()
 }

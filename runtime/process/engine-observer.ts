@@ -7,6 +7,8 @@ import {
 } from "../authz/observed.ts"
 import { QuestionWork } from "../check/counts.ts"
 import type { Counter, Family, Histogram, Metrics } from "../telemetry/metrics.ts"
+import { addReads } from "../tracing/read-span.ts"
+import type { RequestTrace } from "../tracing/request-trace.ts"
 import type { SlowQuestions } from "./slow-questions.ts"
 import type { StoreNames } from "./store-names.ts"
 
@@ -30,6 +32,11 @@ interface StoreSeries {
   readonly label: string
   readonly methods: Map<string, MethodSeries>
   readonly decisions: Partial<Record<EngineOutcome, Counter>>
+}
+
+/** A question of the gateway; the trace of its request gets what the engine reads. */
+interface AskedQuestion extends Pick<EndedRequest, "method" | "store" | "question"> {
+  readonly trace?: RequestTrace | undefined
 }
 
 /** Counts the requests to the engine's API, and the questions of the gateway. Labels are names of plans and fixed words. */
@@ -85,14 +92,18 @@ export class EngineObserver implements ApiObserver {
 
   /** Observes a question that the gateway asks in this process. `store` is its declared name, `read` tells the outcome of an answer. */
   asked<Answer>(
-    { method, store, question }: Pick<EndedRequest, "method" | "store" | "question">,
+    { method, store, question, trace }: AskedQuestion,
     ask: (work: QuestionWork) => Answer | Promise<Answer>,
     read: (answer: Answer) => EngineOutcome,
   ): Answer | Promise<Answer> {
     const startedMs = performance.now()
     const work = new QuestionWork()
-    const end = (outcome: EngineOutcome) =>
-      this.ended({ method, store, outcome, durationMs: performance.now() - startedMs, work, question })
+    const asker = trace?.open
+    if (trace?.recording === true) work.reads = []
+    const end = (outcome: EngineOutcome) => {
+      if (trace !== undefined) addReads(trace, asker, work.reads)
+      this.ended({ method, store, outcome, durationMs: performance.now() - startedMs, work, question, trace })
+    }
     const ended = (answer: Answer): Answer => {
       end(read(answer))
       return answer

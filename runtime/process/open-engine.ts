@@ -11,6 +11,7 @@ import { LogBudget } from "./log-budget.ts"
 import { verifierMaker } from "./open-gateway.ts"
 import type { PlanStores } from "./plan-stores.ts"
 import type { RuntimeSettings } from "./settings.ts"
+import type { Tracing } from "./tracing.ts"
 
 const pathMax = 200
 
@@ -24,16 +25,18 @@ export function openEngine(
     readonly http: HttpClient
     readonly managed: ManagedCertificates
     readonly observer: ApiObserver
+    readonly tracing: Tracing
     /** Of a worker: the key with which its parent calls the engine. */
     readonly ownKey?: string | undefined
   },
 ): EngineListeners {
-  const { database, engine, stores, http, observer, ownKey, managed } = parts
+  const { database, engine, stores, http, observer, ownKey, managed, tracing } = parts
   const access = new EngineAccess({
     createVerifier: verifierMaker(log, http),
     managed,
     environment: env,
     folder: cwd,
+    openTracer: tracing.open,
     ownKey,
     onReload: (error) =>
       error === undefined
@@ -55,6 +58,7 @@ export function openEngine(
       modelText,
       hosts,
       observer,
+      tracer: () => access.tracer,
       authzen: () => ({ store: stores.authzenStore, url: access.authzenUrl }),
       onFault: (error, requestId) => log.warn({ err: error, request_id: requestId }, "engine request failed"),
       onRefusal: (refusal) => refusals.refused(refusal),

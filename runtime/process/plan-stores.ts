@@ -12,7 +12,7 @@ import type { ModelPlan } from "../plan/authorization-model.ts"
 import { type EngineCors, type EngineLimits, engineLimitDefaults, memoryBytesDefault } from "../plan/authz.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
-import type { Authorizer } from "../policies/policy.ts"
+import type { AskedFor, Authorizer } from "../policies/policy.ts"
 import type { Database } from "../store/database.ts"
 import { type DeclaredStore, declaredStores } from "../store/declared-stores.ts"
 import { rowOfTuple } from "../store/read-tuples.ts"
@@ -42,6 +42,9 @@ export interface Writes {
   write(storeId: string, request: WriteRequest): Promise<WriteResult | WriteConflict | undefined>
 }
 
+/** Whose trace gets what the engine reads. */
+type Asker = Pick<AskedFor, "trace">
+
 const noOrigins: EngineCors = { origins: [], headers: [] }
 
 /** The stores of one plan by name. Two plans with the same stores and models share one object, so that steps are carried over. */
@@ -61,22 +64,26 @@ class StoresOfPlan implements Authorizer {
     this.#entries.set(name, { storeId, model })
   }
 
-  check(store: string, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
+  check(store: string, request: CheckRequest, asker?: Asker): CheckAnswer | Promise<CheckAnswer> {
     const { storeId, model } = this.#entry(store)
     // Explanations are asked for by logs and operators, and decide nothing.
     if (request.explain === true) return this.#checks.check(storeId, model, request)
     return this.#observer.asked(
-      { method: "Require", store, question: request },
+      { method: "Require", store, question: request, trace: asker?.trace },
       (work) => this.#checks.check(storeId, model, request, work),
       ({ allowed }) => (allowed ? "allowed" : "denied"),
     )
   }
 
-  batch(store: string, requests: readonly CheckRequest[]): BatchCheckAnswer | Promise<BatchCheckAnswer> {
+  batch(
+    store: string,
+    requests: readonly CheckRequest[],
+    asker?: Asker,
+  ): BatchCheckAnswer | Promise<BatchCheckAnswer> {
     const { storeId, model } = this.#entry(store)
     const observer = this.#observer
     return observer.asked(
-      { method: "RequireBatch", store, question: undefined },
+      { method: "RequireBatch", store, question: undefined, trace: asker?.trace },
       (work) => this.#checks.ask(storeId, batchCheck(model, requests, this.#checks.bounds), undefined, work),
       ({ results }) => {
         observeBatch({ observer }, { store }, requests, results)

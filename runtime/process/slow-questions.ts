@@ -20,7 +20,7 @@ export class SlowQuestions {
   }
 
   /** Logs the request if it was slow. `store`: the label of its store. */
-  ended({ method, outcome, durationMs, work, question }: EndedRequest, store: string): void {
+  ended({ method, outcome, durationMs, work, question, trace }: EndedRequest, store: string): void {
     // Without a question it is a write, a list of changes or the like, which the database made slow.
     if (durationMs === undefined || durationMs < slowMs || question === undefined) return
     if (!this.#budget.take()) {
@@ -39,6 +39,7 @@ export class SlowQuestions {
         pages_read: work?.pagesRead,
       },
       ...{ user_type: typeOf(user), relation, object_type: typeOf(object) ?? type },
+      ...(trace === undefined ? {} : { trace_id: trace.traceId, span_id: trace.spanId }),
       ...(skipped > 0 ? { skipped } : {}),
     }
     this.#log.warn(line, "slow question")

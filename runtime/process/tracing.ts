@@ -17,7 +17,9 @@ export class Tracing {
     posts: { delivered: 0, rejected: 0, failed: 0 },
     invalid: { traceparent: 0, tracestate: 0, baggage: 0 },
   }
-  readonly #exporters = new Set<SpanExporter>()
+  /** By their settings: the gateway and the engine of a process share one. */
+  readonly #exporters = new Map<string, { readonly exporter: SpanExporter; holders: number }>()
+  readonly #closing = new Set<SpanExporter>()
   /** Tells the processes of a service apart (`service.instance.id`). */
   readonly #instance = randomUUID()
   readonly #parts: { readonly http: HttpClient; readonly log: Log; readonly version: string }
@@ -32,9 +34,33 @@ export class Tracing {
 
   /** Opens a tracer for a plan. */
   readonly open: OpenTracer = (settings) => {
+    const { rules, ...where } = settings
+    const key = JSON.stringify(where)
+    const held = this.#exporters.get(key) ?? { exporter: this.#exporterOf(settings), holders: 0 }
+    this.#exporters.set(key, held)
+    held.holders += 1
+    const { exporter } = held
+    const close = () => {
+      held.holders -= 1
+      if (held.holders > 0) return
+      // The next plan with these settings begins a new one, while this one sends what waits.
+      this.#exporters.delete(key)
+      this.#closing.add(exporter)
+      void exporter.close().then(() => this.#closing.delete(exporter))
+    }
+    return { value: new Tracer(rules, exporter, this.#counts), close }
+  }
+
+  /** Sends what waits, for at most three seconds. */
+  async close(): Promise<void> {
+    const open = [...this.#exporters.values()].map(({ exporter }) => exporter)
+    await Promise.all([...open, ...this.#closing].map((exporter) => exporter.close()))
+  }
+
+  #exporterOf(settings: TracerSettings): SpanExporter {
     const { http, log, version } = this.#parts
-    const { url, headers, ca, insecure, rules } = settings
-    const exporter = new SpanExporter(
+    const { url, headers, ca, insecure } = settings
+    return new SpanExporter(
       {
         ...{ url: `${url.replace(/\/$/, "")}/v1/traces`, headers, version },
         ...(ca === undefined && !insecure ? {} : { trust: { ca, insecure } }),
@@ -48,16 +74,6 @@ export class Tracing {
             : log.warn({ collector: url, reason }, "the collector does not accept traces"),
       },
     )
-    this.#exporters.add(exporter)
-    return {
-      value: new Tracer(rules, exporter, this.#counts),
-      close: () => void exporter.close().then(() => this.#exporters.delete(exporter)),
-    }
-  }
-
-  /** Sends what waits, for at most three seconds. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#exporters].map((exporter) => exporter.close()))
   }
 
   #resourceOf({ service }: TracerSettings): string {

@@ -6,6 +6,8 @@ import { formatTraceparent, type TraceParent } from "./trace-context.ts"
 /** A part of a request that is recorded. It has ended when `ended` is set; both times are those of `performance.now()`. */
 export interface RecordedPart {
   readonly spanId: string
+  /** The part that it belongs to; undefined: the request itself. */
+  readonly parentSpanId: string | undefined
   readonly started: number
   readonly ended: number | undefined
   readonly kind: SpanKind
@@ -46,6 +48,8 @@ export class RequestTrace {
   readonly sampled: boolean
   /** Parts are recorded: the trace is sampled, or a rule may still keep it at its end. */
   readonly recording: boolean
+  /** The part to which the next ones belong: a step that may wait. Undefined: the request itself. */
+  open: RecordedPart | undefined
   readonly #caller: CallerContext
   readonly #parts: RecordedPart[] = []
 
@@ -95,7 +99,7 @@ export class RequestTrace {
       text += `,${spanJson({
         traceId,
         spanId: part.spanId,
-        parentSpanId: this.spanId,
+        parentSpanId: part.parentSpanId ?? this.spanId,
         hasRemoteParent: false,
         sampled,
         traceState,

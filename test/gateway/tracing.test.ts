@@ -29,6 +29,10 @@ function planOf(port: number, tracing: string, backend: string, trust = "none"):
       GET "/orders/{id}" { backend one }
       GET "/away" { backend away }
       GET "/own" { respond 200 }
+      GET "/asking" {
+        inbound { send found { url "${backend}/asked?key=secret" }; send and forget { url "${backend}/told" } }
+        backend one
+      }
     }
     api b { path "/b"; auth none; GET "/" { respond 200 } }`
   const { plan, diagnostics } = compile(new MemoryFiles([["gateway.conf", text]]), "gateway.conf")
@@ -110,6 +114,27 @@ test("a request has a span, and its attempt at the backend one below it", async 
   expect(running.receiver.resources[0]).toMatchObject({ "service.name": "edge", "service.version": "1.2.3" })
   expect(running.receiver.headers[0]).toMatchObject({ "x-key": "k1" })
   expect(running.log[0]?.trace).toMatchObject({ traceId: server?.traceId, spanId: server?.spanId })
+})
+
+test("a step that waits has a span, with the request that it sends below it", async () => {
+  const running = await start()
+  await (await fetch(`${running.url}/a/asking`)).text()
+  await until(() => running.upstream.requests.length === 3)
+  const spans = await spansOf(running, 4)
+  const server = spans.find(({ kind }) => kind === 2)
+  const step = spans.find(({ name }) => name === "send-request")
+  const sent = spans.find(({ attributes }) => attributes["url.full"] === running.upstream.url)
+  expect(spans).toHaveLength(4)
+  expect(step).toMatchObject({ kind: 1, parentSpanId: server?.spanId, traceId: server?.traceId })
+  expect(step?.attributes).toEqual({ "sallyport.step": "send-request" })
+  expect(sent).toMatchObject({ kind: 3, name: "GET", parentSpanId: step?.spanId })
+  expect(sent?.attributes).toMatchObject({ "http.response.status_code": 200 })
+  expect(JSON.stringify(spans)).not.toContain("secret")
+  const field = (path: string) =>
+    running.upstream.requests.find(({ url }) => url?.startsWith(path))?.headers["traceparent"]
+  expect(field("/asked")).toBe(`00-${server?.traceId}-${sent?.spanId}-01`)
+  // It is not awaited, so it has no span.
+  expect(field("/told")).toBe(`00-${server?.traceId}-${server?.spanId}-01`)
 })
 
 describe("the context of the caller", () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import type { EndedRequest } from "../../runtime/authz/observed.ts"
+import { QuestionWork } from "../../runtime/check/counts.ts"
 import { EngineObserver } from "../../runtime/process/engine-observer.ts"
 import { SlowQuestions } from "../../runtime/process/slow-questions.ts"
 import { StoreNames } from "../../runtime/process/store-names.ts"
@@ -8,7 +9,7 @@ import { Metrics } from "../../runtime/telemetry/metrics.ts"
 
 const slow: EndedRequest = {
   ...{ method: "Check", store: "acme", outcome: "allowed", durationMs: 1_234.5 },
-  work: { steps: 700, pagesRead: 3 },
+  work: Object.assign(new QuestionWork(), { steps: 700, pagesRead: 3 }),
   question: { user: "user:canary-ann", relation: "viewer", object: "doc:canary-1" },
 }
 

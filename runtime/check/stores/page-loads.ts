@@ -38,10 +38,10 @@ export interface PageLoad {
 /**
  * Loads the pages that a round lacked, by one statement. A page that is too large is marked as such; then its single tuples and parts are
  * requested. A part that is too large must be read row by row. Only one such part is loaded, and only when nothing else is missing, because
- * it may turn out to be unnecessary.
+ * it may turn out to be unnecessary. Resolves to the number of tuples that were read.
  * @throws NoRoom when the pages do not fit next to those in use
  */
-export async function loadPages(load: PageLoad, keys: readonly PageKey[]): Promise<void> {
+export async function loadPages(load: PageLoad, keys: readonly PageKey[]): Promise<number> {
   const some = keys.filter((key) => !isLarge(load.graph, key))
   // Another question may have found some of them too large meanwhile; their parts will be requested.
   if (some.length === 0) return loadOne(load, keys.filter(isPart))
@@ -49,6 +49,10 @@ export async function loadPages(load: PageLoad, keys: readonly PageKey[]): Promi
   const read = await load.read(some, before.revision)
   await load.reach(read.at, before)
   await inTurns(load, install(load, some, read))
+  return read.pages.reduce(
+    (sum, rows) => sum + (rows === undefined || rows === "too many" ? 0 : rows.length),
+    0,
+  )
 }
 
 async function inTurns({ now, turn, isCurrent }: PageLoad, steps: Generator<void>): Promise<void> {
@@ -120,7 +124,7 @@ function isPart(key: PageKey): key is PartKey {
 }
 
 /** Loads the first one that fits. */
-async function loadOne(load: PageLoad, keys: readonly PartKey[]): Promise<void> {
+async function loadOne(load: PageLoad, keys: readonly PartKey[]): Promise<number> {
   let failed: unknown
   for (const key of keys) {
     try {
@@ -131,15 +135,18 @@ async function loadOne(load: PageLoad, keys: readonly PartKey[]): Promise<void> 
     }
   }
   if (failed !== undefined) throw failed
+  return 0
 }
 
-async function loadLarge(load: PageLoad, key: PartKey): Promise<void> {
+async function loadLarge(load: PageLoad, key: PartKey): Promise<number> {
   const { source, storeId, graph, isCurrent, fits } = load
   let incoming = new Incoming(graph, key)
   const given: Incoming[] = [incoming]
+  let count = 0
   const onBatch = (rows: readonly TupleRow[]) => {
     if (!isCurrent()) throw new Superseded()
     incoming.take(rows)
+    count += rows.length
     if (!fits(incoming.bytes)) throw noRoom(load, `${pageText(key)} has more tuples than fit`)
   }
   const onRestart = () => {
@@ -159,6 +166,7 @@ async function loadLarge(load: PageLoad, key: PartKey): Promise<void> {
     for (const each of given) await inTurns(load, each.discard())
     fits(0)
   }
+  return count
 }
 
 /** The graph is no longer the store's, so the rest is not needed. */

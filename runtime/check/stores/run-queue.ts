@@ -338,7 +338,9 @@ export class RunQueue {
       // The graph has been replaced, perhaps by a whole one: run on it first.
       if (pins !== undefined && store.graph === view.graph) {
         countReads(running, keys.length)
-        await store.loadPages(keys, pins)
+        const started = this.#settings.now()
+        const rows = await store.loadPages(keys, pins)
+        running.counted?.reads?.push({ started, ended: this.#settings.now(), pages: keys.length, rows })
       }
       await this.#again(running)
     } catch (error) {
@@ -403,7 +405,10 @@ export function countEnd(
   counted: QuestionWork | undefined,
 ): void {
   counts.questions++
-  if (pins !== undefined) counts.pagesUsed += pins.pages.length
+  if (pins !== undefined) {
+    counts.pagesUsed += pins.pages.length
+    if (counted !== undefined) counted.pagesUsed += pins.pages.length
+  }
   countSteps(steps, counts, counted)
 }
 

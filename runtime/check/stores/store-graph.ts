@@ -409,17 +409,17 @@ export class StoreGraph implements Tenant {
    * Loads pages and installs them, pinned. They may be older than the graph by then, so changes since are added.
    * @throws CheckError `resource_exhausted` when they do not fit next to others in use
    */
-  async loadPages(wanted: readonly PageKey[], pins: Pins): Promise<void> {
+  async loadPages(wanted: readonly PageKey[], pins: Pins): Promise<number> {
     const { graph } = this
     const keys = wanted.filter((key) => !usePage(graph, key, pins))
-    if (graph.pages === undefined || keys.length === 0) return
+    if (graph.pages === undefined || keys.length === 0) return 0
     // While the whole store is loading, wait for it instead of loading large lists.
     if (this.#loading !== undefined && keys.every((key) => isLarge(graph, key))) await this.#loading
-    if (this.graph !== graph) return
+    if (this.graph !== graph) return 0
     this.#reading++
     try {
       // This is no contact: the rows may come from a replica, which does not know the newest commit.
-      await loadPages(this.#pageLoad(graph, pins), keys)
+      return await loadPages(this.#pageLoad(graph, pins), keys)
     } finally {
       if (--this.#reading === 0) this.#recent = []
     }

@@ -2,18 +2,21 @@ import { lastKept, textAttribute, wholeAttribute } from "../../tracing/attribute
 import { randomId } from "../../tracing/random-ids.ts"
 import type { RecordedPart, RequestTrace } from "../../tracing/request-trace.ts"
 import type { ExchangeState } from "../exchange/exchange-state.ts"
-import { methodAttributes, methodName } from "../exchange/request-span.ts"
+import { methodAttributes, methodName, rpcAttributes, rpcName } from "../exchange/request-span.ts"
 import type { Target } from "./target.ts"
 
 /** The span of one request to one target, with the attributes of OpenTelemetry's conventions for HTTP clients. */
 export class AttemptSpan implements RecordedPart {
   readonly spanId = randomId(8)
+  readonly parentSpanId: string | undefined
   readonly started = performance.now()
   readonly kind = "client"
   ended: number | undefined
-  status: number | undefined
+  #status: number | undefined
+  #grpcStatus: number | undefined
   /** Why there is no complete response. */
   failure: string | undefined
+  readonly #exchange: ExchangeState
   readonly #method: string
   readonly #backend: string | undefined
   readonly #target: Target
@@ -22,7 +25,9 @@ export class AttemptSpan implements RecordedPart {
 
   /** `attempt`: 1 for the first one of a request. */
   constructor(exchange: ExchangeState, target: Target, attempt: number) {
+    this.parentSpanId = exchange.trace?.open?.spanId
     this.#method = exchange.sentMethod ?? exchange.method
+    this.#exchange = exchange
     this.#backend = exchange.backend?.name
     this.#target = target
     this.#path = exchange.targetPath
@@ -30,11 +35,27 @@ export class AttemptSpan implements RecordedPart {
   }
 
   get spanName(): string {
-    return methodName(this.#method)
+    return (this.#exchange.isGrpc ? rpcName(this.#path) : undefined) ?? methodName(this.#method)
   }
 
   get error(): string | undefined {
-    return this.status !== undefined && this.status >= 400 ? String(this.status) : this.failure
+    if (this.#status !== undefined && this.#status >= 400) return String(this.#status)
+    return this.failure ?? (this.#grpcStatus ? `grpc ${this.#grpcStatus}` : undefined)
+  }
+
+  /** The head of the response has arrived. It may be the whole response of gRPC. */
+  headed(status: number, fields: readonly string[]): void {
+    this.#status = status
+    this.trailed(fields)
+  }
+
+  /** Reads the outcome of a call of gRPC. Names and values alternate. */
+  trailed(fields: readonly string[]): void {
+    if (!this.#exchange.isGrpc) return
+    const at = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === "grpc-status")
+    if (at === -1) return
+    this.#grpcStatus = Number.parseInt(fields[at + 1] ?? "", 10) || 0
+    this.#exchange.grpcStatus = this.#grpcStatus
   }
 
   end(): void {
@@ -48,10 +69,11 @@ export class AttemptSpan implements RecordedPart {
       targetAttributes(this.#target) +
       // Without a path where a step wrote it, since its text may contain a secret; never with a query.
       urlFull(this.#target.place.origin + (this.#path ?? "")) +
-      responseStatus(this.status) +
+      responseStatus(this.#status) +
       (error === undefined ? "" : errorKind(error)) +
       (this.#attempt > 1 ? resendCount(this.#attempt - 1) : "") +
-      backendName(this.#backend)
+      backendName(this.#backend) +
+      (this.#exchange.isGrpc ? rpcAttributes(this.#path ?? "", this.#grpcStatus) : "")
     )
   }
 }
@@ -89,7 +111,8 @@ export function traceAttempt(
     setTraceparent(fields, trace.traceparent())
     return undefined
   }
-  const span = new AttemptSpan(exchange, target, trace.size)
+  exchange.attempts += 1
+  const span = new AttemptSpan(exchange, target, exchange.attempts)
   setTraceparent(fields, trace.traceparent(span.spanId))
   trace.add(span)
   return span

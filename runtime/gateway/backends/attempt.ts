@@ -210,7 +210,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   /** The head of the response. Whether the breaker counts it is decided by the status alone; the body may still fail. */
   onHead(status: number, fields: readonly string[]): void {
     if (this.#over) return
-    if (this.#span !== undefined) this.#span.status = status
+    this.#span?.headed(status, fields)
     this.#waitFor(this.#settings.idleMs)
     const { headers, length } = answerHeaders(status, fields)
     const body = new AnswerBody(this.#exchange, this.#waiting, this, length)
@@ -227,6 +227,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   onComplete(trailers: readonly string[]): void {
     this.#sending = undefined
     this.#end()
+    this.#span?.trailed(trailers)
     this.#answer?.complete(trailers)
     this.#events.complete(this)
   }

@@ -99,6 +99,10 @@ export class ExchangeState implements BindingSource {
   id: string
   /** Undefined: the request is not traced. */
   trace: RequestTrace | undefined
+  /** The outcome of a call of gRPC as its backend reported it, while the request is recorded. */
+  grpcStatus: number | undefined
+  /** Requests to backends, counted while the request is recorded. */
+  attempts = 0
   method: string
   intake: Intake = nothingTakenIn
   route: LiveRoute | undefined

@@ -70,7 +70,8 @@ const statuses: ReadonlyMap<number, number> = new Map([
 ])
 const unknownStatus = 2
 
-function grpcStatusOf(httpStatus: number): number {
+/** The code of gRPC for a status of HTTP. */
+export function grpcStatusOf(httpStatus: number): number {
   return statuses.get(httpStatus) ?? unknownStatus
 }
 

@@ -10,6 +10,7 @@ import type { Tracer } from "../../tracing/tracer.ts"
 import type { LiveRoute } from "../generation/generation.ts"
 import type { Finished } from "../observer.ts"
 import type { ExchangeState } from "./exchange-state.ts"
+import { grpcStatusOf } from "./grpc.ts"
 
 /** Methods that may be the value of `http.request.method`; others are `_OTHER`, because clients can send any. */
 const knownMethods: ReadonlySet<string> = new Set([
@@ -58,7 +59,9 @@ function wholeOf(exchange: ExchangeState, finished: Finished, failed: boolean): 
   const { route, started, startedAtMs } = exchange
   const method = methodName(finished.method)
   return {
-    spanName: route === undefined ? method : `${method} ${route.plan.path}`,
+    spanName:
+      (exchange.isGrpc ? rpcName(finished.path) : undefined) ??
+      (route === undefined ? method : `${method} ${route.plan.path}`),
     startedAtMs,
     started,
     ended: started + finished.durationMs,
@@ -134,8 +137,31 @@ function serverAttributes(exchange: ExchangeState, finished: Finished): string {
     requestId(finished.id) +
     (bytesReceived === 0 ? "" : requestSize(bytesReceived)) +
     responseSize(bytesSent) +
-    outcomeAttributes(finished)
+    outcomeAttributes(finished) +
+    (exchange.isGrpc ? rpcAttributes(finished.path, grpcStatusFor(exchange, finished)) : "")
   )
+}
+
+const rpcSystem = textAttribute("rpc.system")("grpc")
+const rpcService = textAttribute("rpc.service")
+const rpcMethod = textAttribute("rpc.method")
+const rpcStatus = wholeAttribute("rpc.grpc.status_code")
+const rpcPath = /^\/(.+)\/([^/]+)$/
+
+/** The attributes of a call of gRPC; its path is `/package.Service/Method`. `status`: undefined if there was none. */
+export function rpcAttributes(path: string, status: number | undefined): string {
+  const [, service, method] = rpcPath.exec(path) ?? []
+  return rpcSystem + rpcService(service) + rpcMethod(method) + rpcStatus(status)
+}
+
+/** `package.Service/Method`; undefined for another path. */
+export function rpcName(path: string | undefined): string | undefined {
+  return path !== undefined && rpcPath.test(path) ? path.slice(1) : undefined
+}
+
+/** The gateway's own responses are those with a problem. */
+function grpcStatusFor({ grpcStatus }: ExchangeState, { problem, status }: Finished): number | undefined {
+  return problem === undefined ? grpcStatus : grpcStatusOf(status)
 }
 
 /** Why the response is not simply that of the backend. */

@@ -53,6 +53,27 @@ export async function resolveReferences(
   return { values: values.known, secrets, files: reader.files, text: (text) => values.join(text, []) }
 }
 
+/**
+ * Reads certificate authorities from a file named in a plan, and adds it to `files`. `what`: the user of the file.
+ * @throws Error with the name of the user of the file
+ */
+export async function readAuthorities(
+  outside: Outside,
+  what: string,
+  name: string,
+  files: SeenFile[],
+): Promise<string> {
+  try {
+    const { file, text } = await readPlanFile(outside, name)
+    files.push(file)
+    if (!text.includes("-----BEGIN CERTIFICATE-----"))
+      throw new Error("it contains no PEM certificate; one starts with `-----BEGIN CERTIFICATE-----`")
+    return text
+  } catch (error) {
+    throw new Error(`${what}: \`${name}\` cannot be used: ${fileReason(error)}`)
+  }
+}
+
 /** Reads a file named in a plan as text. */
 export async function readPlanFile(
   outside: Outside,

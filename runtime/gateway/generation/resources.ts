@@ -13,7 +13,6 @@ import type { TokenVerifier } from "../../identity/verifier.ts"
 import type { Limiter } from "../../limits/limiter.ts"
 import type { PdpNotes } from "../../pdp/standing.ts"
 import { canonicalJson, digestOf } from "../../plan/canonical.ts"
-import { fileReason } from "../../plan/file-reason.ts"
 import type { Plan, PlanBody } from "../../plan/plan.ts"
 import type { Backend as BackendPlan, Issuer } from "../../plan/resources.ts"
 import type { StepKind } from "../../plan/steps.ts"
@@ -32,7 +31,7 @@ import { issuerSettingsOf } from "./issuer-settings.ts"
 import { LoadError } from "./load-error.ts"
 import { type OwnCredentials, provisionCredentials } from "./own-credentials.ts"
 import { gatewayParts } from "./parts-of-plan.ts"
-import { type Outside, type References, readPlanFile } from "./references.ts"
+import { type Outside, type References, readAuthorities } from "./references.ts"
 import { type OpenShared, provisionShared, type SharedResources } from "./shared-counters.ts"
 import type { Slices } from "./slices.ts"
 import { type OpenTracer, provisionTracer } from "./tracer-of-plan.ts"
@@ -241,16 +240,8 @@ class Maker {
    * Reads certificate authorities from a file.
    * @throws Error with the name of the user of the file
    */
-  async readAuthorities(what: string, name: string): Promise<string> {
-    try {
-      const { file, text } = await readPlanFile(this.dependencies, name)
-      this.files.push(file)
-      if (!text.includes("-----BEGIN CERTIFICATE-----"))
-        throw new Error("it contains no PEM certificate; one starts with `-----BEGIN CERTIFICATE-----`")
-      return text
-    } catch (error) {
-      throw new Error(`${what}: \`${name}\` cannot be used: ${fileReason(error)}`)
-    }
+  readAuthorities(what: string, name: string): Promise<string> {
+    return readAuthorities(this.dependencies, what, name, this.files)
   }
 
   /** A backend with its settings; the key is the digest of everything that affects its connections. */

@@ -11,11 +11,13 @@ import type { Limiter } from "../../limits/limiter.ts"
 import { jsonValuesDefault } from "../../plan/json-scan.ts"
 import type { PlanBody } from "../../plan/plan.ts"
 import { kindFacts, type StepId, type StepKind, type Step as StepPlan } from "../../plan/steps.ts"
-import type { BackendHandle, ClientCertificate, Needs } from "../../policies/exchange.ts"
+import type { BackendHandle, ClientCertificate, Exchange, Needs } from "../../policies/exchange.ts"
 import type { Authorizer, AzureWing, Policy, Provision, ProvisionedStep, Run } from "../../policies/policy.ts"
 import type { BackendsByUrl, Meter, QuotaCounters, RelationLog, TraceLog } from "../../policies/ports.ts"
 import { policies } from "../../policies/table.ts"
+import type { RequestTrace } from "../../tracing/request-trace.ts"
 import type { Validator } from "../../validation/schema-set.ts"
+import { StepSpan } from "../exchange/step-span.ts"
 import type { GatewayDependencies, Resources } from "./resources.ts"
 
 /** Repeats a lookup in another plan; an equal result means that the step would be the same there. */
@@ -101,18 +103,32 @@ export class StepTable {
   }
 }
 
-/** Measures the waiting time of a step. A synchronous step has no extra cost. */
+/** Measures the waiting time of a step, and records it in the trace. A synchronous step of a request that is not recorded has no extra cost. */
 function timed(run: Run, kind: StepKind, waited: GatewayDependencies["waited"]): Run {
-  // The duration of backend calls is reported per exchange; a promise and two clock reads would be most of the cost of such a step.
-  if (waited === undefined || kindFacts(kind).role === "send") return run
+  // Backend calls are reported per exchange and have spans of their own; a promise and two clock reads would be most of the cost of such a step.
+  if (kindFacts(kind).role === "send") return run
   return (exchange) => {
-    const outcome = run(exchange)
-    if (outcome instanceof Promise) {
+    const { trace } = exchange
+    const outcome = trace?.recording === true ? recorded(run, kind, exchange, trace) : run(exchange)
+    if (outcome instanceof Promise && waited !== undefined) {
       const from = performance.now()
       const measured = () => waited(kind, performance.now() - from)
       outcome.then(measured, measured)
     }
     return outcome
+  }
+}
+
+/** Runs a step with a span, which is kept if the step waits. */
+function recorded(run: Run, kind: StepKind, exchange: Exchange, trace: RequestTrace): ReturnType<Run> {
+  const span = new StepSpan(kind, trace)
+  let outcome: ReturnType<Run> | undefined
+  try {
+    outcome = run(exchange)
+    return outcome
+  } finally {
+    if (outcome instanceof Promise) span.waits(outcome)
+    else span.leave()
   }
 }
 

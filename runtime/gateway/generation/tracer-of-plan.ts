@@ -22,7 +22,7 @@ export interface TracerSettings {
 export type OpenTracer = (settings: TracerSettings) => { readonly value: Tracer; close(): void }
 
 /** What opening a tracer needs. */
-interface TracerMaker {
+export interface TracerMaker {
   readonly references: References
   readonly dependencies: { readonly openTracer?: OpenTracer | undefined }
   attemptLater(place: string, make: () => Promise<void>): Promise<void>

@@ -9,7 +9,16 @@ import { runSteps } from "../run-steps.ts"
 export const parallel: Policy<"parallel"> = (plan, provision) => {
   const branches = plan.branches.map((ids) => ids.map((id) => provision.step(id)))
   const join = plan.until === "all" ? all : any
-  return (exchange) => join(branches.map((steps) => begin(steps, exchange)))
+  return (exchange) => {
+    const outer = exchange.trace?.open
+    return join(
+      branches.map((steps) => {
+        // The steps of a branch are no part of the branch that began before it.
+        if (exchange.trace !== undefined) exchange.trace.open = outer
+        return begin(steps, exchange)
+      }),
+    )
+  }
 }
 
 /** Never rejects, as `runSteps` does not. */

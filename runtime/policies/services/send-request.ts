@@ -7,6 +7,7 @@ import {
 import { NoToken } from "../../identity/token-client.ts"
 import { connectionFields } from "../../plan/http-syntax.ts"
 import type { StepOf } from "../../plan/steps.ts"
+import { CallSpan } from "../../tracing/call-span.ts"
 import { compileContent } from "../bodies/body-content.ts"
 import { compileAuthentication, noTokenProblem } from "../credentials/authentication.ts"
 import { type Exchange, requestBody, type StoredResponse } from "../exchange.ts"
@@ -30,11 +31,15 @@ export const sendRequest: Policy<"send-request"> = (plan, provision) => {
   const ignoreError = compileFlag(plan.ignoreError, provision)
   const { variable, wait } = plan
   const send = async (exchange: Exchange, request: OutgoingRequest): Promise<Outcome> => {
+    const { trace } = exchange
+    const span = trace?.recording === true ? new CallSpan(trace, request.method, request.url) : undefined
     try {
-      const response = await authenticated(exchange, request)
+      const response = await authenticated(exchange, traced(request, trace, span?.spanId))
+      span?.end(response.status)
       if (variable !== undefined) exchange.variables.set(variable, stored(response))
       return undefined
     } catch (error) {
+      span?.end(undefined, error instanceof OutgoingError ? error.reason : "token")
       if (!(error instanceof OutgoingError) && !(error instanceof NoToken)) throw error
       if (!ignoreError(exchange)) return error instanceof NoToken ? noTokenProblem(error) : failed(error)
       if (variable !== undefined) exchange.variables.set(variable, null)
@@ -47,7 +52,8 @@ export const sendRequest: Policy<"send-request"> = (plan, provision) => {
       exchange.whenOver(() => ending.abort())
       return send(exchange, { ...request, signal: ending.signal })
     }
-    authenticated(exchange, request).catch(() => undefined)
+    // It may end after the trace, so it has no span.
+    authenticated(exchange, traced(request, exchange.trace, undefined)).catch(() => undefined)
     return undefined
   }
   return (exchange) => {
@@ -56,6 +62,18 @@ export const sendRequest: Policy<"send-request"> = (plan, provision) => {
       ? request.then((late) => begin(exchange, late))
       : begin(exchange, request)
   }
+}
+
+/** Puts the trace into a request; in place of the client's, which the fields of a copy contain. */
+function traced(
+  request: OutgoingRequest,
+  trace: Exchange["trace"],
+  spanId: string | undefined,
+): OutgoingRequest {
+  if (trace === undefined) return request
+  const headers = new HeaderList(request.headers.slice())
+  headers.set("traceparent", trace.traceparent(spanId))
+  return { ...request, headers: headers.flat }
 }
 
 /** Sends with the gateway's credentials. When the token is refused, sends once more with a new token, if the request may be repeated. */
