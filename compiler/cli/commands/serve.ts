@@ -18,7 +18,7 @@ import { readPlanFile } from "../plan-file.ts"
 import { compileProject, demandEntry, planIn } from "../project.ts"
 import { controlListenOf, hostsOf, keepPlanOf, logLevelOf, version } from "../settings.ts"
 import { runWorker, startParent, startRuntime } from "../start.ts"
-import { coresForUs, notifySupervisor } from "../supervised.ts"
+import { coresForUs, Supervisor } from "../supervised.ts"
 
 /** The roles of a process. */
 export const roles = ["gateway", "authz", "control"] as const
@@ -107,6 +107,10 @@ export const serve = command(serveLine, async (args, io) => {
   const settings = await settingsOf(args, io)
   const workers = args.workers === "auto" ? await coresForUs() : args.workers
   const { log, roles } = settings
+  // Before this process grows.
+  const supervisor = new Supervisor(io.env, process.pid, (reason) =>
+    log.warn({ reason }, "the supervisor was not notified"),
+  )
   const { adoptSockets, unusedSockets } = await import("../../../runtime/http/server/inherited-sockets.ts")
   const { addresses, descriptors, troubles } = adoptSockets(io.env, process.pid)
   if (addresses.length > 0) log.info({ sockets: addresses }, "listening sockets were passed to this process")
@@ -121,13 +125,16 @@ export const serve = command(serveLine, async (args, io) => {
       `${args.source.project.entry} is not watched: restart, or run \`sallyport apply\`, after changes`,
     )
   // Not an error: the process is useful as soon as the missing part is there, and readiness says so to a load balancer.
-  for (const reason of await runtime.notReady()) log.warn(`not ready: ${reason}`)
+  const missing = await runtime.notReady()
+  for (const reason of missing) log.warn(`not ready: ${reason}`)
   if (workers === 1)
     for (const socket of unusedSockets()) log.warn({ socket }, "no listener uses this passed socket")
-  await notifySupervisor(io.env, (reason) => log.warn({ reason }, "the supervisor was not notified"))
+  supervisor.ready(missing[0] === undefined ? "serving" : `not ready at the start: ${missing[0]}`)
   const failure = await ("failed" in runtime ? Promise.race([stopped, runtime.failed]) : stopped)
   log.info("shutting down: running requests are completed, new ones are refused")
+  supervisor.stopping()
   await runtime.close()
+  await supervisor.close()
   if (failure !== undefined) throw new CliError(failure.message, failure.help)
   return exitCode.ok
 })
