@@ -2,6 +2,7 @@ import { Agent } from "node:https"
 import { setTimeout } from "node:timers/promises"
 import { createSecureContext, type SecureContext } from "node:tls"
 import acme, { type Authorization, type Client, type Order } from "acme-client"
+import { hostNames } from "../http/names/host-names.ts"
 import type { AcmeSettings } from "../http/server/managed-certificates.ts"
 import { certificateIdOf } from "./certificate-id.ts"
 import { nextQuestion, type SuggestedWindow } from "./schedule.ts"
@@ -43,12 +44,12 @@ const pauseMsMax = 5_000
 
 const { axios } = acme
 /** The order or question in progress: a process runs one at a time, because the library has one HTTP client. */
-let running: { readonly signal: AbortSignal; readonly agent: Agent | undefined; askedMs: number } | undefined
+let running: { readonly signal: AbortSignal; readonly agent: Agent; askedMs: number } | undefined
 
 axios.interceptors.request.use((config) => {
   config.timeout = requestMs
   config.maxContentLength = bytesMax
-  if (running?.agent !== undefined) config.httpsAgent = running.agent
+  if (running !== undefined) config.httpsAgent = running.agent
   if (running !== undefined) config.signal = running.signal
   return config
 })
@@ -163,7 +164,11 @@ export async function validationContext(host: string, response: string): Promise
 }
 
 function begin({ ca }: AcmeSettings, signal: AbortSignal): void {
-  running = { signal, agent: ca === undefined ? undefined : new Agent({ ca }), askedMs: 0 }
+  running = {
+    signal,
+    agent: new Agent({ lookup: hostNames.lookup, ...(ca === undefined ? {} : { ca }) }),
+    askedMs: 0,
+  }
 }
 
 /** Asks until the authority has finished its part: the state is neither `pending` nor `processing`. */

@@ -1,6 +1,7 @@
-import { connect as connectTcp, type OnReadOpts, type Socket } from "node:net"
+import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from "node:net"
 import type { Readable } from "node:stream"
 import { connect as connectTls } from "node:tls"
+import { type HostNames, hostNames } from "../names/host-names.ts"
 
 /** A request for a backend. */
 export interface SentRequest {
@@ -59,6 +60,8 @@ export interface Endpoint {
   /** Undefined: plain TCP. */
   readonly tls: TlsSettings | undefined
   readonly connectMs: number
+  /** Finds the addresses of `hostname`; absent: the names of the process. */
+  readonly names?: HostNames
 }
 
 /** How the server's certificate is verified, and the client certificate. */
@@ -133,8 +136,9 @@ export function open(endpoint: Endpoint, events: SocketEvents): Socket {
  */
 export function connect(endpoint: Endpoint, onread?: OnReadOpts): Socket {
   const socket = socketTo(endpoint, onread)
+  const state = watchLookup(socket, endpoint)
   const timer = setTimeout(
-    () => socket.destroy(new UpstreamError("connect-timeout", `no connection in ${endpoint.connectMs} ms`)),
+    () => socket.destroy(new UpstreamError("connect-timeout", lateText(endpoint, state))),
     endpoint.connectMs,
   )
   const settled = () => clearTimeout(timer)
@@ -142,9 +146,46 @@ export function connect(endpoint: Endpoint, onread?: OnReadOpts): Socket {
   return socket
 }
 
+/** What is known about a socket that is opening. */
+interface Opening {
+  /** The name has an address. */
+  isFound: boolean
+}
+
+/** Follows the name of a socket: when no address accepts a connection, the name is asked again sooner. */
+export function watchLookup(socket: Socket, { hostname, names = hostNames }: Endpoint): Opening {
+  const state = { isFound: isIP(hostname) !== 0 }
+  if (state.isFound) return state
+  let isConnected = false
+  socket.once("lookup", (error: Error | null) => {
+    state.isFound = error === null
+  })
+  socket.once("connect", () => {
+    isConnected = true
+  })
+  socket.once("close", () => {
+    if (state.isFound && !isConnected) names.doubt(hostname)
+  })
+  return state
+}
+
+/** Why a connection is late. A name that is still being looked up has another remedy than a host that does not answer. */
+export function lateText({ hostname, connectMs }: Endpoint, { isFound }: Opening): string {
+  return isFound
+    ? `no connection in ${connectMs} ms`
+    : `no address of \`${hostname}\` in ${connectMs} ms: the name server has not replied`
+}
+
 /** Opens a socket. `onread` reads into one buffer, which saves an allocation for each read. */
-function socketTo({ hostname, port, tls }: Endpoint, onread: OnReadOpts | undefined): Socket {
-  const common = { host: hostname, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: probeMs }
+function socketTo(
+  { hostname, port, tls, names = hostNames }: Endpoint,
+  onread: OnReadOpts | undefined,
+): Socket {
+  const { lookup } = names
+  const common = {
+    ...{ host: hostname, port, lookup },
+    ...{ noDelay: true, keepAlive: true, keepAliveInitialDelay: probeMs },
+  }
   if (tls === undefined) return connectTcp({ ...common, ...(onread === undefined ? {} : { onread }) })
   return connectTls({
     ...common,

@@ -1,5 +1,6 @@
 import { isIP } from "node:net"
 import { CodingError, codingsOf, decodeContent } from "../content-coding.ts"
+import { type HostNames, hostNames } from "../names/host-names.ts"
 import { type AnswerReceiver, type Sending, type TlsSettings, UpstreamError } from "./connections.ts"
 import { Http1Pool } from "./http1/pool.ts"
 
@@ -69,6 +70,12 @@ const poolsMax = 200
  */
 export class HttpClient implements OutgoingHttp {
   readonly #pools = new Map<string, Http1Pool>()
+  readonly #names: HostNames
+
+  /** `names` finds the addresses of hosts (default: those of the process). */
+  constructor(names: HostNames = hostNames) {
+    this.#names = names
+  }
 
   /** Sends a request and reads the whole response, without its codings, up to a limit. */
   async send(asked: OutgoingRequest): Promise<OutgoingResponse> {
@@ -117,7 +124,7 @@ export class HttpClient implements OutgoingHttp {
         ? origin
         : JSON.stringify([origin, certificate?.cert, certificate?.key, trust?.ca, trust?.insecure])
     let pool = this.#pools.get(key)
-    if (pool === undefined) pool = newPool(url, certificate, trust)
+    if (pool === undefined) pool = newPool(url, certificate, trust, this.#names)
     else this.#pools.delete(key)
     // The most recently used pool is last, so the first one is removed.
     this.#pools.set(key, pool)
@@ -135,6 +142,7 @@ function newPool(
   url: URL,
   certificate: OutgoingRequest["certificate"],
   trust: OutgoingRequest["trust"],
+  names: HostNames,
 ): Http1Pool {
   const isSecure = url.protocol === "https:"
   const hostname = url.hostname.replace(/^\[|\]$/g, "")
@@ -146,7 +154,7 @@ function newPool(
   }
   const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port)
   return new Http1Pool({
-    endpoint: { hostname, port, tls: isSecure ? tls : undefined, connectMs },
+    endpoint: { hostname, port, tls: isSecure ? tls : undefined, connectMs, names },
     authority: url.host,
     connectionsMax,
     idleMs,

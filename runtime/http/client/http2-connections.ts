@@ -1,11 +1,14 @@
 import type { Socket } from "node:net"
 import { buildConnector, type Dispatcher, errors, Pool } from "undici"
+import { hostNames } from "../names/host-names.ts"
 import {
   type AnswerReceiver,
   type Connections,
   type Endpoint,
+  lateText,
   type SentRequest,
   UpstreamError,
+  watchLookup,
 } from "./connections.ts"
 
 /** Number of connections, and of streams on each. */
@@ -138,14 +141,18 @@ function upstreamError(
 }
 
 /** As `connect` for HTTP/1.1, with protocol negotiation. The timeout is exact, while undici's own has a resolution of a second. */
-function connectorTo({ tls, connectMs }: Endpoint, priorKnowledge: boolean): buildConnector.connector {
+function connectorTo(endpoint: Endpoint, priorKnowledge: boolean): buildConnector.connector {
+  const { tls, connectMs, hostname, port, names = hostNames } = endpoint
   const servername = tls?.servername
   const protocol: WithH2c<buildConnector.BuildOptions> = {
     allowH2: true,
     useH2c: tls === undefined && priorKnowledge,
   }
+  const { lookup } = names
   const open = buildConnector({
     ...protocol,
+    // Net sockets take it, but the type of undici's options does not have it.
+    ...({ lookup } as object),
     rejectUnauthorized: tls?.insecure !== true,
     ...(tls?.ca === undefined ? {} : { ca: tls.ca }),
     ...tls?.certificate,
@@ -158,7 +165,11 @@ function connectorTo({ tls, connectMs }: Endpoint, priorKnowledge: boolean): bui
     let timer: NodeJS.Timeout | undefined
     // `connect` returns the socket, but its type does not declare it.
     const socket = open(
-      { ...rest, ...(servername === undefined ? {} : { servername }) } as typeof options,
+      {
+        ...rest,
+        ...{ hostname, port: String(port) },
+        ...(servername === undefined ? {} : { servername }),
+      } as typeof options,
       (...result) => {
         clearTimeout(timer)
         callback(...result)
@@ -166,8 +177,9 @@ function connectorTo({ tls, connectMs }: Endpoint, priorKnowledge: boolean): bui
     ) as unknown as Socket
     // Registered before undici's own listener, so that the error which undici passes on shows whether the connection had received bytes.
     socket.once("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }))
+    const state = watchLookup(socket, endpoint)
     timer = setTimeout(
-      () => socket.destroy(new errors.ConnectTimeoutError(`no connection in ${connectMs} ms`)),
+      () => socket.destroy(new errors.ConnectTimeoutError(lateText(endpoint, state))),
       connectMs,
     )
   }
